@@ -144,6 +144,13 @@ ROOMS: tuple[Room, ...] = (
         "Prints verdicts and histories: text, timelines, JSON Lines, and a page in HTML.",
     ),
     Room(
+        "comparison",
+        7,
+        "What two histories of one run differ in: the first call, what requests say, the numbers.",
+        "core",
+        pure=True,
+    ),
+    Room(
         "configuration",
         9,
         "Reads `[tool.harness]` of the start folder, and finds the profile of a name, strictly.",

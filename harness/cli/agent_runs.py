@@ -30,7 +30,11 @@ def for_agent(planned: Planned, only: Sequence[str], wires: Sequence[str], targe
     if wires or not target:
         return on_wires(narrow(planned, only), wires)
     check_files(planned)  # before the target is imported, which may change the folder
-    profile = resolve(target).profile
+    return for_profile(planned, only, resolve(target).profile)
+
+
+def for_profile(planned: Planned, only: Sequence[str], profile: Profile) -> Planned:
+    """The runs that `only` names, on the wires of the profile. Raises InputError without one."""
     spoken = on_wires([*planned, *_carried(planned, profile.wires)], profile.wires)
     return list(_told_apart(narrow(spoken, only), profile))
 

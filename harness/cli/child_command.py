@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 _GRACE_S = 3.0
 
@@ -21,26 +21,34 @@ class ChildEnd(NamedTuple):
     err: str
 
 
-def child_command(words: Sequence[str], limit_s: float, *, shows: bool = False) -> ChildEnd:
-    """Run this Python with some words; with `shows` its output goes where ours goes.
+def child_command(
+    words: Sequence[str],
+    limit_s: float | None,
+    *,
+    shows: Literal["nothing", "notes", "all"] = "nothing",
+    python: str = "",
+) -> ChildEnd:
+    """Run a Python, this one unless another is named, with some words.
 
-    The child has a process group of its own, which ends with it, and no standard input.
+    Of its output goes where ours goes: nothing, standard error (`notes`), or all. The child has a
+    process group of its own, which ends with it, and no standard input.
     """
-    pipe = None if shows else subprocess.PIPE
+    out = None if shows == "all" else subprocess.PIPE
+    err = subprocess.PIPE if shows == "nothing" else None
     with subprocess.Popen(
-        [sys.executable, *words], stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe,
+        [python or sys.executable, *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
         start_new_session=True,
     ) as child:  # fmt: skip
         try:
-            out, err = child.communicate(timeout=limit_s)
+            said, noted = child.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
             _end_group(child)
-            out, err = child.communicate()
-            return ChildEnd(None, _text(out), _text(err))
+            said, noted = child.communicate()
+            return ChildEnd(None, _text(said), _text(noted))
         except BaseException:
             _end_group(child)
             raise
-    return ChildEnd(child.returncode, _text(out), _text(err))
+    return ChildEnd(child.returncode, _text(said), _text(noted))
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:

@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING, Any, Self
 from harness.cli import terminal
 from harness.cli.options import plugin_flags
 from harness.core.values.verdict import EXIT_STATUS
+from harness.fuzz.batch import BatchResult
 from harness.fuzz.findings import FOLDER, ShrunkFinding
+from harness.fuzz.found_runs import scenario_file
 from harness.report.cause_tally import CauseTally
-from harness.report.event_lines import counted
+from harness.report.event_lines import counted, two_figures
 from harness.report.json_lines import line
 from harness.transports.background_thread import BackgroundThread
 
 if TYPE_CHECKING:
     from harness.fuzz.batch import CauseCount, Result
     from harness.fuzz.campaign import Campaign
+    from harness.fuzz.example import RawFinding
 
 EVERY_S = 10.0
 """How often the state of a campaign is told."""
@@ -39,6 +42,7 @@ class FuzzReport:
         self._before = campaign.examples
         self._progress: Any = None
         self._bar: Any = None
+        self._printed: set[str] = set()
         self._ended = threading.Event()
         self._ticker = BackgroundThread(target=self._tick, daemon=True)
 
@@ -78,15 +82,29 @@ class FuzzReport:
         elif isinstance(result, ShrunkFinding) and result.failure:
             text = f"{result.code} of example {result.example}: {result.failure}"
             terminal.note(f"no file: {text}")
+        elif isinstance(result, BatchResult):
+            for found in result.found:
+                terminal.note(f"seen {found.code}: {self._run_file(found.example).parent}")
         if self._progress is not None:
             self._progress.update(self._bar, completed=self._done(), description=self._state())
 
-    def _finding(self, reduced: ShrunkFinding) -> None:
-        file = self._folder / FOLDER / f"{reduced.name}.yaml"
+    def _run_file(self, example: int) -> Path:
+        return scenario_file(self._folder, example)
+
+    def _repeat(self, file: Path) -> str:
+        """The command that plays a file of the campaign."""
         plan = self._campaign.plan
         words = ["harness", "run", str(file), "--target", plan.target]
         words += ["--profile", plan.profile_name] if plan.profile_name else []
-        repeat = shlex.join([*words, *plugin_flags()])
+        words += ["--store", plan.store] if plan.store else []
+        return shlex.join([*words, *plugin_flags()])
+
+    def _finding(self, reduced: ShrunkFinding) -> None:
+        if reduced.name in self._printed:  # an earlier example of it has come later
+            return
+        self._printed.add(reduced.name)
+        file = self._folder / FOLDER / f"{reduced.name}.yaml"
+        repeat = self._repeat(file)
         if self._as_json:
             terminal.out(line(self._row(reduced, file, repeat)))
             return
@@ -111,7 +129,8 @@ class FuzzReport:
         rate = (campaign.examples - self._before) / max(spent_s, 0.001)
         waiting = len(campaign.findings.waiting)
         return (
-            f"{campaign.examples:,} examples, {rate:.0f}/s, {len(campaign.findings.kept)} found, "
+            f"{campaign.examples:,} examples, {two_figures(rate)}/s, "
+            f"{len(campaign.findings.kept)} found, "
             f"{f'{waiting} to shrink, ' if waiting else ''}"
             f"{campaign.corpus.faults} faults, {campaign.corpus.coverage:,} covered"
         )
@@ -133,8 +152,9 @@ class FuzzReport:
             for text in self._summary():
                 terminal.out(text)
             terminal.out(self._state())
-            for code in sorted({found.code for found in campaign.findings.waiting}):
-                terminal.out(f"not shrunk, {why}: {code}")
+            for found in self._unshrunk():
+                terminal.out(f"not shrunk, {why}: {found.code}")
+                terminal.out(f"    {self._repeat(self._run_file(found.example))}")
             if not campaign.examples:
                 terminal.out(
                     "no example ended: allow more minutes, or see whether the target hangs"
@@ -144,12 +164,33 @@ class FuzzReport:
             terminal.out(f"seed {campaign.plan.seed}; to go on: {self._resume()}")
         return EXIT_STATUS[word]  # type: ignore[index]
 
+    def _unshrunk(self) -> list[RawFinding]:
+        """The findings that wait to be shrunk, the first of each code, of which none was."""
+        shrunk = {reduced.code for reduced in self._campaign.findings.kept.values()}
+        first: dict[str, RawFinding] = {}
+        for found in self._campaign.findings.waiting:
+            if found.code not in shrunk:
+                first.setdefault(found.code, found)
+        return [first[code] for code in sorted(first)]
+
+    def _unshrunk_row(self, found: RawFinding) -> dict[str, Any]:
+        file = self._run_file(found.example)
+        return {
+            "code": found.code,
+            "message": found.message,
+            "example": found.example,
+            "file": str(file),
+            "repeat": self._repeat(file),
+        }
+
     def _summary(self) -> Iterator[str]:
         """The causes: how many examples show each, and the file of one that was shrunk."""
         tally = CauseTally("example")
         files = {r.code: f"{FOLDER}/{r.name}.yaml" for r in self._campaign.findings.kept.values()}
         for count in self._campaign.causes.values():
-            example = f"example {count.example}"
+            file = self._run_file(count.example)
+            where = str(file.relative_to(self._folder)) if file.exists() else ""
+            example = where or f"example {count.example}"
             tally.put(count.finding, files.get(count.finding.code, example), count.runs)
         lines = list(tally.lines(terminal.width(), terminal.paint()))
         yield from (*lines, "") if lines else ()
@@ -165,6 +206,7 @@ class FuzzReport:
             "findings": len(campaign.findings.kept),
             "causes": [_cause_row(count) for count in campaign.causes.values()],
             "waiting": sorted({found.code for found in campaign.findings.waiting}),
+            "unshrunk": [self._unshrunk_row(found) for found in self._unshrunk()],
             "unrepeated": [f"{r.code}: {r.failure}" for r in campaign.findings.unrepeated],
             "doubts": list(campaign.doubts),
             "corpus": len(campaign.corpus),

@@ -21,6 +21,7 @@ VERBS = {
     "fuzz": "Play generated scenarios against an agent; shrink what is found.",
     "shrink": "Cut a failing scenario down to what its finding needs.",
     "convert": "Write a cassette in another format, without loss.",
+    "diff": "Compare two targets, or two folders of histories, run by run.",
     "show": "Print the timeline of one run.",
     "list": "List scenarios, faults, checks, targets, formats, stores, examples or docs.",
     "copy": "Copy a scenario or an example that comes along into your folder.",

@@ -32,7 +32,7 @@ from harness.runner.session_seed import seed_messages, write_seed
 from harness.runner.store_watch import OwnStore
 from harness.runner.supervise import supervise
 from harness.stores.store_options import open_unshared
-from harness.targets import TargetSpec, of_callable
+from harness.targets import TargetSpec, of_callable, resolve
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -78,9 +78,15 @@ def _snapshot_lines(verdict: Verdict, history: History) -> Iterator[str]:
     yield from canonical(history).decode().splitlines()
 
 
+def _spec(target: TargetSpec | Callable[..., Any] | str) -> TargetSpec:
+    if isinstance(target, str):
+        return resolve(target)
+    return target if isinstance(target, TargetSpec) else of_callable(target)
+
+
 def run(
     scenario: Scenario,
-    target: TargetSpec | Callable[..., Any],
+    target: TargetSpec | Callable[..., Any] | str,
     *,
     world: World | None = None,
     seed: int | None = None,
@@ -94,6 +100,7 @@ def run(
 ) -> Run:
     """Run a target through a scenario, and judge it.
 
+    A text is a specification as for `--target`.
     The scenario's `stream` reaches the target as an option, which the target's own options replace.
     `script` replaces the scenario's: any object with `reply(call, past)` and `unplayed(past)`.
     `store` names the agent's own store as READER:PATH below its session folder. `profile` says
@@ -103,7 +110,7 @@ def run(
     never raises here: it is in the verdict. Raises InputError for a scenario, store or world that
     cannot be used.
     """
-    spec = target if isinstance(target, TargetSpec) else of_callable(target)
+    spec = _spec(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
     spec = msgspec.structs.replace(spec, options=wanted, isolate=isolate or spec.isolate)
     if seed is not None:
@@ -119,22 +126,29 @@ def run(
     if not reasons and (reason := reason_not_applicable(scenario, spec, chosen)):
         reasons = (NotApplicable("run", reason),)
     if reasons:
-        return _unplayed(scenario, spec, chosen, reasons)
+        return _unplayed(scenario, spec, chosen, reasons, out)
     try:
         with session_folder() as folder:
             history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
             return judged_run(scenario, spec, chosen, history, out, folder if keep else None)
     except PackageMissing as error:
         lacks = NotApplicable("run", error.what, error.package, "package")
-        return _unplayed(scenario, spec, chosen, (lacks,))
+        return _unplayed(scenario, spec, chosen, (lacks,), out)
     except Inapplicable as error:
-        return _unplayed(scenario, spec, chosen, (NotApplicable("run", error.what),))
+        return _unplayed(scenario, spec, chosen, (NotApplicable("run", error.what),), out)
 
 
 def _unplayed(
-    scenario: Scenario, target: TargetSpec, world: World, reasons: tuple[NotApplicable, ...]
+    scenario: Scenario,
+    target: TargetSpec,
+    world: World,
+    reasons: tuple[NotApplicable, ...],
+    out: Path | None,
 ) -> Run:
+    """The run that is not applicable; with `out` its verdict alone is on disk."""
     verdict = Verdict("not_applicable", not_applicable=reasons)
+    if out:
+        run_folder.write_unplayed(run_folder.folder_for(out, scenario), verdict)
     return Run(scenario, target.text, world, scenario.seed, History(), verdict)
 
 

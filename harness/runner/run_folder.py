@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -24,24 +24,49 @@ from harness.files.regular_file import write_atomically
 SESSION = "session"
 """The folder in a run's folder that holds a session that was kept."""
 
+BASELINE = "baseline"
+"""What the folder of a scenario's own run is called, which no variant is."""
+
 
 def folder_for(out: Path, scenario: Scenario) -> Path:
     """OUT/NAME/VARIANT@WIRE+stream, `baseline` for the scenario itself."""
     wire = f"@{scenario.wire}" if scenario.wire != providers.DEFAULT else ""
     stream = "+stream" if scenario.stream else ""
-    return out / scenario.name / f"{scenario.variant or 'baseline'}{wire}{stream}"
+    return out / scenario.name / f"{scenario.variant or BASELINE}{wire}{stream}"
+
+
+def run_of(folder: Path) -> str:
+    """The name of the run whose folder this is: the reverse of `folder_for`."""
+    label = folder.name
+    is_first = label == BASELINE or label.startswith((f"{BASELINE}@", f"{BASELINE}+"))
+    return f"{folder.parent.name}{label[len(BASELINE) :] if is_first else f'/{label}'}"
 
 
 def write_history(folder: Path, history: History) -> Path:
     """`history.jsonl`, whole."""
-    lines = (mask_line(encode_event(event)) + b"\n" for event in history.events)
-    return _write(folder / "history.jsonl", lines)
+    return _write(folder / "history.jsonl", history_lines(history))
+
+
+def history_lines(history: History) -> Iterator[bytes]:
+    """The lines of a history file."""
+    return (mask_line(encode_event(event)) + b"\n" for event in history.events)
+
+
+def write_unplayed(folder: Path, verdict: Verdict) -> None:
+    """`verdict.json` of a run that is not applicable; what an earlier run left goes."""
+    drop_session(folder)
+    (folder / "history.jsonl").unlink(missing_ok=True)
+    write_verdict(folder, verdict)
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> Path:
     """`verdict.json`, whole."""
-    data = msgspec.json.format(mask_line(msgspec.json.encode(verdict)))
-    return _write(folder / "verdict.json", [data, b"\n"])
+    return _write(folder / "verdict.json", [verdict_text(verdict)])
+
+
+def verdict_text(verdict: Verdict) -> bytes:
+    """The content of a verdict file."""
+    return msgspec.json.format(mask_line(msgspec.json.encode(verdict))) + b"\n"
 
 
 def keep_session(session: Path, folder: Path | None) -> Path:
@@ -51,6 +76,20 @@ def keep_session(session: Path, folder: Path | None) -> Path:
     kept.parent.mkdir(parents=True, exist_ok=True)
     redact_folder(session)
     return Path(shutil.move(session, kept))
+
+
+def move_kept(session: Path, place: Path) -> None:
+    """Move a session that was kept in a temporary folder to its place, in place of an earlier
+    one."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(session, place)
+    drop_kept(session)
+
+
+def drop_kept(session: Path) -> None:
+    """Remove a session that was kept in a temporary folder, and that folder."""
+    shutil.rmtree(session.parent, ignore_errors=True)
 
 
 def drop_session(folder: Path) -> None:

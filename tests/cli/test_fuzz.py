@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -150,6 +152,59 @@ def test_what_is_killed_and_resumed_comes_to_the_same(
     assert _files(agent / "broken") == _files(agent / "whole") != {}
     journals = [(agent / name / "campaign.jsonl").read_bytes() for name in ("broken", "whole")]
     assert sorted(journals[0].splitlines()) == sorted(journals[1].splitlines())
+
+
+PROGRAM = """\
+import json, os, pathlib, sys, urllib.request
+
+BASE, FOLDER = os.environ["ANTHROPIC_BASE_URL"], pathlib.Path(os.environ["HARNESS_SESSION_DIR"])
+rows = (FOLDER / "rows.jsonl").open("a")
+while True:
+    with urllib.request.urlopen(os.environ["HARNESS_INBOX_URL"]) as answer:
+        if answer.status == 204:
+            break
+        text = json.loads(answer.read())["text"] if answer.status == 200 else ""
+    if text:
+        rows.write(json.dumps({"role": "user", "blocks": [{"type": "text", "text": text}]}) + "\\n")
+        rows.flush()
+        body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": text}]}
+        head = {"x-api-key": "d", "anthropic-version": "2023-06-01"}
+        asked = urllib.request.Request(BASE + "/v1/messages", json.dumps(body).encode(), head)
+        urllib.request.urlopen(asked).close()
+"""
+
+
+@pytest.mark.real
+def test_a_program_has_its_findings_on_disk_as_they_come_and_ends_in_time(
+    folder: Path, harness: Harness
+) -> None:
+    (folder / "program.py").write_text(PROGRAM)
+    (folder / "mine.toml").write_text(
+        "[capabilities]\nsession = false\ncancel = false\nrestarts = false\nstore = false\n"
+        "streaming = false\noutbox = false\ncompaction = false\n"
+    )
+    words = ("fuzz", "--target", "process:python3 program.py", "--seed", "1", "--out", "night",
+             "--profile", "mine.toml", "--store", "jsonl:rows.jsonl", "--keep",
+             "--minutes", "0.3")  # fmt: skip
+    begun_s = time.monotonic()
+    begun = subprocess.Popen(command(*words), cwd=folder, env=environment(), text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    assert begun.stderr is not None
+    seen = next(line for line in begun.stderr if line.startswith("seen "))
+    there = folder / seen.split(": ")[1].strip()
+    assert {p.name for p in there.iterdir()} == {
+        f"{there.name}.yaml", "history.jsonl", "verdict.json", "session"
+    }  # fmt: skip
+    assert (there / "session" / "rows.jsonl").exists()
+    out, _ = begun.communicate(timeout=90)
+    assert time.monotonic() - begun_s < 0.3 * 60 + 30
+    assert begun.returncode == 1
+    assert "/s, " in out
+    repeated = [line for line in out.splitlines() if line.startswith("    harness run ")]
+    assert repeated
+    assert all("--store jsonl:rows.jsonl" in line for line in repeated)
+    again = harness(*shlex.split(repeated[0])[1:])
+    assert again.returncode == 1, again.stdout
 
 
 @pytest.mark.real

@@ -142,3 +142,13 @@ def test_half_an_emoji_is_kept_as_its_escape() -> None:
     read = decode(encode(history.events))
     assert read.messages[name].text == "half \\ud83d"
     assert encode(read.events) == encode(history.events)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"checks": [{}]}, {"checks": {"loops": 3}}, {"tools": {"book": "x"}}, {"seeded": "two"}],
+)
+def test_damaged_settings_are_told_with_their_line(settings: dict[str, object]) -> None:
+    line = {"event": "started", "n": 1, "v": 2, "run": "r", "scenario": "s", "settings": settings}
+    with pytest.raises(msgspec.ValidationError, match=rf"^line 1: .*\$\.{next(iter(settings))}"):
+        decode(msgspec.json.encode(line))

@@ -14,19 +14,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
-import yaml
 
+from harness.cli.agent_runs import Planned, for_profile
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.files.scenario_file import load_scenarios
-from harness.runner import run as play_here
 from harness.runner.applicability import needs_virtual_time
 from harness.runner.needs import absent
-from harness.targets import resolve
 from tests.field.environments import (
     ENVIRONMENTS,
     ROOT,
-    Target,
     options_of,
     profile_of,
     python_of,
@@ -39,7 +36,7 @@ from tests.field.results import Line, Results, causes, results, runs_of
 TIMES = 3
 TIMEOUT_S = 3600
 SAMPLE_REAL_S = 45
-"""`--real-s` of a sample: what waits longer in real time is not drawn."""
+"""`--real-s` of a sample in real time: what waits longer is not drawn."""
 
 CLOSED, OPEN = "loopback only", "not closed: this machine permits no namespace"
 
@@ -48,47 +45,69 @@ def play(name: str, seed: int, sample: int | None = None) -> Results:
     """Play a target. Raises OSError or SubprocessError when it cannot be."""
     target = targets()[name]
     drawn = target.sample if sample is None else sample
-    paths = transposed(name, target) if target.transposed else target.plays
-    only = draw(_runs(paths), name, seed, drawn) if drawn else ()
-    more = ("--real-s", str(SAMPLE_REAL_S)) if drawn else ()
+    more = ("--real-s", str(SAMPLE_REAL_S)) if drawn and is_in_real_time(name) else ()
+    options = [*options_of(name), *more]
+    runs = draw(name, seed, drawn) if drawn else [(path, "*") for path in target.plays]
     network = CLOSED if _may_close() else OPEN
-    words = [*paths, *options_of(name), *more]
-    times = [_time(name, 1, words, only, network)]
+    times = [_time(name, 1, runs, options, network)]
     for number in range(2, TIMES + 1):
-        if again := to_repeat(times[0], is_dear=bool(drawn)):
-            times.append(_time(name, number, words, again, network))
+        if again := to_repeat(times[0]):
+            times.append(_time(name, number, again, options, network))
     found = results(name, version_of(name), network, seed, times)
     return msgspec.structs.replace(found, head=msgspec.structs.replace(found.head, drawn=drawn))
 
 
-def to_repeat(lines: Sequence[Line], is_dear: bool) -> list[str]:
-    """The runs that show findings: all, or of a dear target for each code the first that has it."""
+def is_in_real_time(name: str) -> bool:
+    """Whether the target is a program, for which no clock can be set forward."""
+    return bool(targets()[name].program) or profile_of(name).target.startswith("process:")
+
+
+def to_repeat(lines: Sequence[Line]) -> list[tuple[str, str]]:
+    """The runs that are played again, with their files: for each code the first that shows it."""
     shown: set[str] = set()
-    names = []
+    found = []
     for run in runs_of(lines):
         codes = {*causes(run)}
-        if run["verdict"] in ("fail", "unknown") and not (is_dear and codes <= shown):
-            names.append(run["name"])
+        if codes - shown:
+            found.append((run["file"], run["name"]))
             shown |= codes
-    return names
+    return found
 
 
-def draw(runs: Sequence[Scenario], name: str, seed: int, count: int) -> list[str]:
-    """So many scenarios that the target can play, drawn with the seed, and one run of each."""
-    profile = profile_of(name)
-    choices: dict[str, list[str]] = {}
-    for each in runs:
+def draw(name: str, seed: int, count: int) -> list[tuple[str, str]]:
+    """So many files that the target can play, drawn with the seed, and a run of each."""
+    drawing = random.Random(seed)
+    files = [*_files(targets()[name].plays)]
+    found: list[tuple[str, str]] = []
+    for file in drawing.sample(files, len(files)):
+        path = str(file.relative_to(ROOT))
+        if len(found) < count and (runs := _playable(name, path)):
+            found.append((path, drawing.choice(runs)))
+    return sorted(found)
+
+
+def _playable(name: str, path: str) -> list[str]:
+    """The runs of a file that the target can play."""
+    profile, waits = profile_of(name), is_in_real_time(name)
+    planned = [(path, scenario) for scenario in load_scenarios(ROOT / path)]
+    found = []
+    for each in _spoken(planned, name):
         limits = msgspec.structs.replace(each.limits, real_s=SAMPLE_REAL_S)
         one = msgspec.structs.replace(each, profile=profile, limits=limits)
-        if not absent(one) and not needs_virtual_time(one):
-            choices.setdefault(one.name, []).append(one.run_name)
-    drawing = random.Random(seed)
-    drawn = drawing.sample(sorted(choices), min(count, len(choices)))
-    return [drawing.choice(choices[each]) for each in sorted(drawn)]
+        if not absent(one) and not (waits and needs_virtual_time(one)):
+            found.append(one.run_name)
+    return found
 
 
-def _runs(paths: Sequence[str]) -> list[Scenario]:
-    return [scenario for file in _files(paths) for scenario in load_scenarios(file)]
+def _spoken(planned: Planned, name: str) -> list[Scenario]:
+    """The runs that the command plays: a program by its name gets those of other APIs too."""
+    profile = profile_of(name)
+    if not targets()[name].program:
+        return [scenario for _, scenario in planned if scenario.wire in profile.wires]
+    try:
+        return [scenario for _, scenario in for_profile(planned, (), profile)]
+    except InputError:  # nothing of this file can be said on its API
+        return []
 
 
 def _files(paths: Sequence[str]) -> Iterator[Path]:
@@ -96,41 +115,17 @@ def _files(paths: Sequence[str]) -> Iterator[Path]:
         yield from sorted(path.rglob("*.yaml")) if path.is_dir() else (path,)
 
 
-def transposed(name: str, target: Target) -> tuple[str, ...]:
-    """The scenarios, without variants, on the API of the target: those that the reference agent
-    passes there. What is said in the words of another API has no place there, and is left out."""
-    folder = ENVIRONMENTS / "transposed" / name
-    folder.mkdir(parents=True, exist_ok=True)
-    reference = resolve("reference")
-    for source in _files(target.plays):
-        copy = folder / source.name
-        written = yaml.safe_load(source.read_text(encoding="utf-8"))
-        if written.get("wire") or "script" not in written or copy.exists():
-            continue
-        written.pop("variants", None)
-        copy.write_text(yaml.safe_dump({**written, "wire": [target.transposed]}, sort_keys=False))
-        try:
-            passes = all(
-                play_here(s, reference).verdict.verdict == "pass" for s in load_scenarios(copy)
-            )
-        except InputError:
-            passes = False
-        if not passes:
-            copy.unlink()
-    return (str(folder.relative_to(ROOT)),)
-
-
 def _time(
-    name: str, number: int, words: Sequence[str], only: Sequence[str], network: str
+    name: str, number: int, runs: Sequence[tuple[str, str]], options: Sequence[str], network: str
 ) -> list[Line]:
-    """Play once; the lines of the command."""
+    """Play runs of files once; the lines of the command."""
     folder = ENVIRONMENTS / "runs" / name
     folder.mkdir(parents=True, exist_ok=True)
     python = str(python_of(name))
     command = [python, "-W", "ignore", "-m", "tests.field.loopback"] if network == CLOSED else []
-    command += [python, "-W", "ignore", "-m", "harness", "run", *words, "--json"]
-    command += ["--out", str(folder / str(number))]
-    command += [word for run in only for word in ("--only", run)]
+    command += [python, "-W", "ignore", "-m", "harness", "run", "--json", *options]
+    command += ["--out", str(folder / str(number)), *dict.fromkeys(file for file, _ in runs)]
+    command += [word for _, run in runs for word in ("--only", run)]
     lines, log_path = folder / f"{number}.jsonl", folder / f"{number}.log"
     with log_path.open("w", encoding="utf-8") as log, lines.open("wb") as kept:
         made = subprocess.run(

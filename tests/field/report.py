@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness.catalogue import field_findings
 from harness.core.values.table_file import package_text, parse
+from tests.field import owners
 from tests.field.environments import HERE, ROOT, options_of, targets
 from tests.field.overview import Overview, overview
 from tests.field.playing import CLOSED
@@ -32,7 +33,8 @@ class NotDriven(msgspec.Struct, frozen=True):
 
 
 def write(results: Sequence[Results]) -> None:
-    """Write the page and the comparison."""
+    """Write the page, the comparison, and the page for owners."""
+    owners.write()
     PAGE.write_text(page(results), encoding="utf-8")
     COMPARISON.parent.mkdir(exist_ok=True)
     COMPARISON.write_text(comparison(results), encoding="utf-8")

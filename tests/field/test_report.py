@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from harness.catalogue.field_findings import FieldFinding, field_finding
+from harness.targets.known import known
 from tests.catalogue.test_field_findings import COMPLETE
-from tests.field import report
+from tests.field import owners, report
 from tests.field.overview import overview
 from tests.field.results import Seen, read
 from tests.field.test_results import of_codex
@@ -25,6 +26,20 @@ def test_the_page_is_made_of_the_kept_results() -> None:
     assert report.PAGE.read_text("utf-8") == report.page(read()), (
         "python -m tests.field --kept writes it"
     )
+
+
+def test_the_page_for_owners_says_what_the_data_says() -> None:
+    text = owners.PAGE.read_text("utf-8")
+    assert owners.page(text) == text, "python -m tests.field --kept writes it"
+    assert all(f"--target {name}`" in text for name in known())
+
+
+def test_owners_are_told_findings_by_their_title(
+    finding: FieldFinding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert owners.found("codex-of-tomorrow") == "nothing confirmed yet"
+    monkeypatch.setattr(owners, "field_findings", lambda: {"codex-pays-twice": finding})
+    assert owners.found("codex") == f"{TITLE} (1.0): `harness explain field/codex`"
 
 
 def test_a_cell_counts_runs_and_is_confirmed_by_a_finding_alone(finding: FieldFinding) -> None:

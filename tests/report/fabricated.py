@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from harness.comparison import Change, Figures
 from harness.core.history.events import StoredRow
 from harness.core.history.history import History
 from harness.core.values.calls import ModelRequest, OutboxRequest, ToolRequest
 from harness.core.values.messages import Text, ToolResult, ToolUse, assistant, results, user
 from harness.core.values.plans import Sent
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
+from harness.report.run_diff import OneSide, RunDiff
 from harness.report.run_summary import Invocation, RunSummary, evidence, run_command
 
 TITLE = "The same failing memory call until the budget is gone"
@@ -95,3 +97,17 @@ RUNS = (
         Verdict("not_applicable", not_applicable=(NotApplicable("run", "needs virtual time"),)),
     ),
 )
+
+
+def run_diff(name: str = "identical-failures", code: str = FINDING.code, n: int = 1) -> RunDiff:
+    """A run that fails on side B alone, by `n` tools more."""
+    what = f"tool memory: amount 1500 → {15 * n}"
+    finding = Finding(code, "it is paid twice", (4, 7), "defect")
+    late = Finding("run.undelivered", "m2 was never taken", (), "", code)
+    a = OneSide("my.agent:agent", "pass", "completed", f"a/{name}", Figures(3, 2, 1, 900, 1.5),
+                "main/tool#1", 6, "tool   ← memory {}")  # fmt: skip
+    b = OneSide("my.agent:agent", "fail", "limit", f"b/{name}", Figures(9, 2 + n, 1, 1900, 1.5, 2),
+                "main/tool#1", 7, "tool   ← memory {}")  # fmt: skip
+    change = Change(what, "main/tool#1", "main/tool#1", 6, 7)
+    return RunDiff(name, name.partition("/")[0], a, b, (finding, late), (), (finding, late), change,
+                   ("max_tokens: 4096 → 9",))  # fmt: skip

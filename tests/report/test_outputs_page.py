@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from harness.core.values.verdict import Verdict
+from harness.report import diff_json
 from harness.report.baseline import Comparison
 from harness.report.json_lines import baseline_line, judged_line, last_line, run_line
+from harness.report.run_diff import Diff
 from harness.report.run_summary import Lack
-from tests.report.fabricated import RUNS
+from tests.report.fabricated import RUNS, run_diff
 
 PAGE = (Path(__file__).parents[2] / "docs/outputs.md").read_text("utf-8")
 RUN = json.loads(run_line(RUNS[2]))
@@ -22,6 +24,8 @@ OBJECTS: dict[str, dict[str, Any]] = {
     "finding": RUN["findings"][0],
     "last": json.loads(last_line([Lack("cancel", "unused", "needs cancel", 3)], 2)),
     "baseline": json.loads(baseline_line(Comparison({}))),
+    "diff": json.loads(diff_json.run_line(run_diff())),
+    "diff_last": json.loads(diff_json.last_line(Diff("one", "two", (run_diff(),)))),
     "transcript": json.loads(judged_line("f", "t", "har", Verdict("pass"), {}, "")),
 }
 TYPES = {

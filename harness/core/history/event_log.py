@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar, overload
 
 import msgspec
 
-from harness.core.history.events import SCHEMA_VERSION, AnyEvent, Started
+from harness.core.history.events import SCHEMA_VERSION, AnyEvent, RunSettings, Started
 from harness.core.history.upgrade import OLDEST_VERSION, upgraded
 from harness.core.values.messages import Json, Message, builtin, printable
 
@@ -103,6 +103,8 @@ def decode_line(line: bytes, number: int) -> AnyEvent:
     """
     try:
         event = _decode(line)
+        if isinstance(event, Started):
+            msgspec.convert(event.settings, RunSettings)
     except msgspec.DecodeError as error:  # or a ValidationError, which is one
         raise type(error)(f"line {number}: {error}") from None
     if isinstance(event, Started) and event.v != SCHEMA_VERSION:

@@ -1,0 +1,237 @@
+"""`harness diff`: two targets, or two folders of histories, run by run.
+
+What is played is played by `harness run`; what is compared is always two histories on disk. Both
+are judged by the checks of today, so that a finding is new because of the agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from harness.cli.completion import completing, profiles, targets
+from harness.cli.options import (
+    NamedPath,
+    every_verb,
+    jobs,
+    out_folder,
+    plugin_flags,
+    plugins,
+    real_s,
+    seed,
+    spoken,
+    world,
+)
+from harness.core.values.errors import InputError
+
+if TYPE_CHECKING:
+    from harness.cli.diff_sides import Side, SideRequest, SideRun
+    from harness.report.run_diff import Diff, NotCompared, Played, RunDiff
+
+DEFAULT_OUT = ".harness/diff"
+UNKNOWN = 3
+
+
+@click.command("diff")
+@click.argument("a", metavar="A", shell_complete=completing(targets))
+@click.argument("b", metavar="B", shell_complete=completing(targets))
+@click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
+@click.option("--profile-a", default="", metavar="NAME|FILE", shell_complete=completing(profiles),
+              help="What the agent of side A is.")  # fmt: skip
+@click.option("--profile-b", default="", metavar="NAME|FILE", shell_complete=completing(profiles),
+              help="What the agent of side B is.")  # fmt: skip
+@click.option("--python-a", default="", metavar="PROGRAM",
+              help="The Python, with loop-harness, that plays side A.")  # fmt: skip
+@click.option("--python-b", default="", metavar="PROGRAM",
+              help="The Python, with loop-harness, that plays side B.")  # fmt: skip
+@click.option("--only", multiple=True, metavar="PATTERN",
+              help="Only runs whose name matches (* and ?).")  # fmt: skip
+@spoken("Only runs on this wire, of what is played.")
+@real_s
+@seed
+@world
+@out_folder(DEFAULT_OUT, "Where the histories of what is played go, in `a` and `b`.")
+@click.option("--fail-on", type=click.Choice(["new", "any"]),
+              help="Exit status 1 where a failing finding is new, or where anything differs.",
+              )  # fmt: skip
+@click.option("--markdown", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE",
+              help="Write a summary for a pull request; - is standard output.")  # fmt: skip
+@click.option("-v", "--verbose", is_flag=True, help="All of each run that differs.")
+@jobs
+@plugins
+@every_verb
+def command(
+    a: str, b: str, paths: tuple[Path, ...], profile_a: str, profile_b: str, python_a: str,
+    python_b: str, only: tuple[str, ...], spoken: tuple[str, ...], seed: int | None,
+    world: str | None, out: Path, fail_on: Literal["new", "any"] | None, markdown: Path | None,
+    verbose: bool, jobs: int | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Compare two targets, or two folders of histories, run by run.
+
+    A and B are each a folder that `harness run --out` wrote, or a target to be played now.
+    Findings new and gone, the first call that differs, calls, tokens and waits.
+    """
+    from harness.cli.diff_sides import SideRequest
+
+    requests = (
+        SideRequest(letter="a", named=a, python=python_a, profile=profile_a),
+        SideRequest(letter="b", named=b, python=python_b, profile=profile_b),
+    )
+    _check(requests, paths, markdown, as_json)
+    words = [*map(str, paths), *_flags("--only", only), *_flags("--wire", spoken),
+             *_flags("--seed", [seed]), *_flags("--world", [world]), *_flags("--jobs", [jobs]),
+             *plugin_flags()]  # fmt: skip
+    sides = [_side(request, only, words, out) for request in requests]
+    diff = _compared(*sides)
+    _print(diff, verbose, as_json, markdown)
+    return _status(diff, fail_on)
+
+
+def _flags(flag: str, values: object) -> list[str]:
+    given = values if isinstance(values, (list, tuple)) else ()
+    return [word for value in given if value is not None for word in (flag, str(value))]
+
+
+def _check(
+    requests: tuple[SideRequest, SideRequest],
+    paths: tuple[Path, ...],
+    markdown: Path | None,
+    as_json: bool,
+) -> None:
+    """Raise InputError for what cannot be compared, before anything is played."""
+    from harness.cli import terminal
+    from harness.cli.output_files import STANDARD_OUTPUT
+    from harness.files.regular_file import check_writable
+
+    one, other = requests
+    for request in requests:
+        request.check()
+    if one.is_folder and other.is_folder:
+        if Path(one.named).resolve() == Path(other.named).resolve():
+            raise InputError("both sides are the same histories: name two folders", one.named)
+        if paths:
+            what = "histories are not played again; --only PATTERN narrows them"
+            raise InputError(what, str(paths[0]))
+    if not one.is_folder and _same(one, other):
+        said = "only what changes from run to run can differ"
+        terminal.note(f"note: both sides are {one.named}: {said}")
+    if as_json and markdown == STANDARD_OUTPUT:
+        raise InputError("--json writes on standard output too", "--markdown -")
+    if markdown and markdown != STANDARD_OUTPUT:
+        check_writable(markdown)
+
+
+def _same(one: SideRequest, other: SideRequest) -> bool:
+    return (one.named, one.python, one.profile) == (other.named, other.python, other.profile)
+
+
+def _side(request: SideRequest, only: tuple[str, ...], words: list[str], out: Path) -> Side:
+    from harness.cli.diff_sides import folder_side, played_side
+
+    if request.is_folder:
+        return folder_side(request.named, only)
+    return played_side(request, words, out)
+
+
+def _compared(a: Side, b: Side) -> Diff:
+    """All runs of both sides. Raises InputError where there is none to compare."""
+    from harness.cli import terminal
+    from harness.report.run_diff import Diff, NotCompared, RunDiff
+
+    names = list(dict.fromkeys((*a.runs, *b.runs)))
+    with terminal.progress(len(names), "runs compared") as advance:
+        found: list[RunDiff | NotCompared] = []
+        for name in names:
+            found.append(_run(name, a, b))
+            advance()
+    runs = tuple(one for one in found if isinstance(one, RunDiff))
+    left = tuple(one for one in found if isinstance(one, NotCompared))
+    if not runs:
+        said = f"no run can be compared: {left[0].name}: {left[0].reason}"
+        raise InputError(said, f"{a.named} and {b.named}")
+    return Diff(a.named, b.named, runs, left)
+
+
+def _run(name: str, a: Side, b: Side) -> RunDiff | NotCompared:
+    """A run of both sides, or why it cannot be compared."""
+    from harness.report.run_diff import NotCompared, run_diff
+
+    mine, its = a.runs.get(name), b.runs.get(name)
+    if mine is None or its is None:
+        return NotCompared(name, "missing", f"only in {'A' if mine else 'B'}")
+    lacks = {"A": mine.reason, "B": its.reason}
+    if any(lacks.values()):
+        return NotCompared(name, "not_applicable", _not_applicable(lacks))
+    try:
+        one, other = _read(mine, "A"), _read(its, "B")
+        _check_pair(one, other)
+    except InputError as error:
+        return NotCompared(name, "unusable", str(error))
+    return run_diff(name, one, other)
+
+
+def _not_applicable(lacks: dict[str, str]) -> str:
+    where = [letter for letter, reason in lacks.items() if reason]
+    side = "on both sides" if len(where) == 2 else f"in {where[0]}"
+    return f"not applicable {side}: {lacks[where[0]]}"
+
+
+def _read(run: SideRun, letter: str) -> Played:
+    """A run from its file, judged. Raises InputError for a history that cannot be used."""
+    from harness.checks.judge import judge
+    from harness.cli.show import read
+    from harness.report.run_diff import Played
+
+    if run.history is None:
+        raise InputError(f"no history in {letter}")
+    try:
+        history = read(run.history)
+    except InputError as error:
+        raise InputError(f"{letter} cannot be read: {error}") from None
+    if history.trace.ended is None:
+        raise InputError(f"{letter} is half written: {run.history} has no end")
+    return Played(history, judge(history), str(run.history))
+
+
+def _check_pair(one: Played, other: Played) -> None:
+    """Raise InputError for two runs that draw from other seeds."""
+    a, b = one.summary.seed, other.summary.seed
+    if a != b:
+        raise InputError(f"seed {a} in A and {b} in B: play both with one --seed")
+
+
+def _print(diff: Diff, verbose: bool, as_json: bool, markdown: Path | None) -> None:
+    from harness.cli import terminal
+    from harness.cli.output_files import STANDARD_OUTPUT, write_output
+    from harness.report.diff_markdown import markdown_of
+
+    if markdown:
+        write_output(markdown, markdown_of(diff).encode("utf-8", "backslashreplace"))
+    if markdown != STANDARD_OUTPUT:
+        for line in _lines(diff, verbose, as_json):
+            terminal.out(line)
+
+
+def _lines(diff: Diff, verbose: bool, as_json: bool) -> Iterator[str]:
+    from harness.cli import terminal
+    from harness.report.diff_json import json_lines
+    from harness.report.diff_screen import details, screen
+
+    width, paint = terminal.width(), terminal.paint()
+    if as_json:
+        yield from json_lines(diff)
+        return
+    if verbose:
+        yield from details(diff, width, paint)
+        yield ""
+    yield from screen(diff, width, paint)
+
+
+def _status(diff: Diff, fail_on: str | None) -> int:
+    """1 for what `--fail-on` names, else 3 where a history cannot be used, else 0."""
+    if (fail_on == "new" and diff.has_new) or (fail_on == "any" and diff.has_any):
+        return 1
+    return UNKNOWN if any(left.kind == "unusable" for left in diff.left) else 0

@@ -1,0 +1,179 @@
+"""The first call in which two histories differ, and what else their requests say differently.
+
+A lane is compared with that of the same session, and the first difference of all lanes is told.
+What follows from it is not. The frame of requests is compared up to there: a tool that a release
+adds is offered with each request, and would hide every other difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+
+import msgspec
+
+from harness.comparison.course import Call, Course, Lane, course
+from harness.comparison.message_shapes import Shape, first_unlike, shape_words
+from harness.core.history.history import History
+from harness.core.values.messages import Json, canonical
+
+CUT = 60
+"""The most characters of a value in a sentence."""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """The first call that differs: in a sentence, with its name and event on each side.
+
+    `what` has no numbers of calls, so that the same change in many runs reads the same. A side
+    that has no such call has the key "" and the event 0. `by_world`: the calls are alike up to
+    here, and the answers differ.
+    """
+
+    what: str
+    before_key: str = ""
+    after_key: str = ""
+    before_n: int = 0
+    after_n: int = 0
+    by_world: bool = False
+
+
+class Differences(msgspec.Struct, frozen=True):
+    """What the calls of two histories differ in: the first one, and the frames of requests."""
+
+    first: Change | None = None
+    frames: tuple[str, ...] = ()
+
+
+def differences(before: History, after: History) -> Differences:
+    """What differs between the calls of two histories of one run."""
+    numbers: dict[tuple[int, Shape], int] = {}
+    one, other = course(before, numbers), course(after, numbers)
+    first: list[tuple[int, Change]] = []
+    frames: dict[str, None] = {}
+    for mine, its in _pairs(one, other):
+        for a, b in zip_longest(mine, its):
+            change = _change(a, b, one, other)
+            if change is not None:
+                first.append((a.n if a else b.n if b else 0, change))
+                break
+            if a and b:
+                frames.update(dict.fromkeys(_frame_changes(a, b)))
+    found = min(first, key=lambda item: item[0])[1] if first else None
+    return Differences(found, tuple(frames))
+
+
+def _pairs(one: Course, other: Course) -> Iterator[tuple[list[Call], list[Call]]]:
+    """Yield the calls of lanes that belong together: by their session, the rest in order."""
+    shared = [lane for lane in one.lanes if lane in other.lanes]
+    yield from ((one.lanes[lane], other.lanes[lane]) for lane in shared)
+    for kind in ("", "aux", "end"):
+        mine, its = (_rest(side, shared, kind) for side in (one, other))
+        yield from zip_longest(mine, its, fillvalue=[])
+
+
+def _rest(side: Course, shared: list[Lane], kind: str) -> list[list[Call]]:
+    return [calls for lane, calls in side.lanes.items() if lane not in shared and lane[1] == kind]
+
+
+def _change(a: Call | None, b: Call | None, one: Course, other: Course) -> Change | None:
+    """How two calls differ, or their answers; None where nothing does."""
+    what = by_world = ""
+    if a is None or b is None:
+        what = f"{_name(a)} → {_name(b)}"
+    elif a.same != b.same:
+        what = _unlike(a, b, one, other)
+    elif a.answer != b.answer:
+        what = by_world = f"the answer to {a.kind}: {_pair_words(dict(a.answer), dict(b.answer))}"
+    if not what:
+        return None
+    keys = ("" if a is None else a.key, "" if b is None else b.key)
+    return Change(what, *keys, a.n if a else 0, b.n if b else 0, bool(by_world))
+
+
+def _name(call: Call | None) -> str:
+    if call is None:
+        return "no more calls"
+    return f"{call.kind} ({purpose})" if (purpose := _purpose(call)) else call.kind
+
+
+def _purpose(call: Call) -> str:
+    said = dict(call.said).get("purpose", "main")
+    return "" if said == "main" else said
+
+
+def _unlike(a: Call, b: Call, one: Course, other: Course) -> str:
+    if a.kind != b.kind:
+        return f"{_name(a)} → {_name(b)}"
+    said_a, said_b = dict(a.said), dict(b.said)
+    if a.said == b.said and a.exchange and b.exchange:
+        return _messages(a, b, one, other)
+    if "input" in said_a and said_a["input"] != said_b["input"]:
+        return f"{a.kind}: {_input(a.input, b.input)}"
+    return f"{a.kind}: {_pair_words(said_a, said_b)}"
+
+
+def _messages(a: Call, b: Call, one: Course, other: Course) -> str:
+    """How the messages of two requests differ: at the first one that does."""
+    if a.exchange is None or b.exchange is None:
+        return ""
+    mine, its = one.shapes.shapes(a.exchange), other.shapes.shapes(b.exchange)
+    found = first_unlike(mine, its)
+    if found is None:
+        return ""
+    number, before, after = found
+    count = "" if len(mine) == len(its) else f"{len(mine)} → {len(its)} messages, "
+    said = f"{_cut(shape_words(before))} → {_cut(shape_words(after))}"
+    return f"model: {count}message {number}: {said}"
+
+
+def _input(before: Json, after: Json, place: str = "") -> str:
+    """The first part of an input that differs.
+
+    >>> _input({"bill": 17, "amount": 1500}, {"bill": 17, "amount": 15})
+    'amount 1500 → 15'
+    """
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys((*before, *after)):
+            if before.get(key, _ABSENT) != after.get(key, _ABSENT):
+                at = f"{place}.{key}" if place else str(key)
+                return _input(before.get(key, _ABSENT), after.get(key, _ABSENT), at)
+    if isinstance(before, list) and isinstance(after, list):
+        for number, (a, b) in enumerate(zip_longest(before, after, fillvalue=_ABSENT)):
+            if a != b:
+                return _input(a, b, f"{place}[{number}]")
+    return f"{place or 'input'} {_value(before)} → {_value(after)}"
+
+
+_ABSENT = object()
+
+
+def _value(value: object) -> str:
+    return "none" if value is _ABSENT else _cut(canonical(value))
+
+
+def _pair_words(before: dict[str, str], after: dict[str, str]) -> str:
+    """The names whose words differ, with both words."""
+    names = [name for name in dict.fromkeys((*before, *after))
+             if before.get(name) != after.get(name)]  # fmt: skip
+    return ", ".join(
+        f"{name} {_cut(before.get(name) or 'none')} → {_cut(after.get(name) or 'none')}"
+        for name in names
+    )
+
+
+def _frame_changes(a: Call, b: Call) -> Iterator[str]:
+    """Yield what the frames of two requests say differently, each in words."""
+    its = dict(b.frame)
+    for name, said in a.frame:
+        other = its.get(name, said)
+        if said == other:
+            continue
+        gone, new = ([x for x in p if x not in q] for p, q in ((said, other), (other, said)))
+        if name == "tools":
+            yield f"tools: {' '.join([*(f'-{x}' for x in gone), *(f'+{x}' for x in new)])}"
+        else:
+            yield f"{name}: {', '.join(said) or 'none'} → {', '.join(other) or 'none'}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= CUT else f"{text[: CUT - 1]}…"

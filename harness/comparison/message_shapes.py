@@ -1,0 +1,135 @@
+"""The shape of a message: its role and its blocks, with calls by tool and input, without prose.
+
+A result names the call that it answers by its place, since ids are new with each run. A text of
+the user's side that is an inbound message of the scenario is told from any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from harness.comparison.stable_values import stable
+from harness.core.history.exchanges import Exchange, Node
+from harness.core.history.trace import Trace
+from harness.core.values.messages import (
+    Block,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    canonical,
+)
+
+Shape: TypeAlias = tuple[str, ...]
+"""The role of a message, and the words of its blocks."""
+
+TELLING_MIN = 12
+"""The least characters by which an inbound text is known within a longer one."""
+
+
+class MessageShapes:
+    """The shapes of the messages of one history.
+
+    `numbers` gives each list of shapes a number, and is shared with the other history: two lists
+    of one number are equal.
+    """
+
+    def __init__(self, trace: Trace, numbers: dict[tuple[int, Shape], int]) -> None:
+        self._numbers = numbers
+        self._asked = {ask.use.id: ask.use.input for ask in trace.asks}
+        self._inbound = _inbound_names(trace)
+        self._known: dict[Node, tuple[Shape, int]] = {}
+
+    def number(self, exchange: Exchange) -> int:
+        """The number of the messages of a request."""
+        return self._of(exchange.node)[1]
+
+    def shapes(self, exchange: Exchange) -> list[Shape]:
+        """The shapes of the messages of a request."""
+        return [self._of(node)[0] for node in exchange.node.tail()]
+
+    def _of(self, node: Node) -> tuple[Shape, int]:
+        """The shape of a node's message, and the number of the list that ends with it."""
+        unknown: list[Node] = []
+        at: Node | None = node
+        while at is not None and at.depth and at not in self._known:
+            unknown.append(at)
+            at = at.parent
+        for each in reversed(unknown):
+            shape, before = self._shape(each), self._known.get(each.parent) if each.parent else None
+            key = (before[1] if before else 0, shape)
+            self._known[each] = shape, self._numbers.setdefault(key, len(self._numbers) + 1)
+        return self._known.get(node, ((), 0))
+
+    def _shape(self, node: Node) -> Shape:
+        return (node.message.role, *(self._block(block, node) for block in node.message.blocks))
+
+    def _block(self, block: Block, node: Node) -> str:
+        match block:
+            case Text(text):
+                return self._text(text) if node.side == "user" else _text("text", text)
+            case Thinking():
+                return "thinking"
+            case ToolUse(id, name, value):
+                return f"use {name} {canonical(stable(value, self._asked.get(id)))}"
+            case ToolResult(id, _, is_error):
+                kind = _text("error" if is_error else "result", block.text)
+                return f"{kind} of {_place(node, id)}"
+        return block.kind
+
+    def _text(self, text: str) -> str:
+        name = self._inbound.get(text.strip()) or next(
+            (n for said, n in self._inbound.items() if len(said) >= TELLING_MIN and said in text),
+            "",
+        )
+        return f"text {name}" if name else _text("text", text)
+
+
+def _text(kind: str, text: str) -> str:
+    return kind if text.strip() else f"empty {kind}"
+
+
+def _inbound_names(trace: Trace) -> Mapping[str, str]:
+    """The texts of the user by the name of the first message with each; the longest ones first."""
+    found: dict[str, str] = {}
+    for delivery in trace.deliveries:
+        text = delivery.inbound.text.strip()
+        if text:
+            found.setdefault(text, delivery.inbound.id)
+    return dict(sorted(found.items(), key=lambda item: -len(item[0])))
+
+
+def _place(node: Node, id: str) -> str:
+    """The newest call of this id before a message: its tool, and how many messages back."""
+    back, at = 1, node.parent
+    while at is not None and at.depth:
+        for number, use in enumerate(at.message.tool_uses, 1):
+            if use.id == id:
+                return f"{use.name}, call {number}, {back} back"
+        back, at = back + 1, at.parent
+    return "no call"
+
+
+def first_unlike(before: list[Shape], after: list[Shape]) -> tuple[int, Shape, Shape] | None:
+    """The first place, from 1, at which two lists of shapes differ; () for a message too few."""
+    length = max(len(before), len(after))
+    pairs = zip(_padded(before, length), _padded(after, length), strict=True)
+    return next(((n, a, b) for n, (a, b) in enumerate(pairs, 1) if a != b), None)
+
+
+def _padded(shapes: list[Shape], length: int) -> Iterator[Shape]:
+    yield from shapes
+    yield from [()] * (length - len(shapes))
+
+
+def shape_words(shape: Shape) -> str:
+    """A shape as a report prints it.
+
+    >>> shape_words(("user", "text m1")), shape_words(())
+    ('user: text m1', 'none')
+    """
+    if not shape:
+        return "none"
+    role, *said = shape
+    return f"{role}: {', '.join(said) or 'nothing'}"

@@ -1,0 +1,91 @@
+"""A diff as JSON Lines: an object a run that both sides played, then one for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.comparison.figures import total
+from harness.core.values.messages import Json
+from harness.core.values.verdict import Finding
+from harness.report.json_lines import VERSION, line
+from harness.report.run_diff import Diff, OneSide, RunDiff
+
+
+def json_lines(diff: Diff) -> Iterator[str]:
+    """All lines."""
+    yield from map(run_line, diff.runs)
+    yield last_line(diff)
+
+
+def run_line(run: RunDiff) -> str:
+    """A run of both sides."""
+    return line(
+        {
+            "version": VERSION,
+            "name": run.name,
+            "scenario": run.scenario,
+            "differs": run.differs,
+            "new": [_finding(found, found in run.failing) for found in run.new],
+            "gone": [_finding(found, False) for found in run.gone],
+            "first_call": _first_call(run),
+            "requests": list(run.beside),
+            "a": _side(run.a),
+            "b": _side(run.b),
+        }
+    )
+
+
+def last_line(diff: Diff) -> str:
+    """What is said of all runs."""
+    return line(
+        {
+            "version": VERSION,
+            "a": diff.a,
+            "b": diff.b,
+            "compared": len(diff.runs),
+            "differ": len(diff.unlike),
+            "new": sum(len(run.failing) for run in diff.runs),
+            "figures_a": msgspec.to_builtins(total(run.a.figures for run in diff.runs)),
+            "figures_b": msgspec.to_builtins(total(run.b.figures for run in diff.runs)),
+            "not_compared": [msgspec.to_builtins(left) for left in diff.left],
+        }
+    )
+
+
+def _finding(found: Finding, fails: bool) -> dict[str, Json]:
+    return {
+        "code": found.code,
+        "class": found.class_,
+        "message": found.message,
+        "events": found.events,
+        "follows": found.follows,
+        "fails": fails,
+    }
+
+
+def _first_call(run: RunDiff) -> dict[str, Json]:
+    """The first call that differs; empty where none does."""
+    if run.change is None:
+        return {}
+    return {
+        "what": run.change.what,
+        "by_world": run.change.by_world,
+        "a": _call(run.a),
+        "b": _call(run.b),
+    }
+
+
+def _call(side: OneSide) -> dict[str, Json]:
+    return {"call": side.call, "event": side.event, "line": side.line}
+
+
+def _side(side: OneSide) -> dict[str, Json]:
+    return {
+        "target": side.target,
+        "verdict": side.verdict,
+        "outcome": side.outcome,
+        "history": side.history,
+        "figures": msgspec.to_builtins(side.figures),
+    }

@@ -1,0 +1,24 @@
+"""A diff as Markdown for a pull request: the screen, and each run that differs to unfold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.report.diff_screen import counts, run_lines, screen
+from harness.report.markdown_summary import COMMENT_MAX, WIDTH, bounded, fenced, folded
+from harness.report.run_diff import Diff
+from harness.report.run_report import MARKS
+
+
+def markdown_of(diff: Diff, most: int = COMMENT_MAX) -> str:
+    """The summary in at most so many bytes."""
+    return bounded(list(_parts(diff)), most)
+
+
+def _parts(diff: Diff) -> Iterator[str]:
+    mark = MARKS["fail" if diff.has_new else "pass"]
+    yield f"## {mark} harness diff: {counts(diff)}\n\n"
+    yield fenced("\n".join(screen(diff, WIDTH))) + "\n\n"
+    for run in diff.unlike:
+        mark = MARKS["fail" if run.failing else "pass"]
+        yield folded(mark, run.name, "\n".join(run_lines(run, WIDTH)))

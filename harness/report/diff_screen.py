@@ -1,0 +1,180 @@
+"""A diff on one screen: findings new and gone, the first calls that differ, the numbers.
+
+With `-v` each run that differs follows, with its call on both sides and its numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from harness.comparison.figures import Figures, total
+from harness.core.values.verdict import Finding, Verdict
+from harness.report.cause_tally import CauseTally
+from harness.report.event_lines import counted
+from harness.report.run_diff import Diff, RunDiff, by_words
+from harness.report.run_report import Paint, Style, cut, finding_note, one_line, plain
+
+NEW_MAX, GONE_MAX, CALLS_MAX, BESIDE_MAX, LEFT_MAX = 4, 3, 4, 2, 2
+"""How many rows each part of the screen has, with the one that counts what is left out: all of it
+stays within 24 lines."""
+
+UNITS = {"virtual_s": " s", "real_s": " s"}
+
+
+def screen(diff: Diff, width: int, paint: Paint = plain) -> Iterator[str]:
+    """The summary, in at most 24 lines."""
+    yield from heading(diff, width)
+    yield from _findings(diff, "new", width, paint)
+    yield from _findings(diff, "gone", width, paint)
+    yield from _calls(diff, width, paint)
+    yield from _beside(diff, width, paint)
+    yield from figure_lines(total(r.a.figures for r in diff.runs),
+                            total(r.b.figures for r in diff.runs))  # fmt: skip
+    yield from _left(diff, width)
+    yield counts(diff, paint)
+
+
+def heading(diff: Diff, width: int) -> Iterator[str]:
+    """Which sides there are."""
+    for letter, words in zip("AB", diff.sides, strict=True):
+        yield cut(f"{letter}  {words}", width)
+
+
+def counts(diff: Diff, paint: Paint = plain) -> str:
+    """The last line: how many runs differ, of how many."""
+    left = f"; {len(diff.left)} not compared" if diff.left else ""
+    said = paint("fail" if diff.has_new else "pass", _how_many(len(diff.unlike), len(diff.runs)))
+    return f"{counted(len(diff.runs), 'run')} compared: {said}{left}"
+
+
+def _how_many(unlike: int, runs: int) -> str:
+    if not unlike:
+        return "none differs"
+    if unlike == runs:
+        return "it differs" if runs == 1 else "all differ"
+    return f"{unlike} {'differs' if unlike == 1 else 'differ'}"
+
+
+def tally(diff: Diff, part: str) -> CauseTally:
+    """The findings that are new, or gone, by code and cause; what follows from one is not one."""
+    found = CauseTally()
+    for run in diff.runs:
+        shown = run.new if part == "new" else run.gone
+        failing = shown if part == "gone" else run.failing
+        fails: Sequence[Finding] = [finding for finding in shown if finding in failing]
+        found.add(run.name, Verdict("fail" if fails else "pass", findings=shown))
+    return found
+
+
+def _findings(diff: Diff, part: str, width: int, paint: Paint) -> Iterator[str]:
+    groups = tally(diff, part).groups()
+    if not groups:
+        return
+    most = NEW_MAX if part == "new" else GONE_MAX
+    style: Style = "fail" if part == "new" else "pass"
+    yield paint("strong", f"{part} in B")
+    rows = [(f"{group.runs:>6}  {group.title}", group.example) for group in groups]
+    yield from _rows(rows, most, width, paint, style)
+
+
+def _rows(
+    rows: Sequence[tuple[str, str]], most: int, width: int, paint: Paint, style: Style = "faint"
+) -> Iterator[str]:
+    """Lines of a text and an example; what is too much is counted."""
+    shown = rows if len(rows) <= most else rows[: most - 1]
+    column = min(max(len(text) for text, _ in shown), max(width - 30, 30))
+    for text, example in shown:
+        said = text if len(text) <= column else cut(text, column)
+        blanks = " " * (column - len(said) + 2)
+        yield f"{paint(style, said)}{blanks}{cut(example, width - column - 2)}"
+    if len(rows) > most:
+        yield paint("faint", f"        and {len(rows) - len(shown)} more: -v")
+
+
+def _calls(diff: Diff, width: int, paint: Paint) -> Iterator[str]:
+    groups = by_words((run.change.what, run) for run in diff.runs if run.change)
+    if groups:
+        yield paint("strong", "the first call that differs, A → B")
+        rows = [(f"{len(runs):>6}  {what}", _example(runs)) for what, runs in groups]
+        yield from _rows(rows, CALLS_MAX, width, paint, "unknown")
+
+
+def _example(runs: Sequence[RunDiff]) -> str:
+    run = min(runs, key=lambda run: len(run.name))
+    return f"{run.name} {run.a.call or run.b.call}".strip()
+
+
+def _beside(diff: Diff, width: int, paint: Paint) -> Iterator[str]:
+    groups = by_words((what, run) for run in diff.runs for what in run.beside)
+    if groups:
+        yield paint("strong", "said with requests, A → B")
+        rows = [(f"{len(runs):>6}  {what}", runs[0].name) for what, runs in groups]
+        yield from _rows(rows, BESIDE_MAX, width, paint)
+
+
+def figure_lines(a: Figures, b: Figures, indent: str = "") -> Iterator[str]:
+    """The numbers of both sides, in two lines."""
+    said = [words for name in Figures.__struct_fields__
+            if (words := _figure(name, getattr(a, name), getattr(b, name)))]  # fmt: skip
+    yield f"{indent}{', '.join(said[:3])}" if said else f"{indent}no call"
+    if said[3:]:
+        yield f"{indent}{', '.join(said[3:])}"
+
+
+def _figure(name: str, a: float, b: float) -> str:
+    if not a and not b:
+        return ""
+    unit = UNITS.get(name, "")
+    digits = ",.1f" if unit else ",d"
+    label = name.removesuffix("_s").replace("_", " ") + (" time" if unit else "")
+    if format(a, digits) == format(b, digits):
+        return f"{label} {a:{digits}}{unit}"
+    return f"{label} {a:{digits}} → {b:{digits}}{unit}"
+
+
+def _left(diff: Diff, width: int) -> Iterator[str]:
+    """Why runs cannot be compared, the most frequent reason first."""
+    reasons = sorted(diff.reasons().items(), key=lambda item: -len(item[1]))
+    shown = reasons if len(reasons) <= LEFT_MAX else reasons[: LEFT_MAX - 1]
+    for reason, names in shown:
+        yield cut(f"not compared: {counted(len(names), 'run')} (as {names[0]}): {reason}", width)
+    if others := reasons[len(shown) :]:
+        runs = sum(len(names) for _, names in others)
+        yield f"not compared: {counted(runs, 'run')} for other reasons: -v"
+
+
+def details(diff: Diff, width: int, paint: Paint = plain) -> Iterator[str]:
+    """Each run that differs, and each that cannot be compared."""
+    for run in diff.unlike:
+        yield ""
+        yield paint("strong", run.name)
+        yield from run_lines(run, width, paint)
+    for left in diff.left:
+        yield cut(f"not compared: {left.name}: {left.reason}", width)
+
+
+def run_lines(run: RunDiff, width: int, paint: Paint = plain) -> Iterator[str]:
+    """What differs in one run."""
+    yield f"  A {run.a.verdict}, {run.a.outcome}; B {run.b.verdict}, {run.b.outcome}"
+    yield from _found("new ", run.new, run.failing, width, paint)
+    yield from _found("gone", run.gone, (), width, paint)
+    if run.change:
+        yield cut(f"  first call that differs: {run.change.what}", width)
+        for name, side in (("A", run.a), ("B", run.b)):
+            said = f"{side.call} #{side.event}  {side.line}".strip() if side.event else "no call"
+            yield paint("faint", cut(f"    {name} {said}", width))
+    yield from (cut(f"  said with requests: {what}", width) for what in run.beside)
+    yield from figure_lines(run.a.figures, run.b.figures, "  ")
+    yield paint("faint", f"  A {run.a.history}")
+    yield paint("faint", f"  B {run.b.history}")
+
+
+def _found(
+    word: str, found: Iterable[Finding], failing: Sequence[Finding], width: int, paint: Paint
+) -> Iterator[str]:
+    for finding in found:
+        follows = f", follows from {finding.follows}" if finding.follows else ""
+        note = finding_note(finding, word == "gone" or finding in failing)
+        style: Style = "fail" if finding in failing else "faint"
+        yield f"  {word} {paint(style, finding.code)}{note}{follows}"
+        yield cut(f"       {one_line(finding)}", width)

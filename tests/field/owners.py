@@ -1,0 +1,69 @@
+"""The page for owners: for each known agent how it is played, what is not asked, what was found."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from harness.adapters.framework_agent import frameworks
+from harness.catalogue import FIELD_PREFIX, field_findings
+from harness.core.values.profile import CAPABILITIES, Profile
+from harness.targets.known import known
+from tests.field.environments import HERE, ROOT, profile_of
+
+PAGE = ROOT / "docs" / "my-agent.md"
+MARK = "<!-- From here on: python -m tests.field --kept -->\n"
+
+WORDS = {
+    "session": "a session that is there before the first message",
+    "store": "`brief.store`",
+    "own_store": "its own store, which no reader reads",
+    "cancel": "a cancel",
+    "compaction": "requests that are summaries",
+    "streaming": "streamed answers",
+    "sub_agents": "sub-agents",
+    "outbox": "an outbox that fails",
+    "restarts": "a restart after a kill",
+}
+"""The capabilities as an owner reads them."""
+
+HOMES = {"langgraph": ("langgraph", "langchain"), "tool_runner": ("anthropic_runner",)}
+"""The targets of the field that play an adapter, where they have other names."""
+
+
+def write() -> None:
+    """Write the page anew below its mark."""
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def page(text: str) -> str:
+    """The page with the parts that are made of the data."""
+    return text.partition(MARK)[0] + MARK + "\n" + _tables()
+
+
+def _tables() -> str:
+    world = Environment(
+        loader=FileSystemLoader(HERE), autoescape=False, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    names = {*known(), *frameworks(), *(name for names in HOMES.values() for name in names)}
+    others = sorted({row.target for row in field_findings().values()} - names)
+    return world.get_template("owners.md.jinja").render(
+        programs=known(), frameworks=frameworks(), homes=HOMES, others=others,
+        found=found, not_asked=not_asked, adapted=profile_of("pydantic_ai"),
+    )  # fmt: skip
+
+
+def not_asked(profile: Profile) -> str:
+    """What the profile declares absent, in words."""
+    return ", ".join(WORDS[name] for name in CAPABILITIES if profile.declares(name) is False)
+
+
+def found(*targets: str) -> str:
+    """The confirmed findings on a target: how many of each class, and where they are told."""
+    rows = {n: row for n, row in field_findings().items() if row.target in targets}
+    if not rows:
+        return "nothing confirmed yet"
+    titles = "; ".join(f"{row.title} ({row.version})" for row in rows.values())
+    asked = ", ".join(f"`harness explain {FIELD_PREFIX}{each}`" for each in
+                      dict.fromkeys(row.target for row in rows.values()))  # fmt: skip
+    return f"{titles}: {asked}"
