@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from harness.catalogue import field_findings
 from harness.core.values.table_file import package_text, parse
 from tests.field import owners
-from tests.field.environments import HERE, ROOT, options_of, targets
+from tests.field.environments import HERE, ROOT, is_same, options_of, targets
 from tests.field.overview import Overview, overview
 from tests.field.playing import CLOSED
 from tests.field.results import Results
@@ -72,8 +72,8 @@ def not_driven() -> list[NotDriven]:
 
 def repeat_of(target: str, scenario: str) -> str:
     """The command that plays a scenario on a target; "" for one that is not in the data file."""
-    if target not in targets():
+    name = next((name for name in targets() if is_same(name, target)), "")
+    if not name:
         return ""
-    named = targets()[target].program
-    words = ("--target", target) if named else options_of(target)
+    words = ("--target", name) if targets()[name].program else options_of(name)
     return " ".join(("harness run", scenario, *words))
