@@ -18,7 +18,7 @@ from harness.core.values.table_file import package_text, parse
 from tests.field import owners
 from tests.field.environments import HERE, ROOT, is_same, options_of, targets
 from tests.field.overview import Overview, overview
-from tests.field.playing import CLOSED
+from tests.field.playing import CLOSED, SAMPLE_REAL_S
 from tests.field.results import Results
 
 PAGE = ROOT / "docs" / "field" / "REPORT.md"
@@ -60,7 +60,12 @@ def _filled(template: str, results: Sequence[Results], is_html: bool, **more: An
     )  # fmt: skip
     view: Overview = overview(results, field_findings())
     return world.get_template(template).render(
-        view=view, closed=CLOSED, not_driven=not_driven(), repeat_of=repeat_of, **more
+        view=view,
+        closed=CLOSED,
+        real_s=SAMPLE_REAL_S,
+        not_driven=not_driven(),
+        repeat_of=repeat_of,
+        **more,
     )
 
 
