@@ -25,7 +25,8 @@ CLASSES = ("defect", "weakness", "")
 
 
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a target was played. `drawn` is the number of scenarios of a sample, 0 for all of them.
+    """How a target was played. `drawn` is the number of scenarios of a sample, 0 for all of them;
+    `chosen` says how else the runs were chosen.
 
     `scenarios` and `runs` are those that were played; `lacks` counts the runs of `plays` that are
     not applicable, by what they need. `network` says whether the runs had loopback alone.
@@ -44,6 +45,7 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     failed: int
     unknown: int
     drawn: int = 0
+    chosen: str = ""
     lacks: dict[str, int] = {}
 
 
