@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from harness.cli.completion import completing, profiles, targets
+from harness.cli.html_report import html
 from harness.cli.options import (
     NamedPath,
     every_verb,
@@ -59,6 +60,7 @@ UNKNOWN = 3
               )  # fmt: skip
 @click.option("--markdown", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE",
               help="Write a summary for a pull request; - is standard output.")  # fmt: skip
+@html
 @click.option("-v", "--verbose", is_flag=True, help="All of each run that differs.")
 @jobs
 @plugins
@@ -67,14 +69,16 @@ def command(
     a: str, b: str, paths: tuple[Path, ...], profile_a: str, profile_b: str, python_a: str,
     python_b: str, only: tuple[str, ...], spoken: tuple[str, ...], seed: int | None,
     world: str | None, out: Path, fail_on: Literal["new", "any"] | None, markdown: Path | None,
-    verbose: bool, jobs: int | None, as_json: bool,
+    page: Path | None, verbose: bool, jobs: int | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Compare two targets, or two folders of histories, run by run.
 
     A and B are each a folder that `harness run --out` wrote, or a target to be played now.
     Findings new and gone, the first call that differs, calls, tokens and waits.
     """
+    from harness.cli import terminal
     from harness.cli.diff_sides import SideRequest
+    from harness.cli.output_files import STANDARD_OUTPUT
 
     requests = (
         SideRequest(letter="a", named=a, python=python_a, profile=profile_a),
@@ -86,7 +90,10 @@ def command(
              *plugin_flags()]  # fmt: skip
     sides = [_side(request, only, words, out) for request in requests]
     diff = _compared(*sides)
-    _print(diff, verbose, as_json, markdown)
+    _write(diff, markdown, page)
+    if markdown != STANDARD_OUTPUT:
+        for line in _lines(diff, verbose, as_json):
+            terminal.out(line)
     return _status(diff, fail_on)
 
 
@@ -203,16 +210,21 @@ def _check_pair(one: Played, other: Played) -> None:
         raise InputError(f"seed {a} in A and {b} in B: play both with one --seed")
 
 
-def _print(diff: Diff, verbose: bool, as_json: bool, markdown: Path | None) -> None:
+def _write(diff: Diff, markdown: Path | None, page: Path | None) -> None:
+    """Write the documents that were asked for."""
     from harness.cli import terminal
-    from harness.cli.output_files import STANDARD_OUTPUT, write_output
-    from harness.report.diff_markdown import markdown_of
+    from harness.cli.output_files import write_output
 
     if markdown:
+        from harness.report.diff_markdown import markdown_of
+
         write_output(markdown, markdown_of(diff).encode("utf-8", "backslashreplace"))
-    if markdown != STANDARD_OUTPUT:
-        for line in _lines(diff, verbose, as_json):
-            terminal.out(line)
+    if page:
+        from harness.files.regular_file import write_atomically
+        from harness.report.html.diff_page import diff_page
+
+        write_atomically(page, diff_page(diff), durable=False)
+        terminal.note(f"page: {page}")
 
 
 def _lines(diff: Diff, verbose: bool, as_json: bool) -> Iterator[str]:

@@ -86,6 +86,11 @@ def names() -> dict[str, str]:
     return dict(_FORMS)
 
 
+def known_names() -> tuple[str, ...]:
+    """The agents that a name without a path stands for."""
+    return (*_BUILT_IN, *known())
+
+
 def of_callable(agent: Callable[..., Any], options: dict[str, Any] | None = None) -> TargetSpec:
     """A target for a function of a brief, or an object of a framework, that is at hand."""
     name = f"{getattr(agent, '__module__', '?')}:{getattr(agent, '__qualname__', 'agent')}"
@@ -126,7 +131,7 @@ def resolve(text: str) -> TargetSpec:
                           profile=known()[bare].profile)  # fmt: skip
     path = _BUILT_IN.get(bare, bare)
     if ":" not in path:
-        what = f"no such target; {nearest(bare, {*_BUILT_IN, *known(), *_FORMS})}"
+        what = f"no such target; {nearest(bare, {*known_names(), *_FORMS})}"
         raise InputError(what, f"target {text!r}")
     place = f"target {text!r}"
     found = _python_target(text, _import(path, place), options, place)

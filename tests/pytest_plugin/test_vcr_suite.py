@@ -113,9 +113,11 @@ def test_what_is_changed_fails(suite: pytest.Pytester, monkeypatch: pytest.Monke
 
 def test_what_is_not_asked_fails(suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHORT", "1")
-    done = suite.runpytest_inprocess("-k", "two")
+    done = suite.runpytest_inprocess("-k", "two", "-o", "harness_vcr=true")
     done.assert_outcomes(failed=1, deselected=4)
     assert "cassette.unplayed: never asked for: #2 POST /v1/messages" in done.outlines
+    again = "  repeat:  pytest test_suite.py::test_two -o harness_vcr=true"
+    assert again in done.outlines
 
 
 @pytest.mark.real
