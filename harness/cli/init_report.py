@@ -68,9 +68,14 @@ class InitReport:
 
     def probed(self, wire: str, observations: Sequence[Observation]) -> None:
         """Say what the probes showed."""
+        from harness.doctor.observation import SEPARATE_RUNS
+
         seen = [one.item for one in observations if one.part == "connections"
                 and one.state == "seen" and one.item != wire]  # fmt: skip
         self._out(f"probes: it speaks {wire}; seen: {', '.join(seen)}")
+        for one in observations:
+            if (one.item, one.state) == (SEPARATE_RUNS, "not seen"):
+                self._out(f"  attention: {one.what} ({one.see})")
 
     def silent(self, setup: Setup, rows: Sequence[Observation]) -> None:
         """Say that the agent asks no model, and why, as far as it is known."""

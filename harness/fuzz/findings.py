@@ -111,7 +111,10 @@ def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
         try:
             keeps = FindingOracle(scenario, target, task.code)
         except InputError:
-            why = "the same choices bring it no more: the agent is not deterministic"
+            why = (
+                "the same choices bring it no more: the agent is not deterministic, "
+                "or keeps a session between runs (harness doctor tells)"
+            )
             return _failed(task, why)
         if _is_of_the_scenario(scenario, task.code, target):
             return _failed(task, SHOWN_BY_REFERENCE)

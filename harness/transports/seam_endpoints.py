@@ -148,6 +148,7 @@ class Endpoints:
         return as_http(self.dispatcher.tool(ToolRequest(body.id, name, body.input), session))
 
     def _tools(self) -> list[dict[str, Json]]:
+        self.dispatcher.transition.tools_taken = True
         return [
             {"name": name, "description": t.description, "input_schema": t.input_schema}
             for name, t in self.dispatcher.transition.scenario.tools.items()

@@ -178,6 +178,12 @@ class Trace(msgspec.Struct, eq=False):
         known: dict[str, dict[str, Json]] = self.settings.get("tools", {})
         return offered.get(tool) or known.get(tool) or {}
 
+    @property
+    def takes_tools(self) -> bool:
+        """Whether the agent is known to take the tools of the scenario: one ran, or at the end of
+        the run it has looked at them."""
+        return bool(self.executions) or (self.ended is not None and not self.ended.tools_untaken)
+
     def is_own_tool(self, ask: Ask) -> bool:
         """Whether a call is of a tool of the agent's own that happens to have the name of one of
         the scenario's: it was offered with other inputs, and the scenario's never ran."""

@@ -60,7 +60,8 @@ class Transition:
     `look` is called before each call and records what changed in the session store; whoever knows
     the store sets it, and does its IO there. `at_ms` comes with every call. Calls must not overlap:
     a door that serves several connections holds a lock. `paths` are the model's endpoints.
-    `polled`: the agent looks for cancels. `stored` is what the agent's session holds already.
+    `polled`: the agent looks for cancels. `tools_taken`: it looks at the tools. `stored` is what
+    the agent's session holds already.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Transition:
         history.fault_layers = {f.spec.kind: f.layer for f in self.faults if f.layer}
         self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
         self.look: Callable[[int], None] = _unseen
-        self.polled = False
+        self.polled = self.tools_taken = False
         self._refusals = 0
         recorded = getattr(script, "recorded", False)
         issued = None if recorded else IssuedThinking(history, stored)
@@ -117,6 +118,7 @@ class Transition:
 
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
         """Run a scripted tool; without an id it is the call of the model that is meant."""
+        self.tools_taken = True
         if not self.tools.known(request.name):
             meant = self._tool_names.meant_by(request.name)
             request = msgspec.structs.replace(request, name=meant)
