@@ -216,13 +216,7 @@ def _run(
     below = folder.is_relative_to(Path.cwd())
     shown = Path(os.path.relpath(folder)) if below else folder
     show = fuzz_report.FuzzReport(campaign, shown, most, end_s, as_json)
-    results = run(
-        campaign,
-        engine,
-        journal,
-        folder,
-        examples=most,
-    )
+    results = run(campaign, engine, journal, folder, examples=most)
     try:
         with show, _alarm(end_s):
             for result in results:
