@@ -30,7 +30,8 @@ from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
     from harness.cli.diff_sides import Side, SideRequest, SideRun
-    from harness.report.run_diff import Diff, NotCompared, Played, RunDiff
+    from harness.core.history.history import History
+    from harness.report.run_diff import Diff, NotCompared, RunDiff
 
 DEFAULT_OUT = ".harness/diff"
 UNKNOWN = 3
@@ -164,7 +165,9 @@ def _compared(a: Side, b: Side) -> Diff:
 
 def _run(name: str, a: Side, b: Side) -> RunDiff | NotCompared:
     """A run of both sides, or why it cannot be compared."""
-    from harness.report.run_diff import NotCompared, run_diff
+    from harness.checks.judge import judge
+    from harness.core.history.history import encode
+    from harness.report.run_diff import NotCompared, Played, run_diff
 
     mine, its = a.runs.get(name), b.runs.get(name)
     if mine is None or its is None:
@@ -173,11 +176,14 @@ def _run(name: str, a: Side, b: Side) -> RunDiff | NotCompared:
     if any(lacks.values()):
         return NotCompared(name, "not_applicable", _not_applicable(lacks))
     try:
-        one, other = _read(mine, "A"), _read(its, "B")
+        one, other = _history(mine, "A"), _history(its, "B")
         _check_pair(one, other)
     except InputError as error:
         return NotCompared(name, "unusable", str(error))
-    return run_diff(name, one, other)
+    first = judge(one)
+    second = first if encode(one.events) == encode(other.events) else judge(other)
+    return run_diff(name, Played(one, first, str(mine.history)),
+                    Played(other, second, str(its.history)))  # fmt: skip
 
 
 def _not_applicable(lacks: dict[str, str]) -> str:
@@ -186,11 +192,9 @@ def _not_applicable(lacks: dict[str, str]) -> str:
     return f"not applicable {side}: {lacks[where[0]]}"
 
 
-def _read(run: SideRun, letter: str) -> Played:
-    """A run from its file, judged. Raises InputError for a history that cannot be used."""
-    from harness.checks.judge import judge
+def _history(run: SideRun, letter: str) -> History:
+    """A run from its file. Raises InputError for a history that cannot be used."""
     from harness.cli.show import read
-    from harness.report.run_diff import Played
 
     if run.history is None:
         raise InputError(f"no history in {letter}")
@@ -200,14 +204,15 @@ def _read(run: SideRun, letter: str) -> Played:
         raise InputError(f"{letter} cannot be read: {error}") from None
     if history.trace.ended is None:
         raise InputError(f"{letter} is half written: {run.history} has no end")
-    return Played(history, judge(history), str(run.history))
+    return history
 
 
-def _check_pair(one: Played, other: Played) -> None:
+def _check_pair(one: History, other: History) -> None:
     """Raise InputError for two runs that draw from other seeds."""
-    a, b = one.summary.seed, other.summary.seed
+    a, b = ({start.seed for start in history.trace.starts} for history in (one, other))
     if a != b:
-        raise InputError(f"seed {a} in A and {b} in B: play both with one --seed")
+        said = [", ".join(map(str, sorted(seeds))) for seeds in (a, b)]
+        raise InputError(f"seed {said[0]} in A and {said[1]} in B: play both with one --seed")
 
 
 def _write(diff: Diff, markdown: Path | None, page: Path | None) -> None:
