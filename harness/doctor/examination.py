@@ -245,7 +245,8 @@ class _Patient:
         if mixes:
             what = (
                 "a run begins with messages of another one: keep a session file below "
-                "`brief.session_dir`, a new folder for each run"
+                "`brief.session_dir` (of a program: `HARNESS_SESSION_DIR`), "
+                "a new folder for each run"
             )
             return connection(SEPARATE_RUNS, "not seen", what, f"{TARGETS}#a-session-file")
         return connection(SEPARATE_RUNS, "seen", "each run begins with its own messages")
