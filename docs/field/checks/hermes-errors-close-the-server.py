@@ -1,4 +1,4 @@
-"""hermes-agent calls no tool of an MCP server after three errors of one tool that the server told."""
+"""hermes-agent calls no tool of an MCP server after three errors that a tool of it told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hermes-agent runs the same failing call until its limit of iterations, by its default settings."""
+"""hermes-agent runs the same failing call until its limit of iterations, by default."""
 
 from __future__ import annotations
 

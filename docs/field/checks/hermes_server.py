@@ -4,8 +4,8 @@
         answer = hermes.ask("Hello")
     print(hermes.rows())
 
-The program is the first argument of the check, or `hermes` on the PATH. It needs the extras `mcp` and
-`sms` (for the HTTP server): pip install 'hermes-agent[mcp,sms]'.
+The program is the first argument of the check, or `hermes` on the PATH. It needs the extras `mcp`
+and `sms` (for the HTTP server): pip install 'hermes-agent[mcp,sms]'.
 """
 
 from __future__ import annotations
