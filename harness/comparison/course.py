@@ -91,7 +91,7 @@ class Course:
         return self._model(event, exchange) if exchange else None
 
     def _made(self, event: Called, kind: str, said: dict[str, str], **more: Json) -> Call:
-        answer = _answer(self._answers.get(event.key), self._trace)
+        answer = self._answer(self._answers.get(event.key))
         return Call(event.n, event.key, kind, tuple(said.items()), answer=answer, **more)
 
     def _tool(self, event: Called, request: ToolRequest) -> Call:
@@ -109,6 +109,24 @@ class Course:
         }
         frame, number = tuple(_frame(exchange, self._trace)), self.shapes.number(exchange)
         return self._made(event, "model", said, messages=number, frame=frame, exchange=exchange)
+
+    def _answer(self, answered: Answered | None) -> tuple[tuple[str, str], ...]:
+        """What the world answered, as far as it is not prose."""
+        if answered is None:
+            return (("answer", "none"),)
+        said = self._trace.messages.get(answered.blocks) if answered.blocks else None
+        uses = [block for block in said.blocks if isinstance(block, ToolUse)] if said else []
+        meant = self.shapes.names.meant_by
+        parts = {
+            "status": "" if answered.status is None else str(answered.status),
+            "error": answered.error,
+            "outcome": "" if answered.outcome == "ok" else answered.outcome,
+            "stop": answered.stop or "",
+            "faults": " ".join(answered.faults),
+            "asks for": ", ".join(f"{meant(use.name)} {canonical(use.input)}" for use in uses),
+            "whole": "" if answered.complete else "no",
+        }
+        return tuple((name, text) for name, text in parts.items() if text)
 
 
 def course(history: History, numbers: dict[tuple[int, Shape], int] | None = None) -> Course:
@@ -150,21 +168,3 @@ def _frame(exchange: Exchange, trace: Trace) -> Iterator[tuple[str, tuple[str, .
 def _signature(name: str, schema: dict[str, Json]) -> str:
     inputs = schema.get("properties")
     return f"{name}({', '.join(sorted(inputs)) if isinstance(inputs, dict) else ''})"
-
-
-def _answer(answered: Answered | None, trace: Trace) -> tuple[tuple[str, str], ...]:
-    """What the world answered, as far as it is not prose."""
-    if answered is None:
-        return (("answer", "none"),)
-    said = trace.messages.get(answered.blocks) if answered.blocks else None
-    uses = [block for block in said.blocks if isinstance(block, ToolUse)] if said else []
-    parts = {
-        "status": "" if answered.status is None else str(answered.status),
-        "error": answered.error,
-        "outcome": "" if answered.outcome == "ok" else answered.outcome,
-        "stop": answered.stop or "",
-        "faults": " ".join(answered.faults),
-        "asks for": ", ".join(f"{use.name} {canonical(use.input)}" for use in uses),
-        "whole": "" if answered.complete else "no",
-    }
-    return tuple((name, text) for name, text in parts.items() if text)

@@ -28,7 +28,7 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import Recorded
 from harness.providers.shared import hosts
 from harness.providers.shared.codec import Unreadable
-from harness.recordings.http_interaction import Cassette, Interaction
+from harness.recordings.http_interaction import Cassette, Interaction, address_of
 from harness.runner import prepare
 from harness.targets import TargetSpec
 from harness.transports.dispatcher import Dispatcher, at_once
@@ -93,7 +93,7 @@ class RecordedCalls:
         """The recorded calls that were never asked for."""
         for place, item in enumerate(self._interactions):
             if not self._played[place]:
-                yield f"#{place + 1} {item.method} {urlsplit(item.uri).path}"
+                yield f"#{place + 1} {item.method} {address_of(item.uri).path}"
 
     def _plain(self, body: bytes, is_alike: Callable[[int], bool]) -> Answer:
         places = [n for n in range(len(self._interactions)) if n not in self._of_models]
