@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.baseline import baseline, chosen_baseline
 from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
@@ -34,6 +35,7 @@ from harness.cli.options import (
     plugins,
     profile,
 )
+from harness.cli.output_files import chosen_files, output_files
 from harness.core.values.errors import InputError
 from harness.files.out_lock import out_lock
 
@@ -75,6 +77,8 @@ DEFAULT_EXAMPLES = 1_000
               help=f"A new folder for the campaign.  [default: {DEFAULT_OUT}/SEED]")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Go on with the campaign of this folder.")  # fmt: skip
+@output_files
+@baseline
 @plugins
 @every_verb
 def command(
@@ -212,13 +216,7 @@ def _run(
     below = folder.is_relative_to(Path.cwd())
     shown = Path(os.path.relpath(folder)) if below else folder
     show = fuzz_report.FuzzReport(campaign, shown, most, end_s, as_json)
-    results = run(
-        campaign,
-        engine,
-        journal,
-        folder,
-        examples=most,
-    )
+    results = run(campaign, engine, journal, folder, examples=most)
     try:
         with show, _alarm(end_s):
             for result in results:
@@ -234,7 +232,11 @@ def _run(
     finally:
         results.close()  # type: ignore[attr-defined]
         journal.close()
-    return show.ending()
+    status = show.ending()
+    chosen_baseline().write()
+    takes_output = chosen_files().takes_standard_output
+    chosen_baseline().tell("json" if as_json else "none" if takes_output else "usual")
+    return status
 
 
 _GRACE_S = 5.0

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from harness.cli import terminal
+from harness.cli.baseline import chosen_baseline
+from harness.cli.fuzz_runs import NOUN, fuzz_runs
 from harness.cli.options import plugin_flags
-from harness.core.values.verdict import EXIT_STATUS
+from harness.cli.output_files import chosen_files
+from harness.core.values.verdict import EXIT_STATUS, worst
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.fuzz.found_runs import scenario_file
@@ -106,12 +109,12 @@ class FuzzReport:
         file = self._folder / FOLDER / f"{reduced.name}.yaml"
         repeat = self._repeat(file)
         if self._as_json:
-            terminal.out(line(self._row(reduced, file, repeat)))
+            _out(line(self._row(reduced, file, repeat)))
             return
         size = f"{counted(reduced.turns, 'turn')}, {counted(reduced.faults, 'fault')}"
-        terminal.out(f"{terminal.paint()('fail', 'found')} {reduced.code}  ({size})")
-        terminal.out(f"    {' '.join(reduced.message.split())}")
-        terminal.out(f"    {repeat}")
+        _out(f"{terminal.paint()('fail', 'found')} {reduced.code}  ({size})")
+        _out(f"    {' '.join(reduced.message.split())}")
+        _out(f"    {repeat}")
 
     def _row(self, reduced: ShrunkFinding, file: Path, repeat: str) -> dict[str, Any]:
         return {
@@ -135,34 +138,28 @@ class FuzzReport:
             f"{campaign.corpus.faults} faults, {campaign.corpus.coverage:,} covered"
         )
 
-    def _verdict(self) -> str:
-        """A campaign in which no example ended says nothing of its agent."""
-        campaign = self._campaign
-        if campaign.findings.kept or campaign.findings.waiting:
-            return "fail"
-        doubtful = campaign.doubts or campaign.findings.unrepeated or not campaign.examples
-        return "unknown" if doubtful else "pass"
-
     def ending(self, why: str = "the time is over") -> int:
         """Show what it came to; the exit status. `why` it ended with findings that wait."""
-        campaign, word = self._campaign, self._verdict()
+        campaign = self._campaign
+        found = fuzz_runs(campaign, self._folder, self._repeat)
+        runs = [chosen_baseline().take(run) for run in found]
+        word = worst(*(run.word for run in runs))
         if self._as_json:
-            terminal.out(line(self._last_row(word)))
+            _out(line(self._last_row(word)))
         else:
             for text in self._summary():
-                terminal.out(text)
-            terminal.out(self._state())
-            for found in self._unshrunk():
-                terminal.out(f"not shrunk, {why}: {found.code}")
-                terminal.out(f"    {self._repeat(self._run_file(found.example))}")
+                _out(text)
+            _out(self._state())
+            for left in self._unshrunk():
+                _out(f"not shrunk, {why}: {left.code}")
+                _out(f"    {self._repeat(self._run_file(left.example))}")
             if not campaign.examples:
-                terminal.out(
-                    "no example ended: allow more minutes, or see whether the target hangs"
-                )
+                _out("no example ended: allow more minutes, or see whether the target hangs")
             for doubt, times in campaign.doubts.items():
-                terminal.out(f"in doubt ({times}x): {doubt}")
-            terminal.out(f"seed {campaign.plan.seed}; to go on: {self._resume()}")
-        return EXIT_STATUS[word]  # type: ignore[index]
+                _out(f"in doubt ({times}x): {doubt}")
+            _out(f"seed {campaign.plan.seed}; to go on: {self._resume()}")
+        chosen_files().write(runs, NOUN)
+        return EXIT_STATUS[word]
 
     def _unshrunk(self) -> list[RawFinding]:
         """The findings that wait to be shrunk, the first of each code, of which none was."""
@@ -218,6 +215,12 @@ class FuzzReport:
 
     def _resume(self) -> str:
         return shlex.join(["harness", "fuzz", "--resume", str(self._folder), *plugin_flags()])
+
+
+def _out(text: str) -> None:
+    """Print a line of the report, unless standard output is a document of the command."""
+    if not chosen_files().takes_standard_output:
+        terminal.out(text)
 
 
 def _cause_row(count: CauseCount) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from junitparser import JUnitXml
 
 from tests.cli.conftest import Harness, command, environment
 
@@ -66,6 +67,22 @@ def test_findings_are_printed_written_and_repeated(agent: Path, harness: Harness
     assert played.returncode == 1
     assert "outbound_once.twice" in played.stdout
     assert harness("run", row["file"], "--target", "reference").returncode == 0
+
+
+@pytest.mark.real
+def test_a_code_that_is_accepted_fails_nothing(agent: Path, harness: Harness) -> None:
+    known = ("--examples", "4", "--baseline", "known.tsv")
+    first = harness(*FUZZ, *known, "--update-baseline", "--out", "a", "--junit", "-")
+    assert first.returncode == 0, first.stderr
+    (suite,) = JUnitXml.fromstring(first.stdout.encode())
+    assert [case.name for case in suite] == ["campaign", "outbound_once.twice"]
+    assert "baseline known.tsv: 0 accepted, 1 new, 0 gone; written" in first.stderr
+    again = harness("fuzz", "--resume", "a", *known, "--json", "--markdown", "m.md")
+    *_, campaign, last = map(json.loads, again.stdout.splitlines())
+    assert (again.returncode, campaign["verdict"], campaign["findings"] > 0) == (0, "pass", True)
+    assert last == {"version": 1, "accepted": 1, "new": [], "gone": []}
+    text = (agent / "m.md").read_text("utf-8")
+    assert text.startswith("## ✓ harness: 2 results: 2 passed\n\nTarget `twice:twice?client=plain`")
 
 
 @pytest.mark.real
