@@ -25,6 +25,9 @@ from harness.core.values.messages import Json, ToolUse, canonical
 Lane: TypeAlias = tuple[str, str]
 """The session, and `""`, `aux` or `end`."""
 
+END = "the end"
+"""The key of the end of a run, which stands as a call."""
+
 _PASSING = frozenset({"partial", "heartbeat"})
 """What an agent says whose number only time decides."""
 
@@ -72,7 +75,7 @@ class Course:
                 lanes.setdefault((event.session, aux), []).append(call)
         found = {lane: list(_in_order(calls)) for lane, calls in lanes.items()}
         if ended := self._trace.ended:
-            found["", "end"] = [Call(ended.n, "the end", f"the run has {ended.how}")]
+            found["", "end"] = [Call(ended.n, END, f"the run has {ended.how}")]
         return found
 
     def _call(self, event: Called) -> Call | None:
