@@ -141,6 +141,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "h11": ("transports",),
     "mcp": ("transports",),
     "mcp_types": ("transports.mcp_tools",),
+    "hermes_state": ("targets.known.hermes_seed",),
     "pydantic_ai": ("adapters.pydantic_agent",),
     "pydantic_core": ("adapters.pydantic_agent",),
     "agents": ("adapters.openai_runner",),
@@ -174,13 +175,16 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
     "runner.fake_model",
     "runner.supervise",
     "targets.known.driver",
+    "targets.known.hermes_gateway",
     "targets.process_state",
     "transports.mcp_stdio",
+    "transports.mount",
     "cli",
     "pytest_plugin",
 )
 """Who may touch the environment: what scrubs it for a program under test, what puts it back after a
-run, a program that is given one, a fake model that a test's own clients find, and the faces."""
+run, a program that is given one, a fake model that a test's own clients find, a mounted URL whose
+clients need a key to be built, and the faces."""
 
 HEAVY: frozenset[str] = _words(
     "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "
@@ -195,9 +199,13 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 }
 """Modules that everybody's start pays for, and the heavy packages that each may load."""
 
-LISTENERS: tuple[str, ...] = ("transports.http_server", "targets.known.driver")
-"""Who may open a listening socket: the server whose connections are all checked, and the relay to
-it out of a network of loopback alone."""
+LISTENERS: tuple[str, ...] = (
+    "transports.http_server",
+    "targets.known.driver",
+    "targets.known.hermes_gateway",
+)
+"""Who may open a listening socket: the server whose connections are all checked, the relay to it
+out of a network of loopback alone, and who asks for a free port there."""
 
 LISTENING: frozenset[str] = _words(
     "create_server start_server create_unix_server start_unix_server listen bind serve_forever "

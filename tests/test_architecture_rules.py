@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -247,3 +248,13 @@ def test_a_face_that_cannot_be_imported_is_reported(tmp_path: Path) -> None:
     write(tmp_path, {"__init__.py": "import no_such_module"})
     (found,) = shape.heavy_imports(tmp_path, "harness", frozenset())
     assert "import harness fails: ModuleNotFoundError" in found
+
+
+def test_nothing_that_is_installed_is_tracked() -> None:
+    root = Path(__file__).parents[1]
+    if not (root / ".git").exists():
+        pytest.skip("not a checkout")
+    words = ("site-packages", "node_modules")
+    listed = ["git", "ls-files", *(f":(glob)**/{word}/**" for word in words)]
+    found = subprocess.run(listed, cwd=root, capture_output=True, text=True, check=True).stdout
+    assert found.splitlines()[:3] == [], "environments go where .gitignore leaves them out"

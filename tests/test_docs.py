@@ -163,8 +163,9 @@ def test_the_agent_of_the_readme_forgets() -> None:
     names: dict[str, Any] = {}
     (block,) = (b for b in blocks(ROOT / "README.md", "python") if "def agent" in b)
     exec(block, names)
-    (path,) = re.findall(r'play\("([^"]+)"', block)
-    found = findings(load_scenarios(ROOT / path)[0], names["agent"])
+    (name,) = re.findall(r'play\("@([^"]+)"', block)
+    path = ROOT / "scenarios" / f"{name}.yaml"
+    found = findings(load_scenarios(path)[0], names["agent"])
     assert found == ["history_faithful.forgotten_reply"]
 
 

@@ -1,4 +1,4 @@
-// The Vercel AI SDK (tried with ai 6.0.326) as a program under test. Copy this file beside yours:
+// The Vercel AI SDK (tried with ai 6.0.326 and 7.0.173) as a program under test. Copy this file beside yours:
 //
 //   import { play } from './ai_sdk.mjs';          // before the providers, which read their URL once
 //   import { anthropic } from '@ai-sdk/anthropic';
@@ -37,7 +37,17 @@ async function streamed(settings) {
   const running = streamText({ ...settings, onError: ({ error }) => failures.push(error) });
   await running.consumeStream();
   if (failures.length) throw failures[0];
-  return { text: await running.text, response: await running.response };
+  return { text: await running.text, said: await messagesOf(running) };
+}
+
+async function whole(settings) {
+  const made = await generateText(settings);
+  return { text: made.text, said: await messagesOf(made) };
+}
+
+/** The messages of all steps; since ai 7 `response` is of the last step alone. */
+async function messagesOf(made) {
+  return (await made.responseMessages) ?? (await made.response).messages;
 }
 
 async function answer(settings, histories, { id, session, text: words }) {
@@ -46,8 +56,8 @@ async function answer(settings, histories, { id, session, text: words }) {
   const where = { session, in_reply_to: id };
   try {
     const given = { ...settings, messages: [...history, asked] };
-    const { text, response } = await (options.stream ? streamed(given) : generateText(given));
-    histories.set(session, [...history, asked, ...response.messages]);
+    const { text, said } = await (options.stream ? streamed(given) : whole(given));
+    histories.set(session, [...history, asked, ...said]);
     await post(env.HARNESS_OUTBOX_URL, { text, kind: 'final', ...where });
   } catch (error) {
     await post(env.HARNESS_OUTBOX_URL, { text: `Sorry: ${error.message}`, kind: 'error', ...where });

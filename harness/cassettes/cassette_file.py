@@ -32,6 +32,7 @@ from harness.recordings import model_exchange
 from harness.recordings.http_interaction import (
     Cassette,
     Interaction,
+    address_of,
     header,
     is_text,
     phrase,
@@ -228,7 +229,7 @@ def passed_over(cassette: Cassette) -> list[tuple[int, str]]:
     """The entries of a cassette that are not played: the place of each, and why."""
     found = list(cassette.left_out)
     for number, item in zip(cassette.numbers or count(1), cassette.interactions, strict=False):
-        path = urlsplit(item.uri).path
+        path = address_of(item.uri).path
         if wire_of(item.method, path) is None:
             found.append((number, model_exchange.refusal_reason(path, item.method)))
     return sorted(found)

@@ -184,7 +184,7 @@ def _interaction(exchange: CassetteExchange) -> Interaction:
     query = exchange.query
     return Interaction(
         method=exchange.method,
-        uri=mask_url(f"https://{host}{exchange.path}" + (query and f"?{query}")),
+        uri=mask_url(f"https://{host}/{exchange.path.lstrip('/')}" + (query and f"?{query}")),
         request_headers={"content-type": ["application/json"]},
         request_body=mask_body(exchange.body),
         status=answer.status,

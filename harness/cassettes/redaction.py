@@ -125,8 +125,14 @@ def _mask_text(text: str) -> str:
 
 
 def mask_url(url: str) -> str:
-    """A URL without user, password and fragment; keys in it, and values of query keys, masked."""
-    parts = urlsplit(mask(url, _URL_MASK))
+    """A URL without user, password and fragment; keys in it, and values of query keys, masked.
+
+    What cannot be taken apart is masked whole, for its password cannot be told from its host.
+    """
+    try:
+        parts = urlsplit(mask(url, _URL_MASK))
+    except ValueError:
+        return _URL_MASK
     host = parts.netloc.rpartition("@")[2]
     query = "&".join(_pair(pair) for pair in parts.query.split("&") if pair)
     return urlunsplit((parts.scheme, host, _quoted(parts.path), query, ""))

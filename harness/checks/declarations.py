@@ -30,13 +30,16 @@ _Check: TypeAlias = Callable[Concatenate[History, _P], Iterator[Finding]]
 _Cases: TypeAlias = Callable[Concatenate[History, _P], Iterator[Finding | Case]]
 
 
-def needs(*seams: Seam, told_by: Source = "messages") -> Callable[[_Check[_P]], _Check[_P]]:
+def needs(
+    *seams: Seam, told_by: Source = "messages", or_calls: bool = False
+) -> Callable[[_Check[_P]], _Check[_P]]:
     """Declare the seams without which a check is not applicable, and what it can be asked of.
 
     A recording tells what stands in its messages; it does not tell when anything happened, what was
     tried again, or who stopped the agent. With `told_by="run"` a check is asked of runs alone, with
     `"requests"` also of recordings that keep the requests as they were sent, with `"rules"` of
-    those whose requests were put to the rules of a dialect.
+    those whose requests were put to the rules of a dialect. With `or_calls` the calls in the
+    answers of the model do in place of the seam `tool`: of the agent's own tools no more is seen.
     """
 
     def declare(check: _Check[_P]) -> _Check[_P]:
@@ -45,10 +48,18 @@ def needs(*seams: Seam, told_by: Source = "messages") -> Callable[[_Check[_P]], 
             if not untold(asked, history.trace):
                 yield from check(history, *args, **settings)
 
-        asked.__dict__.update(needs=seams, told_by=told_by)
+        asked.__dict__.update(needs=seams, told_by=told_by, or_calls=or_calls)
         return asked
 
     return declare
+
+
+def missing_seams(check: CheckFunction, trace: Trace) -> list[Seam]:
+    """The seams that a check needs and the target has not got."""
+    needed: tuple[Seam, ...] = getattr(check, "needs", ())
+    calls = getattr(check, "or_calls", False) and any(turn.asks for turn in trace.turns.values())
+    known = {*trace.seams, "tool"} if calls else trace.seams
+    return [seam for seam in needed if seam not in known]
 
 
 def untold(check: CheckFunction, trace: Trace) -> str:
@@ -185,6 +196,8 @@ def declared(check: CheckFunction) -> Iterator[str]:
     source: Source = getattr(check, "told_by", "messages")
     if source != "messages":
         yield _SOURCES[source]
+    if getattr(check, "or_calls", False):
+        yield "Asked of tools of the agent's own too, as far as the requests show them."
     excuses: dict[str, tuple[Excuse, ...]] = getattr(check, "excuses", {})
     for rule, found in excuses.items():
         words = "; ".join(excuse.words for excuse in found)

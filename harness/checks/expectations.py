@@ -209,7 +209,7 @@ def run(history: History) -> Iterator[Finding]:
     if not history.trace.exchanges:
         text = "the target never called the model through the harness: "
         text += "use the client or the base URL of the brief; an agent that speaks another wire "
-        text += "is played with --wire"
+        text += "is played with --wire, in pytest with --harness-wire"
         yield Finding("run.nothing_intercepted", text, (ended.n,))
     wanting = {
         "unplayed_turn": ("never played", () if _is_cassette(history) else ended.unplayed),

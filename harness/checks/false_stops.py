@@ -41,12 +41,13 @@ MAX_TOKENS, MAX_LASTING_S = 1_000_000, 14_400
 def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | Case]:
     """A turn that makes progress is not stopped: nothing was equal `repeats` times in a row before.
 
-    `refused`: a valid call of a known tool is answered without running it. `withdrawn`: tools are
-    no longer offered. `ended`: the turn ends while the model asks for a tool. A limit, a cancel, a
-    kill, a failed answer of the model, a write that the store refused, and anything that repeats
-    excuse the stop, and so does a turn that has cost a million tokens or lasted four hours, for
-    then its budget may be spent. A success that brings something new begins the row anew: a
-    failure, a success and two more failures are no three in a row. Source: invariant 12.
+    `refused`: a valid call of a known tool is answered without running it, by an agent that takes
+    the tools of the scenario. `withdrawn`: tools are no longer offered. `ended`: the turn ends
+    while the model asks for a tool. A limit, a cancel, a kill, a failed answer of the model, a
+    write that the store refused, and anything that repeats excuse the stop, and so does a turn that
+    has cost a million tokens or lasted four hours, for then its budget may be spent. A success that
+    brings something new begins the row anew: a failure, a success and two more failures are no
+    three in a row. Source: invariant 12.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -78,7 +79,7 @@ def _is_valid(trace: Trace, ask: Ask) -> bool:
     an id that no other call of the answer has."""
     if ask.use.name not in trace.settings.get("tools", {}) or not _is_an_answer(ask.exchange):
         return False
-    if trace.is_own_tool(ask):
+    if not trace.takes_tools or trace.is_own_tool(ask):
         return False
     uses = ask.exchange.reply.tool_uses if ask.exchange.reply else ()
     if sum(use.id == ask.use.id for use in uses) > 1:

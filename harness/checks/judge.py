@@ -35,7 +35,7 @@ from harness.checks import (
     truthfulness,
 )
 from harness.checks.causes import from_causes
-from harness.checks.declarations import declared, untold
+from harness.checks.declarations import declared, missing_seams, untold
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
 from harness.checks.exemptions import exempt_rules
 from harness.checks.expectations import doubts
@@ -290,8 +290,7 @@ def _word(fails: bool, doubts: Sequence[str]) -> VerdictWord:
 
 def _apply(history: History, name: str, check: CheckFunction, applied: _Applied) -> None:
     needed = getattr(check, "needs", ())
-    seams = history.trace.seams if needed else ()
-    missing = [seam for seam in needed if seam not in seams]
+    missing = missing_seams(check, history.trace) if needed else ()
     reason = f"needs the seam {' and '.join(missing)}" if missing else untold(check, history.trace)
     if reason:
         applied.not_applicable.append(NotApplicable(name, reason))

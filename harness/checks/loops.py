@@ -36,7 +36,7 @@ from harness.core.values.verdict import Finding
 _Made = TypeVar("_Made")
 
 
-@needs("tool")
+@needs("tool", or_calls=True)
 @counted_anew("a kill")
 def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -> Iterator[Finding]:
     """After `repeats` equal steps in a turn the next one differs, or the turn ends.
@@ -48,7 +48,8 @@ def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -
     tool with any input after twice as many. `cycle`: two to five calls, or
     messages of calls, in a circle with equal results. `empty_input`: messages that call a tool
     without what its schema requires, and a further one is run. `refusals`: the agent answers the
-    same call itself more than twice as often, and the turn goes on. A kill begins every count anew,
+    same call itself more than twice as often, by a refusal, or by a tool of its own with the same
+    result, and the turn goes on. A kill begins every count anew,
     for what an agent counts is in its memory. Over a recording, in which nobody could stop,
     `same_call` and `same_failure` are the runs of the counts, and `cycle` is two calls in turn.
     Source: invariant 11.
@@ -306,7 +307,8 @@ def _refusals(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
     asks = list(answers.values())
     for at, _ in equal_runs([_refusal(trace, a) for a in asks], 2 * repeats + 1):
         run = asks[at : at + 2 * repeats + 1]
-        text = f"the call of {run[0][0].use.name} is asked for and refused over and over"
+        text = f"the call of {run[0][0].use.name} is asked for over and over, and the agent "
+        text += "answers it itself each time"
         yield Finding("no_progress_stop.refusals", text, tuple(a[0].exchange.n for a in run))
 
 
@@ -318,7 +320,7 @@ def _refusal(trace: Trace, asks: list[Ask]) -> Hashable | None:
     """
     if not all(ask.refused for ask in asks):
         return None
-    tools = trace.settings.get("tools", {})
+    tools = trace.settings.get("tools", {}) if trace.takes_tools else {}
     known = {a.use.name for a in asks if a.use.name in tools and not trace.is_own_tool(a)}
     return tuple(
         (

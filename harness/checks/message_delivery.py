@@ -29,7 +29,7 @@ from harness.checks.evidence.excuses import (
 )
 from harness.checks.evidence.stored_messages import inbound_rows, squeeze
 from harness.checks.evidence.turn_outcomes import claimed, wrong
-from harness.core.history.exchanges import ENDINGS, Exchange, Sending
+from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
@@ -180,8 +180,8 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             found = Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
             yield Case("missing", [found], turn)
         for sending in turn.sendings:
-            late = 0 < turn.cancelled_n < sending.n and sending.request.kind == "final"
-            if late and claimed(sending) != "cancelled":
+            late = turn.cancelled_n and _is_after_cancel(turn, sending)
+            if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
                 text = f"{where} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
         yield from _repeated(turn, where)
@@ -290,15 +290,20 @@ def cancel_honoured(history: History) -> Iterator[Finding]:
             yield from _went_on(turn)
 
 
+def _is_after_cancel(turn: Turn, crossing: Crossing) -> bool:
+    """Whether the agent had seen the cancel; what crosses one that was pushed had not."""
+    return crossing.n > turn.cancelled_n and crossing.called.at_ms >= turn.cancel_met_ms
+
+
 def _went_on(turn: Turn) -> Iterator[Finding]:
     where = f"turn {turn.number} of {turn.session} was cancelled"
     for exchange in turn.exchanges:
-        if exchange.n > turn.cancelled_n and not exchange.called.sdk_retry:
+        if _is_after_cancel(turn, exchange) and not exchange.called.sdk_retry:
             text = f"{where}, and {exchange.called.key} asks the model"
             yield Finding("cancel_honoured.request", text, (turn.cancelled_n, exchange.n))
             break
     for execution in turn.executions:
-        if execution.n > turn.cancelled_n:
+        if _is_after_cancel(turn, execution):
             text = f"{where}, and {execution.called.key} runs {execution.request.name}"
             yield Finding("cancel_honoured.tool", text, (turn.cancelled_n, execution.n))
             break

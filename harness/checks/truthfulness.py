@@ -185,7 +185,7 @@ def stream_error_handled(history: History) -> Iterator[Finding | Case]:
         for exchange, after in zip_longest(main, main[1:]):
             if _is_broken(exchange):
                 yield Case("stored", _kept(trace, turn, exchange, after), turn)
-                yield Case("told", _ended(turn, exchange, after), turn)
+                yield Case("told", _ended(trace, turn, exchange, after), turn)
             elif exchange.succeeded:
                 yield from _decoded(turn, exchange, after)
 
@@ -231,11 +231,15 @@ def _is_part(row: Message, said: str) -> bool:
     return side(row) == "assistant" and bool(text) and said.startswith(text)
 
 
-def _ended(turn: Turn, broken: Exchange, after: Exchange | None) -> Iterator[Finding]:
-    """What the user is told before the model is asked again, if it is."""
+def _ended(trace: Trace, turn: Turn, broken: Exchange, after: Exchange | None) -> Iterator[Finding]:
+    """What the user is told before the model is asked again, if it is.
+
+    Without an outbox nobody sees what the user is told: code under test may raise an exception.
+    """
     told = [s for s in turn.sendings if s.n > broken.n and _tells(s)]
     later = [s for s in told if after is None or s.n < after.n]
-    if after is None and not later and turn.settled_by in _ORDERLY:
+    is_seen = "outbox" in trace.seams
+    if is_seen and after is None and not later and turn.settled_by in _ORDERLY:
         text = f"{broken.called.key} broke off, was not asked again, and the user is told nothing"
         yield Finding(f"{_CODE}.silent", text, (broken.n, turn.settled_n))
     said = squeeze(broken.reply.text) if broken.reply else ""

@@ -74,12 +74,15 @@ def codes(incomplete: str) -> Iterable[str]:
     if incomplete[:1].isupper() or incomplete.startswith("valid_request."):
         rules = [rule for name in providers.names() for rule in providers.rules(name)]
         found |= {*rules, *(f"valid_request.{rule}" for rule in rules)}
-    if "." in incomplete:
-        from harness.cli.setting_explanation import key_names, setting_names
+    part, dot, _ = incomplete.rpartition(".")
+    if dot and part in found:
+        from harness.cli.setting_explanation import settings_of_part
 
-        found |= {*setting_names()}
-        if not any(name.startswith(incomplete) for name in found):
-            found |= {*key_names()}
+        found |= {*settings_of_part(part)}
+    elif dot and not any(name.startswith(incomplete) for name in found):
+        from harness.cli.setting_explanation import key_names
+
+        found |= {*key_names()}
     return sorted(found)
 
 
@@ -99,7 +102,9 @@ def listed(_: str) -> Iterable[str]:
 
 def files_with_schema(_: str) -> Iterable[str]:
     """The kinds of files that have a schema."""
-    return ("scenario", "overlay", "profile", "configuration")
+    from harness.schema import FILES
+
+    return FILES
 
 
 def profiles(_: str) -> Iterable[str]:
@@ -117,6 +122,8 @@ def profiles(_: str) -> Iterable[str]:
 
 
 def targets(_: str) -> Iterable[str]:
-    """The forms of a target that begin it, and the modules of this folder."""
+    """The agents that are known by name, how other targets begin, the modules of this folder."""
+    from harness.targets.spec import known_names
+
     modules = sorted(name[:-3] + ":" for name in os.listdir() if name.endswith(".py"))
-    return ["reference", "process:", "http://", "https://", *modules]
+    return [*known_names(), "process:", "http://", "https://", *modules]

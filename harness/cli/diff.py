@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from harness.cli.completion import completing, profiles, targets
+from harness.cli.html_report import html
 from harness.cli.options import (
     NamedPath,
     every_verb,
@@ -29,7 +30,8 @@ from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
     from harness.cli.diff_sides import Side, SideRequest, SideRun
-    from harness.report.run_diff import Diff, NotCompared, Played, RunDiff
+    from harness.core.history.history import History
+    from harness.report.run_diff import Diff, NotCompared, RunDiff
 
 DEFAULT_OUT = ".harness/diff"
 UNKNOWN = 3
@@ -59,6 +61,7 @@ UNKNOWN = 3
               )  # fmt: skip
 @click.option("--markdown", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE",
               help="Write a summary for a pull request; - is standard output.")  # fmt: skip
+@html
 @click.option("-v", "--verbose", is_flag=True, help="All of each run that differs.")
 @jobs
 @plugins
@@ -67,14 +70,16 @@ def command(
     a: str, b: str, paths: tuple[Path, ...], profile_a: str, profile_b: str, python_a: str,
     python_b: str, only: tuple[str, ...], spoken: tuple[str, ...], seed: int | None,
     world: str | None, out: Path, fail_on: Literal["new", "any"] | None, markdown: Path | None,
-    verbose: bool, jobs: int | None, as_json: bool,
+    page: Path | None, verbose: bool, jobs: int | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Compare two targets, or two folders of histories, run by run.
 
     A and B are each a folder that `harness run --out` wrote, or a target to be played now.
     Findings new and gone, the first call that differs, calls, tokens and waits.
     """
+    from harness.cli import terminal
     from harness.cli.diff_sides import SideRequest
+    from harness.cli.output_files import STANDARD_OUTPUT
 
     requests = (
         SideRequest(letter="a", named=a, python=python_a, profile=profile_a),
@@ -86,7 +91,10 @@ def command(
              *plugin_flags()]  # fmt: skip
     sides = [_side(request, only, words, out) for request in requests]
     diff = _compared(*sides)
-    _print(diff, verbose, as_json, markdown)
+    _write(diff, markdown, page)
+    if markdown != STANDARD_OUTPUT:
+        for line in _lines(diff, verbose, as_json):
+            terminal.out(line)
     return _status(diff, fail_on)
 
 
@@ -157,7 +165,9 @@ def _compared(a: Side, b: Side) -> Diff:
 
 def _run(name: str, a: Side, b: Side) -> RunDiff | NotCompared:
     """A run of both sides, or why it cannot be compared."""
-    from harness.report.run_diff import NotCompared, run_diff
+    from harness.checks.judge import judge
+    from harness.core.history.history import encode
+    from harness.report.run_diff import NotCompared, Played, run_diff
 
     mine, its = a.runs.get(name), b.runs.get(name)
     if mine is None or its is None:
@@ -166,11 +176,14 @@ def _run(name: str, a: Side, b: Side) -> RunDiff | NotCompared:
     if any(lacks.values()):
         return NotCompared(name, "not_applicable", _not_applicable(lacks))
     try:
-        one, other = _read(mine, "A"), _read(its, "B")
+        one, other = _history(mine, "A"), _history(its, "B")
         _check_pair(one, other)
     except InputError as error:
         return NotCompared(name, "unusable", str(error))
-    return run_diff(name, one, other)
+    first = judge(one)
+    second = first if encode(one.events) == encode(other.events) else judge(other)
+    return run_diff(name, Played(one, first, str(mine.history)),
+                    Played(other, second, str(its.history)))  # fmt: skip
 
 
 def _not_applicable(lacks: dict[str, str]) -> str:
@@ -179,11 +192,9 @@ def _not_applicable(lacks: dict[str, str]) -> str:
     return f"not applicable {side}: {lacks[where[0]]}"
 
 
-def _read(run: SideRun, letter: str) -> Played:
-    """A run from its file, judged. Raises InputError for a history that cannot be used."""
-    from harness.checks.judge import judge
+def _history(run: SideRun, letter: str) -> History:
+    """A run from its file. Raises InputError for a history that cannot be used."""
     from harness.cli.show import read
-    from harness.report.run_diff import Played
 
     if run.history is None:
         raise InputError(f"no history in {letter}")
@@ -193,26 +204,32 @@ def _read(run: SideRun, letter: str) -> Played:
         raise InputError(f"{letter} cannot be read: {error}") from None
     if history.trace.ended is None:
         raise InputError(f"{letter} is half written: {run.history} has no end")
-    return Played(history, judge(history), str(run.history))
+    return history
 
 
-def _check_pair(one: Played, other: Played) -> None:
+def _check_pair(one: History, other: History) -> None:
     """Raise InputError for two runs that draw from other seeds."""
-    a, b = one.summary.seed, other.summary.seed
+    a, b = ({start.seed for start in history.trace.starts} for history in (one, other))
     if a != b:
-        raise InputError(f"seed {a} in A and {b} in B: play both with one --seed")
+        said = [", ".join(map(str, sorted(seeds))) for seeds in (a, b)]
+        raise InputError(f"seed {said[0]} in A and {said[1]} in B: play both with one --seed")
 
 
-def _print(diff: Diff, verbose: bool, as_json: bool, markdown: Path | None) -> None:
+def _write(diff: Diff, markdown: Path | None, page: Path | None) -> None:
+    """Write the documents that were asked for."""
     from harness.cli import terminal
-    from harness.cli.output_files import STANDARD_OUTPUT, write_output
-    from harness.report.diff_markdown import markdown_of
+    from harness.cli.output_files import write_output
 
     if markdown:
+        from harness.report.diff_markdown import markdown_of
+
         write_output(markdown, markdown_of(diff).encode("utf-8", "backslashreplace"))
-    if markdown != STANDARD_OUTPUT:
-        for line in _lines(diff, verbose, as_json):
-            terminal.out(line)
+    if page:
+        from harness.files.regular_file import write_atomically
+        from harness.report.html.diff_page import diff_page
+
+        write_atomically(page, diff_page(diff), durable=False)
+        terminal.note(f"page: {page}")
 
 
 def _lines(diff: Diff, verbose: bool, as_json: bool) -> Iterator[str]:

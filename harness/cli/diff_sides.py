@@ -107,12 +107,13 @@ def _run_at(path: Path) -> tuple[str, SideRun]:
     """The name of a run, and what is left of it."""
     from harness.runner.run_folder import run_of
 
-    named, folder_name = "", run_of(path.parent.resolve())
-    reason = _not_applicable(path.with_name("verdict.json"))
+    by_folder, reason = (
+        run_of(path.parent.resolve()),
+        _not_applicable(path.with_name("verdict.json")),
+    )
     if path.name == "verdict.json":
-        return folder_name, SideRun(None, reason or "it has a verdict and no history")
-    named = _name_in(path)
-    return named or folder_name, SideRun(None if reason else path, reason)
+        return by_folder, SideRun(None, reason or "it has a verdict and no history")
+    return _name_in(path) or by_folder, SideRun(None if reason else path, reason)
 
 
 def _name_in(path: Path) -> str:

@@ -1,7 +1,7 @@
 """`harness fuzz`: a campaign against an agent, limited by examples or minutes.
 
-A finding is printed once it is shrunk and on disk. The journal holds it too, so an interrupted
-campaign continues without duplicates.
+The run that shows a finding is on disk at once. The finding is printed once it is shrunk and on
+disk. The journal holds it too, so an interrupted campaign continues without duplicates.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.baseline import baseline, chosen_baseline
 from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
@@ -34,14 +35,17 @@ from harness.cli.options import (
     plugins,
     profile,
 )
+from harness.cli.output_files import chosen_files, output_files
 from harness.core.values.errors import InputError
 from harness.files.out_lock import out_lock
 
 if TYPE_CHECKING:
+    from harness.core.values.profile import Profile
     from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
     from harness.fuzz.campaign import Campaign
     from harness.fuzz.campaign_journal import Journal
+    from harness.targets import TargetSpec
 
 DEFAULT_OUT = ".harness/fuzz"
 DEFAULT_EXAMPLES = 1_000
@@ -64,19 +68,23 @@ DEFAULT_EXAMPLES = 1_000
               help="What the agent speaks.  [default: anthropic]")  # fmt: skip
 @profile
 @fail_on
+@click.option("--store", default="", metavar="READER:PATH", help="The agent's own session store.")
+@click.option("--keep", is_flag=True, help="Keep the session folders of the runs that are kept.")
 @engine
 @click.option("--workers", type=click.IntRange(1, 4096), metavar="N",
-              help="How many work at once.  [default: one a core]")  # fmt: skip
+              help="How many work at once.  [default: one a core; one for a server]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
               help=f"A new folder for the campaign.  [default: {DEFAULT_OUT}/SEED]")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Go on with the campaign of this folder.")  # fmt: skip
+@output_files
+@baseline
 @plugins
 @every_verb
 def command(
     target: str | None, examples: int | None, minutes: float | None, seed: int | None,
-    wire: str | None, profile_name: str, fail_on: FindingClass | None, engine: EngineName,
-    workers: int | None,
+    wire: str | None, profile_name: str, fail_on: FindingClass | None, store: str, keep: bool,
+    engine: EngineName, workers: int | None,
     out: Path | None, resume: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Play generated scenarios and faults against an agent; shrink and keep what is found.
@@ -87,16 +95,20 @@ def command(
     if examples and minutes:
         raise InputError("either --examples or --minutes", "--minutes")
     asked = {"--target": target, "--seed": seed, "--wire": wire, "--fail-on": fail_on, "--out": out,
-             "--profile": profile_name or None}  # fmt: skip
+             "--profile": profile_name or None, "--store": store or None,
+             "--keep": keep or None}  # fmt: skip
     given = [flag for flag, value in asked.items() if value is not None]
     if resume is not None and given:
         raise InputError("a campaign that is resumed has its own", given[0])
-    does = _engine(engine, workers)
     with ExitStack() as held:
         if resume is not None:
             campaign, journal, folder = _resumed(resume, held)
         else:
-            campaign, journal, folder = _begun(target, seed, wire, profile_name, fail_on, out, held)
+            begun = _begun(
+                target, seed, wire, profile_name, fail_on, out, held, store=store, keep=keep
+            )
+            campaign, journal, folder = begun
+        does = _engine(engine, workers, campaign.plan.target)
         most = None if minutes else examples or max(DEFAULT_EXAMPLES, campaign.examples)
         end_s = time.monotonic() + minutes * 60 if minutes else None
         return _run(campaign, journal, folder, does, most, end_s, as_json)
@@ -110,37 +122,60 @@ def _begun(
     fail_on: FindingClass | None,
     out: Path | None,
     held: ExitStack,
+    *,
+    store: str,
+    keep: bool,
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
 
     from msgspec import UNSET
 
     from harness.checks.judge import names
-    from harness.cli.selection import check_target
     from harness.core.scenario.scenario import DEFAULT_WIRE
     from harness.core.values.profile import NO_PROFILE
+    from harness.fuzz.batch import SIZE, SIZE_IN_REAL_TIME
     from harness.fuzz.campaign import begin
-    from harness.fuzz.campaign_journal import FILE, CampaignPlan
-    from harness.targets.spec import resolve
+    from harness.fuzz.campaign_journal import CampaignPlan
 
     start = Path.cwd()  # a target may change the folder of the process
-    agent = chosen_profile(profile_name)
-    target = target or agent.target
-    check_target(target, [])
-    agent = agent.completed_by(resolve(target).profile)
+    agent, spec = _agent(profile_name, target, store)
     drawn = secrets.randbelow(1_000_000) if seed is None else seed
-    named = out or Path(DEFAULT_OUT) / str(drawn)
+    folder = _new_folder(start, out or Path(DEFAULT_OUT) / str(drawn), held)
+    spoken = wire or next(iter(agent.wires), DEFAULT_WIRE)
+    plan = CampaignPlan(target=spec.text, seed=drawn, wire=spoken,
+                        fail_on=fail_on or agent.fail_on or UNSET,
+                        profile=UNSET if agent == NO_PROFILE else agent,
+                        profile_name=profile_name or UNSET, store=store or UNSET,
+                        keep=keep or agent.keep or UNSET,
+                        size=SIZE if spec.kind == "python" else SIZE_IN_REAL_TIME)  # fmt: skip
+    return *begin(folder, plan, names()), folder
+
+
+def _agent(profile_name: str, named: str | None, store: str) -> tuple[Profile, TargetSpec]:
+    """The agent, with what is known of its kind of target and the store of the command."""
+    from msgspec.structs import replace
+
+    from harness.cli.selection import check_target
+    from harness.targets.spec import resolve
+
+    agent = chosen_profile(profile_name)
+    target = named or agent.target
+    check_target(target, [])
+    spec = resolve(target)
+    known = agent.completed_by(spec.profile)
+    return replace(known, store=store or known.store), spec
+
+
+def _new_folder(start: Path, named: Path, held: ExitStack) -> Path:
+    """The folder of a new campaign, locked. Raises InputError for one that holds a campaign."""
+    from harness.fuzz.campaign_journal import FILE
+
     folder = start / named
     if (folder / FILE).exists() and (folder / FILE).stat().st_size:
         what = f"holds a campaign: go on with --resume {named}, or choose another --out"
         raise InputError(what, str(named))
     held.enter_context(out_lock(folder, named))
-    spoken = wire or next(iter(agent.wires), DEFAULT_WIRE)
-    plan = CampaignPlan(target=target, seed=drawn, wire=spoken,
-                        fail_on=fail_on or agent.fail_on or UNSET,
-                        profile=UNSET if agent == NO_PROFILE else agent,
-                        profile_name=profile_name or UNSET)  # fmt: skip
-    return *begin(folder, plan, names()), folder
+    return folder
 
 
 def _resumed(folder: Path, held: ExitStack) -> tuple[Campaign, Journal, Path]:
@@ -154,13 +189,15 @@ def _resumed(folder: Path, held: ExitStack) -> tuple[Campaign, Journal, Path]:
     return *resume(folder, names()), folder
 
 
-def _engine(name: EngineName, workers: int | None) -> Engine:
-    """Run even one worker in its own process: an agent may end its process."""
+def _engine(name: EngineName, workers: int | None, target: str) -> Engine:
+    """Run even one worker in its own process: an agent may end its process. A server plays one run
+    at a time unless `workers` says more."""
     if name == "ray":
         return engine_named(name, workers)
     from harness.engines.local import Local
+    from harness.targets.spec import is_server
 
-    return Local(workers or cores())
+    return Local(workers or (1 if is_server(target) else cores()))
 
 
 def _run(
@@ -179,13 +216,7 @@ def _run(
     below = folder.is_relative_to(Path.cwd())
     shown = Path(os.path.relpath(folder)) if below else folder
     show = fuzz_report.FuzzReport(campaign, shown, most, end_s, as_json)
-    results = run(
-        campaign,
-        engine,
-        journal,
-        folder,
-        examples=most,
-    )
+    results = run(campaign, engine, journal, folder, examples=most)
     try:
         with show, _alarm(end_s):
             for result in results:
@@ -201,15 +232,20 @@ def _run(
     finally:
         results.close()  # type: ignore[attr-defined]
         journal.close()
-    return show.ending()
+    status = show.ending()
+    chosen_baseline().write()
+    takes_output = chosen_files().takes_standard_output
+    chosen_baseline().tell("json" if as_json else "none" if takes_output else "usual")
+    return status
 
 
 _GRACE_S = 5.0
 """How long a run that is under way may go on once the time is over."""
 
 
-class _TimeOver(BaseException):
-    """The time of the campaign and the grace are over: what is under way is stopped."""
+class _TimeOver(KeyboardInterrupt):
+    """The time of the campaign and the grace are over: what is under way is stopped, as Ctrl-C
+    does, and what is done is taken."""
 
 
 @contextmanager

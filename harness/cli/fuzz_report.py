@@ -11,17 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from harness.cli import terminal
+from harness.cli.baseline import chosen_baseline
+from harness.cli.fuzz_runs import NOUN, fuzz_runs
 from harness.cli.options import plugin_flags
-from harness.core.values.verdict import EXIT_STATUS
+from harness.cli.output_files import chosen_files
+from harness.core.values.verdict import EXIT_STATUS, worst
+from harness.fuzz.batch import BatchResult
 from harness.fuzz.findings import FOLDER, ShrunkFinding
+from harness.fuzz.found_runs import scenario_file
 from harness.report.cause_tally import CauseTally
-from harness.report.event_lines import counted
+from harness.report.event_lines import counted, two_figures
 from harness.report.json_lines import line
 from harness.transports.background_thread import BackgroundThread
 
 if TYPE_CHECKING:
     from harness.fuzz.batch import CauseCount, Result
     from harness.fuzz.campaign import Campaign
+    from harness.fuzz.example import RawFinding
 
 EVERY_S = 10.0
 """How often the state of a campaign is told."""
@@ -39,6 +45,7 @@ class FuzzReport:
         self._before = campaign.examples
         self._progress: Any = None
         self._bar: Any = None
+        self._printed: set[str] = set()
         self._ended = threading.Event()
         self._ticker = BackgroundThread(target=self._tick, daemon=True)
 
@@ -78,22 +85,36 @@ class FuzzReport:
         elif isinstance(result, ShrunkFinding) and result.failure:
             text = f"{result.code} of example {result.example}: {result.failure}"
             terminal.note(f"no file: {text}")
+        elif isinstance(result, BatchResult):
+            for found in result.found:
+                terminal.note(f"seen {found.code}: {self._run_file(found.example).parent}")
         if self._progress is not None:
             self._progress.update(self._bar, completed=self._done(), description=self._state())
 
-    def _finding(self, reduced: ShrunkFinding) -> None:
-        file = self._folder / FOLDER / f"{reduced.name}.yaml"
+    def _run_file(self, example: int) -> Path:
+        return scenario_file(self._folder, example)
+
+    def _repeat(self, file: Path) -> str:
+        """The command that plays a file of the campaign."""
         plan = self._campaign.plan
         words = ["harness", "run", str(file), "--target", plan.target]
         words += ["--profile", plan.profile_name] if plan.profile_name else []
-        repeat = shlex.join([*words, *plugin_flags()])
+        words += ["--store", plan.store] if plan.store else []
+        return shlex.join([*words, *plugin_flags()])
+
+    def _finding(self, reduced: ShrunkFinding) -> None:
+        if reduced.name in self._printed:  # an earlier example of it has come later
+            return
+        self._printed.add(reduced.name)
+        file = self._folder / FOLDER / f"{reduced.name}.yaml"
+        repeat = self._repeat(file)
         if self._as_json:
-            terminal.out(line(self._row(reduced, file, repeat)))
+            _out(line(self._row(reduced, file, repeat)))
             return
         size = f"{counted(reduced.turns, 'turn')}, {counted(reduced.faults, 'fault')}"
-        terminal.out(f"{terminal.paint()('fail', 'found')} {reduced.code}  ({size})")
-        terminal.out(f"    {' '.join(reduced.message.split())}")
-        terminal.out(f"    {repeat}")
+        _out(f"{terminal.paint()('fail', 'found')} {reduced.code}  ({size})")
+        _out(f"    {' '.join(reduced.message.split())}")
+        _out(f"    {repeat}")
 
     def _row(self, reduced: ShrunkFinding, file: Path, repeat: str) -> dict[str, Any]:
         return {
@@ -111,45 +132,62 @@ class FuzzReport:
         rate = (campaign.examples - self._before) / max(spent_s, 0.001)
         waiting = len(campaign.findings.waiting)
         return (
-            f"{campaign.examples:,} examples, {rate:.0f}/s, {len(campaign.findings.kept)} found, "
+            f"{campaign.examples:,} examples, {two_figures(rate)}/s, "
+            f"{len(campaign.findings.kept)} found, "
             f"{f'{waiting} to shrink, ' if waiting else ''}"
             f"{campaign.corpus.faults} faults, {campaign.corpus.coverage:,} covered"
         )
 
-    def _verdict(self) -> str:
-        """A campaign in which no example ended says nothing of its agent."""
-        campaign = self._campaign
-        if campaign.findings.kept or campaign.findings.waiting:
-            return "fail"
-        doubtful = campaign.doubts or campaign.findings.unrepeated or not campaign.examples
-        return "unknown" if doubtful else "pass"
-
     def ending(self, why: str = "the time is over") -> int:
         """Show what it came to; the exit status. `why` it ended with findings that wait."""
-        campaign, word = self._campaign, self._verdict()
+        campaign = self._campaign
+        found = fuzz_runs(campaign, self._folder, self._repeat)
+        runs = [chosen_baseline().take(run) for run in found]
+        word = worst(*(run.word for run in runs))
         if self._as_json:
-            terminal.out(line(self._last_row(word)))
+            _out(line(self._last_row(word)))
         else:
             for text in self._summary():
-                terminal.out(text)
-            terminal.out(self._state())
-            for code in sorted({found.code for found in campaign.findings.waiting}):
-                terminal.out(f"not shrunk, {why}: {code}")
+                _out(text)
+            _out(self._state())
+            for left in self._unshrunk():
+                _out(f"not shrunk, {why}: {left.code}")
+                _out(f"    {self._repeat(self._run_file(left.example))}")
             if not campaign.examples:
-                terminal.out(
-                    "no example ended: allow more minutes, or see whether the target hangs"
-                )
+                _out("no example ended: allow more minutes, or see whether the target hangs")
             for doubt, times in campaign.doubts.items():
-                terminal.out(f"in doubt ({times}x): {doubt}")
-            terminal.out(f"seed {campaign.plan.seed}; to go on: {self._resume()}")
-        return EXIT_STATUS[word]  # type: ignore[index]
+                _out(f"in doubt ({times}x): {doubt}")
+            _out(f"seed {campaign.plan.seed}; to go on: {self._resume()}")
+        chosen_files().write(runs, NOUN)
+        return EXIT_STATUS[word]
+
+    def _unshrunk(self) -> list[RawFinding]:
+        """The findings that wait to be shrunk, the first of each code, of which none was."""
+        shrunk = {reduced.code for reduced in self._campaign.findings.kept.values()}
+        first: dict[str, RawFinding] = {}
+        for found in self._campaign.findings.waiting:
+            if found.code not in shrunk:
+                first.setdefault(found.code, found)
+        return [first[code] for code in sorted(first)]
+
+    def _unshrunk_row(self, found: RawFinding) -> dict[str, Any]:
+        file = self._run_file(found.example)
+        return {
+            "code": found.code,
+            "message": found.message,
+            "example": found.example,
+            "file": str(file),
+            "repeat": self._repeat(file),
+        }
 
     def _summary(self) -> Iterator[str]:
         """The causes: how many examples show each, and the file of one that was shrunk."""
         tally = CauseTally("example")
         files = {r.code: f"{FOLDER}/{r.name}.yaml" for r in self._campaign.findings.kept.values()}
         for count in self._campaign.causes.values():
-            example = f"example {count.example}"
+            file = self._run_file(count.example)
+            where = str(file.relative_to(self._folder)) if file.exists() else ""
+            example = where or f"example {count.example}"
             tally.put(count.finding, files.get(count.finding.code, example), count.runs)
         lines = list(tally.lines(terminal.width(), terminal.paint()))
         yield from (*lines, "") if lines else ()
@@ -165,6 +203,7 @@ class FuzzReport:
             "findings": len(campaign.findings.kept),
             "causes": [_cause_row(count) for count in campaign.causes.values()],
             "waiting": sorted({found.code for found in campaign.findings.waiting}),
+            "unshrunk": [self._unshrunk_row(found) for found in self._unshrunk()],
             "unrepeated": [f"{r.code}: {r.failure}" for r in campaign.findings.unrepeated],
             "doubts": list(campaign.doubts),
             "corpus": len(campaign.corpus),
@@ -176,6 +215,12 @@ class FuzzReport:
 
     def _resume(self) -> str:
         return shlex.join(["harness", "fuzz", "--resume", str(self._folder), *plugin_flags()])
+
+
+def _out(text: str) -> None:
+    """Print a line of the report, unless standard output is a document of the command."""
+    if not chosen_files().takes_standard_output:
+        terminal.out(text)
 
 
 def _cause_row(count: CauseCount) -> dict[str, Any]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-import msgspec
 
 from harness.cli import terminal
 from harness.core.values.errors import InputError
-from harness.core.values.verdict import Verdict
+from harness.core.values.verdict import Verdict, VerdictWord
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
@@ -39,20 +39,44 @@ def html(function: _F) -> _F:
     return option(function)
 
 
-def write_runs(file: Path, runs: Sequence[RunSummary]) -> None:
-    """Write the page of these runs, with the histories that were kept on disk."""
-    from harness.report.html.html_page import in_order
+def kept_history(run: RunSummary) -> History | None:
+    """The history of a run that was kept on disk; None without one."""
+    from harness.cli.show import read
 
-    _write(file, _title(runs), map(_part, in_order(runs)))
+    try:
+        return read(Path(run.history)) if run.history else None
+    except InputError:  # it was removed since
+        return None
+
+
+def write_runs(
+    file: Path,
+    runs: Sequence[RunSummary],
+    title: str = "",
+    read: Callable[[RunSummary], History | None] = kept_history,
+) -> None:
+    """Write the page of these runs with their histories, which `read` gives one by one."""
+    from harness.report.html.html_page import in_order, page_part
+
+    _write(file, title or _title(runs), (page_part(run, read(run)) for run in in_order(runs)))
 
 
 def write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
-    """Write the page of the runs with these histories, of which the user named the folder."""
-    from harness.report.html.html_page import ORDER
+    """Write the page of the runs with these histories, of which the user named the folder.
 
-    verdicts = {path: _verdict(path) for path in histories}
-    order = sorted(histories, key=lambda path: (ORDER.index(verdicts[path].verdict), path))
-    _write(file, f"The runs of {named}", (_read(path, verdicts[path]) for path in order))
+    Each is read once, before its place in the page is known: of each verdict as many stay in
+    memory as one page may have.
+    """
+    from harness.report.html.html_page import ORDER, PAGE_MAX_BYTES, PagePart
+
+    parts: list[PagePart] = []
+    sizes = Counter[VerdictWord]()
+    for part in map(_read, histories):
+        sizes[part.run.word] += len(part.details)
+        is_kept = sizes[part.run.word] <= PAGE_MAX_BYTES
+        parts.append(part if is_kept else PagePart(part.run))
+    parts.sort(key=lambda part: ORDER.index(part.run.word))
+    _write(file, f"The runs of {named}", parts)
 
 
 def _write(file: Path, title: str, parts: Iterable[PagePart]) -> None:
@@ -68,38 +92,19 @@ def _title(runs: Sequence[RunSummary]) -> str:
     return f"{targets or 'no run'}"
 
 
-def _part(run: RunSummary) -> PagePart:
-    from harness.cli.show import read
-    from harness.report.html.html_page import page_part
-
-    try:
-        return page_part(run, read(Path(run.history)) if run.history else None)
-    except InputError:  # it was removed since
-        return page_part(run)
-
-
-def _verdict(path: Path) -> Verdict:
-    """The verdict of a history; unknown, with the reason, where it cannot be read."""
-    from harness.cli.show import VERDICT, read, verdict
-
-    try:
-        is_told = path.with_name(VERDICT).is_file()
-        return verdict(path) if is_told else verdict(path, read(path))
-    except InputError as error:
-        return Verdict("unknown", doubts=(f"cannot be read: {error}",))
-
-
-def _read(path: Path, verdict: Verdict) -> PagePart:
-    from harness.cli.show import read
+def _read(path: Path) -> PagePart:
+    """A run by its file; an unknown one, with the reason, where that cannot be read."""
+    from harness.cli.show import read, verdict
     from harness.report.html.html_page import page_part
     from harness.report.run_summary import of_history
 
+    history: History | None = None
     try:
-        history: History | None = read(path)
+        history = read(path)
+        found = verdict(path, history)
     except InputError as error:
-        history, doubt = None, f"cannot be read: {error}"
-        verdict = msgspec.structs.replace(verdict, verdict="unknown", doubts=(doubt,))
-    return page_part(of_history(history, verdict, str(path)), history)
+        found = Verdict("unknown", doubts=(f"cannot be read: {error}",))
+    return page_part(of_history(history, found, str(path)), history)
 
 
 def histories_below(run: Path) -> Iterator[Path]:

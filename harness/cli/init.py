@@ -1,6 +1,6 @@
 """`harness init`: a first test in a project, from what its files show to a scenario that fails.
 
-Code of the user runs in child processes only. A file that is there is never replaced.
+Code of the user runs in child processes only. Only `--force` replaces a file that is there.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
               help="The agent: a function from text to text, an agent object, or any target of "
               "`harness run`.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--force", is_flag=True,
+              help="Replace files that say something else, and name each.")  # fmt: skip
 @plugins
 @every_verb
-def command(target: str, dry_run: bool, as_json: bool) -> int:
+def command(target: str, dry_run: bool, force: bool, as_json: bool) -> int:
     """Write a first test into the project of this folder, and play it.
 
     It finds the agent, and writes a profile (by `harness doctor`), a scenario, a pytest file, a
     workflow for GitHub Actions and a pre-commit entry. An empty folder gets a small agent too.
-    Files that are there stay as they are.
+    Files that are there stay as they are, but for --force.
 
     Exit status 0 when the project is set up, whatever the first scenario finds; 1 when the agent
     asks no model.
@@ -46,7 +48,7 @@ def command(target: str, dry_run: bool, as_json: bool) -> int:
         check_writable(folder)
     files = project_texts(folder)
     found = survey(files)
-    plan = ProjectPlan(folder, files, configuration(), plugin_flags())
+    plan = ProjectPlan(folder, files, configuration(), plugin_flags(), force=force)
     chosen = _agent(target, plan.configured_target, files, found)
     if isinstance(chosen, str):
         plan.take_target(chosen)

@@ -21,11 +21,18 @@ _LIMIT_S = 120.0
 _WORDS: dict[State, str] = {
     "written": "written",
     "extended": "extended",
+    "replaced": "replaced",
     "unchanged": "unchanged",
     "kept": "kept",
     "elsewhere": "not written",
 }
-_STYLES = {"written": "pass", "extended": "pass", "kept": "unknown", "elsewhere": "unknown"}
+_STYLES = {
+    "written": "pass",
+    "extended": "pass",
+    "replaced": "unknown",
+    "kept": "unknown",
+    "elsewhere": "unknown",
+}
 
 
 class InitReport:
@@ -61,9 +68,14 @@ class InitReport:
 
     def probed(self, wire: str, observations: Sequence[Observation]) -> None:
         """Say what the probes showed."""
+        from harness.doctor.observation import SEPARATE_RUNS
+
         seen = [one.item for one in observations if one.part == "connections"
                 and one.state == "seen" and one.item != wire]  # fmt: skip
         self._out(f"probes: it speaks {wire}; seen: {', '.join(seen)}")
+        for one in observations:
+            if (one.item, one.state) == (SEPARATE_RUNS, "not seen"):
+                self._out(f"  attention: {one.what} ({one.see})")
 
     def silent(self, setup: Setup, rows: Sequence[Observation]) -> None:
         """Say that the agent asks no model, and why, as far as it is known."""
@@ -139,7 +151,9 @@ _EXAMPLE_MEND = (
 
 def _said(piece: Piece) -> str:
     if piece.state == "kept":
-        return "it is there and says something else; `harness init --dry-run` shows ours"
+        return "it says something else; --dry-run shows ours, --force replaces it"
+    if piece.state == "replaced":
+        return "it said something else"
     if piece.state == "elsewhere":
         return "it belongs into the folder of the repository, above this one"
     return piece.what

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from harness.cli.baseline import baseline
 from harness.cli.completion import check_names, completing
+from harness.cli.html_report import html
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
     TASKS_A_WORKER,
@@ -33,12 +35,14 @@ from harness.cli.options import (
     recording_format,
     worker_engine,
 )
+from harness.cli.output_files import chosen_files, output_files
 from harness.core.values.errors import InputError
 from harness.files.out_lock import NAME, out_lock
 
 if TYPE_CHECKING:
     from harness.cli.judge_journal import JudgeJournal, Stamp
     from harness.cli.judge_task import JudgeTask
+    from harness.cli.run_output import Detail
     from harness.core.values.verdict import FindingClass
     from harness.report.judge_report import JudgedFile, JudgedTotals
 
@@ -53,6 +57,9 @@ if TYPE_CHECKING:
 )
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Keep the results in DIR, and take those that are there already.")  # fmt: skip
+@html
+@output_files
+@baseline
 @click.option(
     "-v",
     "--verbose",
@@ -65,7 +72,7 @@ if TYPE_CHECKING:
 @every_verb
 def command(
     paths: tuple[Path, ...], kind: str, profile_name: str, fail_on: FindingClass | None,
-    check: str | None, resume: Path | None, verbose: bool,
+    check: str | None, resume: Path | None, page: Path | None, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge recordings: runs of ours, and transcripts of others.
@@ -74,35 +81,52 @@ def command(
     read.
     """
     from harness.cli import terminal
-    from harness.cli.judge_journal import JudgeJournal
-    from harness.cli.judge_task import JudgeTask, check_names, judge_files
+    from harness.cli.judge_outputs import JudgeOutputs
+    from harness.cli.judge_task import JudgeTask, check_names, judge_files, judged_history
     from harness.report.judge_report import JudgedTotals
 
     check_names(kind, check)
     does, tally = worker_engine(engine, jobs, _file_count(paths)), JudgedTotals()
+    detail, outputs = (
+        _detail(as_json, verbose),
+        JudgeOutputs(page, partial(judged_history, kind=kind)),
+    )
     with ExitStack() as held:
-        if resume:
-            held.enter_context(out_lock(resume))
-        journal = held.enter_context(JudgeJournal(resume)) if resume else None
+        journal = _journal(resume, held) if resume else None
         stamps: dict[str, Stamp] = {}
         agent = chosen_profile(profile_name)
         asked = JudgeTask(path="", kind=kind, check=check, profile=agent, fail_on=fail_on)
         todo = _todo(paths, asked, journal, stamps)
-        total = partial(_all_files, paths)
-        advance = held.enter_context(terminal.progress(total, "files"))
+        advance = held.enter_context(terminal.progress(partial(_all_files, paths), "files"))
         try:
             for file in judge_files(does, todo):
                 with deferred():
                     if journal and (stamp := stamps.pop(file.path, None)):
                         journal.add(stamp, file)
-                    _show(file, as_json, verbose)
-                    tally.add(file)
+                    tally.add(taken := outputs.take(file))
+                    _show(taken, detail)
                 advance()
         except KeyboardInterrupt:
             with deferred():
-                _show_tally(tally, as_json, verbose)
+                _show_tally(tally, detail)
+                outputs.write()
             raise
-    return _end(tally, as_json, verbose)
+    status = _end(tally, detail)
+    outputs.end(detail)
+    return status
+
+
+def _detail(as_json: bool, verbose: bool) -> Detail:
+    if chosen_files().takes_standard_output:
+        return "none"
+    return "json" if as_json else "verbose" if verbose else "usual"
+
+
+def _journal(folder: Path, held: ExitStack) -> JudgeJournal:
+    from harness.cli.judge_journal import JudgeJournal
+
+    held.enter_context(out_lock(folder))
+    return held.enter_context(JudgeJournal(folder))
 
 
 def _all_files(paths: tuple[Path, ...]) -> int:
@@ -149,35 +173,36 @@ def _todo(
         )  # fmt: skip
 
 
-def _show(file: JudgedFile, as_json: bool, verbose: bool) -> None:
+def _show(file: JudgedFile, detail: Detail) -> None:
     from harness.cli import terminal
     from harness.report import judge_report
 
-    if as_json:
+    if detail == "json":
         lines = judge_report.json_lines(file)
     else:
-        lines = judge_report.text(file, terminal.width(), terminal.paint(), verbose)
-    for line in lines:
+        is_whole = detail == "verbose"
+        lines = judge_report.text(file, terminal.width(), terminal.paint(), is_whole)
+    for line in lines if detail != "none" else ():
         terminal.out(line)
-    if as_json or (file.named and not verbose):
+    if detail == "json" or (file.named and detail != "verbose"):
         for refusal in file.refusals:
             terminal.note(f"{file.path}: {refusal}")
 
 
-def _show_tally(tally: JudgedTotals, as_json: bool, verbose: bool) -> None:
+def _show_tally(tally: JudgedTotals, detail: Detail) -> None:
     from harness.cli import terminal
 
-    if not as_json:
-        for line in tally.ending(terminal.width(), terminal.paint(), verbose):
+    if detail in ("usual", "verbose"):
+        for line in tally.ending(terminal.width(), terminal.paint(), detail == "verbose"):
             terminal.out(line)
-    elif tally.files > 1:
+    elif detail == "json" and tally.files > 1:
         terminal.out(tally.json_line())
 
 
-def _end(tally: JudgedTotals, as_json: bool, verbose: bool) -> int:
+def _end(tally: JudgedTotals, detail: Detail) -> int:
     from harness.core.values.verdict import EXIT_STATUS, worst
 
-    _show_tally(tally, as_json, verbose)
+    _show_tally(tally, detail)
     if not tally.words:
         raise InputError("nothing could be read: see the reasons for each refusal, or --format")
     return EXIT_STATUS[worst(*tally.words)]

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from harness.core.history.history import History
     from harness.core.values.messages import Json
     from harness.recordings.transcripts import Recording
+    from harness.report.run_summary import RunSummary
 
 CHUNK_FILES, CHUNK_BYTES = 32, 4_000_000
 """The most that a worker gets at once, unless one file alone is larger."""
@@ -197,13 +198,40 @@ def _judge(task: JudgeTask) -> JudgedFile:
 
 def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[JudgedTranscript]:
     from harness.recordings.transcript_counts import counts
+
+    counted: list[Json] = [{}] if recording.history is not None else []
+    counted += map(counts, recording.transcripts)
+    for (name, history), numbers in zip(_histories(recording), counted, strict=True):
+        yield _transcript(task, name, history, numbers)
+
+
+def _histories(recording: Recording) -> Iterator[tuple[str, History]]:
+    """What a file holds, by its names: a history of ours, or transcripts as histories."""
     from harness.recordings.transcript_history import to_history
 
     if (history := recording.history) is not None:
-        name = next((start.run for start in history.trace.starts), "")
-        yield _transcript(task, name, history, {})
+        yield next((start.run for start in history.trace.starts), ""), history
     for transcript in recording.transcripts:
-        yield _transcript(task, transcript.name, to_history(transcript), counts(transcript))
+        yield transcript.name, to_history(transcript)
+
+
+@lru_cache(maxsize=1)
+def _recording(path: str, kind: str) -> Recording:
+    """A file that is read again; those of one file follow each other."""
+    from harness.files.recording_file import read_any_recording
+
+    return read_any_recording(Path(path), kind)
+
+
+def judged_history(run: RunSummary, kind: str) -> History | None:
+    """The history that a judged transcript had; None for a file that is gone or not named so."""
+    from harness.report.judged_runs import transcript_name
+
+    try:
+        found = _histories(_recording(run.file, kind))
+        return next((history for name, history in found if name == transcript_name(run)), None)
+    except InputError:
+        return None
 
 
 def _transcript(task: JudgeTask, name: str, history: History, counted: Json) -> JudgedTranscript:

@@ -1,7 +1,8 @@
 """`--junit`, `--markdown` and `--github`: what a CI server reads of the runs of a command.
 
-Each file is checked before the first run and written whole at the end. Under GitHub Actions the
-annotations and the summary of the step are written without being asked for.
+A verb hands over its runs as summaries, and says what it calls one. Each file is checked before the
+first run and written whole at the end. Under GitHub Actions the annotations and the summary of the
+step are written without being asked for.
 """
 
 from __future__ import annotations
@@ -38,6 +39,11 @@ class OutputFiles(msgspec.Struct, frozen=True):
     repository: Path | None = None
 
     @property
+    def wants_runs(self) -> bool:
+        """Whether anything is written of the runs, so that they are to be kept until the end."""
+        return any((self.junit, self.markdown, self.step_summary, self.repository))
+
+    @property
     def takes_standard_output(self) -> bool:
         """Whether standard output is one of these files, and not the report's."""
         return STANDARD_OUTPUT in (self.junit, self.markdown)
@@ -63,8 +69,8 @@ class OutputFiles(msgspec.Struct, frozen=True):
         if self.step_summary:
             _append(self.step_summary, b"")
 
-    def write(self, runs: Sequence[RunSummary]) -> None:
-        """Write all of them."""
+    def write(self, runs: Sequence[RunSummary], noun: str = "run") -> None:
+        """Write all of them; `noun` is what a run is called."""
         if self.junit:
             from harness.report.junit_report import junit
 
@@ -72,11 +78,13 @@ class OutputFiles(msgspec.Struct, frozen=True):
         if self.markdown:
             from harness.report.markdown_summary import markdown
 
-            write_output(self.markdown, markdown(runs).encode("utf-8", "backslashreplace"))
+            write_output(
+                self.markdown, markdown(runs, noun=noun).encode("utf-8", "backslashreplace")
+            )
         if self.step_summary:
-            _summarize(self.step_summary, runs)
+            _summarize(self.step_summary, runs, noun)
         if self.repository:
-            _annotate(self.repository, runs)
+            _annotate(self.repository, runs, noun)
 
 
 def write_output(path: Path, data: bytes) -> None:
@@ -99,21 +107,21 @@ def _append(path: Path, data: bytes) -> None:
         raise InputError(f"cannot be written: {what}", f"GITHUB_STEP_SUMMARY {path}") from None
 
 
-def _summarize(path: Path, runs: Sequence[RunSummary]) -> None:
+def _summarize(path: Path, runs: Sequence[RunSummary], noun: str) -> None:
     """Append a summary to that of the step, which other commands of the step have begun."""
     from harness.report.markdown_summary import STEP_MAX_BYTES, markdown
 
     room = STEP_MAX_BYTES - path.stat().st_size
-    _append(path, markdown(runs, room).encode("utf-8", "backslashreplace"))
+    _append(path, markdown(runs, room, noun).encode("utf-8", "backslashreplace"))
 
 
-def _annotate(repository: Path, runs: Sequence[RunSummary]) -> None:
+def _annotate(repository: Path, runs: Sequence[RunSummary], noun: str) -> None:
     """Print the annotations on standard error, which GitHub reads as well."""
     from harness.cli import terminal
     from harness.report.github_annotations import annotation_lines
 
-    for line in annotation_lines(runs, repository):
-        terminal.note(line)
+    for line in annotation_lines(runs, repository, noun):
+        terminal.annotate(line)
 
 
 def output_files(function: _F) -> _F:
@@ -149,7 +157,9 @@ def chosen_files() -> OutputFiles:
 
 
 def _is_github(given: bool | None) -> bool:
-    return os.environ.get("GITHUB_ACTIONS") == "true" if given is None else given
+    from harness.cli import terminal
+
+    return terminal.is_github() if given is None else given
 
 
 def _of_github() -> tuple[Path | None, Path]:

@@ -36,6 +36,7 @@ from harness.starter.starter_files import (
 if TYPE_CHECKING:
     from harness.cli.init_report import InitReport
     from harness.cli.target_probes import TargetProbes
+    from harness.core.values.profile import Profile
 
 NAME = "agent"
 """The name of the profile that is written."""
@@ -52,21 +53,35 @@ def check_writable(folder: Path) -> None:
 
 
 class ProjectPlan:
-    """The plan of a project, made step by step: agent, probes, first scenario, files."""
+    """The plan of a project, made step by step: agent, probes, first scenario, files.
+
+    With `force` a file that says something else is replaced; the configuration is only added to.
+    """
 
     def __init__(
-        self, folder: Path, files: Mapping[str, str], config: Configuration, flags: Sequence[str]
+        self,
+        folder: Path,
+        files: Mapping[str, str],
+        config: Configuration,
+        flags: Sequence[str],
+        *,
+        force: bool = False,
     ) -> None:
         self.folder, self.files, self._config, self._flags = folder, dict(files), config, flags
+        self._force = force
         self.setup, self.starter = Setup(target=""), STARTERS[0]
         self.is_example = False
         self.probes: TargetProbes | None = None
 
     @property
+    def _configured(self) -> Profile:
+        name = self._config.profile or (NAME if NAME in self._config.profiles else "")
+        return self._config.chosen_profile(name, self.folder)
+
+    @property
     def configured_target(self) -> str:
         """The target of the configuration, by its profile or by itself; "" without one."""
-        name = self._config.profile or (NAME if NAME in self._config.profiles else "")
-        return self._config.chosen_profile(name, self.folder).target
+        return self._configured.target
 
     @property
     def has_profile(self) -> bool:
@@ -117,8 +132,8 @@ class ProjectPlan:
 
     @property
     def wire(self) -> str:
-        """The wire that the agent speaks."""
-        return self.probes.wire if self.probes else ""
+        """The wire that the agent speaks, by the probes or else by its profile."""
+        return self.probes.wire if self.probes else next(iter(self._configured.wires), "")
 
     def pieces(self) -> list[Piece]:
         """The files of the project, each with what becomes of it."""
@@ -139,7 +154,9 @@ class ProjectPlan:
         path = self.folder / one.path
         state: State = "written"
         if path.exists() or path.is_symlink():
-            state = "unchanged" if _text(path) == one.text else "kept"
+            is_ours = self._force and path.is_file() and not path.is_symlink()
+            other: State = "replaced" if is_ours else "kept"
+            state = "unchanged" if _text(path) == one.text else other
         elif one.path in (WORKFLOW, PRE_COMMIT) and _is_below_repository(self.folder):
             state = "elsewhere"
         return Piece(path=one.path, text=one.text, what=one.what, state=state)
@@ -162,7 +179,9 @@ class ProjectPlan:
         """Write what is to be written; a file that came in the meantime stays."""
         for piece in pieces:
             path = self.folder / piece.path
-            if piece.state == "extended" or (piece.state == "written" and not path.exists()):
+            if piece.state in ("extended", "replaced") or (
+                piece.state == "written" and not path.exists()
+            ):
                 write_atomically(path, piece.text.encode())
 
 

@@ -13,13 +13,22 @@ if TYPE_CHECKING:
 
 def setting_names() -> Iterator[str]:
     """The settings of all faults and checks: `http.status.retry_after`, `backoff.cap_s`."""
+    from harness.checks.judge import checks
+    from harness.faults import faults
+
+    for part in (*faults(), *checks()):
+        yield from settings_of_part(part)
+
+
+def settings_of_part(part: str) -> Iterator[str]:
+    """The settings of a fault or a check; none of any other name."""
     from harness.checks.judge import checks, settings_of
     from harness.faults import faults
 
-    for kind, fault in faults().items():
-        yield from (f"{kind}.{setting}" for setting in fault.defaults)
-    for name, check in checks().items():
-        yield from (f"{name}.{setting}" for setting in settings_of(check))
+    if part in faults():
+        yield from (f"{part}.{setting}" for setting in faults()[part].defaults)
+    elif part in checks():
+        yield from (f"{part}.{setting}" for setting in settings_of(checks()[part]))
 
 
 def setting_texts(code: str) -> Iterator[str]:

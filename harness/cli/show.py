@@ -90,8 +90,8 @@ def read(path: Path) -> History:
     return history
 
 
-def verdict(path: Path, history: History | None = None) -> Verdict:
-    """The verdict on file beside a history, or a new one of the history that is given."""
+def verdict(path: Path, history: History) -> Verdict:
+    """The verdict on file beside a history, or else a new one."""
     import msgspec
 
     from harness.checks.judge import judge
@@ -99,7 +99,7 @@ def verdict(path: Path, history: History | None = None) -> Verdict:
     from harness.files.regular_file import whole
 
     file = path.with_name(VERDICT)
-    if history is not None and not file.is_file():
+    if not file.is_file():
         return judge(history)
     try:
         return msgspec.json.decode(whole(file), type=Verdict)

@@ -50,13 +50,17 @@ DEFAULT_OUT = ".harness/shrunk"
 @seed
 @world
 @click.option("--store", default="", metavar="READER:PATH", help="The agent's own session store.")
+@click.option("--minutes", type=click.FloatRange(0, min_open=True), metavar="M",
+              help="Stop after so long with the smallest scenario by then.")  # fmt: skip
+@click.option("--keep-session", is_flag=True, help="Keep the session folder of the last run.")
 @out_folder(DEFAULT_OUT, "Where the small scenario goes.")
 @plugins
 @every_verb
 def command(
     source: Path, target: str, keep: str, only: tuple[str, ...], profile_name: str,
     fail_on: FindingClass | None, seed: int | None,
-    world: Literal["simulate", "supervise"] | None, store: str, out: Path, as_json: bool,
+    world: Literal["simulate", "supervise"] | None, store: str, minutes: float | None,
+    keep_session: bool, out: Path, as_json: bool,
 ) -> int:  # fmt: skip
     """Cut a failing scenario down to what its finding needs.
 
@@ -72,7 +76,8 @@ def command(
         source=source, target=target or agent.target, keep=keep, only=only, profile=agent,
         profile_name=profile_name, fail_on=fail_on,
         seed=configuration().seed if seed is None else seed,
-        world=world, store=store, out=out, start=start, as_json=as_json,
+        world=world, store=store, minutes=minutes, keep_session=keep_session or agent.keep,
+        out=out, start=start, as_json=as_json,
     )  # fmt: skip
     with out_lock(start / out, out):
         return shrink_source(asked)

@@ -34,6 +34,8 @@ class ShrinkRequest(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
     world: Literal["simulate", "supervise"] | None = None
     store: str = ""
+    minutes: float | None = None
+    keep_session: bool = False
     out: Path
     start: Path
     as_json: bool = False
@@ -43,6 +45,7 @@ class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
     """What shrinking came to: where it started, what is left, and where it stands.
 
     `repeats`: the file shows the finding; None where it was not played, after an interrupt.
+    `late`: the time was over before it was minimal. `kept` is the session folder of the last run.
     """
 
     asked: ShrinkRequest
@@ -53,6 +56,8 @@ class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
     file: Path
     interrupted: bool = False
     repeats: bool | None = None
+    late: bool = False
+    kept: str = ""
 
     @property
     def shown(self) -> str:
@@ -83,10 +88,14 @@ def text(result: ShrinkResult) -> Iterator[str]:
     if result.interrupted:
         yield "  interrupted: this is the smallest so far, and perhaps not the smallest there is"
         yield "  the file was not played again"
+    elif result.late:
+        yield "  the time is over: perhaps it is not the smallest there is"
     elif not shrunk.minimal:
         yield "  the tries are spent: perhaps it is not the smallest there is"
     if result.repeats is False:
         yield "  the file does not show the finding: the agent does not do the same each time"
+    if result.kept:
+        yield f"  session: {result.kept}"
     yield f"\n{result.shown}"
     yield from (f"  {said}".rstrip() for said in whole(result.file).decode().splitlines())
     yield f"\n  repeat: {result.command}"
@@ -111,6 +120,7 @@ def line(result: ShrinkResult) -> str:
         "kept": result.shrunk.kept,
         "minimal": result.shrunk.minimal,
         "repeats": result.repeats,
+        **({"session": result.kept} if result.kept else {}),
         "repeat": result.command,
     }
     return json_lines.line(keys)

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -26,7 +27,9 @@ from harness.core.values.profile import NO_PROFILE, Profile
 from harness.files import load_scenarios
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
+from harness.report.event_lines import two_figures
 from harness.runner import run
+from harness.runner.run_folder import move_kept
 from harness.shrink import FindingOracle, ShrinkStep, Shrunk, shrink
 from harness.shrink.finding_oracle import NotShown
 from harness.shrink.inlining import inlined
@@ -41,15 +44,17 @@ UNKNOWN = 3
 
 def shrink_source(asked: ShrinkRequest) -> int:
     """Shrink, write and say what came of it; the exit status."""
+    begun_s = time.monotonic()
     runs = _runs(asked)  # before the target is imported, which may change the folder
     spec = _check(asked)
     with redirect_stdout(sys.stderr):
         scenario, keeping = _first_that_shows(asked, runs, spec)
-        _announce(asked, scenario, keeping)
-        result, stop = _shrunk(asked, scenario, keeping)
+        run_s = _announce(asked, scenario, keeping)
+        end_s = None if asked.minutes is None else begun_s + 60 * asked.minutes - 2 * run_s
+        result, stop = _shrunk(asked, scenario, keeping, end_s)
         try:
             if stop is None:
-                result = msgspec.structs.replace(result, repeats=_is_shown(result, spec))
+                result = _played_again(result, spec)
         except KeyboardInterrupt as error:
             result, stop = msgspec.structs.replace(result, interrupted=True), error
     with deferred():
@@ -98,26 +103,40 @@ def _under_profile(scenario: Scenario, profile: Profile) -> Scenario:
     return msgspec.structs.replace(scenario, profile=given)
 
 
-def _announce(asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle) -> None:
+def _announce(asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle) -> float:
+    """Say what is done; returns how many seconds of real time a run takes."""
     finding = keeping.finding
     if finding.code != asked.keep:
         terminal.note(f"kept is {finding.code}: {finding.message}")
-    if keeping.world == "supervise":
-        began_s = time.monotonic()
-        keeping(scenario)
-        run_s = time.monotonic() - began_s
-        terminal.note(
-            f"runs are in real time, {run_s:.1f} s each by now; shrinking takes dozens of them up "
-            "to some hundreds. Ctrl-C keeps the smallest scenario so far"
-        )
+    if keeping.world != "supervise":
+        return 0.0
+    began_s = time.monotonic()
+    keeping(scenario)
+    run_s = time.monotonic() - began_s
+    terminal.note(
+        f"runs are in real time, {run_s:.1f} s each by now; shrinking takes dozens of them up "
+        "to some hundreds. Ctrl-C or --minutes keeps the smallest scenario so far"
+    )
+    return run_s
+
+
+class _TimeOver(Exception):
+    """The time of the command is over."""
 
 
 def _shrunk(
-    asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle
+    asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle, end_s: float | None
 ) -> tuple[ShrinkResult, KeyboardInterrupt | None]:
-    """What shrinking came to, on disk, and what has interrupted it."""
+    """What shrinking came to, on disk, and what has interrupted it. No candidate begins after
+    `end_s` (monotonic)."""
     last = ShrinkStep(best=scenario, tried=0, kept=0, is_kept=False)
     stop: KeyboardInterrupt | None = None
+    late = False
+
+    def keeps(candidate: Scenario) -> bool:
+        if end_s is not None and time.monotonic() >= end_s:
+            raise _TimeOver
+        return keeping(candidate)
 
     def seen(step: ShrinkStep) -> None:
         nonlocal last
@@ -126,15 +145,15 @@ def _shrunk(
 
     with _bar(scenario) as advance:
         try:
-            shrunk = shrink(scenario, keeping, seen)
+            shrunk = shrink(scenario, keeps, seen)
         except KeyboardInterrupt as error:
             stop = error
             shrunk = Shrunk(last.best, last.tried, last.kept, minimal=False)
+        except _TimeOver:
+            late = True
+            shrunk = Shrunk(last.best, last.tried, last.kept, minimal=False)
     after = _named(shrunk.scenario, scenario, keeping.finding.code)
-    file, source = asked.start / asked.out / f"{after.name}.yaml", asked.start / asked.source
-    if file.exists() and source.exists() and file.samefile(source):
-        what = "--out is the folder of the scenario itself, of the same name"
-        raise InputError(what, str(asked.out / file.name))
+    file = _file_of(asked, after)
     head = [mask(f"harness shrink of {scenario.run_name}: {keeping.finding.code}")]
     try:
         with deferred():
@@ -143,9 +162,18 @@ def _shrunk(
         stop = stop or error
     result = ShrinkResult(
         asked=asked, before=scenario, after=after, keeping=keeping, shrunk=shrunk, file=file,
-        interrupted=stop is not None,
+        interrupted=stop is not None, late=late,
     )  # fmt: skip
     return result, stop
+
+
+def _file_of(asked: ShrinkRequest, small: Scenario) -> Path:
+    """Where the small scenario goes. Raises InputError where the given one is."""
+    file, source = asked.start / asked.out / f"{small.name}.yaml", asked.start / asked.source
+    if file.exists() and source.exists() and file.samefile(source):
+        what = "--out is the folder of the scenario itself, of the same name"
+        raise InputError(what, str(asked.out / file.name))
+    return file
 
 
 def _named(small: Scenario, whole: Scenario, code: str) -> Scenario:
@@ -158,17 +186,46 @@ def _named(small: Scenario, whole: Scenario, code: str) -> Scenario:
     )
 
 
-def _is_shown(result: ShrinkResult, spec: TargetSpec) -> bool:
+def _played_again(result: ShrinkResult, spec: TargetSpec) -> ShrinkResult:
+    """The result with what the file shows when it is played."""
+    asked = result.asked
     (again,) = load_scenarios(result.file)
     again = _under_profile(again, result.before.profile)
-    played = run(again, spec, world=result.asked.world, store=result.asked.store)
-    return result.keeping.is_shown(played)
+    played = run(again, spec, world=asked.world, store=asked.store, keep=asked.keep_session)
+    repeats = result.keeping.is_shown(played)
+    if played.kept is None:
+        return msgspec.structs.replace(result, repeats=repeats)
+    kept = result.file.with_suffix(".session")
+    move_kept(played.kept, kept)
+    return msgspec.structs.replace(result, repeats=repeats, kept=str(asked.out / kept.name))
+
+
+_EVERY_S = 10.0
+"""How often the state is told where there is no bar."""
+
+
+def _lines(scenario: Scenario) -> Callable[[ShrinkStep], None]:
+    """Tell the state in a line every ten seconds, with the rate."""
+    total, begun_s = size_of(scenario).things, time.monotonic()
+    said_s = begun_s
+
+    def advance(step: ShrinkStep) -> None:
+        nonlocal said_s
+        now_s = time.monotonic()
+        if now_s - said_s >= _EVERY_S:
+            said_s = now_s
+            left, rate = size_of(step.best).things, step.tried / (now_s - begun_s)
+            terminal.note(
+                f"{left} of {total} things left, {step.tried} candidates, {two_figures(rate)}/s"
+            )
+
+    return advance
 
 
 @contextmanager
 def _bar(scenario: Scenario) -> Iterator[Callable[[ShrinkStep], None]]:
     if not sys.stderr.isatty():
-        yield lambda step: None
+        yield _lines(scenario)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

@@ -2,6 +2,7 @@
 
 A reader that leaves early (`| head`) leaves the verdict unchanged: the rest is discarded. All text
 goes out by `out` and `note`, which write control characters out: only our own colours are obeyed.
+Under GitHub Actions no line of theirs is a workflow command; `annotate` alone prints those.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from time import monotonic
 
 import click
 
-from harness.core.values.visible_text import visible
+from harness.core.values.visible_text import visible, without_commands
 from harness.report.run_report import Paint, Style, plain
 
 _COLOURS: dict[str, dict[str, str | bool]] = {
@@ -42,16 +43,30 @@ def out(text: str) -> None:
     """Print a line of the result."""
     _clear()
     try:
-        print(_COLOUR.sub(_code, visible(text)), flush=True)
+        print(_COLOUR.sub(_code, _shown(text)), flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def note(text: str) -> None:
     """Print a line that is no result."""
+    annotate(_shown(text))
+
+
+def annotate(command: str) -> None:
+    """Print a workflow command of GitHub Actions, which reads standard error as well."""
     _clear()
     if sys.stderr is not None:
-        print(visible(text), file=sys.stderr)
+        print(visible(command), file=sys.stderr)
+
+
+def _shown(text: str) -> str:
+    return without_commands(visible(text)) if is_github() else visible(text)
+
+
+def is_github() -> bool:
+    """Whether this is a step of GitHub Actions."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def width() -> int:

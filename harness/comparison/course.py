@@ -25,6 +25,9 @@ from harness.core.values.messages import Json, ToolUse, canonical
 Lane: TypeAlias = tuple[str, str]
 """The session, and `""`, `aux` or `end`."""
 
+END = "the end"
+"""The key of the end of a run, which stands as a call."""
+
 _PASSING = frozenset({"partial", "heartbeat"})
 """What an agent says whose number only time decides."""
 
@@ -72,7 +75,7 @@ class Course:
                 lanes.setdefault((event.session, aux), []).append(call)
         found = {lane: list(_in_order(calls)) for lane, calls in lanes.items()}
         if ended := self._trace.ended:
-            found["", "end"] = [Call(ended.n, "the end", f"the run has {ended.how}")]
+            found["", "end"] = [Call(ended.n, END, f"the run has {ended.how}")]
         return found
 
     def _call(self, event: Called) -> Call | None:
@@ -91,7 +94,7 @@ class Course:
         return self._model(event, exchange) if exchange else None
 
     def _made(self, event: Called, kind: str, said: dict[str, str], **more: Json) -> Call:
-        answer = _answer(self._answers.get(event.key), self._trace)
+        answer = self._answer(self._answers.get(event.key))
         return Call(event.n, event.key, kind, tuple(said.items()), answer=answer, **more)
 
     def _tool(self, event: Called, request: ToolRequest) -> Call:
@@ -109,6 +112,24 @@ class Course:
         }
         frame, number = tuple(_frame(exchange, self._trace)), self.shapes.number(exchange)
         return self._made(event, "model", said, messages=number, frame=frame, exchange=exchange)
+
+    def _answer(self, answered: Answered | None) -> tuple[tuple[str, str], ...]:
+        """What the world answered, as far as it is not prose."""
+        if answered is None:
+            return (("answer", "none"),)
+        said = self._trace.messages.get(answered.blocks) if answered.blocks else None
+        uses = [block for block in said.blocks if isinstance(block, ToolUse)] if said else []
+        meant = self.shapes.names.meant_by
+        parts = {
+            "status": "" if answered.status is None else str(answered.status),
+            "error": answered.error,
+            "outcome": "" if answered.outcome == "ok" else answered.outcome,
+            "stop": answered.stop or "",
+            "faults": " ".join(answered.faults),
+            "asks for": ", ".join(f"{meant(use.name)} {canonical(use.input)}" for use in uses),
+            "whole": "" if answered.complete else "no",
+        }
+        return tuple((name, text) for name, text in parts.items() if text)
 
 
 def course(history: History, numbers: dict[tuple[int, Shape], int] | None = None) -> Course:
@@ -150,21 +171,3 @@ def _frame(exchange: Exchange, trace: Trace) -> Iterator[tuple[str, tuple[str, .
 def _signature(name: str, schema: dict[str, Json]) -> str:
     inputs = schema.get("properties")
     return f"{name}({', '.join(sorted(inputs)) if isinstance(inputs, dict) else ''})"
-
-
-def _answer(answered: Answered | None, trace: Trace) -> tuple[tuple[str, str], ...]:
-    """What the world answered, as far as it is not prose."""
-    if answered is None:
-        return (("answer", "none"),)
-    said = trace.messages.get(answered.blocks) if answered.blocks else None
-    uses = [block for block in said.blocks if isinstance(block, ToolUse)] if said else []
-    parts = {
-        "status": "" if answered.status is None else str(answered.status),
-        "error": answered.error,
-        "outcome": "" if answered.outcome == "ok" else answered.outcome,
-        "stop": answered.stop or "",
-        "faults": " ".join(answered.faults),
-        "asks for": ", ".join(f"{use.name} {canonical(use.input)}" for use in uses),
-        "whole": "" if answered.complete else "no",
-    }
-    return tuple((name, text) for name, text in parts.items() if text)

@@ -12,7 +12,7 @@ from itertools import zip_longest
 
 import msgspec
 
-from harness.comparison.course import Call, Course, Lane, course
+from harness.comparison.course import END, Call, Course, Lane, course
 from harness.comparison.message_shapes import Shape, first_unlike, shape_words
 from harness.core.history.history import History
 from harness.core.values.messages import Json, canonical
@@ -48,17 +48,18 @@ def differences(before: History, after: History) -> Differences:
     """What differs between the calls of two histories of one run."""
     numbers: dict[tuple[int, Shape], int] = {}
     one, other = course(before, numbers), course(after, numbers)
-    first: list[tuple[int, Change]] = []
+    first: list[tuple[bool, int, Change]] = []
     frames: dict[str, None] = {}
     for mine, its in _pairs(one, other):
         for a, b in zip_longest(mine, its):
             change = _change(a, b, one, other)
             if change is not None:
-                first.append((a.n if a else b.n if b else 0, change))
+                is_end = END in (change.before_key, change.after_key)
+                first.append((is_end, a.n if a else b.n if b else 0, change))
                 break
             if a and b:
                 frames.update(dict.fromkeys(_frame_changes(a, b)))
-    found = min(first, key=lambda item: item[0])[1] if first else None
+    found = min(first, key=lambda item: item[:2])[2] if first else None
     return Differences(found, tuple(frames))
 
 

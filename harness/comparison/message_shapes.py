@@ -20,6 +20,7 @@ from harness.core.values.messages import (
     ToolUse,
     canonical,
 )
+from harness.core.values.tool_names import ToolNames
 
 Shape: TypeAlias = tuple[str, ...]
 """The role of a message, and the words of its blocks."""
@@ -32,13 +33,15 @@ class MessageShapes:
     """The shapes of the messages of one history.
 
     `numbers` gives each list of shapes a number, and is shared with the other history: two lists
-    of one number are equal.
+    of one number are equal. `names` gives tools the names of the scenario: what an agent calls them
+    is said with its requests.
     """
 
     def __init__(self, trace: Trace, numbers: dict[tuple[int, Shape], int]) -> None:
         self._numbers = numbers
         self._asked = {ask.use.id: ask.use.input for ask in trace.asks}
         self._inbound = _inbound_names(trace)
+        self.names = ToolNames(trace.settings.get("tools", {}), trace.profile)
         self._known: dict[Node, tuple[Shape, int]] = {}
 
     def number(self, exchange: Exchange) -> int:
@@ -72,10 +75,11 @@ class MessageShapes:
             case Thinking():
                 return "thinking"
             case ToolUse(id, name, value):
-                return f"use {name} {canonical(stable(value, self._asked.get(id)))}"
+                meant = self.names.meant_by(name)
+                return f"use {meant} {canonical(stable(value, self._asked.get(id)))}"
             case ToolResult(id, _, is_error):
                 kind = _text("error" if is_error else "result", block.text)
-                return f"{kind} of {_place(node, id)}"
+                return f"{kind} of {self._place(node, id)}"
         return block.kind
 
     def _text(self, text: str) -> str:
@@ -84,6 +88,16 @@ class MessageShapes:
             "",
         )
         return f"text {name}" if name else _text("text", text)
+
+    def _place(self, node: Node, id: str) -> str:
+        """The newest call of this id before a message: its tool, and how many messages back."""
+        back, at = 1, node.parent
+        while at is not None and at.depth:
+            for number, use in enumerate(at.message.tool_uses, 1):
+                if use.id == id:
+                    return f"{self.names.meant_by(use.name)}, call {number}, {back} back"
+            back, at = back + 1, at.parent
+        return "no call"
 
 
 def _text(kind: str, text: str) -> str:
@@ -98,17 +112,6 @@ def _inbound_names(trace: Trace) -> Mapping[str, str]:
         if text:
             found.setdefault(text, delivery.inbound.id)
     return dict(sorted(found.items(), key=lambda item: -len(item[0])))
-
-
-def _place(node: Node, id: str) -> str:
-    """The newest call of this id before a message: its tool, and how many messages back."""
-    back, at = 1, node.parent
-    while at is not None and at.depth:
-        for number, use in enumerate(at.message.tool_uses, 1):
-            if use.id == id:
-                return f"{use.name}, call {number}, {back} back"
-        back, at = back + 1, at.parent
-    return "no call"
 
 
 def first_unlike(before: list[Shape], after: list[Shape]) -> tuple[int, Shape, Shape] | None:

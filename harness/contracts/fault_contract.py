@@ -117,7 +117,8 @@ def _check_plan(fault: Fault, case: FaultCase, bent: Plan) -> None:
             law(step.ms >= 0, f"{fault.kind} waits for {step.ms} ms")
     effective = tuple(step for step in bent if not _is_empty(step))
     idle = effective == tuple(step for step in case.plan if not _is_empty(step))
-    law(not idle, f"{fault.kind} changes the plan without an effect: it would count as fired")
+    what = f"{fault.kind} changes the plan without an effect: it would count as fired"
+    law(not idle, f"{what}; return the plan as it is, or bound the setting (FromOne)")
 
 
 def _is_empty(step: Step) -> bool:

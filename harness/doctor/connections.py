@@ -36,6 +36,21 @@ def stream_of(probes: Iterable[Probe]) -> Literal["never", "always", "either"] |
     return "always" if all(asked) else "either" if any(asked) else "never"
 
 
+def mixes_runs(probes: Iterable[Probe]) -> bool | None:
+    """Whether the first request of a probe holds what the user said in another one, as of a session
+    that outlasts its run; None if no probe has a request."""
+    asked = [probe for probe in probes if probe.main]
+    said = {item.text for probe in asked for item in probe.scenario.inbox if item.text}
+    firsts = [
+        ("\n".join(node.message.text for node in probe.main[0].added), probe.scenario.inbox)
+        for probe in asked
+    ]
+    strangers = (said - {item.text for item in inbox} for _, inbox in firsts)
+    found = (any(text in first for text in texts)
+             for (first, _), texts in zip(firsts, strangers, strict=True))  # fmt: skip
+    return any(found) if asked else None
+
+
 class ToolNaming(msgspec.Struct, frozen=True):
     """How an agent names the tools of a scenario, which ones it does not offer, and which tools
     it has of its own."""

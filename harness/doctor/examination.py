@@ -16,7 +16,15 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.profile import CAPABILITIES, Capabilities, Profile
 from harness.doctor import connections
 from harness.doctor.behaviour import behaviour
-from harness.doctor.observation import PROFILES, SCENARIO, TARGETS, Observation, State, connection
+from harness.doctor.observation import (
+    PROFILES,
+    SCENARIO,
+    SEPARATE_RUNS,
+    TARGETS,
+    Observation,
+    State,
+    connection,
+)
 from harness.doctor.probe import (
     GREETING,
     Ending,
@@ -193,6 +201,7 @@ class _Patient:
     def connections(self) -> Iterator[Observation]:
         """Yield what is seen of each connection, in the order of the report."""
         yield from self._of_requests()
+        yield self._separate_runs()
         yield from self._of_tools()
         for name in CAPABILITIES:
             if name == "compaction":
@@ -228,6 +237,19 @@ class _Patient:
         elif by_words is not None:
             what = "an answer in words does not end the turn, and no other end was seen"
             yield connection("end of a turn", "not seen", what, f"{PROFILES}#keys")
+
+    def _separate_runs(self) -> Observation:
+        mixes = connections.mixes_runs(self.by_name.values())
+        if mixes is None:
+            return connection(SEPARATE_RUNS, "not reached", "no probe brought a request")
+        if mixes:
+            what = (
+                "a run begins with messages of another one: keep a session file below "
+                "`brief.session_dir` (of a program: `HARNESS_SESSION_DIR`), "
+                "a new folder for each run"
+            )
+            return connection(SEPARATE_RUNS, "not seen", what, f"{TARGETS}#a-session-file")
+        return connection(SEPARATE_RUNS, "seen", "each run begins with its own messages")
 
     def _of_tools(self) -> Iterator[Observation]:
         naming, keys = self.naming, f"{PROFILES}#keys"

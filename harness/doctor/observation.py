@@ -11,6 +11,9 @@ Part: TypeAlias = Literal["connections", "behaviour"]
 
 PROFILES, TARGETS, SCENARIO = "docs/profiles.md", "docs/targets.md", "docs/scenario.md"
 
+SEPARATE_RUNS = "separate runs"
+"""The item that says whether a session outlasts its run. Every verdict rests on it."""
+
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """What was seen of one item.

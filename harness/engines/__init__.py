@@ -19,11 +19,17 @@ STOP_S = 10.0
 
 
 Again: TypeAlias = Callable[[Any, int], Any]
+Loose: TypeAlias = Callable[[Any], bool]
 
 
 def as_it_was(task: Any, status: int) -> Any:
     """The task unchanged."""
     return task
+
+
+def in_order(task: Any) -> bool:
+    """No result is given out of order."""
+    return False
 
 
 class Engine(Protocol):
@@ -41,6 +47,7 @@ class Engine(Protocol):
         lost: Callable[[Any], ResultT],
         again: Again = as_it_was,
         attempts: int = ATTEMPTS,
+        loose: Loose = in_order,
         rest: bool = False,
     ) -> Iterator[ResultT]:
         """`work` of each task, in order, until the source has none and none is under way.
@@ -51,7 +58,9 @@ class Engine(Protocol):
         task that has cost `attempts` workers; it is called in this process, in its place in the
         order, and may use the engine itself, to do parts of the task. `again` makes the task that
         is done next of a task and the exit status of the local worker that it has cost. Raises what
-        `work` and `lost` raise, when all results before it were given. With `rest`, an interrupt
-        first yields what local workers have done after a task that is still under way.
+        `work` and `lost` raise, when all results before it were given. A local worker's
+        result of a task that is `loose` is given as soon as it is there, and is not counted in the
+        window. With `rest`, an interrupt first yields what local workers have done after a task
+        that is still under way.
         """
         ...

@@ -16,7 +16,7 @@ from contextlib import suppress
 from multiprocessing import connection, resource_tracker
 from typing import Any, Self, TypeVar
 
-from harness.engines import ATTEMPTS, STOP_S, Again, as_it_was
+from harness.engines import ATTEMPTS, STOP_S, Again, Loose, as_it_was, in_order
 from harness.engines.worker import serve
 from harness.plugins import loaded_modules
 
@@ -71,6 +71,7 @@ class Local:
         lost: Callable[[Any], ResultT],
         again: Again = as_it_was,
         attempts: int = ATTEMPTS,
+        loose: Loose = in_order,
         rest: bool = False,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""
@@ -78,7 +79,7 @@ class Local:
         try:
             done: dict[int, tuple[_Lease, Any]] = {}
             try:
-                yield from _in_order(pool, source, window, lost, again, attempts, done)
+                yield from _results(pool, source, window, lost, again, attempts, loose, done)
             except KeyboardInterrupt:
                 if rest:
                     yield from _ended(done)
@@ -88,7 +89,9 @@ class Local:
 
 
 class _Lease:
-    def __init__(self, place: int, task: Any) -> None:
+    """A task in its place of the order; one that is loose has none."""
+
+    def __init__(self, place: int | None, task: Any) -> None:
         self.place, self.task, self.cost, self.status = place, task, 0, 0
 
 
@@ -179,42 +182,54 @@ class _Pool:
                 worker.process.join()
 
 
-def _in_order(
+def _results(
     pool: _Pool,
     source: Callable[[], Any],
     window: int,
     lost: Callable[[Any], ResultT],
     again: Again,
     attempts: int,
+    loose: Loose,
     done: dict[int, tuple[_Lease, Any]],
 ) -> Iterator[ResultT]:
     waiting: deque[_Lease] = deque()
     handed = given = 0
+    under_way = 0
     while True:
         while pool.has_room and (waiting or handed - given < window):
             if not waiting:
                 task = source()
                 if task is None:
                     break
-                waiting.append(_Lease(handed, task))
-                handed += 1
+                is_loose = loose(task)
+                waiting.append(_Lease(None if is_loose else handed, task))
+                handed += not is_loose
+                under_way += 1
             pool.hand(waiting.popleft())
-        if handed == given:
+        if not under_way:
             return
         for lease, said in pool.finished():
             if said is None:
                 lease.cost, lease.task = lease.cost + 1, again(lease.task, lease.status)
             if said is None and lease.cost < attempts:
                 waiting.append(lease)
+                continue
+            under_way -= 1
+            if lease.place is None:
+                yield _result(lease, said, lost)
             else:
                 done[lease.place] = lease, said
         while given in done:
-            lease, said = done.pop(given)
             given += 1
-            result, error = (lost(lease.task), None) if said is None else said
-            if error is not None:
-                raise error
-            yield result
+            yield _result(*done.pop(given - 1), lost)
+
+
+def _result(lease: _Lease, said: Any, lost: Callable[[Any], ResultT]) -> ResultT:
+    """What a task came to. Raises what its work raises."""
+    result, error = (lost(lease.task), None) if said is None else said
+    if error is not None:
+        raise error
+    return result
 
 
 def _ended(done: dict[int, tuple[_Lease, Any]]) -> Iterator[Any]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from harness.core.values.errors import InputError
-from harness.engines import ATTEMPTS, STOP_S, Again, as_it_was
+from harness.engines import ATTEMPTS, STOP_S, Again, Loose, as_it_was, in_order
 from harness.plugins import load_plugins, loaded_modules
 
 ResultT = TypeVar("ResultT")
@@ -76,6 +76,7 @@ class Ray:
         lost: Callable[[Any], ResultT],
         again: Again = as_it_was,
         attempts: int = ATTEMPTS,
+        loose: Loose = in_order,
         rest: bool = False,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from harness.engines import ATTEMPTS, Again, as_it_was
+from harness.engines import ATTEMPTS, Again, Loose, as_it_was, in_order
 
 ResultT = TypeVar("ResultT")
 
@@ -24,6 +24,7 @@ class Serial:
         lost: Callable[[Any], ResultT] | None = None,
         again: Again = as_it_was,
         attempts: int = ATTEMPTS,
+        loose: Loose = in_order,
         rest: bool = False,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""

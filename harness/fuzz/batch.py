@@ -5,25 +5,38 @@ A batch's draws follow from the campaign's seed, its number and its parents alon
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from multiprocessing import parent_process
 from random import Random
 from typing import TypeAlias
 
 import msgspec
 
-from harness.core.scenario.scenario import DEFAULT_WIRE
+from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import Finding, FindingClass
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
-from harness.fuzz.example import RawFinding, draw, options_of, play
+from harness.fuzz.example import (
+    PlayedExample,
+    RawFinding,
+    draw,
+    options_of,
+    played_of,
+    run_of,
+)
 from harness.fuzz.findings import ShrinkTask, ShrunkFinding, is_late, shrunk_finding
+from harness.fuzz.found_runs import FoundRun
+from harness.runner import Run
+from harness.runner.run_folder import drop_kept
 from harness.targets import TargetSpec, resolve
 from harness.targets.process_exits import make_replaceable
 
 SIZE = 16
-"""Examples of a batch."""
+"""Examples of a batch. A run in virtual time takes milliseconds, and a batch is one message."""
+
+SIZE_IN_REAL_TIME = 1
+"""A run of a program takes seconds, so what it shows is told at once."""
 
 _VARIED = 0.5
 """The share of examples that are mutated from parents, once there are some."""
@@ -33,7 +46,8 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     """A lease: `count` examples, the first of them the campaign's number `first` (from 1).
 
     `isolate`: its worker has ended, so each run is played in a forked child of another one. After
-    `until_s` (seconds of Unix time) no example begins.
+    `until_s` (seconds of Unix time) no example begins. `known` are the findings, by `alike` or by
+    code, whose runs are not wanted any more. `keep`: session folders come with the runs.
     """
 
     number: int
@@ -47,6 +61,8 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     isolate: bool = False
     until_s: float | None = None
     profile: Profile = NO_PROFILE
+    known: frozenset[str] = frozenset()
+    keep: bool = False
 
 
 class CauseCount(msgspec.Struct, frozen=True):
@@ -62,7 +78,8 @@ class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
 
     `entries` are examples that reached something that none before them in this batch did. `doubts`
     are reasons for runs that cannot be judged. `causes` counts the examples by the codes of their
-    causes.
+    causes. `last` is the number of the last example. `runs` are those that show what is not known;
+    the journal does not hold them.
     """
 
     number: int
@@ -72,10 +89,17 @@ class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     doubts: tuple[str, ...] = ()
     model_calls: int = 0
     causes: tuple[CauseCount, ...] = ()
+    last: int = 0
+    runs: tuple[FoundRun, ...] = ()
 
 
 Task: TypeAlias = Batch | ShrinkTask
 Result: TypeAlias = BatchResult | ShrunkFinding
+
+
+def is_shrinking(task: Task) -> bool:
+    """Whether a task shrinks a finding: when that ends changes nothing for others."""
+    return isinstance(task, ShrinkTask)
 
 
 def work(task: Task) -> Result:
@@ -99,15 +123,16 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     found: list[RawFinding] = []
     doubts: list[str] = []
     causes: dict[str, CauseCount] = {}
-    calls = 0
-    examples = 0
+    runs: list[FoundRun] = []
+    known = set(batch.known)
+    calls = examples = 0
     for example in range(batch.first, batch.first + batch.count):
         if is_late(batch.until_s):
             break
         examples += 1
-        is_varied = bool(batch.parents) and random.random() < _VARIED
-        given = mutated(random, batch.parents) if is_varied else ()
-        played = play(*draw(given, random, options, batch.fail_on, batch.profile), target, example)
+        drawn = draw(_given(batch, random), random, options, batch.fail_on, batch.profile, target)
+        run = run_of(drawn[0], target, keep=batch.keep)
+        played = played_of(run, drawn[1], example)
         count_in(causes, (CauseCount(finding, example) for finding in played.causes))
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
@@ -115,6 +140,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
             seen.update((pair, entry.not_asked) for pair in new)
             entries.append(CorpusEntry(entry.choices, new, entry.not_asked))
         found += played.found
+        runs += _runs(played, run, drawn[0], known, example)
         doubts += played.doubts
         calls += played.model_calls
     return BatchResult(
@@ -125,7 +151,27 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         doubts=tuple(dict.fromkeys(doubts)),
         model_calls=calls,
         causes=tuple(causes.values()),
+        last=batch.first + batch.count - 1,
+        runs=tuple(runs),
     )
+
+
+def _given(batch: Batch, random: Random) -> Choices:
+    """The choices of an example that are mutated from parents; none for one that is drawn anew."""
+    is_varied = bool(batch.parents) and random.random() < _VARIED
+    return mutated(random, batch.parents) if is_varied else ()
+
+
+def _runs(
+    played: PlayedExample, run: Run, scenario: Scenario, known: set[str], example: int
+) -> Iterator[FoundRun]:
+    """The run of an example that shows what is not known, which then is."""
+    new = [found.alike for found in played.found if not {found.code, found.alike} & known]
+    if new:
+        known.update(new)
+        yield FoundRun.of(example, scenario, run)
+    elif run.kept is not None:
+        drop_kept(run.kept)
 
 
 def count_in(causes: dict[str, CauseCount], more: Iterable[CauseCount]) -> None:
@@ -148,5 +194,5 @@ def lost(task: Task) -> Result:
     if isinstance(task, Batch):
         last = task.first + task.count - 1
         text = f"examples {task.first} to {last} end the process that plays them"
-        return BatchResult(number=task.number, examples=task.count, doubts=(text,))
+        return BatchResult(number=task.number, examples=task.count, doubts=(text,), last=last)
     return ShrunkFinding(code=task.code, example=task.example, failure="its process ended")

@@ -5,6 +5,7 @@ It folds results in task order, so the number of workers does not change the out
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
@@ -17,11 +18,12 @@ from harness.cassettes.redaction import mask
 from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE
 from harness.engines import Engine
-from harness.fuzz import batch, campaign_journal, findings
-from harness.fuzz.batch import Batch, CauseCount, Result, Task
+from harness.fuzz import batch, campaign_journal, findings, found_runs
+from harness.fuzz.batch import Batch, BatchResult, CauseCount, Result, Task
 from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.corpus import GENERATION, Corpus
 from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding, is_late
+from harness.fuzz.time_share import TimeShare
 from harness.plugins import loaded_modules
 
 _PARENTS = 12
@@ -42,7 +44,9 @@ class Campaign:
         self.causes: dict[str, CauseCount] = {}
         self.examples = self.model_calls = 0
         self._taken = self._handed_out = self._reserved = 0
-        self._shrinking: set[tuple[str, int]] = set()
+        self._shrinking: Counter[str] = Counter()
+        self._begun: set[tuple[str, int]] = set()
+        self._share = TimeShare()
         self.until_s: float | None = None
 
     def task(self, most: int | None) -> Task | None:
@@ -50,28 +54,39 @@ class Campaign:
 
         The campaign gets at most `most` examples in all.
         """
-        plan = self.plan
         if is_late(self.until_s):
             return None
-        for found in self.findings.waiting:
-            if (found.code, found.example) not in self._shrinking:
-                self._shrinking.add((found.code, found.example))
-                return ShrinkTask.of(
-                    found,
-                    plan.target,
-                    plan.wire,
-                    plan.fail_on or None,
-                    plan.profile or NO_PROFILE,
-                    self.until_s,
-                )
-        left = batch.SIZE if most is None else min(batch.SIZE, most - self._reserved)
+        if (self.until_s is None or self._share.may_shrink) and (task := self._shrinking_task()):
+            return task
+        size = self.plan.size
+        left = size if most is None else min(size, most - self._reserved)
         return self._batch(left) if left > 0 else None
+
+    def _shrinking_task(self) -> ShrinkTask | None:
+        """The next finding to shrink: of the code of which the fewest were begun."""
+        left = (f for f in self.findings.waiting if (f.code, f.example) not in self._begun)
+        found = min(left, key=lambda f: self._shrinking[f.code], default=None)
+        if found is None:
+            return None
+        self._shrinking[found.code] += 1
+        self._begun.add((found.code, found.example))
+        self._share.begun((found.code, found.example), shrinks=True)
+        plan, until_s = self.plan, self.until_s
+        return ShrinkTask.of(
+            found,
+            plan.target,
+            plan.wire,
+            plan.fail_on or None,
+            plan.profile or NO_PROFILE,
+            None if until_s is None else self._share.end_of_a_finding(until_s),
+        )
 
     def _batch(self, count: int) -> Batch:
         number, first = self._handed_out, self._reserved + 1
         self._handed_out += 1
         self._reserved += count
         random = Random(f"{self.plan.seed} parents {number}")
+        self._share.begun(number, shrinks=False)
         return Batch(
             number=number,
             first=first,
@@ -83,17 +98,21 @@ class Campaign:
             profile=self.plan.profile or NO_PROFILE,
             parents=self.corpus.parents(number, random, _PARENTS),
             until_s=self.until_s,
+            known=self.findings.known,
+            keep=bool(self.plan.keep),
         )
 
     def take(self, result: Result) -> Result:
         """Take a result into the state; returns it as the journal is to hold it."""
         if isinstance(result, ShrunkFinding):
+            self._share.ended((result.code, result.example))
             self.findings.reduced(result)
             return result
-        self._taken = result.number + 1
+        self._share.ended(result.number)
+        self._taken = max(self._taken, result.number + 1)
         self._handed_out = max(self._handed_out, self._taken)
         self.examples += result.examples
-        self._reserved = max(self._reserved, self.examples)
+        self._reserved = max(self._reserved, self.examples, result.last)
         self.model_calls += result.model_calls
         batch.count_in(self.causes, result.causes)
         for doubt in result.doubts:
@@ -101,7 +120,7 @@ class Campaign:
         kept = (self.corpus.take(result.number, entry) for entry in result.entries)
         entries = tuple(entry for entry in kept if entry is not None)
         found = tuple(found for found in result.found if self.findings.found(found))
-        return msgspec.structs.replace(result, entries=entries, found=found)
+        return msgspec.structs.replace(result, entries=entries, found=found, runs=())
 
     def is_new(self, line: Result) -> TypeGuard[ShrunkFinding]:
         """Whether a result that was taken is a finding that is new."""
@@ -138,7 +157,7 @@ def resume(folder: Path, checks: Iterable[str]) -> tuple[Campaign, Journal]:
     for line in record.lines:
         campaign.take(line)
     for reduced in campaign.findings.kept.values():
-        findings.write(folder, reduced, record.plan.target, record.plan.profile_name or "")
+        _write(folder, reduced, record.plan)
     return campaign, Journal(folder, record.whole_bytes)
 
 
@@ -152,17 +171,42 @@ def run(
 ) -> Iterator[Result]:
     """Go on with a campaign; yields each result once it is in the journal.
 
-    It ends after `examples` in all, once every finding is shrunk, or when its time is over.
+    It ends after `examples` in all, once every finding is shrunk, or when its time is over. The
+    run that has shown a finding is on disk before that is in the journal. With a time limit an
+    interrupt takes what is done behind a task that is still under way.
     """
 
     def source() -> Task | None:
         return campaign.task(examples)
 
     for result in engine.each(
-        batch.work, source, window=GENERATION, lost=batch.lost, again=batch.again
+        batch.work,
+        source,
+        window=GENERATION,
+        lost=batch.lost,
+        again=batch.again,
+        loose=batch.is_shrinking,
+        rest=campaign.until_s is not None,
     ):
         line = campaign.take(result)
         if campaign.is_new(line):
-            findings.write(folder, line, campaign.plan.target, campaign.plan.profile_name or "")
+            _write(folder, line, campaign.plan)
+        if isinstance(line, BatchResult) and isinstance(result, BatchResult):
+            _write_runs(folder, line, result)
         written.write(line)
         yield line
+
+
+def _write(folder: Path, reduced: ShrunkFinding, plan: CampaignPlan) -> None:
+    """Write the files of a shrunk finding."""
+    findings.write(folder, reduced, plan.target, plan.profile_name or "", plan.store or "")
+
+
+def _write_runs(folder: Path, taken: BatchResult, result: BatchResult) -> None:
+    """Write the runs of a batch whose findings were taken."""
+    chosen = {found.example for found in taken.found}
+    for run in result.runs:
+        if run.example in chosen:
+            found_runs.write(folder, run)
+        else:
+            found_runs.drop(run)

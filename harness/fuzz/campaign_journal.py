@@ -20,7 +20,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import whole as whole_file
-from harness.fuzz.batch import BatchResult
+from harness.fuzz.batch import SIZE, BatchResult
 from harness.fuzz.findings import ShrunkFinding
 
 FILE = "campaign.jsonl"
@@ -32,7 +32,7 @@ class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
 
     `plugins` are the modules of the plug-ins whose parts it draws from and judges by. Findings of
     the class `fail_on` and worse are kept. `profile` says what the agent is, and `profile_name` how
-    the user named it.
+    the user named it; `store` is the one that the command names. A batch has `size` examples.
     """
 
     target: str
@@ -43,6 +43,9 @@ class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
     fail_on: FindingClass | UnsetType = UNSET
     profile: Profile | UnsetType = UNSET
     profile_name: str | UnsetType = UNSET
+    store: str | UnsetType = UNSET
+    keep: bool | UnsetType = UNSET
+    size: int = SIZE
 
 
 Line: TypeAlias = CampaignPlan | BatchResult | ShrunkFinding

@@ -20,7 +20,9 @@ from harness.fuzz.choice_sequence import Choices, ChoiceSequence
 from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
 from harness.fuzz.scenario_grammar import Options, scenario_of
 from harness.runner import Run, run
+from harness.runner.applicability import reason_not_applicable
 from harness.runner.needs import needs_of
+from harness.shrink.finding_oracle import REFERENCE
 from harness.targets import TargetSpec
 
 OWED = frozenset({"run.unplayed_turn", "run.silent_fault", "script.exhausted"})
@@ -87,14 +89,31 @@ def draw(
     options: Options,
     fail_on: FindingClass | None = None,
     profile: Profile = NO_PROFILE,
+    target: TargetSpec = REFERENCE,
 ) -> tuple[Scenario, Choices]:
     """A scenario with all the choices that make it: the `given` ones first, then drawn ones.
 
-    Findings of the class `fail_on` and worse fail it. What the profile declares absent is left out.
+    Findings of the class `fail_on` and worse fail it. What the profile declares absent is left out,
+    and so is what cannot be played with the target.
     """
     drawing = ChoiceSequence(given, random)
     scenario = scenario_of(drawing, options).failing_on(fail_on)
-    return _for_agent(scenario, profile), tuple(drawing.made)
+    return _playable(_for_agent(scenario, profile), target), tuple(drawing.made)
+
+
+def _playable(scenario: Scenario, target: TargetSpec) -> Scenario:
+    """The scenario without the faults that need virtual time or our own store, for a program."""
+    if target.kind == "python":
+        return scenario
+    bare = Scenario(name=scenario.name, limits=scenario.limits)
+    kept = tuple(
+        fault
+        for fault in scenario.faults
+        if not reason_not_applicable(
+            msgspec.structs.replace(bare, faults=(fault,)), target, "supervise"
+        )
+    )
+    return msgspec.structs.replace(scenario, faults=kept)
 
 
 def _for_agent(scenario: Scenario, profile: Profile) -> Scenario:
@@ -118,7 +137,11 @@ def _needs_of(fault: FaultSpec, scenario: Scenario) -> tuple[Capability, ...]:
 
 def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int) -> PlayedExample:
     """Play an example, number `example` of the campaign, and keep what the campaign needs."""
-    run = run_of(scenario, target)
+    return played_of(run_of(scenario, target), choices, example)
+
+
+def played_of(run: Run, choices: Choices, example: int) -> PlayedExample:
+    """What the campaign needs of a run."""
     fired = tuple(sorted(_fired(run)))
     return PlayedExample(
         CorpusEntry(choices, pairs_of(run.history), checks_not_asked(run.verdict)),
@@ -132,10 +155,10 @@ def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int)
     )
 
 
-def run_of(scenario: Scenario, target: TargetSpec) -> Run:
-    """A run whose output is discarded."""
+def run_of(scenario: Scenario, target: TargetSpec, *, keep: bool = False) -> Run:
+    """A run whose output is discarded. With `keep` the session folder of one that fails stays."""
     with silence():
-        return run(scenario, target)
+        return run(scenario, target, keep=keep)
 
 
 def genuine(run: Run) -> dict[str, str]:

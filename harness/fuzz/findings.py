@@ -35,6 +35,9 @@ from harness.targets import TargetSpec
 TRIES_MAX = 1_500
 """The most candidates that are played for one finding; most findings need far fewer."""
 
+RUNS_OF_AN_END = 2
+"""The last candidate, and the file of the result: what is played once no other candidate is."""
+
 HANGS_S, HUNG_TRIES_MAX = 10.0, 40
 """A target that hangs costs its whole real time at each candidate: less of both."""
 
@@ -45,8 +48,8 @@ HELLO = Turn(say="hello")
 
 
 class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
-    """The task of shrinking a finding. After `until_s` (seconds of Unix time) no candidate is
-    played, and the smallest scenario by then is the result."""
+    """The task of shrinking a finding. After `until_s` (seconds of Unix time) no run of it begins,
+    and the smallest scenario by then is the result: its last two runs are begun before that."""
 
     code: str
     example: int
@@ -96,22 +99,27 @@ class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", om
 def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
     """Shrink a finding, and check that the scenario file of the result still shows it."""
     options = options_of(target, task.wire, task.profile)
-    scenario, _ = draw(task.choices, Random(0), options, task.fail_on, task.profile)
+    scenario, _ = draw(task.choices, Random(0), options, task.fail_on, task.profile, target)
     tries_max = TRIES_MAX
     if task.code in STOPPED:
         limits = msgspec.structs.replace(scenario.limits, real_s=HANGS_S)
         profile = msgspec.structs.replace(scenario.profile, limits=ProfileLimits())
         scenario = msgspec.structs.replace(scenario, limits=limits, profile=profile)
         tries_max = HUNG_TRIES_MAX
+    begun_s = time.time()
     with silence():
         try:
             keeps = FindingOracle(scenario, target, task.code)
         except InputError:
-            why = "the same choices bring it no more: the agent is not deterministic"
+            why = (
+                "the same choices bring it no more: the agent is not deterministic, "
+                "or keeps a session between runs (harness doctor tells)"
+            )
             return _failed(task, why)
         if _is_of_the_scenario(scenario, task.code, target):
             return _failed(task, SHOWN_BY_REFERENCE)
-        in_time = _in_time(keeps_expectation(keeps, task.code), task.until_s)
+        until_s = task.until_s and task.until_s - RUNS_OF_AN_END * (time.time() - begun_s)
+        in_time = _in_time(keeps_expectation(keeps, task.code), until_s)
         small = _smallest(scenario, in_time, tries_max)
     kind = structure(small)
     name = name_of(task.code, kind)
@@ -247,7 +255,7 @@ _TEST = '''"""Found by fuzzing {target}: {code}."""
 
 def test_{function}(play):
     """{message}"""
-    play("{name}.yaml", {target!r}{profile})
+    play("{name}.yaml", {target!r}{more})
 '''
 
 
@@ -255,35 +263,47 @@ class Findings:
     """All findings of a campaign: raw ones that wait to be shrunk, and shrunk ones."""
 
     def __init__(self) -> None:
-        self._alike: set[str] = set()
+        self._known: set[str] = set()
         self._codes: dict[str, int] = {}
         self.waiting: list[RawFinding] = []
         self.kept: dict[tuple[str, str], ShrunkFinding] = {}
         self.unrepeated: list[ShrunkFinding] = []
 
+    @property
+    def known(self) -> frozenset[str]:
+        """What `found` refuses: by `alike`, and the codes of which there are enough."""
+        return frozenset(self._known)
+
     def found(self, found: RawFinding) -> bool:
         """Take a raw finding; whether it is to be shrunk."""
-        chosen = found.alike not in self._alike and self._codes.get(found.code, 0) < _MOST_ALIKE
+        chosen = not {found.alike, found.code} & self._known
         if chosen:
-            self._alike.add(found.alike)
             self._codes[found.code] = self._codes.get(found.code, 0) + 1
+            enough = self._codes[found.code] == _MOST_ALIKE
+            self._known.update((found.alike, *((found.code,) if enough else ())))
             self.waiting.append(found)
         return chosen
 
     def reduced(self, reduced: ShrunkFinding) -> bool:
-        """Take a shrunk finding; whether it is the first of its code with this structure."""
+        """Take a shrunk finding; whether it is the first of its code with this structure, or the
+        one of an earlier example: shrinking may end in any order."""
         made = (reduced.code, reduced.example)
         self.waiting = [f for f in self.waiting if (f.code, f.example) != made]
         if reduced.failure:
             self.unrepeated.append(reduced)
             return False
-        return self.kept.setdefault((reduced.code, reduced.shape), reduced) is reduced
+        same = self.kept.get((reduced.code, reduced.shape))
+        if same is None or reduced.example < same.example:
+            self.kept[reduced.code, reduced.shape] = reduced
+        return self.kept[reduced.code, reduced.shape] is reduced
 
 
-def write(folder: Path, reduced: ShrunkFinding, target: str, profile: str = "") -> Path:
+def write(
+    folder: Path, reduced: ShrunkFinding, target: str, profile: str = "", store: str = ""
+) -> Path:
     """Write the two files of a finding, and return the path of the scenario file.
 
-    The test names the profile that the campaign was given.
+    The test names the profile and the store that the campaign was given.
     """
     inside = folder / FOLDER
     scenario = inside / f"{reduced.name}.yaml"
@@ -291,7 +311,7 @@ def write(folder: Path, reduced: ShrunkFinding, target: str, profile: str = "") 
     shown = _TEST.format(
         target=target, code=reduced.code, function=test.stem.removeprefix("test_"),
         message=_plain(reduced.message), name=reduced.name,
-        profile=f", profile={profile!r}" if profile else "",
+        more="".join(f", {k}={v!r}" for k, v in (("profile", profile), ("store", store)) if v),
     )  # fmt: skip
     for path, text in ((scenario, reduced.text), (test, shown)):
         write_atomically(path, mask(text).encode("utf-8", "backslashreplace"))

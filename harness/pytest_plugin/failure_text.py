@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.core.values.visible_text import visible
+from harness.core.values.visible_text import visible, without_commands
 
 if TYPE_CHECKING:
     from harness.runner import Run
@@ -19,9 +20,15 @@ LINES_MAX = 25
 
 
 def fail(text: str) -> NoReturn:
-    """Fail the test with a text, in which what a terminal obeys is written out."""
+    """Fail the test with a text, in which what others obey is written out."""
     __tracebackhide__ = True
-    pytest.fail(visible(text), pytrace=False)
+    pytest.fail(_shown(text), pytrace=False)
+
+
+def _shown(text: str) -> str:
+    """A text without what a terminal, or GitHub Actions, would obey."""
+    is_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    return without_commands(visible(text)) if is_github else visible(text)
 
 
 @contextmanager
@@ -30,13 +37,13 @@ def mistakes_told() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise pytest.fail.Exception(visible(f"error: {error}"), pytrace=False) from None
+        raise pytest.fail.Exception(_shown(f"error: {error}"), pytrace=False) from None
 
 
 def skip(text: str) -> NoReturn:
     """Skip the test, for a reason of which the same holds."""
     __tracebackhide__ = True
-    pytest.skip(visible(text))
+    pytest.skip(_shown(text))
 
 
 def report(runs: Sequence[Run], wanted: frozenset[str], repeat: str, whole: bool) -> str:

@@ -6,7 +6,6 @@ Everything is imported when a test first plays, so that a session without scenar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -218,13 +217,12 @@ def _played(
     chat: Callable[[str], object] | None,
     run_one: Callable[..., Run],
 ) -> list[Run]:
-    from harness.pytest_plugin.played_as import agent_of, beside_any_loop, dummy_keys
+    from harness.pytest_plugin.played_as import agent_of, beside_any_loop
     from harness.targets.spec import resolve
 
     given = agent_of(agent, chat)
     target = resolve(given) if isinstance(given, str) else given
-    with dummy_keys() if chat else nullcontext():
-        return beside_any_loop(lambda: [run_one(each, target) for each in scenarios])
+    return beside_any_loop(lambda: [run_one(each, target) for each in scenarios])
 
 
 def _as_expected(run: Run, wanted: frozenset[str]) -> bool:

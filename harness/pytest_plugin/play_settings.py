@@ -200,4 +200,6 @@ def _repeat_words(config: pytest.Config) -> list[str]:
         words += [] if value is None else [_option(name), str(value)]
     for flag in ("--harness-isolate", "--harness-no-config"):
         words += [flag] if config.getoption(flag) else []
+    for setting in config.getoption("override_ini") or ():
+        words += ["-o", setting] if setting.startswith("harness_") else []
     return words

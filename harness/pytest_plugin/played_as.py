@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import pytest
 
 from harness import providers
 from harness.core.values.errors import InputError
 from harness.targets.spec import TargetSpec
-from harness.transports.sdk_clients import DUMMY_KEY, sdks
 
 if TYPE_CHECKING:
     from harness.core.scenario.scenario import Scenario
@@ -54,15 +50,6 @@ def beside_any_loop(play: Callable[[], list[Run]]) -> list[Run]:
         return play()
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(play).result()
-
-
-@contextmanager
-def dummy_keys() -> Iterator[None]:
-    """In the block each SDK finds a key in its environment: a client needs one to be built."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in {sdk.key_name for sdk in sdks()} - os.environ.keys():
-            patch.setenv(name, DUMMY_KEY)
-        yield
 
 
 def agent_of(agent: object, chat: Callable[[str], object] | None) -> Any:

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
@@ -32,6 +33,14 @@ class Interaction(msgspec.Struct, frozen=True, kw_only=True):
     response_headers: dict[str, list[str]] = {}
     response_body: bytes = b""
     more: dict[str, Json] = {}
+
+
+def address_of(url: str) -> SplitResult:
+    """The parts of a recorded URL; all are empty where a damaged file holds none."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
 
 
 def as_vcr(item: Interaction, body: Callable[[bytes], Json] = bytes) -> dict[str, Json]:

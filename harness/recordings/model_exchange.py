@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, unquote
 
 import msgspec
 
@@ -21,7 +21,7 @@ from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import Unreadable
 from harness.providers.shared.json_fields import RecordedApi, RecordedRequest
 from harness.recordings.apis import APIS, answer
-from harness.recordings.http_interaction import body_bytes, is_text
+from harness.recordings.http_interaction import address_of, body_bytes, is_text
 from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable
 
 
@@ -92,10 +92,7 @@ def path_of(request: dict[str, Json]) -> str:
 
 
 def _address_of(request: dict[str, Json]) -> SplitResult:
-    try:
-        return urlsplit(f.text(request.get("uri")) or f.text(request.get("url")))
-    except ValueError:
-        return urlsplit("")
+    return address_of(f.text(request.get("uri")) or f.text(request.get("url")))
 
 
 def _asked(request: dict[str, Json], api: RecordedApi) -> RecordedRequest:

@@ -124,13 +124,15 @@ def totals(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -
     return f"{counts(runs, paint, planned)}{below}; {_targets(runs)}; {_seeds(runs)}"
 
 
-def counts(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -> str:
+def counts(
+    runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0, noun: str = "run"
+) -> str:
     """How many runs there are, and how many of each verdict."""
     words = Counter(run.word for run in runs)
     parts = [paint(w, f"{words[w]} {verb}") for w, verb in WORDS.items() if words[w]]
     if planned > len(runs):
         parts.append(f"{planned - len(runs)} not played")
-    return f"{counted(max(planned, len(runs)), 'run')}: {', '.join(parts) or 'nothing ran'}"
+    return f"{counted(max(planned, len(runs)), noun)}: {', '.join(parts) or 'nothing ran'}"
 
 
 def short_totals(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -> str:

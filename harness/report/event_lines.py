@@ -75,6 +75,15 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
+def two_figures(value: float) -> str:
+    """A rate in two figures: a program plays less than one run a second.
+
+    >>> two_figures(0.3456), two_figures(2.345), two_figures(123.4)
+    ('0.35', '2.3', '123')
+    """
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
 def message_words(message: Message) -> str:
     """What a message says, block by block."""
     return ", ".join(_block(block) for block in message.blocks) or "nothing"

@@ -25,15 +25,15 @@ KIND_MAX = 10
 Kind = Literal["error", "warning", "notice"]
 
 
-def annotation_lines(runs: Sequence[RunSummary], root: Path) -> Iterator[str]:
+def annotation_lines(runs: Sequence[RunSummary], root: Path, noun: str = "run") -> Iterator[str]:
     """A line for each cause; `root` is the folder of the repository.
 
     What fails is an error, a doubt a warning, what does not fail a notice.
     """
     by_name = {run.name: run for run in runs}
     groups = CauseTally.of(runs).groups()
-    failing = [_annotation("error", g, by_name, root) for g in groups if g.fails]
-    below = [_annotation("notice", g, by_name, root) for g in groups if not g.fails]
+    failing = [_annotation("error", g, by_name, root, noun) for g in groups if g.fails]
+    below = [_annotation("notice", g, by_name, root, noun) for g in groups if not g.fails]
     for kind, lines in (("error", failing), ("warning", list(_doubts(runs))), ("notice", below)):
         yield from _at_most(kind, lines)
 
@@ -48,12 +48,14 @@ def _at_most(kind: str, lines: Sequence[str]) -> Iterator[str]:
     yield command(kind, f"{left} more causes: see the summary of the job", title="harness")
 
 
-def _annotation(kind: Kind, group: CauseGroup, runs: Mapping[str, RunSummary], root: Path) -> str:
+def _annotation(
+    kind: Kind, group: CauseGroup, runs: Mapping[str, RunSummary], root: Path, noun: str
+) -> str:
     run = runs[group.example]
     crash = group.finding.place
     place = _below(root, *((crash.file, crash.line) if crash else _place(run)))
     text = f"{group.cause}\n{run.repeat}" if run.repeat else group.cause
-    return command(kind, text, title=f"{group.title}, {counted(group.runs, 'run')}", **place)
+    return command(kind, text, title=f"{group.title}, {counted(group.runs, noun)}", **place)
 
 
 def _doubts(runs: Sequence[RunSummary]) -> Iterator[str]:
@@ -65,8 +67,9 @@ def _doubts(runs: Sequence[RunSummary]) -> Iterator[str]:
 def _place(run: RunSummary) -> tuple[str, int]:
     """The file of the scenario, and the line at which its variant begins."""
     variant = run.name.removeprefix(run.scenario).partition("@")[0].partition("+")[0].strip("/")
+    is_scenario = run.file.endswith((".yaml", ".yml"))
     try:
-        lines = text_of(Path(run.file)).splitlines() if variant and run.file else []
+        lines = text_of(Path(run.file)).splitlines() if variant and is_scenario else []
     except InputError:
         return run.file, 1
     begins = re.compile(rf"\s*(-\s*)?(name:\s*)?['\"]?{re.escape(variant)}['\"]?\s*(:|$)")

@@ -138,6 +138,9 @@ def _transcript(transcript: JudgedTranscript, width: int, paint: Paint) -> Itera
         yield f"    in {visible_line(transcript.name)}"
     for said in findings(verdict, transcript.evidence, width - 4, paint):
         yield f"    {said}"
+    if verdict.known:
+        said = f"known in {visible_line(transcript.name)}: {codes(verdict.known)}"
+        yield from wrapped(said, width, "    ")
     for doubt in verdict.doubts if verdict.verdict == "unknown" else ():
         yield from wrapped(f"doubt: {transcript.name}: {doubt}", width, "    ")
 

@@ -90,8 +90,8 @@ def _facts(run: RunSummary) -> list[str]:
     """What a JUnit case has no place for."""
     facts = {
         "wire": run.wire,
-        "stream": str(run.stream).lower(),
-        "seed": str(run.seed),
+        "stream": str(run.stream).lower() if run.wire else "",
+        "seed": str(run.seed) if run.world else "",
         "outcome": run.verdict.outcome,
         "virtual_s": _seconds(run.virtual_s) if run.world == "simulate" else "",
         "history": run.history,

@@ -28,9 +28,9 @@ _ROOM = 200
 """The characters that are kept free for the line that says what was left out."""
 
 
-def markdown(runs: Sequence[RunSummary], most: int = COMMENT_MAX) -> str:
+def markdown(runs: Sequence[RunSummary], most: int = COMMENT_MAX, noun: str = "run") -> str:
     """The summary in at most so many bytes, which are at least as many as its characters."""
-    return bounded(list(_parts(runs)), most)
+    return bounded(list(_parts(runs, noun)), most)
 
 
 def bounded(parts: Sequence[str], most: int) -> str:
@@ -48,33 +48,34 @@ def bounded(parts: Sequence[str], most: int) -> str:
     return "".join(said)
 
 
-def _parts(runs: Sequence[RunSummary]) -> Iterator[str]:
+def _parts(runs: Sequence[RunSummary], noun: str) -> Iterator[str]:
     groups, by_name = CauseTally.of(runs).groups(), {run.name: run for run in runs}
     failing = [run for run in runs if run.word in ("fail", "unknown")]
-    yield f"## {MARKS['fail' if failing else 'pass']} harness: {counts(runs)}\n\n"
-    targets = ", ".join(code(target) for target in dict.fromkeys(run.target for run in runs))
+    yield f"## {MARKS['fail' if failing else 'pass']} harness: {counts(runs, noun=noun)}\n\n"
+    named = dict.fromkeys(run.target for run in runs if run.target)
+    targets = ", ".join(map(code, named))
     yield f"Target {targets}\n\n" if targets else ""
     for group in groups[:CAUSES_MAX]:
-        yield _cause(group, by_name[group.example])
+        yield _cause(group, by_name[group.example], noun)
     if len(groups) > CAUSES_MAX:
         yield f"- and {counted(len(groups) - CAUSES_MAX, 'more cause')}\n"
     yield "\n" if groups else ""
-    yield from _not_applicable(runs)
+    yield from _not_applicable(runs, noun)
     yield from map(_run, failing)
 
 
-def _cause(group: CauseGroup, run: RunSummary) -> str:
+def _cause(group: CauseGroup, run: RunSummary, noun: str) -> str:
     note = group.title.removeprefix(group.finding.code).strip()
-    said = f"- **{counted(group.runs, 'run')}** {code(group.finding.code)} {note}".rstrip()
+    said = f"- **{counted(group.runs, noun)}** {code(group.finding.code)} {note}".rstrip()
     repeat = f"\n  <br>{code(run.repeat)}" if run.repeat else ""
     return f"{said}: {code(group.cause)}{repeat}\n"
 
 
-def _not_applicable(runs: Sequence[RunSummary]) -> Iterator[str]:
+def _not_applicable(runs: Sequence[RunSummary], noun: str) -> Iterator[str]:
     found = lacks(runs)
     if found:
         yield "Not applicable:\n\n"
-        yield from (f"- {counted(lack.runs, 'run')}: {code(lack.reason)}\n" for lack in found)
+        yield from (f"- {counted(lack.runs, noun)}: {code(lack.reason)}\n" for lack in found)
         yield "\n"
 
 

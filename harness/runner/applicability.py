@@ -30,12 +30,25 @@ def reason_not_applicable(scenario: Scenario, target: TargetSpec, world: World) 
     slow = needs_virtual_time(scenario) if world == "supervise" else ""
     if slow:
         return f"needs virtual time: {slow}"
+    if clash := _clash(scenario):
+        return clash
     if kills(scenario) and target.kind == "http":
         return "needs a target that can be killed: a server is not ours to end"
     if kills(scenario) and target.kind == "python" and not hasattr(os, "fork"):
         return "needs os.fork, to kill a Python target"
     if faults_seam(scenario, "store") and target.kind != "python":
         return "needs brief.store: a program keeps its session in a store of its own"
+    return ""
+
+
+def _clash(scenario: Scenario) -> str:
+    """Which tools the profile gives one name; "" for none."""
+    named: dict[str, str] = {}
+    for tool in scenario.tools:
+        name = scenario.profile.agent_name(tool)
+        if other := named.get(name):
+            return f"the profile names the tools {other} and {tool} alike: {name}"
+        named[name] = tool
     return ""
 
 

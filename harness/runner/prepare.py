@@ -212,5 +212,6 @@ def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:
         unplayed=tuple(transition.script.unplayed(past)),
         silent_faults=tuple(f.spec.kind for f in transition.faults if f.silent),
         undelivered=tuple(entry.inbound.id for entry in waiting),
-        polled=transition.polled, **fields,
+        polled=transition.polled,
+        tools_untaken=bool(transition.scenario.tools) and not transition.tools_taken, **fields,
     )  # fmt: skip

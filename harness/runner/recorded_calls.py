@@ -28,7 +28,7 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import Recorded
 from harness.providers.shared import hosts
 from harness.providers.shared.codec import Unreadable
-from harness.recordings.http_interaction import Cassette, Interaction
+from harness.recordings.http_interaction import Cassette, Interaction, address_of
 from harness.runner import prepare
 from harness.targets import TargetSpec
 from harness.transports.dispatcher import Dispatcher, at_once
@@ -64,6 +64,8 @@ class RecordedCalls:
             assert wire is not None, exchange.path
             model = self._models.setdefault(wire.name, _ModelCalls(wire.name, repeats))
             model.add(exchange)
+        for model in self._models.values():
+            model.open()  # here, for a request may come within an event loop
         self._of_models = {n for model in self._models.values() for n in model.places}
         self.misses: list[str] = []
         """Why requests were refused, in the order in which they came."""
@@ -93,7 +95,7 @@ class RecordedCalls:
         """The recorded calls that were never asked for."""
         for place, item in enumerate(self._interactions):
             if not self._played[place]:
-                yield f"#{place + 1} {item.method} {urlsplit(item.uri).path}"
+                yield f"#{place + 1} {item.method} {address_of(item.uri).path}"
 
     def _plain(self, body: bytes, is_alike: Callable[[int], bool]) -> Answer:
         places = [n for n in range(len(self._interactions)) if n not in self._of_models]
@@ -136,7 +138,7 @@ class _ModelCalls:
         self.places: list[int] = []
         self._index = CassetteIndex()
         self._player = _Player(self._index, repeats)
-        self._dispatcher: Dispatcher | None = None
+        self._dispatcher: Dispatcher
 
     def add(self, exchange: CassetteExchange) -> None:
         """Add the next recorded call."""
@@ -152,7 +154,7 @@ class _ModelCalls:
         """The answer to a live call."""
         path = path if "%2f" in path.lower() else unquote(path)
         self._player.turn = None
-        plan = self._opened().model(method, path, headers, body, query=query)
+        plan = self._dispatcher.model(method, path, headers, body, query=query)
         if self._player.turn is not None:
             return Answer(self.places[self._player.turn])
         said = at_once(plan)
@@ -160,15 +162,14 @@ class _ModelCalls:
         why = self._player.why or data.decode("utf-8", "replace")
         return Answer(None, why, head.status if head else 400, data)
 
-    def _opened(self) -> Dispatcher:
-        if self._dispatcher is None:
-            limits = Limits(model_calls=2 * len(self.places) + 50)
-            scenario = Scenario(name="recording", wire=self.wire, limits=limits)
-            transition = prepare.transition_for(scenario, self._player)
-            target = TargetSpec("test", "http")
-            prepare.start(transition, target, "supervise", 0, store=False, seams=("model",))
-            self._dispatcher = Dispatcher(transition, RealClock())
-        return self._dispatcher
+    def open(self) -> None:
+        """Begin to play what was added."""
+        limits = Limits(model_calls=2 * len(self.places) + 50)
+        scenario = Scenario(name="recording", wire=self.wire, limits=limits)
+        transition = prepare.transition_for(scenario, self._player)
+        target = TargetSpec("test", "http")
+        prepare.start(transition, target, "supervise", 0, store=False, seams=("model",))
+        self._dispatcher = Dispatcher(transition, RealClock())
 
 
 class _Player(CassettePlayer):

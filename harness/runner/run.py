@@ -32,7 +32,7 @@ from harness.runner.session_seed import seed_messages, write_seed
 from harness.runner.store_watch import OwnStore
 from harness.runner.supervise import supervise
 from harness.stores.store_options import open_unshared
-from harness.targets import TargetSpec, of_callable
+from harness.targets import TargetSpec, of_callable, resolve
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -78,9 +78,15 @@ def _snapshot_lines(verdict: Verdict, history: History) -> Iterator[str]:
     yield from canonical(history).decode().splitlines()
 
 
+def _spec(target: TargetSpec | Callable[..., Any] | str) -> TargetSpec:
+    if isinstance(target, str):
+        return resolve(target)
+    return target if isinstance(target, TargetSpec) else of_callable(target)
+
+
 def run(
     scenario: Scenario,
-    target: TargetSpec | Callable[..., Any],
+    target: TargetSpec | Callable[..., Any] | str,
     *,
     world: World | None = None,
     seed: int | None = None,
@@ -94,6 +100,7 @@ def run(
 ) -> Run:
     """Run a target through a scenario, and judge it.
 
+    A text is a specification as for `--target`.
     The scenario's `stream` reaches the target as an option, which the target's own options replace.
     `script` replaces the scenario's: any object with `reply(call, past)` and `unplayed(past)`.
     `store` names the agent's own store as READER:PATH below its session folder. `profile` says
@@ -103,7 +110,7 @@ def run(
     never raises here: it is in the verdict. Raises InputError for a scenario, store or world that
     cannot be used.
     """
-    spec = target if isinstance(target, TargetSpec) else of_callable(target)
+    spec = _spec(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
     spec = msgspec.structs.replace(spec, options=wanted, isolate=isolate or spec.isolate)
     if seed is not None:

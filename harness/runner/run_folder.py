@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -44,8 +44,12 @@ def run_of(folder: Path) -> str:
 
 def write_history(folder: Path, history: History) -> Path:
     """`history.jsonl`, whole."""
-    lines = (mask_line(encode_event(event)) + b"\n" for event in history.events)
-    return _write(folder / "history.jsonl", lines)
+    return _write(folder / "history.jsonl", history_lines(history))
+
+
+def history_lines(history: History) -> Iterator[bytes]:
+    """The lines of a history file."""
+    return (mask_line(encode_event(event)) + b"\n" for event in history.events)
 
 
 def write_unplayed(folder: Path, verdict: Verdict) -> None:
@@ -57,8 +61,12 @@ def write_unplayed(folder: Path, verdict: Verdict) -> None:
 
 def write_verdict(folder: Path, verdict: Verdict) -> Path:
     """`verdict.json`, whole."""
-    data = msgspec.json.format(mask_line(msgspec.json.encode(verdict)))
-    return _write(folder / "verdict.json", [data, b"\n"])
+    return _write(folder / "verdict.json", [verdict_text(verdict)])
+
+
+def verdict_text(verdict: Verdict) -> bytes:
+    """The content of a verdict file."""
+    return msgspec.json.format(mask_line(msgspec.json.encode(verdict))) + b"\n"
 
 
 def keep_session(session: Path, folder: Path | None) -> Path:
@@ -68,6 +76,20 @@ def keep_session(session: Path, folder: Path | None) -> Path:
     kept.parent.mkdir(parents=True, exist_ok=True)
     redact_folder(session)
     return Path(shutil.move(session, kept))
+
+
+def move_kept(session: Path, place: Path) -> None:
+    """Move a session that was kept in a temporary folder to its place, in place of an earlier
+    one."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(session, place)
+    drop_kept(session)
+
+
+def drop_kept(session: Path) -> None:
+    """Remove a session that was kept in a temporary folder, and that folder."""
+    shutil.rmtree(session.parent, ignore_errors=True)
 
 
 def drop_session(folder: Path) -> None:

@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,13 +28,16 @@ from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
 from harness.targets.family import family
 from harness.targets.http_target import post_run
+from harness.targets.lasting_program import lasting_programs
 from harness.targets.liveness import START_S, Liveness, Stop
 from harness.targets.process_target import end_program, output_tail, signal_group, start_program
 from harness.targets.resource_usage import OfProgram, Usage
 from harness.targets.spec import passed_limit
 from harness.targets.watchdog import Watchdog
+from harness.transports.background_thread import BackgroundThread
 from harness.transports.loopback import Loopback
 from harness.transports.sdk_clients import host_environment, model_environment
+from harness.transports.seam_endpoints import CANCEL_LOOK_MS
 
 FOLDER = "HARNESS_SESSION_DIR"
 """The variable that names the session folder, by which every process of a run is known."""
@@ -89,14 +93,60 @@ class _Attempts:
             with self._watched(Usage, start_s=0.0):
                 return post_run(self.target.url, brief, lambda: self.passed)
         env = environment(self.transition, self.target, self.folder, self.loopback)
+        if self.target.lasts:
+            return self._attempt_of_lasting(env)
         with tempfile.TemporaryFile() as output, family(f"{FOLDER}={self.folder}"):
             self.child = start_program(self.target, env, output)
             try:
-                with self._watched(OfProgram(self.child.pid), start_s=START_S):
+                pid = self.child.pid
+                with self._watched(OfProgram(pid), start_s=START_S), self._interrupting():
                     code = self.child.wait()
             finally:
                 end_program(self.child)
             return self._ended(code, output)
+
+    def _attempt_of_lasting(self, env: dict[str, str]) -> End:
+        """Have a program play the run that goes on after it; it stays if all is in order."""
+        program = lasting_programs().take(self.target, env)
+        self.child, start_s = program.child, START_S if program.is_new else 0.0
+        in_order = False
+        try:
+            pid = program.child.pid
+            with self._watched(OfProgram(pid), start_s=start_s), self._interrupting():
+                code = program.play(env)
+            in_order = code is None and not (self.killed or self.stopped or self.passed)
+            return End("returned", 0) if in_order else self._ended(code or 0, program.output)
+        finally:
+            if in_order:
+                lasting_programs().put_back(self.target, program)
+            else:
+                program.end()
+
+    @contextmanager
+    def _interrupting(self) -> Iterator[None]:
+        """Send SIGINT to a program whose way that is, when a turn under way is cancelled."""
+        profile = self.transition.scenario.profile
+        if self.target.options.get("cancel", profile.cancel) != "sigint":
+            yield
+            return
+        sessions = {item.session for item in self.transition.scenario.inbox}
+        told, over = dict.fromkeys(sessions, False), threading.Event()
+
+        def look() -> None:
+            while not over.wait(CANCEL_LOOK_MS / 1000):
+                for session in sessions:
+                    before = told[session]
+                    told[session] = self.loopback.dispatcher.cancelled_in_turn(session)
+                    if told[session] and not before:
+                        signal_group(self.child, signal.SIGINT)
+
+        watcher = BackgroundThread(target=look, name="cancels", daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
 
     @contextmanager
     def _watched(self, usage: Callable[[], Usage], start_s: float) -> Iterator[None]:
@@ -147,6 +197,7 @@ def environment(
     home = folder / "home"
     home.mkdir(exist_ok=True)
     scenario, urls = transition.scenario, loopback.urls
+    window = scenario.window_tokens
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "LANG": os.environ.get("LANG", "C.UTF-8"),
@@ -157,7 +208,10 @@ def environment(
         "HARNESS_OUTBOX_URL": urls.outbox,
         "HARNESS_TOOLS_URL": urls.tools,
         "HARNESS_MCP_URL": urls.mcp,
+        "HARNESS_CANCELLED_URL": f"{urls.inbox}/cancelled",
         FOLDER: str(folder),
+        "HARNESS_LIMITS": msgspec.json.encode(msgspec.structs.asdict(scenario.limits)).decode(),
+        **({"HARNESS_CONTEXT_TOKENS": str(window)} if window else {}),
         "HARNESS_OPTIONS": msgspec.json.encode(target.options).decode(),
         "HARNESS_SEED": str(scenario.seed),
         "HARNESS_WIRE": scenario.wire,

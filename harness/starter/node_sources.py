@@ -19,6 +19,14 @@ _EXPORTED = re.compile(
 )
 _FUNCTION = re.compile(r"^(?:async\s+)?function\s+(\w+)\s*\(\s*(\w+)([^)]*)\)", re.MULTILINE)
 _COMMON = re.compile(r"^(?:module\.exports|exports\.\w+)\s*=\s*(.*(?:\n(?!\S).*)*)", re.MULTILINE)
+_ENDPOINTS = {
+    "anthropic": re.compile(r"/v1/messages\b"),
+    "openai-chat": re.compile(r"/chat/completions\b"),
+    "openai-responses": re.compile(r"/v1/responses\b"),
+    "gemini": re.compile(r":(?:g|streamG)enerateContent\b"),
+}
+"""How a call of each wire is written that needs no SDK: by its path, for `fetch`."""
+
 _CALLS = re.compile(r"\.(?:create|stream|parse|generateContent|run)\(|\b(?:generate|stream)Text\(")
 
 
@@ -32,15 +40,20 @@ def _found(path: str, text: str) -> Iterator[Candidate]:
         yield Candidate(path=path, line=1, kind="brief", wire="")
         return
     rows = imported(_IMPORT.findall(text), "node")
-    if not rows:
+    fetched = next((wire for wire, path in _ENDPOINTS.items() if path.search(text)), "")
+    if not rows and not fetched:
         return
-    wire = next((row.wire for row in rows if row.wire), "")
+    wire = next((row.wire for row in rows if row.wire), fetched)
     for name, first, others, at in _exports(text):
         if _is_text(first, others):
             yield Candidate(
                 path=path, line=text.count("\n", 0, at) + 1, kind="module", name=name, wire=wire,
-                asks=bool(_CALLS.search(text, at)),
+                asks=bool(_CALLS.search(text, at) or _fetches(text, at)),
             )  # fmt: skip
+
+
+def _fetches(text: str, at: int) -> bool:
+    return any(path.search(text, at) for path in _ENDPOINTS.values())
 
 
 def _exports(text: str) -> Iterator[tuple[str, str, str, int]]:

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-State: TypeAlias = Literal["written", "extended", "unchanged", "kept", "elsewhere"]
+State: TypeAlias = Literal["written", "extended", "replaced", "unchanged", "kept", "elsewhere"]
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,4 +25,4 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_written(self) -> bool:
         """Whether the file is to be written."""
-        return self.state in ("written", "extended")
+        return self.state in ("written", "extended", "replaced")

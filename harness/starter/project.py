@@ -76,7 +76,7 @@ def proposal(found: Survey) -> Candidate | None:
     titles = ", ".join(row.title for row in found.libraries[:3])
     what = (
         f"the project declares {titles}, and no function from text to text was found; "
-        "name one: --target MODULE:FUNCTION"
+        "name one: --target MODULE:FUNCTION, or --target 'process:COMMAND' for a program"
     )
     raise InputError(what, "--target")
 

@@ -27,22 +27,26 @@ IS_LINUX = sys.platform == "linux"
 
 
 @contextmanager
-def family(marker: str) -> Iterator[None]:
-    """End every process of a run at the end; `marker` is an entry of their environment."""
+def family(marker: str, *, adopts: bool = True) -> Iterator[None]:
+    """End every process of a run at the end; `marker` is an entry of their environment.
+
+    Without `adopts` orphans that have cleared it are left alone: beside a program that outlives
+    its run, they may be another one's.
+    """
     if not IS_LINUX:
         yield
         return
-    before, adopts = _children(), _adopt(True)
+    before, adopted = _children(), _adopt(True) if adopts else True
     guard = _guard(marker)
     try:
         yield
     finally:
-        _end(marker, before)
+        _end(marker, before if adopts else None)
         guard.kill()
         guard.wait()
         if guard.stdin is not None:
             guard.stdin.close()
-        if not adopts:
+        if not adopted:
             _adopt(False)
 
 
@@ -55,9 +59,9 @@ def _guard(marker: str) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def _end(marker: str, before: frozenset[int]) -> None:
+def _end(marker: str, before: frozenset[int] | None) -> None:
     for _ in range(_ROUNDS_MAX):
-        left = {*guardian.marked(marker), *_orphans(before)}
+        left = {*guardian.marked(marker), *(() if before is None else _orphans(before))}
         if not left:
             return
         for pid in left:

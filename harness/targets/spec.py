@@ -59,6 +59,11 @@ class TargetSpec(msgspec.Struct, frozen=True):
     isolate: bool = False
     profile: Profile = Profile()
 
+    @property
+    def lasts(self) -> bool:
+        """Whether the program plays one run after the other: its option `runs` is `many`."""
+        return self.kind == "process" and self.options.get("runs") == "many"
+
 
 class End(NamedTuple):
     """How a target ended, in the words of the ended event."""
@@ -79,6 +84,11 @@ def passed_limit(stop: str, text: str) -> End:
 def names() -> dict[str, str]:
     """The forms of a specification, and what each means."""
     return dict(_FORMS)
+
+
+def known_names() -> tuple[str, ...]:
+    """The agents that a name without a path stands for."""
+    return (*_BUILT_IN, *known())
 
 
 def of_callable(agent: Callable[..., Any], options: dict[str, Any] | None = None) -> TargetSpec:
@@ -110,9 +120,10 @@ def resolve(text: str) -> TargetSpec:
     Raises InputError when it names nothing that can be started.
     """
     bare, options = _split(text)
-    if bare.startswith(("http://", "https://")):
+    if is_server(text):
         return TargetSpec(text, "http", url=bare, options=options)
     if bare.startswith("process:"):
+        _check_options(options, text)
         return TargetSpec(text, "process", command=_command(bare, text), options=options)
     if bare in known():
         command = command_of(bare, str(options.get("program", "")))
@@ -120,12 +131,17 @@ def resolve(text: str) -> TargetSpec:
                           profile=known()[bare].profile)  # fmt: skip
     path = _BUILT_IN.get(bare, bare)
     if ":" not in path:
-        what = f"no such target; {nearest(bare, {*_BUILT_IN, *known(), *_FORMS})}"
+        what = f"no such target; {nearest(bare, {*known_names(), *_FORMS})}"
         raise InputError(what, f"target {text!r}")
     place = f"target {text!r}"
     found = _python_target(text, _import(path, place), options, place)
     isolate = isinstance(found.agent, FrameworkAgent) and found.agent.row.isolate
     return msgspec.structs.replace(found, isolate=isolate)
+
+
+def is_server(text: str) -> bool:
+    """Whether a specification names a server."""
+    return text.startswith(("http://", "https://"))
 
 
 def _split(text: str) -> tuple[str, dict[str, str | int | bool]]:
@@ -134,6 +150,17 @@ def _split(text: str) -> tuple[str, dict[str, str | int | bool]]:
         return text, {}
     pairs = (pair.partition("=") for pair in found.group(1).split("&"))
     return text[: found.start()], {key: _value(value) for key, _, value in pairs}
+
+
+_CHOICES: dict[str, tuple[str, ...]] = {"runs": ("one", "many"), "cancel": ("ask", "sigint")}
+"""The options of a program that say how we treat it, with their values."""
+
+
+def _check_options(options: dict[str, str | int | bool], text: str) -> None:
+    for name, choices in _CHOICES.items():
+        if name in options and options[name] not in choices:
+            what = f"{name}={options[name]}: {name} is {' or '.join(choices)}"
+            raise InputError(what, f"target {text!r}")
 
 
 def _inside_quotes(text: str) -> bool:

@@ -159,6 +159,22 @@ class Dispatcher:
             self.calls += 1
             return self.transition.cancelled(session, self.clock.now_ms())
 
+    @contextmanager
+    def waiting_for_news(self) -> Iterator[None]:
+        """In this block a request waits for what may never come: the target owes its work."""
+        with self._lock:
+            self.under_way -= 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.under_way += 1
+
+    def cancelled_in_turn(self, session: str) -> bool:
+        """As `cancelled`, for one who is told: that is no call of the target."""
+        with self._lock:
+            return self.transition.cancelled_in_turn(session, self.clock.now_ms())
+
     def carry_out(self, step: Step) -> None:
         """A step that says nothing to the agent: wait, jump, kill. An effect is on record."""
         match step:

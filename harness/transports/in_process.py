@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from harness.core.values.brief import BriefClock
+from harness.core.values.brief import BriefClock, Tool
 from harness.core.values.calls import Inbound, OutboundKind, OutboxRequest
 from harness.core.values.errors import nearest
 from harness.core.values.messages import Json, builtin
@@ -71,9 +71,15 @@ class InProcessBrief:
         self._open_store, self._own_time = open_store, own_time
         self.transport: Any = HttpxTransport(dispatcher)
         self.async_transport: Any = self.transport
-        self.tools = [
+        self._tools = [
             scripted_tool(dispatcher, name, script) for name, script in scenario.tools.items()
         ]
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools of the scenario."""
+        self._dispatcher.transition.tools_taken = True
+        return self._tools
 
     @cached_property
     def store(self) -> Any:
@@ -103,6 +109,7 @@ class InProcessBrief:
 
     def mcp_server(self) -> Any:
         """The tools as an MCP server of this process, for `mcp.Client(brief.mcp_server())`."""
+        self._dispatcher.transition.tools_taken = True
         with self._own_time():
             return in_process_server(self._dispatcher)
 

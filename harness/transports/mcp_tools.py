@@ -104,6 +104,7 @@ class McpEndpoint:
         """The plan for a request: the steps of a tool's plan, its answer in the words of MCP."""
         if request.method != "POST":
             return json_answer(405, _ONLY_POST, allow="POST")
+        self._dispatcher.transition.tools_taken = True
         plans: list[Plan] = []
 
         async def call(name: str, input: Json, stated: str) -> ToolAnswer:

@@ -41,6 +41,8 @@ INBOX, OUTBOX, TOOLS = "/harness/inbox", "/harness/outbox", "/harness/tools"
 MCP = "/harness/mcp"
 INBOX_WAIT_MS = 20_000
 """How long the inbox keeps a client waiting before it says 202: ask again."""
+CANCEL_LOOK_MS = 50
+"""How often it is looked for a cancel that a client waits for."""
 
 _T = TypeVar("_T")
 _WHY_MOST_CHARS = 500
@@ -88,6 +90,8 @@ class Endpoints:
                 return self._inbox.plan(pause, cancels=_asked(request, "cancels") == "true")
             case "GET", "/harness/inbox/cancelled":
                 named = _asked(request, "session") or session or "main"
+                if _asked(request, "wait") == "true":
+                    return self._told_of_cancel(named, pause)
                 return json_answer(200, {"cancelled": self.dispatcher.cancelled(named)})
             case _, "/harness/mcp":
                 return self._mcp(request, session)
@@ -101,6 +105,15 @@ class Endpoints:
                     request, ToolBody, lambda body: self._tool(name, body, session)
                 )
         return error_answer(404, f"no {request.method} {path[:200]} here: {_KNOWN}")
+
+    def _told_of_cancel(self, session: str, pause: Callable[[float], None]) -> Plan:
+        """Answer once the open turn is cancelled, or that none was when the client has waited."""
+        with self.dispatcher.waiting_for_news():
+            for _ in range(INBOX_WAIT_MS // CANCEL_LOOK_MS):
+                if self.dispatcher.cancelled_in_turn(session):
+                    return json_answer(200, {"cancelled": True})
+                pause(CANCEL_LOOK_MS / 1000)
+        return json_answer(200, {"cancelled": False})
 
     def _mcp(self, request: Request, session: str) -> Plan:
         """Serve the tools over MCP; the package `mcp` is loaded at the first request."""
@@ -135,6 +148,7 @@ class Endpoints:
         return as_http(self.dispatcher.tool(ToolRequest(body.id, name, body.input), session))
 
     def _tools(self) -> list[dict[str, Json]]:
+        self.dispatcher.transition.tools_taken = True
         return [
             {"name": name, "description": t.description, "input_schema": t.input_schema}
             for name, t in self.dispatcher.transition.scenario.tools.items()

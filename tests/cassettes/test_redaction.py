@@ -121,6 +121,10 @@ def test_values_of_query_keys_are_masked_whatever_they_are(name: str, value: str
     assert dict(parse_qsl(urlsplit(mask_url(url)).query)) == {name: "REDACTED", "beta": "true"}
 
 
+def test_a_url_that_cannot_be_taken_apart_is_masked_whole() -> None:
+    assert mask_url("https://user:pass@[x/v1/messages") == "REDACTED"
+
+
 def test_a_url_without_keys_stays() -> None:
     url = "https://api.anthropic.com/v1/messages?beta=true&x=%C3%A9"
     assert mask_url(url) == url

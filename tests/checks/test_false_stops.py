@@ -24,6 +24,14 @@ def test_a_polling_turn_that_is_refused_is_stopped_falsely() -> None:
     assert (finding.code, finding.events) == ("no_false_stop.refused", (event,))
 
 
+def test_who_never_looks_at_the_tools_of_the_scenario_refuses_none() -> None:
+    """It runs a tool of its own that has the same name; the story shows no more of it."""
+    story = Story().turn("go").reply(use("poll")).refuse("50 %").reply("done").final()
+    assert codes(no_false_stop(story.end())) == ["no_false_stop.refused"]
+    story = Story().turn("go").reply(use("poll")).refuse("50 %").reply("done").final()
+    assert not list(no_false_stop(story.end(tools_untaken=True)))
+
+
 def test_withdrawing_the_tools_of_a_polling_turn_is_a_false_stop() -> None:
     story = _poll(3).reply("sorry", tools=False)
     event = story.called

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from harness.checks.judge import judge
 from harness.checks.loops import no_progress_stop
 from tests.checks.histories import Story, codes, loop, tools_run, use
 
@@ -233,3 +234,17 @@ def test_a_success_between_failures_in_other_words_is_progress() -> None:
         _failing(story, half, ["a"] * 8)
         loop(story, "list", 1, {"path": "a"})
     assert not list(no_progress_stop(story.end()))
+
+
+def test_a_tool_of_the_agents_own_that_says_the_same_again_and_again_is_no_progress() -> None:
+    def said(text: str) -> Story:
+        story = Story(seams=("model", "inbox", "outbox")).turn("go")
+        for number in range(8):
+            story.reply(use("status")).refuse(text.format(number))
+        return story
+
+    found = judge(said("shipped").end())
+    assert "no_progress_stop.refusals" in codes(found.findings)
+    assert "no_progress_stop" in judge(said("{} % done").end()).passed
+    without = judge(Story(seams=("model", "inbox", "outbox")).turn("go").reply("Yes.").end())
+    assert "no_progress_stop" in [each.check for each in without.not_applicable]

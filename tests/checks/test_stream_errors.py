@@ -99,6 +99,12 @@ def test_somebody_says_what_happened() -> None:
     assert (finding.code, finding.events) == ("stream_error_handled.silent", (broken, settled))
 
 
+def test_code_without_an_outbox_may_raise_what_nobody_sees() -> None:
+    world = FailingWorld(seams=("model",))
+    world.turn("When does it leave?")
+    assert not list(stream_error_handled(world.breaks(WHOLE).end()))
+
+
 def test_parts_that_were_shown_tell_nothing() -> None:
     world = _broken().say(PART, "partial").say("", "heartbeat")
     assert codes(stream_error_handled(world.end())) == ["stream_error_handled.silent"]

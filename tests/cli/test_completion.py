@@ -15,6 +15,7 @@ from harness import providers
 from harness.cli import COMPLETE
 from harness.cli.verbs import VERBS, harness
 from harness.faults import faults
+from harness.schema import FILES
 
 
 def completed(*words: str) -> set[str]:
@@ -34,7 +35,7 @@ def test_wires_checks_lists_and_schemas() -> None:
     assert completed("run", "--wire", "") == set(providers.names())
     assert "no_progress_stop" in completed("judge", "--check", "no_")
     assert completed("list", "fa") == {"faults"}
-    assert "overlay" in completed("schema", "")
+    assert completed("schema", "") == set(FILES)
 
 
 def test_names_after_the_mark() -> None:
@@ -49,6 +50,7 @@ def test_codes_faults_rules_settings_and_keys() -> None:
     assert "V11" in completed("explain", "V1")
     assert "valid_request.G3" in completed("explain", "valid_request.G")
     assert "http.status.retry_after" in completed("explain", "http.status.r")
+    assert "backoff.cap_s" in completed("explain", "backoff.")
     assert "limits.model_calls" in completed("explain", "limits.m")
     assert "no_progress_stop.cycle" in completed("shrink", "x.yaml", "--keep", "no_progress_stop.c")
 
@@ -59,7 +61,8 @@ def test_profiles_and_targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "my_agent.py").write_text("")
     assert {"mine", "harness.toml"} <= completed("run", "--profile", "")
     assert completed("run", "--target", "my") == {"my_agent:"}
-    assert "reference" in completed("run", "--target", "re")
+    assert completed("run", "--target", "re") == {"reference"}
+    assert {"naive", "codex", "http://"} <= completed("run", "--target", "")
     (tmp_path / "harness.toml").write_text("[profiles")
     assert completed("run", "--profile", "mi") == set(), "a broken file is no traceback"
 

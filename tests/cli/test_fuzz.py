@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
+from junitparser import JUnitXml
 
 from tests.cli.conftest import Harness, command, environment
 
@@ -64,6 +67,22 @@ def test_findings_are_printed_written_and_repeated(agent: Path, harness: Harness
     assert played.returncode == 1
     assert "outbound_once.twice" in played.stdout
     assert harness("run", row["file"], "--target", "reference").returncode == 0
+
+
+@pytest.mark.real
+def test_a_code_that_is_accepted_fails_nothing(agent: Path, harness: Harness) -> None:
+    known = ("--examples", "4", "--baseline", "known.tsv")
+    first = harness(*FUZZ, *known, "--update-baseline", "--out", "a", "--junit", "-")
+    assert first.returncode == 0, first.stderr
+    (suite,) = JUnitXml.fromstring(first.stdout.encode())
+    assert [case.name for case in suite] == ["campaign", "outbound_once.twice"]
+    assert "baseline known.tsv: 0 accepted, 1 new, 0 gone; written" in first.stderr
+    again = harness("fuzz", "--resume", "a", *known, "--json", "--markdown", "m.md")
+    *_, campaign, last = map(json.loads, again.stdout.splitlines())
+    assert (again.returncode, campaign["verdict"], campaign["findings"] > 0) == (0, "pass", True)
+    assert last == {"version": 1, "accepted": 1, "new": [], "gone": []}
+    text = (agent / "m.md").read_text("utf-8")
+    assert text.startswith("## ✓ harness: 2 results: 2 passed\n\nTarget `twice:twice?client=plain`")
 
 
 @pytest.mark.real
@@ -150,6 +169,64 @@ def test_what_is_killed_and_resumed_comes_to_the_same(
     assert _files(agent / "broken") == _files(agent / "whole") != {}
     journals = [(agent / name / "campaign.jsonl").read_bytes() for name in ("broken", "whole")]
     assert sorted(journals[0].splitlines()) == sorted(journals[1].splitlines())
+
+
+PROGRAM = """\
+import json, os, pathlib, sys, urllib.request
+
+BASE, FOLDER = os.environ["ANTHROPIC_BASE_URL"], pathlib.Path(os.environ["HARNESS_SESSION_DIR"])
+rows = (FOLDER / "rows.jsonl").open("a")
+while True:
+    with urllib.request.urlopen(os.environ["HARNESS_INBOX_URL"]) as answer:
+        if answer.status == 204:
+            break
+        text = json.loads(answer.read())["text"] if answer.status == 200 else ""
+    if text:
+        rows.write(json.dumps({"role": "user", "blocks": [{"type": "text", "text": text}]}) + "\\n")
+        rows.flush()
+        body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": text}]}
+        head = {"x-api-key": "d", "anthropic-version": "2023-06-01"}
+        asked = urllib.request.Request(BASE + "/v1/messages", json.dumps(body).encode(), head)
+        urllib.request.urlopen(asked).close()
+"""
+
+
+@pytest.mark.real
+def test_a_program_has_its_findings_on_disk_as_they_come(folder: Path, harness: Harness) -> None:
+    (folder / "program.py").write_text(PROGRAM)
+    absent = ["session", "cancel", "restarts", "store", "streaming", "outbox", "compaction"]
+    rows = "".join(f"{name} = false\n" for name in absent)
+    (folder / "mine.toml").write_text(f"[capabilities]\n{rows}")
+    words = ("fuzz", "--target", "process:python3 program.py", "--seed", "1", "--out", "night",
+             "--profile", "mine.toml", "--store", "jsonl:rows.jsonl", "--keep")  # fmt: skip
+    begun = subprocess.Popen(command(*words), cwd=folder, env=environment(), text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    assert begun.stderr is not None
+    seen = next(line for line in begun.stderr if line.startswith("seen "))
+    there = folder / seen.split(": ")[1].strip()
+    assert {p.name for p in there.iterdir()} == {
+        f"{there.name}.yaml", "history.jsonl", "verdict.json", "session"
+    }  # fmt: skip
+    assert (there / "session" / "rows.jsonl").exists()
+    begun.send_signal(signal.SIGINT)
+    out, _ = begun.communicate(timeout=110)
+    assert begun.returncode == 130
+    assert "/s, " in out
+    repeated = [line for line in out.splitlines() if line.startswith("    harness run ")]
+    assert repeated
+    assert all("--profile mine.toml --store jsonl:rows.jsonl" in line for line in repeated)
+    again = harness(*shlex.split(repeated[0])[1:])
+    assert again.returncode == 1, again.stdout
+
+
+@pytest.mark.real
+def test_the_time_holds_for_a_program_that_hangs(folder: Path, harness: Harness) -> None:
+    words = ("fuzz", "--target", "process:sleep 600", "--seed", "1", "--minutes", "0.05")
+    begun_s = time.monotonic()
+    done = harness(*words, "--out", "night")
+    assert time.monotonic() - begun_s < 90, "a hang costs 90 s"
+    assert done.returncode == 3
+    assert "no example ended" in done.stdout
 
 
 @pytest.mark.real

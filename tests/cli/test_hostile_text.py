@@ -113,6 +113,30 @@ def test_no_verb_prints_it_raw(in_process: Command, hostile: Path, words: tuple[
     assert done.out or done.err
 
 
+COMMANDS = "::error::forged\n \t::add-mask::x\nsaid ##[error]forged\na::b ## [c]"
+
+
+def _obeyed_by_github(line: str) -> bool:
+    """Whether a line is a workflow command, as the runner tells."""
+    return line.lstrip().startswith("::") or "##[" in line
+
+
+def test_no_text_is_a_workflow_command_of_github(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    terminal.out(COMMANDS)
+    terminal.note(COMMANDS)
+    for said in capsys.readouterr():
+        assert not any(map(_obeyed_by_github, said.splitlines()))
+        assert said.endswith("a::b ## [c]\n")
+    terminal.annotate("::error::ours")
+    assert capsys.readouterr().err == "::error::ours\n"
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    terminal.out("::error::ours")
+    assert capsys.readouterr().out == "::error::ours\n"
+
+
 def test_a_timeline(in_process: Command, hostile: Path) -> None:
     in_process("run", "--target", "reference", "--out", "runs")
     (history,) = (hostile / "runs").rglob("history.jsonl")

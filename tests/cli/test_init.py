@@ -196,6 +196,39 @@ def test_a_file_that_is_there_stays_and_what_it_lacks_is_said(
     assert written(tmp_path) == before
 
 
+@pytest.mark.real
+def test_force_replaces_what_says_something_else_and_names_it(
+    init: Command, tmp_path: Path, set_up: Callable[..., dict[str, str]]
+) -> None:
+    before = set_up()
+    (tmp_path / "test_harness.py").write_text("# mine\n")
+    kept = init()
+    assert "kept         test_harness.py" in kept.out
+    assert "--force replaces it" in kept.out
+    assert "replaced     test_harness.py" in init("--dry-run", "--force").out
+    assert written(tmp_path) == {**before, "test_harness.py": "# mine\n"}
+    done = init("--force", "--json")
+    states = {row["path"]: row["state"] for row in map(json.loads, done.out.splitlines())
+              if "path" in row}  # fmt: skip
+    assert states.pop("test_harness.py") == "replaced"
+    assert set(states.values()) == {"unchanged"}
+    assert written(tmp_path) == before
+
+
+@pytest.mark.real
+def test_a_wire_of_the_profile_makes_the_same_files_again(
+    init: Command, tmp_path: Path, set_up: Callable[..., dict[str, str]]
+) -> None:
+    set_up()
+    with (tmp_path / "harness.toml").open("a") as file:
+        file.write('wires = ["openai-chat"]\n')
+    init("--force")
+    before = written(tmp_path)
+    assert "wire: openai-chat" in before["scenarios/failing-tool.yaml"]
+    assert "nothing is changed" in init().out
+    assert written(tmp_path) == before
+
+
 def test_in_a_folder_below_the_repository_no_workflow_is_written(
     init: Command, tmp_path: Path, set_up: Callable[..., dict[str, str]],
     monkeypatch: pytest.MonkeyPatch,

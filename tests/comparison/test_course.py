@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from harness.comparison.course import course
-from harness.core.history.history import History
+from harness.core.history.history import History, encode
 from harness.core.values.calls import InboxRequest, ModelRequest, OutboxRequest, ToolRequest
 from harness.core.values.messages import ToolUse, assistant, user
+from tests.comparison import edited
 
 TURN = {"session": "main", "turn": 1}
+TOOLS = '"tools":{"a":{},"b":{}}'
+RENAMED = (
+    ('"type":"tool_use","id":"1","name":"a"', '"type":"tool_use","id":"1","name":"mcp__x__a"'),
+)
+"""What an agent says that calls a tool by the name of its MCP server."""
 
 
 def run_of(*order: str, polls: int = 0, beats: int = 0) -> History:
     """A run in which the model asks for two tools, which run in this order."""
     made = History()
-    made.started(run="r", scenario="r", world="supervise")
+    settings = {"tools": {"a": {}, "b": {}}}
+    made.started(run="r", scenario="r", world="supervise", settings=settings)
     hello, both = made.note(user("Hello")), assistant(ToolUse("1", "a", {}), ToolUse("2", "b", {}))
     made.called(key="main/model#1", seam="model", request=ModelRequest("m", (hello,)), **TURN)
     made.answered(key="main/model#1", seam="model", blocks=made.note(both), **TURN)
@@ -50,3 +57,10 @@ def test_what_only_time_decides_does_not_count() -> None:
 
 def test_side_questions_have_a_lane_of_their_own() -> None:
     assert list(course(run_of("a")).lanes) == [("main", ""), ("main", "aux"), ("", "end")]
+
+
+def test_tools_have_the_names_of_the_scenario() -> None:
+    one, other = (edited(run_of("a", "b"), (TOOLS, TOOLS), *pairs) for pairs in ((), RENAMED))
+    assert TOOLS in encode(other.events).decode()
+    assert said(one) == said(other)
+    assert course(one).lanes["main", ""][0].answer == course(other).lanes["main", ""][0].answer

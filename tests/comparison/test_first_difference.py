@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.comparison import differences
-from harness.core.history.history import History
+from harness.core.history.history import History, decode, encode
 from tests.comparison import edited, played
 
 RUNS = ("circles", "circles/in-one-batch+stream", "circles/spread-over-turns")
@@ -106,6 +106,17 @@ def test_the_end_counts() -> None:
     found = differences(history, edited(history, ('"how":"returned"', '"how":"hung"'))).first
     assert found is not None
     assert found.what == "the run has returned → the run has hung"
+
+
+def test_a_call_that_is_missing_is_told_before_the_end() -> None:
+    history = played("circles")
+    lines = encode(history.events).decode().splitlines(keepends=True)
+    last = next(n for n, line in enumerate(lines) if '"key":"main/tool#2"' in line)
+    short = decode("".join([*lines[:last], lines[-1].replace("returned", "crashed")]).encode())
+    for one, other, what in ((short, history, "no more calls →"), (history, short, "→ no more c")):
+        found = differences(one, other).first
+        assert found is not None
+        assert what in found.what
 
 
 def test_a_session_that_one_side_has_alone() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from harness import Brief, Scenario
 from harness import run as play_one
 from harness.core.values.profile import CAPABILITIES, Profile
 from harness.doctor import Examination, Observation, Probe, examine
+from harness.doctor.observation import SEPARATE_RUNS
 from harness.doctor.probe import example
 from harness.runner import Run
 from harness.targets.spec import resolve
@@ -172,3 +175,23 @@ def test_an_agent_that_asks_no_model() -> None:
 )
 def test_an_input_that_a_schema_allows(schema: dict[str, Any], value: Any) -> None:
     assert example(schema) == value
+
+
+def test_a_session_that_outlasts_its_run_is_said(tmp_path: Path) -> None:
+    def agent(folder: Callable[[Brief], Path]) -> Callable[[Brief], None]:
+        def play(brief: Brief) -> None:
+            kept = folder(brief) / "session.json"
+            rows = json.loads(kept.read_text()) if kept.exists() else []
+            for inbound in brief.inbox():
+                rows.append({"role": "user", "content": inbound.text})
+                kept.write_text(json.dumps(rows))
+                client = brief.anthropic(max_retries=0)
+                reply = client.messages.create(model="any", max_tokens=99, messages=rows)
+                brief.send(str(reply.stop_reason), in_reply_to=inbound.id)
+
+        return play
+
+    mixed = row(examined(agent(lambda brief: tmp_path)), SEPARATE_RUNS)
+    assert (mixed.state, mixed.see) == ("not seen", "docs/targets.md#a-session-file")
+    apart = examined(agent(lambda brief: Path(brief.session_dir)))
+    assert row(apart, SEPARATE_RUNS).state == "seen"

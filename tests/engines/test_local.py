@@ -97,6 +97,20 @@ def test_no_more_tasks_are_handed_out_than_the_window_allows() -> None:
     assert given == 12
 
 
+@pytest.mark.real
+def test_a_loose_result_comes_at_once_and_is_not_counted_in_the_window(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    tasks = [Task(9, waits=str(gate)), *(Task(n) for n in range(6))]
+    done = Local(2).each(square, source(tasks), window=1, lost=lost, loose=lambda t: bool(t.waits))
+    numbers = []
+    for number, _ in done:
+        numbers.append(number)
+        if len(numbers) == 6:
+            gate.write_bytes(b"")
+    assert numbers == [*SQUARES[:6], 81]
+
+
 def test_a_source_that_had_nothing_is_asked_again_after_a_result() -> None:
     waiting = [Task(1)]
     done = []

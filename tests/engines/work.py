@@ -13,12 +13,14 @@ from harness.core.values.loaded_plugins import loaded
 
 class Task(msgspec.Struct, frozen=True):
     """A number to be squared; `dies` names a file that is made by whoever dies of the task,
-    so that the next one lives; `always` dies each time."""
+    so that the next one lives; `always` dies each time. `waits` names a pipe that somebody closes.
+    """
 
     number: int
     dies: str = ""
     always: bool = False
     fails: bool = False
+    waits: str = ""
 
 
 def square(task: Task) -> tuple[int, int]:
@@ -27,6 +29,8 @@ def square(task: Task) -> tuple[int, int]:
         if task.dies:
             Path(task.dies).touch()
         os.kill(os.getpid(), signal.SIGKILL)
+    if task.waits:
+        Path(task.waits).read_bytes()
     if task.fails:
         raise ValueError(f"{task.number} fails")
     return task.number**2, os.getpid()

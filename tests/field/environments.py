@@ -48,6 +48,11 @@ def targets() -> dict[str, Target]:
     return msgspec.convert(tomllib.loads(text), type=dict[str, Target])
 
 
+def is_same(target: str, other: str) -> bool:
+    """Whether two names are of one target: modules have `_` where findings have `-`."""
+    return target.replace("_", "-") == other.replace("_", "-")
+
+
 def version_of(name: str) -> tuple[str, str]:
     """The package of a target, without its extras, and its pinned version."""
     target = targets()[name]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from harness.catalogue import FIELD_PREFIX, FieldFinding
+from tests.field.environments import is_same
 from tests.field.results import CLASSES, Results, Seen
 
 
@@ -59,7 +60,7 @@ class Overview(msgspec.Struct, frozen=True):
         }
         confirmed = tuple(
             f"{FIELD_PREFIX}{name}" for name, row in self.current.items()
-            if row.target == result.head.target and row.shows(check)
+            if is_same(row.target, result.head.target) and row.shows(check)
         )  # fmt: skip
         return Cell(runs, min(classes, key=CLASSES.index, default=""), confirmed)
 
@@ -75,7 +76,7 @@ class Overview(msgspec.Struct, frozen=True):
 
     def unconfirmed(self, result: Results) -> list[str]:
         """The codes that were seen of a target, and that no check by hand has shown."""
-        rows = [row for row in self.current.values() if row.target == result.head.target]
+        rows = [row for row in self.current.values() if is_same(row.target, result.head.target)]
         codes = {code for seen in result.seen for code in seen.causes}
         return sorted(code for code in codes if not any(row.shows(code) for row in rows))
 

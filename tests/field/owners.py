@@ -8,7 +8,7 @@ from harness.adapters.framework_agent import frameworks
 from harness.catalogue import FIELD_PREFIX, field_findings
 from harness.core.values.profile import CAPABILITIES, Profile
 from harness.targets.known import known
-from tests.field.environments import HERE, ROOT, profile_of
+from tests.field.environments import HERE, ROOT, is_same, profile_of
 
 PAGE = ROOT / "docs" / "my-agent.md"
 MARK = "<!-- From here on: python -m tests.field --kept -->\n"
@@ -46,7 +46,8 @@ def _tables() -> str:
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     names = {*known(), *frameworks(), *(name for names in HOMES.values() for name in names)}
-    others = sorted({row.target for row in field_findings().values()} - names)
+    told = {row.target for row in field_findings().values()}
+    others = sorted(one for one in told if not any(is_same(one, name) for name in names))
     return world.get_template("owners.md.jinja").render(
         programs=known(), frameworks=frameworks(), homes=HOMES, others=others,
         found=found, not_asked=not_asked, adapted=profile_of("pydantic_ai"),
@@ -60,7 +61,8 @@ def not_asked(profile: Profile) -> str:
 
 def found(*targets: str) -> str:
     """The confirmed findings on a target: how many of each class, and where they are told."""
-    rows = {n: row for n, row in field_findings().items() if row.target in targets}
+    rows = {n: row for n, row in field_findings().items()
+            if any(is_same(row.target, target) for target in targets)}  # fmt: skip
     if not rows:
         return "nothing confirmed yet"
     titles = "; ".join(f"{row.title} ({row.version})" for row in rows.values())

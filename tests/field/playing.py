@@ -10,7 +10,8 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -47,14 +48,16 @@ def play(name: str, seed: int, sample: int | None = None) -> Results:
     drawn = target.sample if sample is None else sample
     more = ("--real-s", str(SAMPLE_REAL_S)) if drawn and is_in_real_time(name) else ()
     options = [*options_of(name), *more]
-    runs = draw(name, seed, drawn) if drawn else [(path, "*") for path in target.plays]
+    playable, lacks = sorted_out(name)
+    runs = draw(playable, seed, drawn) if drawn else [(path, "*") for path in target.plays]
     network = CLOSED if _may_close() else OPEN
     times = [_time(name, 1, runs, options, network)]
     for number in range(2, TIMES + 1):
         if again := to_repeat(times[0]):
             times.append(_time(name, number, again, options, network))
     found = results(name, version_of(name), network, seed, times)
-    return msgspec.structs.replace(found, head=msgspec.structs.replace(found.head, drawn=drawn))
+    head = msgspec.structs.replace(found.head, drawn=drawn, lacks=dict(sorted(lacks.items())))
+    return msgspec.structs.replace(found, head=head)
 
 
 def is_in_real_time(name: str) -> bool:
@@ -74,29 +77,29 @@ def to_repeat(lines: Sequence[Line]) -> list[tuple[str, str]]:
     return found
 
 
-def draw(name: str, seed: int, count: int) -> list[tuple[str, str]]:
+def draw(playable: Mapping[str, Sequence[str]], seed: int, count: int) -> list[tuple[str, str]]:
     """So many files that the target can play, drawn with the seed, and a run of each."""
     drawing = random.Random(seed)
-    files = [*_files(targets()[name].plays)]
-    found: list[tuple[str, str]] = []
-    for file in drawing.sample(files, len(files)):
-        path = str(file.relative_to(ROOT))
-        if len(found) < count and (runs := _playable(name, path)):
-            found.append((path, drawing.choice(runs)))
-    return sorted(found)
+    files = drawing.sample(sorted(playable), min(count, len(playable)))
+    return [(file, drawing.choice(playable[file])) for file in sorted(files)]
 
 
-def _playable(name: str, path: str) -> list[str]:
-    """The runs of a file that the target can play."""
+def sorted_out(name: str) -> tuple[dict[str, list[str]], Counter[str]]:
+    """The runs that the target can play, by file, and how many of the others lack what."""
     profile, waits = profile_of(name), is_in_real_time(name)
-    planned = [(path, scenario) for scenario in load_scenarios(ROOT / path)]
-    found = []
-    for each in _spoken(planned, name):
-        limits = msgspec.structs.replace(each.limits, real_s=SAMPLE_REAL_S)
-        one = msgspec.structs.replace(each, profile=profile, limits=limits)
-        if not absent(one) and not (waits and needs_virtual_time(one)):
-            found.append(one.run_name)
-    return found
+    found: dict[str, list[str]] = {}
+    lacks: Counter[str] = Counter()
+    for path in (str(file.relative_to(ROOT)) for file in _files(targets()[name].plays)):
+        for each in _spoken([(path, scenario) for scenario in load_scenarios(ROOT / path)], name):
+            limits = msgspec.structs.replace(each.limits, real_s=SAMPLE_REAL_S)
+            one = msgspec.structs.replace(each, profile=profile, limits=limits)
+            missing = [lack.missing for lack in absent(one)]
+            if waits and needs_virtual_time(one):
+                missing.append("virtual time")
+            lacks.update(missing)
+            if not missing:
+                found.setdefault(path, []).append(one.run_name)
+    return found, lacks
 
 
 def _spoken(planned: Planned, name: str) -> list[Scenario]:

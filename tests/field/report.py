@@ -7,29 +7,20 @@ What was seen and not confirmed by hand is counted, and told as no more than tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness.catalogue import field_findings
-from harness.core.values.table_file import package_text, parse
+from harness.core.values.table_file import package_text
 from tests.field import owners
-from tests.field.environments import HERE, ROOT, options_of, targets
+from tests.field.environments import HERE, ROOT, is_same, options_of, targets
 from tests.field.overview import Overview, overview
-from tests.field.playing import CLOSED
-from tests.field.results import Results
+from tests.field.playing import CLOSED, SAMPLE_REAL_S
+from tests.field.results import Head, Results
 
 PAGE = ROOT / "docs" / "field" / "REPORT.md"
 COMPARISON = ROOT / "build" / "field.html"
-
-
-class NotDriven(msgspec.Struct, frozen=True):
-    """A program or a framework that could not be played."""
-
-    name: str
-    why: str
 
 
 def write(results: Sequence[Results]) -> None:
@@ -60,20 +51,33 @@ def _filled(template: str, results: Sequence[Results], is_html: bool, **more: An
     )  # fmt: skip
     view: Overview = overview(results, field_findings())
     return world.get_template(template).render(
-        view=view, closed=CLOSED, not_driven=not_driven(), repeat_of=repeat_of, **more
+        view=view,
+        closed=CLOSED,
+        real_s=SAMPLE_REAL_S,
+        not_played=sorted(not_played(results)),
+        repeat_of=repeat_of,
+        played_of=played_of,
+        **more,
     )
 
 
-def not_driven() -> list[NotDriven]:
-    """What could not be driven, and why."""
-    file = Path(HERE / "not_driven.tsv")
-    return [*parse(file.read_text(encoding="utf-8"), NotDriven, file.name).values()]
+def played_of(head: Head) -> str:
+    """Of which scenarios the runs of a target are."""
+    how = (
+        f"{head.drawn} drawn with seed {head.seed} of " if head.drawn else head.chosen or "all of "
+    )
+    return how + ", ".join(head.plays)
+
+
+def not_played(results: Sequence[Results]) -> list[str]:
+    """The targets of the data file that have no results."""
+    return [*targets().keys() - {each.head.target for each in results}]
 
 
 def repeat_of(target: str, scenario: str) -> str:
     """The command that plays a scenario on a target; "" for one that is not in the data file."""
-    if target not in targets():
+    name = next((name for name in targets() if is_same(name, target)), "")
+    if not name:
         return ""
-    named = targets()[target].program
-    words = ("--target", target) if named else options_of(target)
+    words = ("--target", name) if targets()[name].program else options_of(name)
     return " ".join(("harness run", scenario, *words))

@@ -25,10 +25,11 @@ CLASSES = ("defect", "weakness", "")
 
 
 class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How a target was played. `drawn` is the number of scenarios of a sample, 0 for all of them.
+    """How a target was played. `drawn` is the number of scenarios of a sample, 0 for all of them;
+    `chosen` says how else the runs were chosen.
 
-    `scenarios` and `runs` are those that were applicable; `lacks` counts the others by what they
-    miss. `network` says whether the runs had loopback alone.
+    `scenarios` and `runs` are those that were played; `lacks` counts the runs of `plays` that are
+    not applicable, by what they need. `network` says whether the runs had loopback alone.
     """
 
     target: str
@@ -44,6 +45,7 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     failed: int
     unknown: int
     drawn: int = 0
+    chosen: str = ""
     lacks: dict[str, int] = {}
 
 
@@ -91,14 +93,11 @@ def results(
     first, *later = ({run["name"]: run for run in runs_of(lines)} for lines in times)
     played = {n: run for n, run in first.items() if run["verdict"] != "not_applicable"}
     words = Counter(run["verdict"] for run in played.values())
-    lacks = {item["missing"]: item["runs"] for line in times[0] if "name" not in line
-             for item in line.get("not_applicable", ())}  # fmt: skip
     head = Head(
         target=name, package=origin[0], version=origin[1], language=target.language,
         plays=target.plays, seed=seed, network=network, runs=len(played),
         scenarios=len({run["scenario"] for run in played.values()}), passed=words["pass"],
-        failed=words["fail"], unknown=words["unknown"], drawn=target.sample,
-        lacks=dict(sorted(lacks.items())),
+        failed=words["fail"], unknown=words["unknown"],
     )  # fmt: skip
     seen = [
         Seen(n, run["verdict"], causes(run),

@@ -15,7 +15,7 @@ from harness.targets import resolve
 from harness.targets.known import known
 from tests.field.environments import ROOT, options_of, profile_of, targets, version_of
 from tests.field.loopback import NOT_PERMITTED
-from tests.field.playing import draw
+from tests.field.playing import draw, sorted_out
 
 PROBE = """
 import socket
@@ -52,11 +52,21 @@ def test_a_program_is_named_in_its_environment() -> None:
     assert options_of("smolagents") == ("--profile", "tests/field/frameworks/smolagents.toml")
 
 
-def test_the_same_seed_draws_the_same_runs_that_the_target_can_play() -> None:
-    drawn = draw("codex", 1, 3)
-    assert drawn == draw("codex", 1, 3) != draw("codex", 2, 3)
-    assert len({file for file, _ in drawn}) == 3
-    assert all("@openai-responses" in run for _, run in drawn)
+PLAYABLE = {f"{number}.yaml": [f"{number}", f"{number}+stream"] for number in range(30)}
+
+
+def test_the_same_seed_draws_one_run_of_each_of_so_many_files() -> None:
+    drawn = draw(PLAYABLE, 1, 9)
+    assert drawn == draw(PLAYABLE, 1, 9) != draw(PLAYABLE, 2, 9)
+    assert len({file for file, _ in drawn}) == 9
+    assert all(run in PLAYABLE[file] for file, run in drawn)
+    assert len(draw(PLAYABLE, 1, 99)) == 30
+
+
+def test_runs_that_a_target_cannot_play_are_counted_by_what_they_need() -> None:
+    playable, lacks = sorted_out("mini_swe")
+    assert [*playable] == ["tests/field/mini-hello.yaml"]
+    assert not lacks
 
 
 TOOL_RUNNER = resolve("tests.field.frameworks.anthropic_runner:agent")

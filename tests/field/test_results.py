@@ -45,7 +45,6 @@ def test_causes_are_what_fails_a_run_by_itself() -> None:
 def test_the_head_counts_what_was_applicable() -> None:
     head = results("codex", ("codex", "1"), CLOSED, 1, [FIRST]).head
     assert (head.runs, head.scenarios, head.passed, head.failed, head.unknown) == (4, 3, 1, 2, 1)
-    assert head.lacks == {"store": 3}
 
 
 def test_a_run_that_shows_something_else_later_has_changed() -> None:

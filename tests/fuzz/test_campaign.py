@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import msgspec
 import pytest
@@ -20,12 +21,15 @@ from harness.engines.serial import Serial
 from harness.files import load_scenarios
 from harness.fuzz import batch as batches
 from harness.fuzz import campaign as campaigns
-from harness.fuzz import campaign_journal, findings
+from harness.fuzz import campaign_journal, findings, found_runs
 from harness.fuzz.batch import SIZE, Batch, BatchResult, CauseCount, play_all
 from harness.fuzz.campaign import Campaign, begin, resume, run
 from harness.fuzz.campaign_journal import FILE, CampaignPlan
+from harness.fuzz.example import draw, options_of
 from harness.fuzz.findings import FOLDER, ShrunkFinding
+from harness.fuzz.found_runs import FOUND
 from harness.runner import run as play
+from harness.runner.applicability import reason_not_applicable
 from harness.targets.spec import resolve
 
 TARGET = "tests.mutants.delivers_twice:agent?client=plain"
@@ -101,6 +105,32 @@ def test_one_seed_is_one_campaign_and_another_one_is_another(
     whole(tmp_path / "other", CampaignPlan(target=TARGET, seed=12))
     assert result(tmp_path / "same") == result(reference)
     assert result(tmp_path / "other") != result(reference)
+
+
+@pytest.mark.real
+def test_the_runs_that_show_findings_are_on_disk_and_not_in_the_journal(
+    reference: Path, tmp_path: Path
+) -> None:
+    record = campaign_journal.read(reference)
+    taken = [line for line in record.lines if isinstance(line, BatchResult)]
+    shown = {found.example for line in taken for found in line.found}
+    assert shown
+    assert not any(line.runs for line in taken)
+    files = {found_runs.scenario_file(reference, example) for example in shown}
+    assert {*(reference / FOUND).glob("*/*.yaml")} == files
+    for file in files:
+        (scenario,) = load_scenarios(file)
+        assert play(scenario, resolve(TARGET)).verdict.verdict == "fail"
+
+
+def test_of_a_program_each_example_is_told_at_once_and_none_needs_virtual_time() -> None:
+    program = resolve("process:true")
+    options = options_of(program)
+    random = Random(1)
+    drawn = [draw((), random, options, target=program)[0] for _ in range(300)]
+    assert any(scenario.faults for scenario in drawn)
+    bare = [msgspec.structs.replace(one, tools={}, inbox=()) for one in drawn]
+    assert {reason_not_applicable(one, program, "supervise") for one in bare} == {""}
 
 
 @pytest.mark.real

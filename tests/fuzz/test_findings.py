@@ -65,6 +65,22 @@ def test_findings_of_one_code_and_shape_are_one_and_the_first_stays() -> None:
     assert findings.waiting == []
 
 
+def test_the_earliest_example_of_a_shape_is_kept_in_whatever_order_shrinking_ends() -> None:
+    findings = Findings()
+    later, earlier = reduced(5), reduced(2)
+    assert [findings.reduced(r) for r in (later, earlier, later)] == [True, True, False]
+    assert findings.kept[("a.b", "x")] is earlier
+
+
+def test_what_is_known_is_what_would_not_be_taken() -> None:
+    findings = Findings()
+    for number in range(30):
+        one = found(number, "a.b", f"fault-{number}")
+        is_known = bool({one.alike, one.code} & findings.known)
+        assert findings.found(one) is not is_known
+    assert "a.b" in findings.known
+
+
 def test_a_finding_is_a_scenario_file_and_a_test_that_plays_it(tmp_path: Path) -> None:
     made = ShrunkFinding(
         code="a.b",
@@ -73,6 +89,9 @@ def test_a_finding_is_a_scenario_file_and_a_test_that_plays_it(tmp_path: Path) -
         text="name: a-b-123456\n",
         message='says """ and \\ and\nmore' + " words" * 40,
     )
+    write(tmp_path / "more", made, "pkg.mod:agent", "mine.toml", "jsonl:rows")
+    asked = (tmp_path / "more" / FOLDER / "test_a_b_123456.py").read_text()
+    assert "'pkg.mod:agent', profile='mine.toml', store='jsonl:rows')" in asked
     path = write(tmp_path, made, "pkg.mod:agent")
     assert path == tmp_path / FOLDER / "a-b-123456.yaml"
     assert path.read_text() == made.text

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import pytest
 import vcr.stubs.urllib3_stubs
 
 from harness import FakeModel
 from harness.providers.anthropic import provider
 from harness.pytest_plugin import vcr_fixtures, vcr_suite
+from harness.recordings.http_interaction import Interaction
+from harness.runner import prepare
+from harness.runner.recorded_calls import RecordedCalls
 
 LOADED = (provider, vcr.stubs.urllib3_stubs, vcr_fixtures, vcr_suite)
 """Loaded before a pytest within this one, which takes away the modules that it has loaded."""
@@ -113,9 +119,11 @@ def test_what_is_changed_fails(suite: pytest.Pytester, monkeypatch: pytest.Monke
 
 def test_what_is_not_asked_fails(suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHORT", "1")
-    done = suite.runpytest_inprocess("-k", "two")
+    done = suite.runpytest_inprocess("-k", "two", "-o", "harness_vcr=true")
     done.assert_outcomes(failed=1, deselected=4)
     assert "cassette.unplayed: never asked for: #2 POST /v1/messages" in done.outlines
+    again = "  repeat:  pytest test_suite.py::test_two -o harness_vcr=true"
+    assert again in done.outlines
 
 
 @pytest.mark.real
@@ -217,3 +225,28 @@ def test_other_requests_are_told_by_their_body(
     done = suite.runpytest_inprocess("test_plain.py", "-k", "json")
     done.assert_outcomes(failed=1, deselected=1)
     done.stdout.fnmatch_lines(["cassette.miss: POST /elsewhere: *; nearest is #1: body.a differs*"])
+
+
+def test_a_request_reads_no_file_since_it_may_come_within_an_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("a blocking call")
+
+    uri, hello = "https://api.anthropic.com/v1/messages", {"role": "user", "content": "hi"}
+    asked = json.dumps({"model": "m", "max_tokens": 9, "messages": [hello]}).encode()
+    said = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m",
+            "content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn",
+            "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}  # fmt: skip
+    headers = {"content-type": ["application/json"]}
+    one = Interaction(
+        method="POST", uri=uri, request_headers=headers, request_body=asked, status=200,
+        response_headers=headers, response_body=json.dumps(said).encode(),
+    )  # fmt: skip
+    prepare.versions.cache_clear()
+    calls = RecordedCalls([one])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", refused)
+        flat = {"content-type": "application/json", "anthropic-version": "2023-06-01"}
+        answer = calls.answer("POST", uri, flat, asked, lambda place: True)
+    assert answer.place == 0, answer.why

@@ -8,7 +8,9 @@ import msgspec
 import pytest
 
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, ToolScript, ToolTurn
-from harness.runner.applicability import needs_virtual_time
+from harness.core.values.profile import Profile
+from harness.runner.applicability import needs_virtual_time, reason_not_applicable
+from harness.targets.spec import of_callable
 
 PLAIN = Scenario(name="plain", inbox=(InboxItem(text="hello"),))
 
@@ -50,3 +52,11 @@ def test_needs_virtual_time(changes: dict[str, Any]) -> None:
 )
 def test_passes_through_real_time(changes: dict[str, Any]) -> None:
     assert needs_virtual_time(msgspec.structs.replace(PLAIN, **changes)) == ""
+
+
+def test_two_tools_that_a_profile_names_alike_cannot_be_told_apart() -> None:
+    tools = {"list": ToolScript(), "ls": ToolScript()}
+    for names, clashes in (({"list": "ls"}, True), ({"list": "LS"}, False), ({}, False)):
+        scenario = msgspec.structs.replace(PLAIN, tools=tools, profile=Profile(tool_names=names))
+        why = reason_not_applicable(scenario, of_callable(print), "simulate")
+        assert why == ("the profile names the tools list and ls alike: ls" if clashes else "")

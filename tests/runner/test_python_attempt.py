@@ -9,7 +9,14 @@ import msgspec
 import pytest
 
 from harness.core.history.events import Answered, Ended, Started
-from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
+from harness.core.scenario.scenario import (
+    FaultSpec,
+    InboxItem,
+    Limits,
+    Scenario,
+    ToolScript,
+    Turn,
+)
 from harness.runner import Run, run
 from tests.runner import agents
 
@@ -158,3 +165,31 @@ def test_whatever_is_awaitable_is_awaited(agent: Callable[..., Any]) -> None:
     result = run(HELLO, agent)
     assert _codes(result) == []
     assert result.verdict.outcome == "completed"
+
+
+def _own_tool(brief: Any) -> None:
+    """Runs a tool of its own, which has the name of one of the scenario's, and never asks for
+    those."""
+    client, rows = brief.anthropic(), list[Any]()
+    for message in brief.inbox():
+        rows.append({"role": "user", "content": message.text})
+        for n in range(4):
+            reply = client.messages.create(model="any", max_tokens=99, messages=rows, tools=[OWN])
+            rows.append({"role": "assistant", "content": reply.content})
+            if reply.stop_reason != "tool_use":
+                break
+            done = {"type": "tool_result", "tool_use_id": reply.content[0].id, "content": f"{n}"}
+            rows.append({"role": "user", "content": [done]})
+        brief.send(reply.content[0].text, in_reply_to=message.id)
+
+
+OWN: dict[str, Any] = {"name": "poll", "input_schema": {"type": "object", "properties": {}}}
+
+
+def test_a_tool_of_the_agents_own_is_no_refusal_of_the_scenarios() -> None:
+    polls = msgspec.structs.replace(
+        HELLO, tools={"poll": ToolScript()}, script=(Turn(use="poll", times=3), Turn(say="Done."))
+    )
+    own = run(polls, _own_tool)
+    assert (_codes(own), _ended(own).tools_untaken) == ([], True)
+    assert not _ended(run(polls, "reference")).tools_untaken

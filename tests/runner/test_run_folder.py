@@ -11,6 +11,7 @@ import pytest
 from harness.core.history.history import decode, encode
 from harness.core.scenario.scenario import InboxItem, Scenario, Turn
 from harness.core.values.errors import InputError
+from harness.core.values.profile import profile_of
 from harness.core.values.verdict import Verdict
 from harness.runner import run, run_folder
 from tests.runner import agents
@@ -30,7 +31,18 @@ HELLO = Scenario(
 )
 def test_a_run_has_a_folder_of_its_own(changes: dict[str, object], folder: str) -> None:
     scenario = msgspec.structs.replace(HELLO, **changes)
-    assert run_folder.folder_for(Path("out"), scenario) == Path("out") / folder
+    found = run_folder.folder_for(Path("out"), scenario)
+    assert found == Path("out") / folder
+    assert run_folder.run_of(found) == scenario.run_name
+
+
+def test_a_run_that_is_not_applicable_leaves_its_verdict_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "hello" / "baseline"
+    assert run(HELLO, agents.greet, out=tmp_path).folder == folder
+    profile = profile_of({"capabilities": {"cancel": False}})
+    lacking = msgspec.structs.replace(HELLO, profile=profile, needs=("cancel",))
+    assert run(lacking, agents.greet, out=tmp_path).verdict.verdict == "not_applicable"
+    assert [path.name for path in folder.iterdir()] == ["verdict.json"]
 
 
 def test_history_and_verdict_are_kept(tmp_path: Path) -> None:

@@ -94,6 +94,7 @@ def test_the_environment_is_scrubbed(tmp_path: Path, monkeypatch: pytest.MonkeyP
         *("OPENAI_API_KEY", "HARNESS_INBOX_URL", "HARNESS_OUTBOX_URL", "HARNESS_TOOLS_URL"),
         *("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
         *("HARNESS_MCP_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"),
+        *("HARNESS_CANCELLED_URL", "HARNESS_LIMITS"),
         *("HARNESS_SESSION_DIR", "HARNESS_OPTIONS", "HARNESS_SEED", "HARNESS_WIRE"),
     }
 

@@ -137,6 +137,14 @@ def agent(brief):
 
 PROJECT = '[project]\nname = "x"\ndependencies = [\n  "pydantic-ai-slim[openai]>=1",\n]\n'
 
+FETCH = """
+export async function answer(text) {
+  const asked = { method: "POST", body: JSON.stringify({ model: "gpt-5", messages: [text] }) };
+  const reply = await fetch(`${process.env.OPENAI_BASE_URL}/chat/completions`, asked);
+  return (await reply.json()).choices[0].message.content;
+}
+"""
+
 FOUND: dict[str, tuple[dict[str, str], str, str, str]] = {
     "a loop": ({"bot.py": LOOP}, "bot:chat", "chat", "anthropic"),
     "a global client": ({"main.py": OPENAI}, "main:ask", "chat", "openai-chat"),
@@ -151,6 +159,9 @@ FOUND: dict[str, tuple[dict[str, str], str, str, str]] = {
     "a method": ({"src/shop/bot.py": METHOD}, "shop.bot:Assistant.reply", "method", "anthropic"),
     "a command": ({"tool.py": COMMAND}, "tool.py", "command", "anthropic"),
     "Node": ({"src/agent.js": NODE}, "src/agent.js", "module", "anthropic"),
+    "Node without an SDK": (
+        {"bot.mjs": FETCH, "package.json": '{"name": "bot"}'}, "bot.mjs", "module", "openai-chat",
+    ),
     "CommonJS": ({"index.js": COMMON}, "index.js", "module", "openai-chat"),
     "our protocol": ({"mine.py": BRIEF, "bot.py": LOOP}, "mine:agent", "brief", ""),
     "Node of our protocol": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -54,6 +55,20 @@ def test_every_client_of_both_libraries_is_met(
     assert type(answer) is library.Response
     assert answer.json()["content"] == [{"type": "text", "text": "hello"}]
     assert this.transition.history.past.calls["model"] == 1
+
+
+def test_a_client_without_a_key_finds_one_while_it_is_mounted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "mine")
+    with mounted(door(Turn(say="hello")), [PROVIDER]):
+        reply = anthropic.Anthropic().messages.create(
+            model="m", max_tokens=9, messages=[{"role": "user", "content": "hi"}]
+        )
+        assert reply.content[0].to_dict()["text"] == "hello"
+        assert os.environ["OPENAI_API_KEY"] == "mine"
+    assert "ANTHROPIC_API_KEY" not in os.environ
 
 
 @pytest.mark.parametrize("library", [httpx, httpx2])

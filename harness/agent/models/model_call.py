@@ -7,6 +7,7 @@ object becomes `{"__unparsedToolInput": text}`, which nothing runs.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
@@ -19,6 +20,10 @@ from harness.core.values.messages import Block, Message, ToolSpec, ToolUse
 
 MODEL = "claude-sonnet-5"
 MAX_TOKENS = 4096
+NAME_CHARACTERS_MAX = 64
+
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
+
 SYSTEM = (
     "You are a helpful assistant. Use the tools you are given. When something failed, say so; "
     "never claim that a failed action was done."
@@ -70,6 +75,11 @@ def arguments_of(text: str) -> dict[str, Any]:
     if value is None:
         return {}
     return value if isinstance(value, dict) else {UNPARSED: text}
+
+
+def respelt(name: str) -> str:
+    """A name that the model made up, as the APIs of OpenAI take it back."""
+    return _NOT_IN_NAMES.sub("_", name)[:NAME_CHARACTERS_MAX] or "_"
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -8,7 +8,6 @@ field for names to translate (about 45 ms a call for 299 messages, against 1 ms)
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -32,6 +31,7 @@ from harness.agent.models.model_call import (
     Query,
     answer_of,
     arguments_of,
+    respelt,
 )
 from harness.agent.models.timeouts import failing_on_silence, with_read_timeout
 from harness.core.values.brief import Brief
@@ -47,10 +47,6 @@ _STOPS = {
 
 _REQUEST_ERRORS = frozenset({"invalid_request_error", "insufficient_quota"})
 """Types of an error inside a stream that the same request would meet again."""
-
-NAME_CHARACTERS_MAX = 64
-
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class OpenAIChatModel:
@@ -213,9 +209,7 @@ def _part(block: Block) -> dict[str, Json]:
 
 
 def _call(call: ToolUse) -> dict[str, Json]:
-    """A call; a name that the model made up and no tool can have is respelt."""
-    name = _NOT_IN_NAMES.sub("_", call.name)[:NAME_CHARACTERS_MAX] or "_"
-    function = {"name": name, "arguments": json.dumps(call.input, ensure_ascii=False)}
+    function = {"name": respelt(call.name), "arguments": json.dumps(call.input, ensure_ascii=False)}
     return {"id": call.id, "type": "function", "function": function}
 
 

@@ -29,6 +29,7 @@ from harness.agent.models.model_call import (
     Query,
     answer_of,
     arguments_of,
+    respelt,
 )
 from harness.agent.models.timeouts import failing_on_silence, with_read_timeout
 from harness.core.values.brief import Brief
@@ -218,8 +219,8 @@ def _item(block: Block) -> Iterator[dict[str, Json]]:
             summary = [{"type": "summary_text", "text": text}] if text else []
             yield {"type": "reasoning", "summary": summary, "encrypted_content": hidden}
         case ToolUse(id_, name, given):
-            text = json.dumps(given, ensure_ascii=False)
-            yield {"type": "function_call", "call_id": id_, "name": name, "arguments": text}
+            call = {"type": "function_call", "call_id": id_, "name": respelt(name)}
+            yield {**call, "arguments": json.dumps(given, ensure_ascii=False)}
         case ToolResult(id_, _, is_error):
             item = {"type": "function_call_output", "call_id": id_, "output": text_of(block)}
             yield {**item, "status": "incomplete"} if is_error else item

@@ -200,6 +200,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     loops, backs_off); or unable (a harness failure, or a machine that is too slow).
 
     `polled`: the agent asked in the middle of a turn whether the user has cancelled.
+    `tools_untaken`: the scenario has tools, and the agent never looked at them.
     Of a crash, `frames` are those of the user's code, the innermost last, `place` is where that
     one stands, and `traceback` is all.
     """
@@ -216,6 +217,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     live_sockets: tuple[str, ...] = ()
     real_wait_ms: int = 0
     polled: bool = False
+    tools_untaken: bool = False
 
 
 AnyEvent: TypeAlias = (

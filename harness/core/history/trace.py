@@ -33,6 +33,8 @@ class Turn(msgspec.Struct, eq=False):
     `redelivery` when its message had come before, and was answered or taken back. One that takes
     up what a kill has interrupted was `begun_n` with the first delivery. `store_failed`: the
     store refused a write for good, and the user was told so, by an error while it stood refused.
+    `cancelled_n` is when the agent was told of a cancel; calls before `cancel_met_ms` may have
+    crossed it.
     """
 
     session: str
@@ -47,6 +49,7 @@ class Turn(msgspec.Struct, eq=False):
     limits: list[Answered] = msgspec.field(default_factory=list)
     unstored: dict[StoreRequest, int] = msgspec.field(default_factory=dict)
     cancelled_n: int = 0
+    cancel_met_ms: int = 0
     interrupted_n: int = 0
     store_failed: bool = False
     begun_n: int = 0
@@ -174,6 +177,12 @@ class Trace(msgspec.Struct, eq=False):
         offered = self.schemas.get(exchange.request.tools, {}) if exchange else {}
         known: dict[str, dict[str, Json]] = self.settings.get("tools", {})
         return offered.get(tool) or known.get(tool) or {}
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether the agent is known to take the tools of the scenario: one ran, or at the end of
+        the run it has looked at them."""
+        return bool(self.executions) or (self.ended is not None and not self.ended.tools_untaken)
 
     def is_own_tool(self, ask: Ask) -> bool:
         """Whether a call is of a tool of the agent's own that happens to have the name of one of

@@ -44,6 +44,9 @@ from harness.core.values.calls import (
 from harness.core.values.messages import Json, Message
 from harness.core.values.tool_names import ToolNames
 
+REACTION_MS = 2000
+"""So long after a cancel that was pushed, a call may have been on its way already."""
+
 
 def trace(history: EventLog) -> Trace:
     """The trace of a history."""
@@ -237,6 +240,9 @@ class _Reader:
         if inbound.kind != "message":
             wanted = isinstance(request, InboxRequest) and (request.poll or request.cancels)
             if wanted or not turn.settled_n:  # else it is passed over: the turn was over
+                pushed = isinstance(request, InboxRequest) and request.pushed
+                if pushed and not turn.cancelled_n:
+                    turn.cancel_met_ms = answered.at_ms + REACTION_MS
                 turn.cancelled_n = turn.cancelled_n or answered.n
             return
         before = self._deliveries.setdefault(inbound.id, [])

@@ -60,7 +60,8 @@ class Transition:
     `look` is called before each call and records what changed in the session store; whoever knows
     the store sets it, and does its IO there. `at_ms` comes with every call. Calls must not overlap:
     a door that serves several connections holds a lock. `paths` are the model's endpoints.
-    `polled`: the agent looks for cancels. `stored` is what the agent's session holds already.
+    `polled`: the agent looks for cancels. `tools_taken`: it looks at the tools. `stored` is what
+    the agent's session holds already.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Transition:
         history.fault_layers = {f.spec.kind: f.layer for f in self.faults if f.layer}
         self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
         self.look: Callable[[int], None] = _unseen
-        self.polled = False
+        self.polled = self.tools_taken = False
         self._refusals = 0
         recorded = getattr(script, "recorded", False)
         issued = None if recorded else IssuedThinking(history, stored)
@@ -117,6 +118,7 @@ class Transition:
 
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
         """Run a scripted tool; without an id it is the call of the model that is meant."""
+        self.tools_taken = True
         if not self.tools.known(request.name):
             meant = self._tool_names.meant_by(request.name)
             request = msgspec.structs.replace(request, name=meant)
@@ -157,7 +159,14 @@ class Transition:
         wait: Plan = (Wait(when_ms - at_ms),) if when_ms > at_ms else ()
         return self._taken(call, (*wait, Answer(Delivered(inbound))))
 
-    def cancelled(self, session: str, at_ms: int) -> bool:
+    def cancelled_in_turn(self, session: str, at_ms: int) -> bool:
+        """As `cancelled`, for an agent that is told as soon as there is a cancel: between turns
+        there is nothing to tell."""
+        self.polled = True
+        is_open = bool(self.history.past.open_inbound(session))
+        return is_open and self.cancelled(session, at_ms, pushed=True)
+
+    def cancelled(self, session: str, at_ms: int, *, pushed: bool = False) -> bool:
         """Whether the user has cancelled the session's open turn; delivers a cancel that is due."""
         past, self.polled = self.history.past, True
         if past.cancelled.get(session) == past.turn(session):
@@ -165,7 +174,7 @@ class Transition:
         entry = inbox.due_cancel(self.inbox, past, at_ms, session)
         if entry is None and not self._polls:
             return False
-        call = self._call("inbox", session, at_ms, InboxRequest(poll=True))
+        call = self._call("inbox", session, at_ms, InboxRequest(poll=True, pushed=pushed))
         plan: Plan = (Answer(Delivered(entry.inbound if entry else None)),)
         plan, by = bend_all(self._polls, "value", call, self.history, self.draws, plan)
         if entry is None and not by:

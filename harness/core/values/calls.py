@@ -70,10 +70,12 @@ class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defa
 
     `poll`: it only looks, in the middle of a turn, whether the user has cancelled. `cancels`: it
     takes cancels and disconnects here too; without it a cancel between turns is passed over.
+    `pushed`: it was told of a cancel the moment that it came, and did not ask by itself.
     """
 
     poll: bool = False
     cancels: bool = False
+    pushed: bool = False
 
 
 class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_defaults=True):

@@ -30,6 +30,9 @@ Capability: TypeAlias = Literal[
 Results: TypeAlias = Literal["blocks", "text"]
 """How an agent sends results of tools: as blocks of the API, or as text of the user."""
 
+Cancel: TypeAlias = Literal["ask", "sigint"]
+"""How a program is told that the user has cancelled its turn."""
+
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 """The names of all capabilities."""
 
@@ -79,6 +82,7 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     the agent ends it with an error. `results: text`: the agent sends results of
     tools as text. `tool_names` maps a name of the scenario to the agent's; any other tool of the
     scenario has `tool_prefix` before its name. `checks` are settings of checks, as in a scenario.
+    `cancel` says how a program is told of a cancel: it asks a URL, or gets SIGINT.
     """
 
     target: str = ""
@@ -93,6 +97,7 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     purposes: dict[str, Purpose] = {}
     checks: dict[str, dict[str, Json]] = {}
     limits: ProfileLimits = ProfileLimits()
+    cancel: Cancel = "ask"
     store: str = ""
     fail_on: FindingClass | None = msgspec.field(default=None, name="fail-on")
     keep: bool = False

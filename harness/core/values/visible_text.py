@@ -26,5 +26,18 @@ def visible_line(text: str) -> str:
     return _IN_A_LINE.sub(_escape, text)
 
 
+_COMMAND, _OLD_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE), re.compile(r"#(?=#\[)")
+
+
+def without_commands(text: str) -> str:
+    r"""`text` in which GitHub Actions finds no workflow command: neither at the start of a line,
+    nor in the old form that counts anywhere.
+
+    >>> without_commands("  ::error::forged, ##[error]forged")
+    '  \\u003a:error::forged, \\u0023#[error]forged'
+    """
+    return _OLD_COMMAND.sub(r"\\u0023", _COMMAND.sub(r"\1\\u003a", text))
+
+
 def _escape(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"

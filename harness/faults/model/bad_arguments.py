@@ -34,7 +34,15 @@ CODES = {
     "cut_in_array": ("M7",),
     "stop_sequence_in_tool_input": ("M28",),
 }
-WIRES = {"empty_text_where_none_needed": ("openai-chat", "openai-responses")}
+_AS_TEXT = (
+    "list_as_input", "json_text_as_input", "nan_in_input", "cut_in_key", "cut_in_string",
+    "cut_in_number", "cut_in_array", "stop_sequence_in_tool_input",
+)  # fmt: skip
+WIRES = {
+    "empty_text_where_none_needed": ("openai-chat", "openai-responses"),
+    # Arguments that a model writes as text; those of Gemini are an object from the start.
+    **dict.fromkeys(_AS_TEXT, ("anthropic", "openai-chat", "openai-responses")),
+}
 
 
 def empty_input(moment: Moment, plan: Plan) -> Plan:

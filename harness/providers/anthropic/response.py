@@ -2,6 +2,8 @@
 
 A cut tool input stays text. Stream rules are those of the official SDK: blocks are appended at
 their start, deltas go by index. A second message_start is ignored; usage is replaced, never added.
+A stop reason or message_stop completes a stream: the SDK reports no error where only the last event
+is missing, and everything was said.
 """
 
 from __future__ import annotations
@@ -73,7 +75,7 @@ class MessageAssembly:
     def parsed(self) -> Parsed:
         """What has come in so far."""
         message = None if self._start is None else message_of(self._start, self._content())
-        complete = self._ended and self._error is None
+        complete = (self._ended or self._stop is not None) and self._error is None
         return Parsed(message, self._stop, self._usage, complete, self._error)
 
     def _content(self) -> list[dict[str, Json]]:

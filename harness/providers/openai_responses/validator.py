@@ -5,6 +5,7 @@ Calls wait for their output at any place, reasoning for its item. Our own answer
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from harness.core.transition.issued_thinking import IssuedThinking
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json
 from harness.providers.openai_responses.blocks import ANSWERS, CALLS, CLIENT, RESULT, kind_of, read
-from harness.providers.openai_responses.rules import NOT_STORED, violation
+from harness.providers.openai_responses.rules import NAME_PATTERN, NOT_STORED, violation
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.openai import type_name
 from harness.providers.shared.reader import FoldState
@@ -81,6 +82,8 @@ def wrong(item: Json, path: str) -> Iterator[Violation]:
     yield from missing
     if kind == "message" and not missing:
         yield from _message(item, path)
+    if kind == "function_call" and not missing and not re.match(NAME_PATTERN, item["name"]):
+        yield violation("R10", path=f"{path}.name", pattern=NAME_PATTERN)
     hidden = item.get("encrypted_content")
     if kind == "reasoning" and not isinstance(hidden, str | None):
         yield wrong_type(f"{path}.encrypted_content", "a string", hidden)

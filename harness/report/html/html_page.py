@@ -79,9 +79,9 @@ def page(title: str, parts: Iterable[PagePart]) -> Iterator[bytes]:
     """The page, piece by piece; only the summaries of the runs stay in memory."""
     runs: list[RunSummary] = []
     style, code = asset("page.css"), "\n".join(map(asset, SCRIPTS))
-    pieces = _template().generate(
-        title=_shown(title), style=style, code=code,
-        style_hash=_hash(style), code_hash=_hash(code),
+    pieces = template("page.html.jinja").generate(
+        title=shown(title), style=style, code=code,
+        style_hash=digest_of(style), code_hash=digest_of(code),
         details=_kept(parts, runs), index=lambda: pack(_index(title, runs)),
         totals=lambda: Counter(run.word for run in runs), causes=lambda: _causes(runs),
     )  # fmt: skip
@@ -109,12 +109,13 @@ def _index(title: str, runs: list[RunSummary]) -> Json:
 def _causes(runs: list[RunSummary]) -> list[tuple[str, int, str, str]]:
     """The causes for a reader without JavaScript: title, runs, message, a run."""
     return [
-        (_shown(group.title), group.runs, _shown(group.finding.message), _shown(group.example))
+        (shown(group.title), group.runs, shown(group.finding.message), shown(group.example))
         for group in CauseTally.of(runs).groups()
     ]
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """Text of strangers as it stands in a page: on one line, without secrets."""
     return visible_line(mask(text))
 
 
@@ -130,12 +131,14 @@ def asset(name: str) -> str:
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
+    """A file of the page into which values are put, as text and never as HTML."""
     from jinja2 import Environment, StrictUndefined
 
     made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return made.from_string(asset("page.html.jinja"))
+    return made.from_string(asset(name))
 
 
-def _hash(text: str) -> str:
+def digest_of(text: str) -> str:
+    """The name by which a policy allows a script or a style."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -26,23 +26,30 @@ class Known(Strict, frozen=True, kw_only=True, rename="kebab"):
     """A program by name.
 
     `first` starts it with the first message of a session and `next` with a later one; either gets
-    the message on standard input where no word of it holds `{text}`. `answer` says where the answer
-    stands: `text` (standard output), `json KEY` (of the last JSON value there) or `file PATH`;
-    `failed` is a key of that JSON value that is true for an error. `environment` and `files` are
-    its configuration. In all of them `{home}`, `{work}`, `{model}`, `{mcp}`, `{id}` and `{name}`
-    stand for the scratch HOME, the working folder of the session, the URLs of the model and of the
-    tools, a UUID of the session, and the model's name; `name` is its default.
+    the message on standard input where no word of it holds `{text}`. Or `stays` starts it once a
+    run, and it takes the messages by itself: the seams are in its environment. `answer` says where
+    the answer stands: `text` (standard output), `json KEY` (of the last JSON value there) or
+    `file PATH`; `failed` is a key of that JSON value that is true for an error. `environment` and
+    `files` are its configuration. In all of them `{home}`, `{work}`, `{model}`, `{mcp}`, `{id}` and
+    `{name}` stand for the scratch HOME, the working folder of the session, the URLs of the model
+    and of the tools, a UUID of the session, and the model's name; `name` is its default.
+    `{python}` and `{here}` are the interpreter of the harness and the folder of this file. Each
+    key of `options` stands for its value, which an option of the specification replaces, and each
+    key of `by_wire` below the wire of the run for its own.
     """
 
     title: str
     program: str
     install: str
     version: str
-    first: tuple[str, ...]
-    next: tuple[str, ...]
+    first: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
     answer: str = "text"
     failed: str = ""
     name: str = ""
+    options: dict[str, str | bool] = msgspec.field(default_factory=dict)
+    by_wire: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     environment: dict[str, str] = msgspec.field(default_factory=dict)
     files: dict[str, str] = msgspec.field(default_factory=dict)
     profile: Profile = Profile()

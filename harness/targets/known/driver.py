@@ -1,4 +1,5 @@
-"""The program that a run of a known target starts: a process of the agent for each message.
+"""The program that a run of a known target starts: a process of the agent for each message, or one
+that stays.
 
 It is a program of its own: standard library alone, so that it starts anywhere and at once. Its
 argument is the row of the target as JSON. The agent gets an environment of its row alone. Where
@@ -144,7 +145,12 @@ class Agent:
         self.row, self.options = row, json.loads(ENV.get("HARNESS_OPTIONS") or "{}")
         self.home = FOLDER / "home"
         self.seen: set[str] = set()
+        given = {n: self.options.get(n, v) for n, v in row.get("options", {}).items()}
+        given |= row.get("by-wire", {}).get(ENV["HARNESS_WIRE"], {})
         self.words = {
+            **{f"{{{name}}}": str(value).lower() for name, value in given.items()},
+            "{here}": str(Path(__file__).parent),
+            "{python}": sys.executable,
             "{home}": str(self.home),
             "{model}": ENV["ANTHROPIC_BASE_URL"],
             "{mcp}": ENV["HARNESS_MCP_URL"],
@@ -162,10 +168,21 @@ class Agent:
     def play(self) -> int:
         """Work on the messages until there is none."""
         _wake_tools(self.words["{mcp}"])
+        if self.row.get("stays"):
+            return self._stay()
         for message in _inbox():
             if message["kind"] == "message" and (status := self.answer(message)):
                 return status
         return 0
+
+    def _stay(self) -> int:
+        """Start the program that takes the messages by itself; its exit status."""
+        named = {"work": str(FOLDER / "work"), "id": str(_uuid("main"))}
+        self._configure(named)
+        command = [self._filled(word, **named) for word in self.row["stays"]]
+        seams = {name: value for name, value in ENV.items() if name.startswith("HARNESS_")}
+        status = subprocess.run(command, cwd=named["work"], env=self.env | seams).returncode
+        return status if status >= 0 else 128 - status
 
     def answer(self, message: dict[str, Any]) -> int:
         """Work on a message; the exit status of an agent that a signal ends, else 0."""

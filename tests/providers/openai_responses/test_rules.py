@@ -109,6 +109,7 @@ MALFORMED: dict[str, tuple[Any, str]] = {
         "input[0].content[0]",
     ),
     "arguments": ({**CALL, "arguments": {}}, "input[0].arguments"),
+    "name": ({**CALL, "name": "a.b"}, "input[0].name"),
     "call id": ({"type": "function_call_output", "output": "x"}, "input[0].call_id"),
     "summary": ({"type": "reasoning", "id": "rs_1"}, "input[0].summary"),
     "reference": ({"type": "item_reference"}, "input[0].id"),

@@ -85,6 +85,18 @@ def test_a_process_for_each_message_gets_its_row_and_nothing_else(
         assert "HTTPS_PROXY" in proxies
 
 
+def test_a_program_that_stays_takes_the_messages_of_the_run_by_itself() -> None:
+    stays = ("{python}", "-c", STAYS, "{program}", "{depth}", "{wire}")
+    made = _played(
+        "Hello", "Again", first=(), next=(), stays=stays, options={"depth": True},
+        by_wire={"anthropic": {"wire": "a"}, "gemini": {"wire": "g"}},
+    )  # fmt: skip
+    said = [msgspec.json.decode(each.text) for each in _sent(made)]
+    assert [each["text"] for each in said] == ["Hello", "Again"], made.verdict.findings
+    assert said[0]["words"] == [sys.executable, "true", "a"]
+    assert len({each["process"] for each in said}) == 1
+
+
 def test_an_answer_that_is_called_an_error_and_a_failing_exit_are_errors() -> None:
     sent = _sent(_played("This is broken", "fail"))
     assert [each.kind for each in sent] == ["error", "error"]
@@ -145,4 +157,14 @@ def test_a_reset_and_an_end_pass_both_relays_as_what_they_are(tmp_path: Path, re
                 assert agent.recv(9) == b""
 
 
+STAYS = """
+import json, os, sys, urllib.request
+while (got := urllib.request.urlopen(os.environ["HARNESS_INBOX_URL"])).status != 204:
+    if got.status == 200:
+        message = json.load(got)
+        said = {"text": message["text"], "words": sys.argv[1:], "process": os.getpid()}
+        answer = {"text": json.dumps(said), "in_reply_to": message["id"]}
+        data, kind = json.dumps(answer).encode(), {"content-type": "application/json"}
+        urllib.request.urlopen(urllib.request.Request(os.environ["HARNESS_OUTBOX_URL"], data, kind))
+"""
 _HEARD = "import sys; print(sys.stdin.read())"

@@ -18,15 +18,22 @@ from tests.field.environments import CHEAP, is_installed, options_of, require
 
 PAGE = (Path(__file__).parents[3] / "docs" / "known-targets.md").read_text("utf-8")
 TALK = Path(__file__).with_name("known-talk.yaml")
-WORDS = {"{home}", "{work}", "{model}", "{mcp}", "{id}", "{name}", "{program}", "{text}"}
+WORDS = {
+    "{home}", "{work}", "{model}", "{mcp}", "{id}", "{name}", "{program}", "{text}", "{python}",
+    "{here}",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", known())
 def test_a_row_uses_known_words_and_stands_on_the_page(name: str) -> None:
     row = known()[name]
-    texts = [*row.first, *row.next, *row.environment.values(), *row.files, *row.files.values()]
-    assert {word for text in texts for word in re.findall(r"\{[a-z]+\}", text)} <= WORDS
-    assert row.first[0] == row.next[0] == "{program}"
+    commands = [*row.first, *row.next, *row.stays]
+    texts = [*commands, *row.environment.values(), *row.files, *row.files.values()]
+    own = {f"{{{name}}}" for words in (row.options, *row.by_wire.values()) for name in words}
+    assert {word for text in texts for word in re.findall(r"\{[a-z_]+\}", text)} <= WORDS | own
+    assert bool(row.stays) != bool(row.first and row.next)
+    assert "{program}" in row.stays or row.first[0] == row.next[0] == "{program}"
+    assert not row.by_wire or {*row.by_wire} == {*row.profile.wires}
     assert row.profile.wires
     assert {*row.profile.wires} <= {*providers.names()}
     assert "dummy" in " ".join(texts), "no key of the user's is ever needed"
@@ -71,12 +78,12 @@ def test_a_mistyped_name_is_told_the_nearest() -> None:
 def test_the_real_program_plays_messages_a_tool_and_a_history(name: str) -> None:
     require(name, is_installed(name) or shutil.which(known()[name].program) is not None)
     target = resolve(options_of(name)[1] if is_installed(name) else name)
-    (wire,) = target.profile.wires
-    (scenario,) = (s for s in load_scenarios(TALK) if s.wire == wire)
-    made = run(scenario, target)
-    codes = {finding.code for finding in made.verdict.failing}
-    assert codes == REAL_FINDINGS.get(name, set()), made.verdict.findings
-    assert made.history.trace.executions
+    for scenario in load_scenarios(TALK):
+        if scenario.wire in target.profile.wires:
+            made = run(scenario, target)
+            codes = {finding.code for finding in made.verdict.failing}
+            assert codes == REAL_FINDINGS.get(name, set()), made.verdict.findings
+            assert made.history.trace.executions
 
 
 REAL_FINDINGS = {

@@ -1,0 +1,64 @@
+"""A campaign as runs, for the files and the baseline that `fuzz` shares with `run`.
+
+The scenarios of a campaign are drawn, and so are their names. What stays from one campaign to the
+next is the code of a finding, so each code stands for a run, and one more for the campaign itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from harness.core.values.verdict import FAIL_ON, Finding, Verdict
+from harness.fuzz.findings import FOLDER, ShrunkFinding
+from harness.report.run_summary import RunSummary
+
+if TYPE_CHECKING:
+    from harness.fuzz.campaign import Campaign
+
+NOUN = "result"
+_SCENARIO = "fuzz"
+
+
+def fuzz_runs(
+    campaign: Campaign, folder: Path, repeat: Callable[[Path], str]
+) -> Iterator[RunSummary]:
+    """The runs: the campaign, then each code that it found; `repeat` gives the command of a file.
+
+    A run of a code names the first scenario that was shrunk for it, if one was.
+    """
+    plan, shrunk = campaign.plan, dict[str, list[ShrunkFinding]]()
+    for one in campaign.findings.kept.values():
+        shrunk.setdefault(one.code, []).append(one)
+    blank = RunSummary(
+        name=f"{_SCENARIO}/campaign", scenario=_SCENARIO, title=f"seed {plan.seed}",
+        target=plan.target, world="", seed=plan.seed, verdict=_of_the_campaign(campaign),
+    )  # fmt: skip
+    yield blank
+    waiting = {found.code for found in campaign.findings.waiting}
+    for code in sorted({*shrunk, *waiting}):
+        files = [folder / FOLDER / f"{one.name}.yaml" for one in shrunk.get(code, ())]
+        yield msgspec.structs.replace(
+            blank, name=f"{_SCENARIO}/{code}", verdict=_of_a_code(campaign, code, shrunk.get(code)),
+            file=str(files[0]) if files else "", repeat=repeat(files[0]) if files else "",
+        )  # fmt: skip
+
+
+def _of_the_campaign(campaign: Campaign) -> Verdict:
+    """A campaign in which no example ended says nothing of its agent."""
+    doubts = [f"{doubt} ({times}x)" for doubt, times in campaign.doubts.items()]
+    doubts += [f"{one.code}: {one.failure}" for one in campaign.findings.unrepeated]
+    doubts += [] if campaign.examples else ["no example ended"]
+    return Verdict("unknown" if doubts else "pass", doubts=tuple(doubts))
+
+
+def _of_a_code(campaign: Campaign, code: str, shrunk: list[ShrunkFinding] | None) -> Verdict:
+    """The findings of one code: those that were shrunk, else what was seen first."""
+    seen = next((c.finding for c in campaign.causes.values() if c.finding.code == code), None)
+    first = seen or Finding(code, "waits to be shrunk")
+    found = [msgspec.structs.replace(first, message=one.message) for one in shrunk or ()]
+    fail_on = campaign.plan.fail_on or FAIL_ON
+    return Verdict("fail", findings=tuple(found or [first]), fail_on=fail_on)

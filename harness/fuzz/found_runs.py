@@ -1,0 +1,66 @@
+"""The runs that showed findings, as files, before anything is shrunk.
+
+A worker sends a run as text, and the process of the campaign writes it: a worker may be on another
+machine. A session folder that was kept is moved from where the worker left it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from harness.cassettes.redaction import mask_value
+from harness.core.scenario.scenario import Scenario
+from harness.files.regular_file import write_atomically
+from harness.files.scenario_text import scenario_yaml
+from harness.runner import Run, run_folder
+
+FOUND = "found"
+"""The folder of these runs in the folder of a campaign."""
+
+
+class FoundRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that showed findings; `kept` is its session folder, if that was to be kept."""
+
+    example: int
+    scenario: str
+    history: bytes
+    verdict: bytes
+    kept: str = ""
+
+    @classmethod
+    def of(cls, example: int, scenario: Scenario, run: Run) -> FoundRun:
+        """The run of an example as texts without secrets."""
+        named = msgspec.structs.replace(
+            scenario, name=f"example-{example}", title=f"Example {example} of a campaign"
+        )
+        return cls(
+            example=example,
+            scenario=scenario_yaml(named, mask=mask_value),
+            history=b"".join(run_folder.history_lines(run.history)),
+            verdict=run_folder.verdict_text(run.verdict),
+            kept=str(run.kept or ""),
+        )
+
+
+def scenario_file(folder: Path, example: int) -> Path:
+    """Where the scenario of an example is, if it showed a finding."""
+    name = f"example-{example}"
+    return folder / FOUND / name / f"{name}.yaml"
+
+
+def write(folder: Path, found: FoundRun) -> None:
+    """Write the files of a run; each is whole or is not there."""
+    file = scenario_file(folder, found.example)
+    write_atomically(file.with_name("history.jsonl"), found.history)
+    write_atomically(file.with_name("verdict.json"), found.verdict)
+    write_atomically(file, found.scenario.encode("utf-8", "backslashreplace"))
+    if found.kept:
+        run_folder.move_kept(Path(found.kept), file.with_name(run_folder.SESSION))
+
+
+def drop(found: FoundRun) -> None:
+    """Remove the session folder of a run that is not written."""
+    if found.kept:
+        run_folder.drop_kept(Path(found.kept))

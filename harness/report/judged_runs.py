@@ -1,0 +1,40 @@
+"""Transcripts as runs, for the files and the baseline that `judge` shares with `run`.
+
+A recording stands for a scenario and each of its transcripts for a run, FILE/TRANSCRIPT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.core.values.verdict import NotApplicable, Verdict
+from harness.report.judge_report import JudgedFile, judge_command
+from harness.report.run_summary import RunSummary
+
+NOUN = "transcript"
+
+
+def judged_runs(file: JudgedFile) -> Iterator[RunSummary]:
+    """A run for each transcript, in their order; at the end one for what a named file refused.
+
+    Refusals of files that were found in a folder are counted in the report alone: most of them are
+    no recordings at all.
+    """
+    for transcript in file.transcripts:
+        yield _run(file, transcript.name, transcript.verdict, transcript.evidence)
+    if file.named and file.refusals:
+        refused = NotApplicable("run", f"refused: {'; '.join(file.refusals)}")
+        yield _run(file, "refused", Verdict("not_applicable", not_applicable=(refused,)), {})
+
+
+def _run(file: JudgedFile, name: str, verdict: Verdict, evidence: dict[int, str]) -> RunSummary:
+    return RunSummary(
+        name=f"{file.path}/{name}", scenario=file.path, title=file.format, target="", world="",
+        seed=0, verdict=verdict, file=file.path, repeat=judge_command(file.path),
+        evidence=evidence,
+    )  # fmt: skip
+
+
+def transcript_name(run: RunSummary) -> str:
+    """The name of the transcript that a run stands for."""
+    return run.name.removeprefix(f"{run.file}/")

@@ -1,0 +1,165 @@
+"""hermes-agent as it serves a chat: its gateway makes a fresh agent for each message.
+
+Only this file knows the HTTP API of that gateway. One process stays for all messages of a run; for
+each it loads the history of the session from `state.db`. A program of its own, started by the
+driver with the seams in its environment: standard library alone.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+ENV = os.environ
+KEY = "dummy-key-of-the-harness"
+START_S = 180.0
+STOP_S = 10.0
+SEED = Path(__file__).with_name("hermes_seed.py")
+
+
+def main() -> int:
+    """Serve the run; the exit status is 0, or that of a gateway that ended by itself."""
+    program = sys.argv[1]
+    _seed(program)
+    gateway = Gateway(program)
+    try:
+        for message in _inbox():
+            if message["kind"] == "message" and not gateway.answer(message):
+                return gateway.status()
+        return 0
+    finally:
+        gateway.stop()
+
+
+def _seed(program: str) -> None:
+    """Lay the stored session into `state.db`, by the program's own classes and interpreter."""
+    seed = Path(ENV["HARNESS_SESSION_DIR"], "seed.jsonl")
+    if seed.exists() and not Path(ENV["HERMES_HOME"], "state.db").exists():
+        python = Path(shutil.which(program) or program).resolve().with_name("python")
+        subprocess.run([str(python), str(SEED), str(seed)], check=True)
+
+
+class Gateway:
+    """The process `hermes gateway run`, and what is said to it."""
+
+    def __init__(self, program: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        more = {
+            "API_SERVER_ENABLED": "true",
+            "API_SERVER_KEY": KEY,
+            "API_SERVER_HOST": "127.0.0.1",
+            "API_SERVER_PORT": str(self.port),
+        }
+        env = {name: value for name, value in ENV.items() if not name.startswith("HARNESS_")}
+        env["HARNESS_SESSION_DIR"] = ENV["HARNESS_SESSION_DIR"]
+        command = [program, "gateway", "run", "--replace"]
+        self.process = subprocess.Popen(command, env=env | more, stdin=subprocess.DEVNULL)
+        self.ids = Path(ENV["HERMES_HOME"], "harness-sessions.json")
+        self.said: list[dict[str, str]] = []
+        self._wait()
+
+    def _wait(self) -> None:
+        until = time.monotonic() + START_S
+        while time.monotonic() < until and self.process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=5):
+                    return
+            except OSError:
+                time.sleep(0.05)
+        sys.exit("the gateway of hermes does not answer: is the extra `sms` (aiohttp) installed?")
+
+    def answer(self, message: dict[str, Any]) -> bool:
+        """Have a message answered, and pass the answer on; False where the gateway has ended."""
+        session = message["session"]
+        known = json.loads(self.ids.read_text()) if self.ids.exists() else {}
+        asked = {
+            "model": "hermes-agent",
+            "messages": [{"role": "user", "content": message["text"]}],
+        }
+        headers = {
+            "authorization": f"Bearer {KEY}",
+            "content-type": "application/json",
+            "x-hermes-session-id": known.get(session, session),
+            "idempotency-key": message["id"],
+        }
+        url = f"http://127.0.0.1:{self.port}/v1/chat/completions"
+        request = urllib.request.Request(url, json.dumps(asked).encode(), headers)
+        try:
+            with _opened(request) as got:
+                value, now = json.loads(got.read()), got.headers.get("x-hermes-session-id")
+        except (OSError, http.client.HTTPException):
+            return False
+        if now:
+            self.ids.write_text(json.dumps({**known, session: now}))
+        said = {**_outcome(value), "session": session, "in_reply_to": message["id"]}
+        if said not in self.said:  # a message that comes again gets the answer that it has
+            _post(said)
+            self.said.append(said)
+        return True
+
+    def status(self) -> int:
+        """The exit status of a gateway that no longer answers."""
+        try:
+            code = self.process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            return 1
+        return 128 - code if code < 0 else code or 1
+
+    def stop(self) -> None:
+        """End the gateway as its user does."""
+        self.process.terminate()
+        try:
+            self.process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+def _opened(request: urllib.request.Request) -> Any:
+    """The answer; one with an error status is an answer too."""
+    try:
+        return urllib.request.urlopen(request)
+    except urllib.error.HTTPError as error:
+        return error
+
+
+def _outcome(value: dict[str, Any]) -> dict[str, str]:
+    """The text of an answer, and whether hermes calls it an error."""
+    if "error" in value:
+        return {"kind": "error", "text": str(value["error"].get("message") or value["error"])}
+    (choice,) = value["choices"]
+    text = choice["message"]["content"] or ""
+    if choice["finish_reason"] == "stop":
+        return {"kind": "final", "text": text}
+    why = value.get("hermes", {}).get("error") or choice["finish_reason"]
+    return {"kind": "error", "text": f"{text}\n[{why}]".strip()}
+
+
+def _inbox() -> Any:
+    while True:
+        with urllib.request.urlopen(ENV["HARNESS_INBOX_URL"]) as got:
+            if got.status == 204:
+                return
+            if got.status == 200:
+                yield json.loads(got.read())
+
+
+def _post(value: dict[str, Any]) -> None:
+    data, kind = json.dumps(value).encode(), {"content-type": "application/json"}
+    with urllib.request.urlopen(urllib.request.Request(ENV["HARNESS_OUTBOX_URL"], data, kind)):
+        return
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""A program that plays one run after the other: it asks a URL for each, and so ends the one before.
+
+It is started at the first run, kept while this process lives, and given to one run at a time. A run
+that did not end in order ends the program, and the next run starts another one.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from functools import cache
+from multiprocessing.util import Finalize
+from typing import IO
+
+import msgspec
+
+from harness.core.values.plans import Head
+from harness.files.owner import scratch_folder
+from harness.targets.family import family
+from harness.targets.process_target import end_program, start_program
+from harness.targets.spec import TargetSpec
+from harness.transports.http_connection import Connection, Hangup, whole_answer
+from harness.transports.http_server import Server
+from harness.transports.request_heads import RefusedRequest
+
+NEXT_RUN = "HARNESS_RUNS_URL"
+"""The variable that names the URL to ask for the next run."""
+
+WAIT_S = 20.0
+"""How long the URL keeps a program waiting before it says 202: ask again."""
+
+LOOK_S = 0.05
+"""How often it is looked whether the program has ended."""
+
+_OF_A_PROCESS = ("PATH", "LANG", "HOME")
+
+
+class LastingProgram:
+    """A program that was started, and the URL that gives it its runs."""
+
+    def __init__(self, target: TargetSpec, names: Mapping[str, str]) -> None:
+        """Start it. Raises InputError for one that cannot be started."""
+        self.is_new = True
+        self._news = threading.Condition()
+        self._next: bytes | None = None
+        self._is_playing = self._is_closed = False
+        self._asked = 0
+        with ExitStack() as held:
+            home = held.enter_context(scratch_folder())
+            server = Server(self._serve, 0)
+            url = f"{server.start()}/harness/runs"
+            held.callback(server.close)
+            held.enter_context(family(f"{NEXT_RUN}={url}", adopts=False))
+            self.output: IO[bytes] = held.enter_context(tempfile.TemporaryFile())
+            env = {"PATH": names["PATH"], "LANG": names["LANG"], "HOME": str(home), NEXT_RUN: url}
+            self.child: subprocess.Popen[bytes] = start_program(target, env, self.output)
+            self._held = held.pop_all()
+
+    def play(self, names: Mapping[str, str]) -> int | None:
+        """Give the program a run by its names, and wait until it asks for the next one.
+
+        Returns the exit status of a program that ended instead.
+        """
+        named = {name: text for name, text in names.items() if name not in _OF_A_PROCESS}
+        with self._news:
+            self._next = msgspec.json.encode(named)
+            self._news.notify_all()
+            while self._next is not None or self._is_playing:
+                if self.child.poll() is not None:
+                    return self.child.returncode
+                self._news.wait(LOOK_S)
+        self.is_new = False
+        return None
+
+    def end(self) -> None:
+        """End the program and what it has started."""
+        with self._news:
+            self._is_closed = True
+            self._news.notify_all()
+        end_program(self.child)
+        self._held.close()
+
+    def _serve(self, connection: Connection) -> None:
+        with suppress(Hangup, RefusedRequest):
+            for request in connection.requests():
+                status, body = self._answer() if request.method == "GET" else (405, b"")
+                head = Head(status, {"content-type": "application/json"} if body else {})
+                connection.write(whole_answer(head, body, reusable=request.reusable))
+                if not request.reusable:
+                    break
+        connection.close()
+
+    def _answer(self) -> tuple[int, bytes]:
+        """The next run, which ends the one before; 202 where none comes soon, 204 after the last.
+
+        A question that comes while another one waits takes its place: its client has given up.
+        """
+        with self._news:
+            self._is_playing = False
+            self._asked += 1
+            me = self._asked
+            self._news.notify_all()
+            self._news.wait_for(
+                lambda: self._next is not None or self._is_closed or self._asked != me, WAIT_S
+            )
+            if self._is_closed:
+                return 204, b""
+            if self._next is None or self._asked != me:
+                return 202, b""
+            body, self._next, self._is_playing = self._next, None, True
+            return 200, body
+
+
+class LastingPrograms:
+    """The programs of this process that wait for a run, by command and folder."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[tuple[tuple[str, ...], str], list[LastingProgram]] = {}
+        self._lock = threading.Lock()
+        Finalize(None, self._end, exitpriority=0)  # a worker process ends without `atexit`
+
+    def take(self, target: TargetSpec, names: Mapping[str, str]) -> LastingProgram:
+        """One that waits, or a new one with the PATH and LANG of `names`. Raises InputError."""
+        waiting = self._of(target)
+        while program := self._popped(waiting):
+            if program.child.poll() is None:
+                return program
+            program.end()
+        return LastingProgram(target, names)
+
+    def put_back(self, target: TargetSpec, program: LastingProgram) -> None:
+        """Keep a program for the next run, until this process ends."""
+        with self._lock:
+            self._of(target).append(program)
+
+    def _of(self, target: TargetSpec) -> list[LastingProgram]:
+        return self._waiting.setdefault((target.command, os.getcwd()), [])
+
+    def _popped(self, waiting: list[LastingProgram]) -> LastingProgram | None:
+        with self._lock:
+            return waiting.pop() if waiting else None
+
+    def _end(self) -> None:
+        for waiting in self._waiting.values():
+            while program := self._popped(waiting):
+                program.end()
+
+
+@cache
+def lasting_programs() -> LastingPrograms:
+    """Those of this process."""
+    return LastingPrograms()
