@@ -97,7 +97,9 @@ class LastingProgram:
 
     def _answer_requests(self, connection: Connection) -> None:
         for request in connection.requests():
-            status, body = self._answer() if request.method == "GET" else (405, b"")
+            if request.method != "GET":
+                raise RefusedRequest(405, "the next run is asked for with GET")
+            status, body = self._answer()
             head = Head(status, {"content-type": "application/json"} if body else {})
             connection.write(whole_answer(head, body, reusable=request.reusable))
             if not request.reusable:
