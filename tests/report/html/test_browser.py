@@ -90,9 +90,7 @@ def test_keys_walk_through_the_matrix_into_a_run_and_back(opened: Open) -> None:
     run = page.locator(".crumbs span").inner_text()
     assert run in chosen
     page.keyboard.press("]")
-    page.wait_for_function(
-        "(name) => document.querySelector('.crumbs span').textContent !== name", arg=run
-    )
+    page.locator(".crumbs span").filter(has_not_text=run).wait_for()
     page.keyboard.press("Escape")
     page.wait_for_selector(ROWS)
     assert len(names(page)) > 2, "what was open is open"
@@ -119,9 +117,7 @@ def test_a_proof_jumps_to_its_event_and_its_address_is_a_link(opened: Open) -> N
     link = page.locator(".finding .proofs a").nth(1)
     n = link.inner_text()
     link.click()
-    page.wait_for_function(
-        "(n) => document.querySelector('.detail h3').textContent.includes(n)", arg=n
-    )
+    page.locator(".detail h3", has_text=n).wait_for()
     address = page.evaluate("location.hash")
     assert address == f"{RUN}/{n[1:]}"
     assert n in page.locator(".list .row[aria-selected=true]").inner_text()
@@ -222,7 +218,7 @@ def test_the_command_can_be_copied(opened: Open, files: dict[str, Path]) -> None
     page = opened("one")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy: the command that repeats this run").click()
-    page.wait_for_function("document.querySelector('.copy').textContent === 'Copied'")
+    page.locator(".copy", has_text="Copied").first.wait_for()
     command = page.locator(".copyable code").nth(0).inner_text()
     assert command.startswith("harness run greeting.yaml --only greeting --target ")
     assert page.evaluate("navigator.clipboard.readText()") == command
