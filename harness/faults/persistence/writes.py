@@ -129,8 +129,8 @@ Point = Literal["before", "inside", "after"]
 def killed_at_write(moment: Moment, plan: Plan, *, point: Point = "inside") -> Plan:
     """The process is killed at a write; what was written stays.
 
-    The point is `before` the write, `inside` it (all of it is said, and nothing counts yet) or
-    `after` it (it counts, and the agent does not know).
+    The point is `before` the write, `inside` it or `after` it. Inside it, all is said and nothing
+    counts yet. After it, the write counts and the agent does not know.
     """
     return _ended(plan, point, Kill()) if on(moment, access="write") else plan
 
