@@ -27,9 +27,9 @@ def session_answers(
     """A recorded session answers the messages of its user.
 
     `dead`: the last `messages` messages of the user, or more, each got a refusal in the place of an
-    answer, and no ordinary answer follows. The refusal is for what the request holds (`API Error:
-    400 ...`, 413, 422, "Prompt is too long"). What is refused stands in the stored conversation, so
-    each further message is refused too. `failing`: the work on `failures` messages in a row, or
+    answer, and no ordinary answer follows. The refusal is for what the request holds (413, 422,
+    "Prompt is too long", `API Error: 400 ...`). What is refused stands in the stored conversation,
+    so each further message is refused too. `failing`: the work on `failures` messages in a row, or
     more, ends in an error of the API. `account`: so it does, and the errors are about login, credit
     or a limit of use. `error_at_end`: a log ends in an error of the API, and none of these holds.
     `unanswered`: the session ends with `alone` messages of the user, or more, without an answer.

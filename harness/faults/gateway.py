@@ -170,9 +170,9 @@ def final_fails(moment: Moment, plan: Plan, *, message: str = "the chat is gone"
 def killed(moment: Moment, plan: Plan, *, at: Literal["before", "after"] = "before") -> Plan:
     """The agent is killed at a call; `often` says how often, `limits.restarts` how often at most.
 
-    `before`: nothing has happened yet: no reply was made, no tool has run. `after`: all has
-    happened (a tool's effect, a billed reply, an arrived message), and the agent has not received
-    the answer.
+    `before`: nothing has happened, no reply was made and no tool has run. `after`: all has happened
+    (a tool's effect, a billed reply, an arrived message), and the agent has not received the
+    answer.
     """
     return (Kill(),) if at == "before" else (*plan, Kill())
 

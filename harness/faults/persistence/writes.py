@@ -113,7 +113,7 @@ def fsync_ignored(moment: Moment, plan: Plan) -> Plan:
 def commit_forgotten(moment: Moment, plan: Plan) -> Plan:
     """A SQLite write is acknowledged in a transaction that is not committed.
 
-    A later write may commit it; else the end of the process takes it.
+    A later write may commit it; else it is lost when the process ends.
     """
     wanted = on(moment, access="write", store="sqlite")
     return _kept(plan, Kept("uncommitted")) if wanted else plan
