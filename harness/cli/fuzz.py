@@ -100,6 +100,7 @@ def command(
     given = [flag for flag, value in asked.items() if value is not None]
     if resume is not None and given:
         raise InputError("a campaign that is resumed has its own", given[0])
+    cluster = engine_named(engine, workers) if engine == "ray" else None
     with ExitStack() as held:
         if resume is not None:
             campaign, journal, folder = _resumed(resume, held)
@@ -108,7 +109,7 @@ def command(
                 target, seed, wire, profile_name, fail_on, out, held, store=store, keep=keep
             )
             campaign, journal, folder = begun
-        does = _engine(engine, workers, campaign.plan.target)
+        does = cluster or _local(workers, campaign.plan.target)
         most = None if minutes else examples or max(DEFAULT_EXAMPLES, campaign.examples)
         end_s = time.monotonic() + minutes * 60 if minutes else None
         return _run(campaign, journal, folder, does, most, end_s, as_json)
@@ -189,11 +190,9 @@ def _resumed(folder: Path, held: ExitStack) -> tuple[Campaign, Journal, Path]:
     return *resume(folder, names()), folder
 
 
-def _engine(name: EngineName, workers: int | None, target: str) -> Engine:
+def _local(workers: int | None, target: str) -> Engine:
     """Run even one worker in its own process: an agent may end its process. A server plays one run
     at a time unless `workers` says more."""
-    if name == "ray":
-        return engine_named(name, workers)
     from harness.engines.local import Local
     from harness.targets.spec import is_server
 

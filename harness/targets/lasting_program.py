@@ -15,6 +15,7 @@ from contextlib import ExitStack, suppress
 from functools import cache
 from multiprocessing.util import Finalize
 from typing import IO
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -26,6 +27,7 @@ from harness.targets.spec import TargetSpec
 from harness.transports.http_connection import Connection, Hangup, whole_answer
 from harness.transports.http_server import Server
 from harness.transports.request_heads import RefusedRequest
+from harness.transports.seam_endpoints import error_bytes
 
 NEXT_RUN = "HARNESS_RUNS_URL"
 """The variable that names the URL to ask for the next run."""
@@ -53,6 +55,7 @@ class LastingProgram:
             home = held.enter_context(scratch_folder())
             server = Server(self._serve, 0)
             url = f"{server.start()}/harness/runs"
+            self.port = urlsplit(url).port or 0
             held.callback(server.close)
             held.enter_context(family(f"{NEXT_RUN}={url}", adopts=False))
             self.output: IO[bytes] = held.enter_context(tempfile.TemporaryFile())
@@ -85,14 +88,22 @@ class LastingProgram:
         self._held.close()
 
     def _serve(self, connection: Connection) -> None:
-        with suppress(Hangup, RefusedRequest):
-            for request in connection.requests():
-                status, body = self._answer() if request.method == "GET" else (405, b"")
-                head = Head(status, {"content-type": "application/json"} if body else {})
-                connection.write(whole_answer(head, body, reusable=request.reusable))
-                if not request.reusable:
-                    break
+        with suppress(Hangup):
+            try:
+                self._answer_requests(connection)
+            except RefusedRequest as error:
+                connection.write(error_bytes(error.status, str(error)))
         connection.close()
+
+    def _answer_requests(self, connection: Connection) -> None:
+        for request in connection.requests():
+            if request.method != "GET":
+                raise RefusedRequest(405, "the next run is asked for with GET")
+            status, body = self._answer()
+            head = Head(status, {"content-type": "application/json"} if body else {})
+            connection.write(whole_answer(head, body, reusable=request.reusable))
+            if not request.reusable:
+                break
 
     def _answer(self) -> tuple[int, bytes]:
         """The next run, which ends the one before; 202 where none comes soon, 204 after the last.

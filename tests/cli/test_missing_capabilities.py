@@ -129,7 +129,8 @@ def test_what_the_profile_declares(in_process: Command, lacking: Path) -> None:
     reasons = {lack["missing"]: lack["reason"] for lack in last["not_applicable"]}
     assert reasons["store"] == "needs store, which the profile declares absent"
     assert reasons["streaming"] == "needs streaming, which the profile declares absent"
-    assert not (lacking / ".harness/runs/full-disk").exists()
+    kept = {p.name for p in (lacking / ".harness/runs/full-disk").rglob("*") if p.is_file()}
+    assert kept == {"verdict.json"}, "no run was played"
 
 
 def test_a_dead_agent_is_red_everywhere(in_process: Command, lacking: Path) -> None:

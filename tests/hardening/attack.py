@@ -51,7 +51,8 @@ def exchanged(door: Door, data: bytes, *, ends: bool) -> bytes:
             said = sock.recv(1 << 16)
             while said and b"\r\n\r\n" not in said and (more := sock.recv(1 << 16)):
                 said += more
-            bodiless = said.startswith(b"HTTP/1.1 204 ")
+            head = said.lower()
+            bodiless = head.startswith(b"http/1.1 204 ") or b"\r\ncontent-length: 0\r\n" in head
             while not bodiless and said.endswith(b"\r\n\r\n") and (more := sock.recv(1 << 16)):
                 said += more
             return said

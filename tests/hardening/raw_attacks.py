@@ -54,7 +54,7 @@ def _line(first: str) -> Callable[[Door], bytes]:
     return data
 
 
-OK = frozenset({200, 204, 400})  # 400: of the seam itself, for a method or body that it refuses
+OK = frozenset({200, 202, 204, 400})  # 400: of the seam itself, for a method or body it refuses
 BAD, FORBIDDEN, NONE = frozenset({400}), frozenset({403}), frozenset({0, 400})
 LARGE = frozenset({400, 413, 431})
 ODD, OTHER = frozenset({400, 404, 405, 501}), frozenset({505})

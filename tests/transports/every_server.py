@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple
+from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from harness.clock import RealClock
 from harness.core.history.history import History
 from harness.core.scenario.scenario import InboxItem, Limits, ToolScript, ToolTurn
 from harness.core.transition.transition import Transition
+from harness.targets import lasting_program, resolve
+from harness.targets.lasting_program import LastingProgram
 from harness.transports.loopback import Loopback, Loopbacks
 from tests.transports.recording import HELLO, proxy
 from tests.transports.upstreams import answering, whole
@@ -119,8 +123,21 @@ def _recording() -> Iterator[Door]:
         yield Door(url.port or 0, "POST", path, body, key, None, asked, "RecordingProxy")
 
 
+@contextmanager
+def _lasting_program() -> Iterator[Door]:
+    """The URL that gives a program its runs; no run waits, which it says at once."""
+    target, names = resolve("process:sleep 60?runs=many"), {"PATH": os.environ["PATH"], "LANG": "C"}
+    with patch.object(lasting_program, "WAIT_S", 0.01):
+        program = LastingProgram(target, names)
+        try:
+            yield Door(program.port, "GET", "/harness/runs", b"", {}, None, [], "LastingProgram")
+        finally:
+            program.end()
+
+
 DOORS: dict[str, Callable[[], AbstractContextManager[Door]]] = {
     **{seam: _loopback(seam) for seam in SEAMS},
     "many runs": _many_runs,
     "recording": _recording,
+    "runs": _lasting_program,
 }

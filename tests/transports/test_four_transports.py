@@ -104,7 +104,7 @@ def parsed(text: str) -> list[dict[str, Any]]:
     from harness.providers.anthropic.provider import AnthropicProvider
 
     found = AnthropicProvider().parse(text.encode(), "text/event-stream")
-    if not found.complete or found.message is None:
+    if "event: message_stop" not in text or not found.complete or found.message is None:
         raise ValueError("a stream that just ends")
     blocks: list[dict[str, Any]] = []
     for block in found.message.blocks:
