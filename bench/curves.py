@@ -122,9 +122,19 @@ def _spent_s() -> float:
 
 
 def _peak_mb() -> float:
+    """The peak of this process and that of its workers."""
     kilo = 1 if sys.platform == "darwin" else 1024
-    own, workers = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
-    return sum(resource.getrusage(who).ru_maxrss for who in (own, workers)) * kilo / 1e6
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * kilo
+    return (_own_peak_bytes(kilo) + workers) / 1e6
+
+
+def _own_peak_bytes(kilo: int) -> int:
+    """On Linux `ru_maxrss` begins with what the parent had, and VmHWM with this program."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * kilo
+    (line,) = (one for one in status.read_text().splitlines() if one.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
 
 
 def figures(curves: Sequence[Curve]) -> Iterator[Figure]:
