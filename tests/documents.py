@@ -82,7 +82,7 @@ def _section(name: str, check: CheckFunction) -> str:
     head, _, rest = docstring_of(check).partition("\n")
     needs = ", ".join(getattr(check, "needs", ())) or "nothing"
     settings = ", ".join(f"`{s}`" for s in check_settings(check)) or "none"
-    paragraphs = [f"## {name}", _filled(head), _filled(rest)]
+    paragraphs = [f"## {name}", _filled(head), *map(_filled, rest.split("\n\n"))]
     unsaid = [f"`{code}`" for code in codes_of(name) if f"`{_rule(code)}`" not in rest + head]
     if unsaid:
         paragraphs.append(_filled(f"Codes: {', '.join(unsaid)}."))

@@ -41,15 +41,18 @@ def budget_ceiling(
 ) -> Iterator[Finding]:
     """A turn with all that it sets off stays below a ceiling, and asks nothing more above it.
 
-    `tokens`: a request is made although the requests before it had more than so many tokens, those
-    of sub-agents and of what the agent does by itself after its reply included. `wall_s`: a request
-    is made longer than that after the turn's first. The request that crosses the ceiling is no
-    finding, for nobody knows before what an answer costs; the next one is, once a turn. Tokens are
-    those of the prompt as counted here, and of the answer where its usage says them. Not meant: a
-    cheap turn of many requests, and a new message of the user, which has a budget of its own; nor a
-    recording, for which nobody has set a ceiling. An agent mends it by adding up what a turn and
-    its children use and telling the user when it is spent. Source: invariant 18;
-    anthropics/claude-code#68110.
+    `tokens`: a request is made although the requests before it had more than so many tokens.
+    Requests of sub-agents count too, and so does what the agent does by itself after its reply.
+    `wall_s`: a request is made longer than that after the turn's first. The request that crosses
+    the ceiling is no finding, for the cost of an answer is not known before; the next one is, once
+    a turn. Tokens are those of the prompt as counted here, and of the answer where its usage says
+    them.
+
+    Not a finding: a cheap turn of many requests; a new message of the user, which has a budget of
+    its own; a recording, for which no ceiling was set.
+
+    An agent mends it by adding up what a turn and its children use and telling the user when it is
+    spent. Source: invariant 18; anthropics/claude-code#68110.
     """
     family, bills = children(history.trace), dict[TurnName, _Bill]()
     for event in history.trace.events:
@@ -105,10 +108,13 @@ def bounded_spawn(
     `depth` sessions above it (a child has one, a child's child two; 1 forbids children of
     children). `width`: more than `width` of a turn's sub-agents are at work at once, from their
     first event to their last. `total`: the turn makes more than `total` of them. Each one beyond is
-    a finding. Not meant: many one after the other, within the total, and a new message of the user,
-    which begins anew; sessions of the user's own have no parent. An agent mends it by taking the
-    tool that makes sub-agents out of what a sub-agent is offered, and by counting all of a turn in
-    one place. Source: invariant 19; anthropics/claude-code#68110.
+    a finding.
+
+    Not a finding: many one after the other, within the total; a new message of the user, which
+    starts a new count. Sessions of the user's own have no parent.
+
+    An agent mends it by not offering a sub-agent the tool that makes sub-agents. It also counts all
+    sub-agents of a turn in one place. Source: invariant 19; anthropics/claude-code#68110.
     """
     family = children(history.trace)
     last_n = {e.session: e.n for e in history.trace.events if e.session in family}
@@ -183,12 +189,16 @@ def bounded_wait(
     seconds the model's answer says nothing; pings and comments keep a connection open and say
     nothing. `idle`: so long nothing happens and no answer is due: the agent sleeps. `tool`: a tool
     is waited for longer than `tool_s`. That its outcome reaches the model is asked by
-    `history_faithful`. Not meant: an answer that takes long and says something; a pause that an
-    answer asks for with retry-after, up to `retry_after_s` (beyond it the turn is to end, and the
-    user to be told); time asleep with the machine; the time before a message comes, and the
-    delivery of a reply; a recording, of which nobody knows what was waited for. An agent mends it
-    by a time-out for each read and each tool, a watchdog that counts what is said and not the
-    bytes, and a cap on retry-after. Source: invariant 20; earendil-works/pi#8331.
+    `history_faithful`.
+
+    Not a finding: an answer that takes long and says something; a pause that an answer asks for
+    with retry-after, up to `retry_after_s` (beyond it the turn is to end, and the user to be told);
+    time asleep with the machine; the time before a message comes, and the delivery of a reply; a
+    recording, which does not tell what was waited for.
+
+    An agent mends it by a time-out for each read and each tool, and by a cap on retry-after. It
+    also needs a watchdog that counts what is said and not the bytes. Source: invariant 20;
+    earendil-works/pi#8331.
     """
     trace = history.trace
     most = _Patience(idle_s * 1000, tool_s * 1000, retry_after_s * 1000)

@@ -56,18 +56,19 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     """A turn's requests hold the reply of the turn before and the results of the calls that ran.
 
     `forgotten_reply`: the first main request of a turn lacks what the user was last told.
-    `forgotten_result`: a main request lacks the result of a call that ran before it in the turn, or
-    one that the request before it had, whose connection broke.
+    `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
+    The same holds for a result that the request before it had, when that one's connection broke.
     `swapped_result`: a call's result does not begin as its tool answered, and holds what another
-    call of the turn was answered.
-    After a compaction, a request over the window or a kill nothing of this is asked in that
-    session. `forgotten_past`: after a turn whose compactions brought no summary, the next one
-    begins without anything that the agent said before, not even the beginning or the end of an
-    answer. `forgotten_effect`: a call changed the outside world, the agent was killed in that turn,
-    and the session's next main request holds nothing that the request before the call did not hold.
-    Not meant there: an effect that bears an idempotency key, a turn that the user is told to have
-    failed, a note of the agent's own about the interruption. Two documents were made again, for the
-    resumed history lacked them (odysseus-dev/odysseus#3570). Source: invariant 9.
+    call of the turn was answered. After a compaction, a request over the window or a kill nothing
+    of this is asked in that session.
+
+    `forgotten_past`: after a turn whose compactions brought no summary, the next one begins without
+    anything that the agent said before. Not even the beginning or the end of an answer is left.
+    `forgotten_effect`: a call changed the outside world, and the agent was killed in that turn. The
+    session's next main request then holds nothing that the request before the call did not hold.
+    Not a finding there: an effect that bears an idempotency key; a turn that the user is told to
+    have failed; a note of the agent's own about the interruption. Two documents were made again,
+    for the resumed history lacked them (odysseus-dev/odysseus#3570). Source: invariant 9.
     """
     trace = history.trace
     last: dict[str, Turn] = {}
@@ -232,14 +233,16 @@ def _swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
 def append_only_prefix(history: History) -> Iterator[Finding | Case]:
     """A session's main requests begin alike: each adds to the end of the one before.
 
-    `messages`: the next one does not begin with what stood before the newest message of a request,
-    which alone may still grow (a pause, a hint that is said once). `system`: the system text is
-    another one. `tools`: the same tools stand in another order. Every such change makes the
-    provider read the conversation anew, and breaks signed thinking. A compaction excuses it, and so
-    does a request that failed for good, a start of the agent or a row of another process between
-    them. A turn may go back to what the one before held since its last compaction, when a request
-    of that one failed for good, and to what stood before it, when it brought no success. Not meant:
-    a tool that comes, goes or is described anew, and a request that cannot be read. Source:
+    `messages`: the next one does not begin with what stood before the newest message of a request.
+    Only that newest message may still grow (a pause, a hint that is said once). `system`: the
+    system text is another one. `tools`: the same tools stand in another order. Every such change
+    makes the provider read the conversation again, and breaks signed thinking.
+
+    A compaction excuses a change. So does, between the two requests, a request that failed for
+    good, a start of the agent or a row of another process. A turn may go back to what the one
+    before held since its last compaction, when a request of that one failed for good. It may go
+    back to what stood before that turn, when that turn brought no success. Not a finding: a tool
+    that comes, goes or is described in other words; a request that cannot be read. Source:
     invariant 8.
     """
     trace = history.trace

@@ -36,10 +36,11 @@ def needs(
     """Declare the seams without which a check is not applicable, and what it can be asked of.
 
     A recording tells what stands in its messages; it does not tell when anything happened, what was
-    tried again, or who stopped the agent. With `told_by="run"` a check is asked of runs alone, with
-    `"requests"` also of recordings that keep the requests as they were sent, with `"rules"` of
-    those whose requests were put to the rules of a dialect. With `or_calls` the calls in the
-    answers of the model do in place of the seam `tool`: of the agent's own tools no more is seen.
+    tried again, or who stopped the agent. With `told_by="run"` a check is asked of runs alone. With
+    `"requests"` it is also asked of recordings that keep the requests as they were sent. With
+    `"rules"` it is asked of those whose requests were put to the rules of a dialect. With
+    `or_calls` the calls in the answers of the model do in place of the seam `tool`: of the agent's
+    own tools no more is seen.
     """
 
     def declare(check: _Check[_P]) -> _Check[_P]:
@@ -100,7 +101,7 @@ def excused_by(**rules: tuple[Excuse, ...]) -> Callable[[_Cases[_P]], _Check[_P]
 
 
 def counted_anew(*events: str) -> Callable[[_F], _F]:
-    """Declare after which events a check begins its count anew.
+    """Declare after which events a check starts its count again.
 
     Counts cannot be filtered afterwards, so the check applies these itself,
     with what `evidence.excuses` has for it.
@@ -203,7 +204,7 @@ def declared(check: CheckFunction) -> Iterator[str]:
         words = "; ".join(excuse.words for excuse in found)
         yield f"Excused ({rule.replace('_', ' ')}): {words}."
     if events := getattr(check, "counted_anew", ()):
-        yield f"Counts begin anew after {' or '.join(events)}."
+        yield f"Counts start again after {' or '.join(events)}."
     if ordered := getattr(check, "write_order", ()):
         names = ", ".join(f"`{rule}`" for rule in ordered)
         yield f"Not asked of a store of the agent's own: {names}."

@@ -28,14 +28,17 @@ def no_silent_loss(history: History, *, attempts: int = 10) -> Iterator[Finding]
     """A row that the store refuses is written by a later try, or the user is told that it is lost.
 
     `lost`: a write of rows failed (locked, full, an I/O error), none of the later ones kept those
-    rows, and neither a notice nor an error, nor a final that claims no success, was sent in that
-    session from then on to the end of its next turn. `unbounded`: one write is refused more than
-    `attempts` times in a row in a turn. Not meant: a retry that succeeds, now or in a later turn; a
-    write that is reported as failed and has kept its rows; what a kill took; a mark that holds no
-    row, such as that a reply was delivered. A database that was locked for a moment lost the write
-    (mem0ai/mem0#7196), or history for the rest of the session (NousResearch/hermes-agent#3180). An
-    agent mends it by a few tries with growing pauses, and by saying what could not be kept.
-    Source: invariant 28.
+    rows, and the user was not told. A notice, an error, or a final that claims no success would
+    tell him, until the end of the session's next turn. `unbounded`: one write is refused more than
+    `attempts` times in a row in a turn.
+
+    Not a finding: a retry that succeeds, now or in a later turn; a write that is reported as failed
+    and has kept its rows; what a kill took; a mark that holds no row, such as that a reply was
+    delivered.
+
+    A database that was locked for a moment lost the write (mem0ai/mem0#7196), or history for the
+    rest of the session (NousResearch/hermes-agent#3180). An agent mends it by a few tries with
+    growing pauses, and by saying what could not be kept. Source: invariant 28.
     """
     trace = history.trace
     writes = _Writes(trace)

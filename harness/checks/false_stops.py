@@ -43,11 +43,12 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
 
     `refused`: a valid call of a known tool is answered without running it, by an agent that takes
     the tools of the scenario. `withdrawn`: tools are no longer offered. `ended`: the turn ends
-    while the model asks for a tool. A limit, a cancel, a kill, a failed answer of the model, a
-    write that the store refused, and anything that repeats excuse the stop, and so does a turn that
-    has cost a million tokens or lasted four hours, for then its budget may be spent. A success that
-    brings something new begins the row anew: a failure, a success and two more failures are no
-    three in a row. Source: invariant 12.
+    while the model asks for a tool.
+
+    A limit, a cancel, a kill, a failed answer of the model, a write that the store refused, and
+    anything that repeats excuse the stop. So does a turn that has cost a million tokens or lasted
+    four hours, for then its budget may be spent. A success that brings something new starts the row
+    again: a failure, a success and two more failures are no three in a row. Source: invariant 12.
     """
     trace = history.trace
     for turn in trace.turns.values():

@@ -37,18 +37,19 @@ _Event: TypeAlias = Delivery | Crossing
 def session_isolation(history: History, *, memory: bool = False) -> Iterator[Finding]:
     """A session's requests and replies hold nothing that only another session has said.
 
-    A session says what its user writes, what the model answers it, and what its tools answer, and
-    what its store held before the first message.
-    `message`: the messages of a request hold words of two sessions. `system`: the system text holds
-    words of another session than the messages. `reply`: an answer to one session's user holds words
-    of another. Compared are pieces of 24 characters without white space, and a user's whole text
-    from 12 characters on.
-    Not meant: a sub-agent and its parent, which are one session here; words that the session's own
-    user, model or tools have said too; words of the run's first system text. `memory: true` says
-    that the sessions are one user's and that the agent keeps a memory for all: then only a copy of
-    a whole message is found. An agent with one list of messages for all sessions shows each user
-    what the others wrote. An agent mends it by keeping its history and its caches by session.
-    Source: seed 14.
+    A session says what its user writes and what the model and its tools answer. What its store held
+    before the first message counts too. `message`: the messages of a request hold words of two
+    sessions. `system`: the system text holds words of another session than the messages. `reply`:
+    an answer to one session's user holds words of another. Compared are pieces of 24 characters
+    without white space, and a user's whole text from 12 characters on.
+
+    Not a finding: a sub-agent and its parent, which are one session here; words that the session's
+    own user, model or tools have said too; words of the run's first system text. `memory: true`
+    says that the sessions are one user's and that the agent keeps a memory for all: then only a
+    copy of a whole message is found.
+
+    An agent with one list of messages for all sessions shows each user what the others wrote. An
+    agent mends it by keeping its history and its caches by session. Source: seed 14.
     """
     trace = history.trace
     if len({delivery.inbound.session for delivery in trace.deliveries}) < 2:

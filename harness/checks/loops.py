@@ -42,17 +42,18 @@ def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -
     """After `repeats` equal steps in a turn the next one differs, or the turn ends.
 
     `same_call`: equal tool, input and result. `like_call`: the results differ in ids, times or a
-    count of the calls only, twice as often. `same_failure`: one tool, one error, whatever the
-    input; but one call that failed so may be changed and tried once. `failing_call`: one call that
-    fails `failures` times in a row, whatever its errors say, runs again; `failing_tool`: so does a
-    tool with any input after twice as many. `cycle`: two to five calls, or
-    messages of calls, in a circle with equal results. `empty_input`: messages that call a tool
-    without what its schema requires, and a further one is run. `refusals`: the agent answers the
-    same call itself more than twice as often, by a refusal, or by a tool of its own with the same
-    result, and the turn goes on. A kill begins every count anew,
-    for what an agent counts is in its memory. Over a recording, in which nobody could stop,
-    `same_call` and `same_failure` are the runs of the counts, and `cycle` is two calls in turn.
-    Source: invariant 11.
+    count of the calls only, twice as often. `same_failure`: one tool and one error, with any input;
+    but one call that failed so may be changed and tried once. `failing_call`: one call that fails
+    `failures` times in a row, with any errors, runs again; `failing_tool`: so does a tool with any
+    input after twice as many. `cycle`: two to five calls, or messages of calls, in a circle with
+    equal results. `empty_input`: messages that call a tool without what its schema requires, and a
+    further one is run. `refusals`: the agent answers the same call itself more than twice as often,
+    and the turn goes on. Such an answer is a refusal, or comes from a tool of its own with the same
+    result.
+
+    A kill starts every count again, for an agent keeps its counts in memory. Over a recording,
+    which could not be stopped, `same_call` and `same_failure` are the runs of the counts, and
+    `cycle` is two calls in turn. Source: invariant 11.
     """
     trace = history.trace
     if trace.world == "recording":

@@ -62,8 +62,10 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
 
     `lost`: the model never gets it, nothing answers it, or it is not stored. `twice`: it starts a
     second turn, comes again as new after its reply, or is stored again. `order`: it stands in its
-    request, but behind something older. Not meant: the message of a turn that failed or whose reply
-    was empty, which the history may keep, and a request that cannot be read. Source: invariant 29.
+    request, but behind something older.
+
+    Not a finding: the message of a turn that failed or whose reply was empty, which the history may
+    keep, and a request that cannot be read. Source: invariant 29.
     """
     trace = history.trace
     started: dict[str, Turn] = {}
@@ -160,9 +162,10 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
 
     `missing`: it ends without one, and its message is new. `twice`: with several. `repeated`: the
     part of a failed answer that the user has read is said again by the next one. `after_cancel`: a
-    success is reported after the cancel; a notice, an error or the status `cancelled` is none. What
-    the outbox did not take may be sent again; so may, after a kill or a lost answer of the outbox,
-    what nobody knows to have arrived, with a word that it may be there already. Source: invariant
+    success is reported after the cancel; a notice, an error or the status `cancelled` is none.
+
+    What the outbox did not take may be sent again. So may, after a kill or a lost answer of the
+    outbox, what has perhaps arrived; it then says that it may be there already. Source: invariant
     30.
     """
     trace = history.trace

@@ -46,15 +46,17 @@ def request_fits(history: History) -> Iterator[Finding]:
     images), a 413, and "prompt is too long" as an error in a stream, as a stop reason or as a
     wrapper's own message. `again`: a later main request of that turn has neither fewer tokens nor
     fewer bytes, and nothing came of the turn in between. Where the reply may be what does not fit,
-    a lower `max_tokens` is smaller too. Not meant: the same conversation for a model or with a beta
-    whose window is another one, what grows after a request that succeeded, a retry by the SDK, the
-    step that was under way when the agent was killed, begun once more, and a new turn; and a part
-    of the conversation with a longer prompt around it, which is smaller than any real window.
-    `result`: a second turn ends with the refusal of a request that holds a single result of a tool
-    larger than the scenario's window. An agent that knows one shape of the refusal
-    pays for each of the others, and its conversation is stuck. An agent mends it by treating all
-    shapes alike: make the request smaller, look whether it is, else say so; and by a cap on what a
-    tool may say. Source: invariant 7; gptme/gptme#185.
+    a lower `max_tokens` is smaller too. `result`: a second turn ends with the refusal of a request
+    that holds a single result of a tool larger than the scenario's window.
+
+    Not a finding: the same conversation for a model or with a beta whose window is another one;
+    what grows after a request that succeeded; a retry by the SDK; the step that was under way when
+    the agent was killed, begun once more; a new turn; a part of the conversation with a longer
+    prompt around it, which is smaller than any real window.
+
+    An agent that knows one shape of the refusal pays for each of the others, and its conversation
+    is stuck. An agent mends it by treating all shapes alike: make the request smaller, look whether
+    it is, else say so; and by a cap on what a tool may say. Source: invariant 7; gptme/gptme#185.
     """
     for turn in history.trace.turns.values():
         yield from _in_a_turn(history.trace, turn)
@@ -152,15 +154,18 @@ def compaction_preserves(history: History) -> Iterator[Finding]:
     """A compaction keeps what is under way, and one that fails changes nothing.
 
     `too_large`: the prompt for a summary is over the window, and more than half of what was to be
-    made shorter, for not every refusal says how small the window is. Then, in the next main request
-    of the turn: `open_call`: a call of the model that had no result yet is gone. `last_message`:
-    the message that the turn answers is gone. `rules`: words of the system text are gone. `failed`:
-    the summary was empty or never came, the request before was not refused, and what stood in it is
-    changed all the same. That a compact request is well formed is asked by `valid_request` and the
-    checks of its form. Not meant: a long message that is cut short, calls with a result, a prompt
-    that must become smaller somehow because it was refused, and a recording, in which requests are
-    inferred. An agent mends it by summarising only what lies before the turn that is going on, and
-    by taking a summary for its history only once it is known to be one. Source: invariant 17;
+    made shorter. Half is the measure because not every refusal says how small the window is. The
+    other rules look at the next main request of the turn. `open_call`: a call of the model that had
+    no result yet is gone. `last_message`: the message that the turn answers is gone. `rules`: words
+    of the system text are gone. `failed`: the summary was empty or never came, the request before
+    was not refused, and what stood in it is changed all the same. That a compact request is well
+    formed is asked by `valid_request` and the checks of its form.
+
+    Not a finding: a long message that is cut short; calls with a result; a prompt that must become
+    smaller somehow because it was refused; a recording, in which requests are inferred.
+
+    An agent mends it by summarising only what lies before the turn that is going on. It takes a
+    summary for its history only once it is known to be one. Source: invariant 17;
     earendil-works/pi#4570.
     """
     for compaction in history.trace.compactions:
@@ -278,8 +283,10 @@ def compaction_progress(
     is sent after one that did not fail is no smaller than what was refused. `unusable`: the next
     request tells the summary although it was cut off or refused, or is the error message of a
     wrapper, which counts no token. `too_many`: more than `most` without a successful main answer
-    between them. Not meant: a compaction that was under way when
-    the agent was killed, and begins again. Source: invariant 16.
+    between them.
+
+    Not a finding: a compaction that was under way when the agent was killed, and begins again.
+    Source: invariant 16.
     """
     trace = history.trace
     in_turns: dict[int, list[Compaction]] = {}

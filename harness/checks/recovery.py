@@ -34,16 +34,19 @@ def resume_bounded(history: History, *, resumes: int = 1) -> Iterator[Finding]:
     """After a kill a turn is taken up at most `resumes` times, and none of its calls is repeated.
 
     `again`: the model is asked for a message in more than `resumes` + 1 attempts. `parked`: a
-    message was worked on in `resumes` + 1 attempts, each of which was killed before its end, and
-    the agent, started again, ends without a word about it. `executed`: a call that was run before a
-    kill, and of which the model has seen no result, is run again after it.
-    Not meant: finishing an interrupted turn once; delivering again a reply that was stored; a
-    message that was handed out and not begun; a call that the model asks for anew when it knows
+    message was worked on in `resumes` + 1 attempts, each of which was killed before its end. The
+    agent, started again, then ends without a word about it. `executed`: a call that was run before
+    a kill, and of which the model has seen no result, is run again after it.
+
+    Not a finding: finishing an interrupted turn once; delivering again a reply that was stored; a
+    message that was handed out and not begun; a call that the model asks for again when it knows
     that the outcome of the first is unknown; a repetition whose effect bears the same idempotency
-    key. A resumed session ran the command that had restarted its own gateway, and again after each
-    start (NousResearch/hermes-agent#49201). An agent mends it by storing that it begins before it
-    does, by results that say "outcome unknown" for open calls, and by parking a turn that was
-    begun twice. Source: invariant 31.
+    key.
+
+    A resumed session ran the command that had restarted its own gateway, and again after each start
+    (NousResearch/hermes-agent#49201). An agent mends it in three places. It stores that it begins
+    before it does. It answers open calls with "outcome unknown". It parks a turn that was begun
+    twice. Source: invariant 31.
     """
     trace = history.trace
     kills = trace.kills
@@ -143,17 +146,20 @@ MANY_PAUSES = 3
 def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
     """When a fault is over, the next `messages` messages of the session get an ordinary reply.
 
-    A fault is one that was injected at any seam, a kill, a cancel, a tool that failed, or a stored
-    session to begin with, which may hold anything; a turn in which one is met is not judged.
-    `refused`: the last request of a later turn is refused for what the agent sends. `unasked`: the
-    turn ends with an error, and the model was not asked. `unanswered`: the model answered in words,
-    in order and without a call, and the turn brings no final that is a success, or the agent ended.
-    Not meant: a turn that the model declines, cuts short, or spends on calls or pauses; a
+    A fault is one that was injected at any seam, a kill, a cancel or a tool that failed. A stored
+    session to begin with is a fault too, for it may hold anything. A turn in which one is met is
+    not judged. `refused`: the last request of a later turn is refused for what the agent sends.
+    `unasked`: the turn ends with an error, and the model was not asked. `unanswered`: the model
+    answered in words, in order and without a call, and the turn brings no final that is a success,
+    or the agent ended.
+
+    Not a finding: a turn that the model declines, cuts short, or spends on calls or pauses; a
     conversation that is longer than the model's window; a message that is blank, came before, or
-    was interrupted; a pause that the provider asked for and that is not over yet. One tool call
-    without a result stood in the history, and every later prompt was answered with status 400
-    (anthropics/claude-code#1831). An agent mends it by making each request from its rows anew, so
-    that it is valid whatever they hold, and by state that ends with its turn. Source: invariant 32.
+    was interrupted; a pause that the provider asked for and that is not over yet.
+
+    One tool call without a result stood in the history, and every later prompt was answered with
+    status 400 (anthropics/claude-code#1831). An agent mends it by building each request newly from
+    its rows, so that it is valid with any rows. Its state ends with its turn. Source: invariant 32.
     """
     trace = history.trace
     faults, marks = _Faults(trace), Marks(trace)

@@ -170,12 +170,15 @@ def nonblank_content(history: History, *, results: bool = False) -> Iterator[Fin
     """No message of a request is empty, and no text block of one is blank.
 
     `empty`: a message without content, but for an assistant's at the end. `blank`: a text of white
-    space only. Asked of requests that the dialect accepts. Not meant: a tool result without text,
-    unless `results` is set, for the API takes it and some gateways do not; a text of no characters
-    beside a call, which is the dialect's to refuse; and a log, which keeps what the model said and
-    not what was sent. Models do answer with a blank, and what was stored unseen makes every later
-    request fail. An agent mends it by leaving blank texts out of what it sends, whatever is stored.
-    Source: invariant 3; NousResearch/hermes-agent#70475.
+    space only. Asked of requests that the dialect accepts.
+
+    Not a finding: a tool result without text, unless `results` is set, for the API takes it and
+    some gateways do not; a text of no characters beside a call, which is the dialect's to refuse;
+    and a log, which keeps what the model said and not what was sent.
+
+    Models do answer with a blank, and what was stored unseen makes every later request fail. An
+    agent mends it by leaving blank texts out of what it sends, also where they are stored. Source:
+    invariant 3; NousResearch/hermes-agent#70475.
     """
     for exchange, nodes in first_seen(history.trace):
         for node in nodes:
@@ -219,9 +222,13 @@ def wellformed_text(history: History) -> Iterator[Finding]:
 
     `request`: a message, the system text or a tool of a request holds one; `row`: a stored row.
     Half an emoji fits into no file and into no request; once stored, it breaks every turn that
-    follows. Not meant: a whole emoji, its two halves in two deltas put together again, and a text
-    that spells the escape out. An agent mends it by replacing what does not encode before it stores
-    or sends a text, whoever wrote it. Source: invariant 4; anthropics/claude-code#86560.
+    follows.
+
+    Not a finding: a whole emoji, its two halves in two deltas put together again, and a text that
+    spells the escape out.
+
+    An agent mends it by replacing what does not encode before it stores or sends a text, from any
+    author. Source: invariant 4; anthropics/claude-code#86560.
     """
     trace, told = history.trace, set[str]()
     for exchange in trace.exchanges:
@@ -246,11 +253,14 @@ def ends_with_user(history: History) -> Iterator[Finding]:
     """A main request ends with the user or a tool, never with the assistant's own words.
 
     `assistant`: the last message is the assistant's, though the last answer was not paused. Asked
-    of requests that the dialect accepts: newer models take no prefill. Not meant: a request that
-    sends a paused answer back, or does so again as it was, and a recording, whose model may have
-    taken it. It comes of a reply that was stored before a retry, or of a turn begun without
-    its message. An agent mends it by asking the model only when somebody else has spoken. Source:
-    invariant 5; XiaomiMiMo/MiMo-Code#1703.
+    of requests that the dialect accepts: newer models take no prefill.
+
+    Not a finding: a request that sends a paused answer back, or does so again as it was, and a
+    recording, whose model may have taken it.
+
+    It comes of a reply that was stored before a retry, or of a turn begun without its message. An
+    agent mends it by asking the model only when somebody else has spoken. Source: invariant 5;
+    XiaomiMiMo/MiMo-Code#1703.
     """
     paused: dict[str, bool] = {}
     sent_back: dict[str, Node] = {}
@@ -296,12 +306,15 @@ def tool_pairing(history: History) -> Iterator[Finding]:
 
     `unanswered`: a call of the assistant has no result before it speaks again, or before the end of
     the request. `orphan`: a result whose call is not in the assistant's last turn. Asked of
-    requests that the dialect accepts. Not meant: results in any order or split over several
-    messages, neighbouring messages of the assistant (one turn), a result whose call the provider
-    keeps (`previous_response_id`), and in a log the calls of an answer that broke off, which no
-    request repeats. One left open poisons a session: every later request is refused. An agent mends
-    it by answering each call before it sends the next message, with an error result where the
-    outcome is unknown. Source: invariant 1; openclaw/openclaw#16095.
+    requests that the dialect accepts.
+
+    Not a finding: results in any order or split over several messages; neighbouring messages of the
+    assistant (one turn); a result whose call the provider keeps (`previous_response_id`); in a log
+    the calls of an answer that broke off, which no request repeats.
+
+    One left open poisons a session: every later request is refused. An agent mends it by answering
+    each call before it sends the next message, with an error result where the outcome is unknown.
+    Source: invariant 1; openclaw/openclaw#16095.
     """
     state: dict[int, _Calls] = {}
     unsent = unsent_answers(history.trace)

@@ -33,14 +33,16 @@ _TOLERANCE_MS = 10
 def retry_budget(history: History, *, attempts: int = 6, turn: int = 12) -> Iterator[Finding]:
     """One request is tried at most `attempts` times, and a turn has at most `turn` failures.
 
-    `request`: the same request, asked by whatever layer (the SDK, the agent, what runs the agent),
-    more than `attempts` times in a turn without a success. `turn`: more than `turn` attempts of a
-    turn failed, whatever they asked; a restart does not begin anew. Not meant: asking the same
-    again after a success, a redirect that the HTTP client follows, and failures that are spread
-    over turns. Three layers that try three
-    times each are twenty-seven requests, sent when the provider can take them least. An agent mends
-    it by letting one layer retry, and by a budget for the turn. Source: invariant 14;
-    BerriAI/litellm#2620.
+    `request`: the same request, asked by any layer (the SDK, the agent, what runs the agent), more
+    than `attempts` times in a turn without a success. `turn`: more than `turn` attempts of a turn
+    failed, with any requests; a restart does not start a new count.
+
+    Not a finding: asking the same again after a success; a redirect that the HTTP client follows;
+    failures that are spread over turns.
+
+    Three layers that try three times each are twenty-seven requests, sent when the provider can
+    take them least. An agent mends it by letting one layer retry, and by a budget for the turn.
+    Source: invariant 14; BerriAI/litellm#2620.
     """
     has_turns = "inbox" in history.trace.seams
     for one in history.trace.turns.values():
@@ -114,14 +116,16 @@ def backoff(
     Asked of a request that is sent again after a status that may pass (408, 409, 429, 5xx), or
     after no answer at all. `too_soon`: within `least_ms`, unless the answer allowed it.
     `before_retry_after`: sooner than the answer asked for, if that is at most `cap_s`. `above_cap`:
-    sent again at all, though the answer asked for more than `cap_s`; then the user is to hear of it
+    sent again at all, though the answer asked for more than `cap_s`; then the user is to be told
     instead. `flat`: `flat_gaps` waits in a row of which none is longer than the first, jitter set
-    aside. Waits that the answer asked for, and those of `ceiling_s` and more, need not grow. Not
-    meant: a stream that broke off, which says nothing of load, an error that the network broke off,
-    and a `retry-after` that is a date or cannot be read. Agents that come back together keep a
-    provider down, and one that sleeps a day looks dead. An agent mends it by doubling its waits
-    with jitter, by obeying `retry-after`, and by giving up where that is too long.
-    Source: invariant 15; cline/cline#713.
+    aside. Waits that the answer asked for, and those of `ceiling_s` and more, need not grow.
+
+    Not a finding: a stream that broke off, which says nothing of load; an error that the network
+    broke off; a `retry-after` that is a date or malformed.
+
+    Agents that come back together keep a provider down, and one that sleeps a day looks dead. An
+    agent mends it by doubling its waits with jitter, by obeying `retry-after`, and by giving up
+    where that is too long. Source: invariant 15; cline/cline#713.
     """
     starts = [start.n for start in history.trace.starts]
     for turn in history.trace.turns.values():
@@ -203,9 +207,10 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
     For good: a 4xx other than 408, 409 and 429, a refusal, a full context. A truncated answer may
     be asked for again `truncated` times, one in which nothing is said `empty` times. Unchanged is a
     request with the same messages, fields and headers: a hint, a beta less or another key makes it
-    another one. Headers that are new with each try do not count. Not meant: retries by the SDK,
-    which are the provider's wish, and the step that was under way when the agent was killed, begun
-    once more. Source: invariant 13; lsdefine/GenericAgent#225.
+    another one. Headers that are new with each try do not count.
+
+    Not a finding: retries by the SDK, which are the provider's wish, and the step that was under
+    way when the agent was killed, begun once more. Source: invariant 13; lsdefine/GenericAgent#225.
     """
     for turn in history.trace.turns.values():
         tries = _Tries({"truncated": truncated, "empty": empty})

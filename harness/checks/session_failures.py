@@ -26,20 +26,22 @@ def session_answers(
 ) -> Iterator[Finding]:
     """A recorded session answers the messages of its user.
 
-    `dead`: the last `messages` messages of the user, or more, each got a refusal of the request for
-    what it holds (`API Error: 400 ...`, 413, 422, "Prompt is too long") in the place of an answer,
-    and no ordinary answer follows. What is refused stands in the stored conversation, so each
-    further message is refused too. `failing`: the work on `failures` messages in a row, or more,
-    ends in an error of the API. `account`: so it does, and the errors are about login, credit or a
-    limit of use. `error_at_end`: a log ends in an error of the API, and none of these holds.
-    `unanswered`: the session ends with `alone` messages of the user, or more, that nobody answers.
+    `dead`: the last `messages` messages of the user, or more, each got a refusal in the place of an
+    answer, and no ordinary answer follows. The refusal is for what the request holds (413, 422,
+    "Prompt is too long", `API Error: 400 ...`). What is refused stands in the stored conversation,
+    so each further message is refused too. `failing`: the work on `failures` messages in a row, or
+    more, ends in an error of the API. `account`: so it does, and the errors are about login, credit
+    or a limit of use. `error_at_end`: a log ends in an error of the API, and none of these holds.
+    `unanswered`: the session ends with `alone` messages of the user, or more, without an answer.
+
     Asked of recordings; of runs, `session_heals` is. An answer is an error where the log marks it
-    so, or where its text begins like one.
-    Not meant: one failure that a later try mends, a session that went on after its refusals, a
-    group chat, and messages that the user took back by an interrupt. One tool call without a result
-    stood in the history, and every later prompt was answered with status 400
-    (anthropics/claude-code#1831). An agent mends it by making each request from its rows anew, so
-    that it is valid whatever they hold. Source: invariant 32.
+    so, or where its text begins like one. Not a finding: one failure that a later try mends; a
+    session that went on after its refusals; a group chat; messages that the user took back by an
+    interrupt.
+
+    One tool call without a result stood in the history, and every later prompt was answered with
+    status 400 (anthropics/claude-code#1831). An agent mends it by building each request newly from
+    its rows, so that it is valid with any rows. Source: invariant 32.
     """
     if history.trace.world != "recording":
         return

@@ -39,16 +39,19 @@ def compaction_due(
 ) -> Iterator[Finding]:
     """A conversation is compacted when it is long, not when it has hardly begun, nor in each turn.
 
-    `early`: the model is asked for a summary although the session's largest prompt, with what came
-    since, is below `share` of the scenario's window, or below `tokens` where it has none. Counted
-    is the larger of our count and of the answer's usage. `every_turn`: in `turns` turns in a row
-    the model is asked for a summary that no refusal called for, and what follows carries nearly
-    all that was said before. `missed`: the last request of a turn that fails is the first one that
-    is over the window, nothing makes it smaller, and elsewhere in the run the agent does compact.
-    Not meant: a session in which a request was refused for its size, in any shape; a list of `rows`
-    messages or more, which an agent may count; a summary that the user asks for; a session that was
-    seeded or taken up after a start, whose size no request has shown; a summary that is no request;
-    an agent that never compacts, and one whose compaction does not help.
+    `early`: the model is asked for a summary although the session is small. Its largest prompt,
+    with what came since, is below `share` of the scenario's window, or below `tokens` where it has
+    none. The size is the larger of our count and of the answer's usage. `every_turn`: in `turns`
+    turns in a row the model is asked for a summary without a refusal that calls for it. What
+    follows carries nearly all that was said before. `missed`: the last request of a turn that fails
+    is the first one that is over the window. Nothing makes it smaller, and elsewhere in the run the
+    agent does compact.
+
+    Not a finding: a session in which a request was refused for its size, in any shape; a list of
+    `rows` messages or more, which an agent may count; a summary that the user asks for; a session
+    that was seeded or taken up after a start, whose size no request has shown; a summary that is no
+    request; an agent that never compacts, and one whose compaction does not help.
+
     A limit that was not configured had each "hi" compacted (anomalyco/opencode#31152). An agent
     mends it by comparing the size with the window of the model it asks. Source: invariant 16.
     """
@@ -155,13 +158,16 @@ def wake_budget(
     """Turns that wake themselves have a budget together, until a user writes again.
 
     `tokens`: the model is asked in a turn that a timer has begun, although such turns have cost
-    more than so many tokens since the last message of a user, those of sub-agents included. A turn
-    is woken when its message matches `woken`, in any session. The request that crosses the ceiling
-    is no finding; the next one is, once.
-    Not meant: a turn of a user, which `budget_ceiling` judges; a heartbeat that is answered without
-    the model. Heartbeats sent the whole conversation each time, for 300 million
-    tokens a day, while nobody was there (openclaw/openclaw#67308). An agent mends it by a small
-    context for such turns, and by an end that is told. Source: invariant 18.
+    more than so many tokens. The cost counts from the last message of a user, that of sub-agents
+    included. A turn is woken when its message matches `woken`, in any session. The request that
+    crosses the ceiling is no finding; the next one is, once.
+
+    Not a finding: a turn of a user, which `budget_ceiling` judges; a heartbeat that is answered
+    without the model.
+
+    Heartbeats sent the whole conversation each time, for 300 million tokens a day, while no user
+    was there (openclaw/openclaw#67308). An agent mends it by a small context for such turns, and by
+    an end that is told. Source: invariant 18.
     """
     trace = history.trace
     try:

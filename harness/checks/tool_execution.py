@@ -24,10 +24,11 @@ def args_complete(history: History) -> Iterator[Finding]:
     `incomplete`: the answer never ended. `truncated`: it stopped for another reason than to call a
     tool. `changed`: the input that ran is not the one on the wire. `empty_input`: `{}` ran although
     the schema requires a name. `no_object`: the input of a recorded call is JSON of another kind (a
-    list, a number), or a text that should have been an object: cut short, or encoded twice. Not
-    meant: an answer whose end came, however its events are numbered; an input with `NaN`, as a
-    client reads it; free text for a custom tool; no input at all; and in a recording a failed call,
-    which may never have run. Source: invariant 22.
+    list, a number), or a text that should have been an object: cut short, or encoded twice.
+
+    Not a finding: an answer whose end came, however its events are numbered; an input with `NaN`,
+    as a client reads it; free text for a custom tool; no input at all; and in a recording a failed
+    call, which may never have run. Source: invariant 22.
     """
     trace = history.trace
     recorded = trace.world == "recording"
@@ -87,7 +88,7 @@ def _readings(value: Json) -> set[str]:
 
 @needs("tool", told_by="run")
 def effect_once(history: History) -> Iterator[Finding]:
-    """A call of the model is carried out once, whatever happens to the request that follows.
+    """A call of the model is carried out once, also when the request that follows fails.
 
     `again`: a call that was run and did not fail is run again. `effect`: two runs of one call
     change the outside world, and no idempotency key makes them one. A call that stands twice in an

@@ -24,10 +24,14 @@ def unique_tool_ids(history: History) -> Iterator[Finding]:
 
     `empty`: a call without an id. `repeated`: two calls of one request have the same.
     `two_results`: more results name an id than calls have it. Asked of requests that the dialect
-    accepts. In a recording the calls without an id are one finding. Not meant: the same call again
-    in a later request, which is the history, and one id in two sessions. Clones mint ids from the
-    tool's name, or send none; then a result finds the wrong call. An agent mends it by giving such
-    a call an id of its own before it is sent. Source: invariant 2; anthropics/claude-code#20901.
+    accepts. In a recording the calls without an id are one finding.
+
+    Not a finding: the same call again in a later request, which is the history, and one id in two
+    sessions.
+
+    Clones mint ids from the tool's name, or send none; then a result finds the wrong call. An agent
+    mends it by giving such a call an id of its own before it is sent. Source: invariant 2;
+    anthropics/claude-code#20901.
     """
     lanes: dict[tuple[str, str], _Lane] = {}
     nameless: list[Finding] = []

@@ -35,10 +35,10 @@ from harness.core.values.verdict import Finding
 def truthful_outcome(history: History) -> Iterator[Finding]:
     """A turn that ends as a success was one: a whole answer of the model, ended in order.
 
-    Findings: `empty` text, `no_answer` of the model, `limit` met, last answer `failed`,
-    `incomplete`, `refused`, `truncated`, `unfinished` (it asked for a tool), or `synthetic` (an
-    error in the clothes of an answer, for which no token was counted). `exit_code`: exit
-    status 0 of a target that said nothing after a failed answer. Source: invariant 33.
+    Findings: `empty` text; `no_answer` of the model; `limit` met; last answer `failed`,
+    `incomplete`, `refused`, `truncated`, `unfinished` (it asked for a tool); or `synthetic` (an
+    error in the form of an answer, for which no token was counted). `exit_code`: exit status 0 of a
+    target that said nothing after a failed answer. Source: invariant 33.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -95,15 +95,18 @@ def error_visible(history: History) -> Iterator[Finding]:
     """When a tool failed, the model is told so, and the user is not told that it worked.
 
     `hidden`: a tool raised, ran out of time, or answered with an error or an error status, and the
-    result that the model is sent is not flagged as an error, says nothing of one, and does not hold
-    what the tool said. `claimed`: a tool of the turn failed and did not succeed later, and the
-    final that ends the turn as a success says words that the scenario forbids (`must_not.say`).
-    Not meant: a tool that failed and was tried again before its result was sent; a wire without a
-    flag, where the text says it; a tool that answers in order with words about errors; a reply
-    that tells of the failure. A 404 with an empty body looked like a success to the model, which
-    asked for it 172 times (HKUDS/nanobot#2298). An agent mends it by giving each failed call a
-    result that is flagged and says what happened, and by telling the user only what a result shows.
-    Source: invariant 24.
+    model is not told. The result that the model is sent is not flagged as an error, says nothing of
+    one, and does not hold what the tool said. `claimed`: a tool of the turn failed and did not
+    succeed later, and the user is told that it worked. The final that ends the turn as a success
+    says words that the scenario forbids (`must_not.say`).
+
+    Not a finding: a tool that failed and was tried again before its result was sent; a wire without
+    a flag, where the text says it; a tool that answers in order with words about errors; a reply
+    that tells of the failure.
+
+    A 404 with an empty body looked like a success to the model, which asked for it 172 times
+    (HKUDS/nanobot#2298). An agent mends it by giving each failed call a result that is flagged and
+    says what happened. It tells the user only what a result shows. Source: invariant 24.
     """
     for ran in _runs(history):
         last = ran[-1]
@@ -168,12 +171,14 @@ def stream_error_handled(history: History) -> Iterator[Finding | Case]:
     successful turn. `silent`: the model is not asked again in the turn, and the user is told
     nothing. Of a main answer that came whole: `chunks`: the final has replacement characters where
     the answer has none, so its pieces were decoded one by one.
-    Not meant: a part that is kept with a mark, or told as one; a part that was shown as it came,
-    and that a reply or an error then replaces; an answer that a kill of the agent or a cancel cut
-    off; replacement characters that the model wrote. A provider that was overloaded said so in an
-    event after its 200, and neither retry nor fallback saw it (BerriAI/litellm#6532). An agent
-    mends it by counting an answer only when its terminal event has come. Source: invariant 25,
-    with chunking_neutral.
+
+    Not a finding: a part that is kept with a mark, or told as one; a part that was shown as it
+    came, and that a reply or an error then replaces; an answer that a kill of the agent or a cancel
+    cut off; replacement characters that the model wrote.
+
+    A provider that was overloaded said so in an event after its 200, and neither retry nor fallback
+    saw it (BerriAI/litellm#6532). An agent mends it by counting an answer only when its terminal
+    event has come. Source: invariant 25, with chunking_neutral.
     """
     trace = history.trace
     for run in trace.executions:

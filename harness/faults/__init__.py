@@ -109,8 +109,9 @@ def arm(
     """The fault that `spec` names, ready to fire on a run of `wire` ("" where none is known).
 
     `refusals` are what that provider answers for a broken rule, for the faults that force one.
-    Raises InputError for an unknown kind or seam, one that the fault cannot strike on, a provider
-    that has no such thing, and for a setting that the fault has not got or that has a wrong value.
+    Raises InputError for an unknown kind or seam, one that the fault cannot strike on, and a
+    provider that has no such thing. It does so too for a setting that the fault has not got or that
+    has a wrong value.
     """
     fault = by_kind(spec.kind, place)
     spec = msgspec.structs.replace(spec, on=spec.on or fault.on)

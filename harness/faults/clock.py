@@ -117,16 +117,21 @@ def cache_expired(moment: Moment, plan: Plan, *, wait_s: Seconds = 301.0) -> Pla
 
 
 def overloaded_until(moment: Moment, plan: Plan, *, until_s: Seconds = 1.0) -> Plan:
-    """529 for every call before the second `until_s` of the run: whoever asks meanwhile is sent
-    away together. To be armed for more than one call (`often: forever`)."""
+    """529 for every call before the second `until_s` of the run: all agents that ask fail together.
+
+    To be armed for more than one call (`often: forever`).
+    """
     if moment.call.at_ms >= until_s * 1000:
         return plan
     return error(moment, 529, "Overloaded")
 
 
 def overloaded_session(moment: Moment, plan: Plan, *, session: SessionName = "main") -> Plan:
-    """529 for the calls of one session, while all others succeed: a back-off that somebody else's
-    success resets never grows. To be armed for more than one call (`often: forever`)."""
+    """529 for the calls of one session, while all others succeed.
+
+    A back-off that another session's success resets never grows. To be armed for more than one call
+    (`often: forever`).
+    """
     return error(moment, 529, "Overloaded") if moment.call.session == session else plan
 
 

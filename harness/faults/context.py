@@ -112,7 +112,7 @@ def too_long_after_compaction(
 def too_long_after_tools(
     moment: Moment, plan: Plan, *, tokens: Tokens = 208_380, window_tokens: FromOne = 200_000
 ) -> Plan:
-    """It becomes too long in the middle of a tool loop: the request that carries results."""
+    """The prompt becomes too long in the middle of a tool loop, at the request with results."""
     messages = moment.call.messages
     inside = bool(messages and messages[-1].tool_results)
     return _too_long(moment, tokens, window_tokens) if inside else plan
@@ -121,7 +121,7 @@ def too_long_after_tools(
 def too_long_while_open(
     moment: Moment, plan: Plan, *, tokens: Tokens = 208_380, window_tokens: FromOne = 200_000
 ) -> Plan:
-    """It becomes too long while the model has paused, or a call of it has no result yet."""
+    """The prompt becomes too long while the model has paused or a call has no result yet."""
     messages = moment.call.messages
     is_open = bool(messages) and messages[-1].role == "assistant"
     return _too_long(moment, tokens, window_tokens) if is_open else plan
@@ -161,7 +161,7 @@ def compaction_too_long(
 
 
 def compaction_hangs(moment: Moment, plan: Plan, *, wait_s: Seconds | None = None) -> Plan:
-    """The request for a summary is not answered for `wait_s` seconds (for ever), then cut."""
+    """The request for a summary hangs for `wait_s` seconds (default: no end), then it is cut."""
     return (Wait(ms(wait_s)), Close())
 
 
@@ -172,7 +172,7 @@ def summary_cut_off(moment: Moment, plan: Plan) -> Plan:
 
 
 def summary_only_thought(moment: Moment, plan: Plan) -> Plan:
-    """The summary was thought and never said."""
+    """The summary comes as a thought, and nothing is said."""
     return with_reply(plan, Reply((Thinking(_text(plan) or "…"),)))
 
 
@@ -189,7 +189,7 @@ def summary_larger(moment: Moment, plan: Plan, *, factor: Factor = 2) -> Plan:
 
 
 def summary_calls_a_tool(moment: Moment, plan: Plan, *, tool: str = "summarise") -> Plan:
-    """In place of a summary the model calls a tool that nobody offered."""
+    """In place of a summary the model calls a tool that was not offered."""
     use = ToolUse(moment.draws.identifier("toolu_", moment.call.key, "fault"), tool, {})
     return with_reply(plan, Reply((use,), "tool_use"))
 

@@ -76,7 +76,7 @@ def overtaken(moment: Moment, plan: Plan) -> Plan:
 
 
 def cancelled_between(moment: Moment, plan: Plan) -> Plan:
-    """The user cancels and writes anew at once: the cancel comes first, when its turn is over.
+    """The user cancels and writes again at once: the cancel comes first, when its turn is over.
 
     It takes nothing back; the message behind it is an ordinary turn.
     """
@@ -170,9 +170,9 @@ def final_fails(moment: Moment, plan: Plan, *, message: str = "the chat is gone"
 def killed(moment: Moment, plan: Plan, *, at: Literal["before", "after"] = "before") -> Plan:
     """The agent is killed at a call; `often` says how often, `limits.restarts` how often at most.
 
-    `before` the world has done anything: no reply was made, no tool has run. `after` it has done
-    everything: a tool's effect has happened, a reply was billed, a message has arrived, and the
-    agent has not heard of it.
+    `before`: nothing has happened, no reply was made and no tool has run. `after`: all has happened
+    (a tool's effect, a billed reply, an arrived message), and the agent has not received the
+    answer.
     """
     return (Kill(),) if at == "before" else (*plan, Kill())
 

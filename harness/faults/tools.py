@@ -119,7 +119,7 @@ def partial_effect(moment: Moment, plan: Plan) -> Plan:
 
 
 def kills_agent(moment: Moment, plan: Plan, *, effect: str = "restart") -> Plan:
-    """The tool restarts the agent that calls it: what it does happens, and nobody hears of it."""
+    """The tool restarts the agent that calls it: the effect happens, the agent gets no result."""
     return (*_effects(plan), Effect(effect), Kill())
 
 
@@ -129,13 +129,13 @@ UNAPPROVED = "Nobody answered the request for approval; nothing was done."
 def late(moment: Moment, plan: Plan, *, wait_s: Seconds = 3600.0) -> Plan:
     """The tool answers only after `wait_s` seconds; escalating, twice as many each time.
 
-    Whoever gives up before does not stop it: its effect happens all the same.
+    An agent that gives up before does not stop it: its effect happens all the same.
     """
     return (Wait(ms(wait_s * moment.harder)), *plan)
 
 
 def never_returns(moment: Moment, plan: Plan, *, wait_s: Seconds | None = None) -> Plan:
-    """The effect happens, and the tool does not answer for `wait_s` seconds (for ever)."""
+    """The effect happens, and the tool does not answer for `wait_s` seconds (default: no end)."""
     return (*_effects(plan), Wait(ms(wait_s)), Raise("timeout", "the tool does not answer"))
 
 

@@ -24,7 +24,7 @@ Place = Callable[[Sequence[str | int]], str]
 def load_profile(path: Path) -> Profile:
     """The profile of a file: TOML by its suffix, else YAML.
 
-    Raises InputError `FILE:LINE: …` for whatever is wrong with it.
+    Raises InputError `FILE:LINE: …` for any mistake in it.
     """
     if path.suffix == ".toml":
         text = text_of(path)

@@ -81,7 +81,7 @@ def load_scenarios(path: Path | str, files_from: tuple[str, ...] = ()) -> list[S
     """All runs of a scenario file; the files that it names stand below its folder, or `files_from`.
 
     A text may name one that comes along with the package, as `@loops/circles`. Raises InputError
-    `FILE:LINE: …` for whatever is wrong with it.
+    `FILE:LINE: …` for any mistake in it.
     """
     found = read_source(named_path(path) if isinstance(path, str) else path).scenarios()
     return [msgspec.structs.replace(one, files_from=files_from) for one in found]
@@ -230,7 +230,7 @@ class SourceFile:
 def load_overlay(path: Path) -> tuple[FaultSpec, ...]:
     """The faults of an overlay file.
 
-    Raises InputError `FILE:LINE: …` for whatever is wrong with it, wrong names apart.
+    Raises InputError `FILE:LINE: …` for any mistake in it, wrong names apart.
     """
     source = read_source(path)
     root: Any = source.root

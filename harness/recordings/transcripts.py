@@ -40,8 +40,8 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     """One list of messages, with what the recording says around it.
 
     `stops` gives the stop reason of the assistant messages that have one, by their index.
-    `restarts` gives the messages with which the context began anew, and for each the first message
-    before it that was kept, which is itself when none was. `roles`: who spoke is recorded; a list
+    `restarts` gives the messages with which the context began again. For each it gives the first
+    message before it that was kept, or itself when none was. `roles`: who spoke is recorded; a list
     of tool spans only says what was called.
     `exchange`: the messages are one request, followed by its answer when `answered`; else they are
     a log, in which every assistant message was an answer. `complete` and `error` are those of the

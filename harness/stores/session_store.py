@@ -84,7 +84,7 @@ class SessionStore(Protocol):
         """The session's history: its last summary, if any, then the rows it does not cover."""
 
     def rows(self, session: str) -> list[SessionRow]:
-        """Every row of the session, whatever was summarised."""
+        """Every row of the session, summarised or not."""
 
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
         """Every row of every session in order, as the harness reads a store."""

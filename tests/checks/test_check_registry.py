@@ -153,5 +153,5 @@ def test_declarations_are_told_in_words() -> None:
         "a cancel of the turn; a kill of the agent in the turn; "
         "a limit of the harness in the turn.",
     )
-    assert "Counts begin anew after a kill." in told["bounded_turn"]
+    assert "Counts start again after a kill." in told["bounded_turn"]
     assert "Set aside under an overlay: `exhausted`." in told["script"]

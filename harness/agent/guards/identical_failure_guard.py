@@ -70,8 +70,8 @@ class IdenticalFailureGuard:
     """Allows `limit` failures of one call and refuses the next.
 
     A call is its tool and arguments, as `identify` names it. `limit` holds also for failures in a
-    row of one tool with any arguments and one error, and `tool_limit` (at least `limit`) for those
-    with any arguments and any errors.
+    row of one tool with any arguments and one error. `tool_limit` (at least `limit`) holds for
+    those with any arguments and any errors.
     """
 
     def __init__(

@@ -170,8 +170,8 @@ class Exchange(Crossing, eq=False):
         return status < 400 or status >= 500 or status in TRANSIENT_STATUSES
 
     def is_bent_by(self, *layers: str) -> bool:
-        """Whether a fault of one of these layers (`sse`, `transport`) had a hand in the answer, so
-        that a client may have failed to read it."""
+        """Whether a fault of one of these layers (`sse`, `transport`) changed the answer; a client
+        may then have failed to read it."""
         a = self.answered
         return a is not None and any(a.layer_of(fault) in layers for fault in a.faults)
 

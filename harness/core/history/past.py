@@ -166,8 +166,8 @@ class Past:
             self.plays["model" if seam == "model" else lane, turn] += 1
 
     def see_killed(self) -> None:
-        """The agent was killed. An inbox hands a message out again that nobody has confirmed, and
-        an agent confirms one by asking for the next."""
+        """The agent was killed. Its inbox hands out again a message that was not confirmed; an
+        agent confirms one by asking for the next."""
         if self._unconfirmed:
             self.delivered[self._unconfirmed] -= 1
             self._unconfirmed = ""

@@ -117,9 +117,11 @@ class Compaction(msgspec.Struct, eq=False):
 
 
 class Trace(msgspec.Struct, eq=False):
-    """One run, read. Lists are in the order of the events; `malformed` are digests, `kills` the
-    events at which the target was killed, `damages` those that show what a fault did to the files
-    of the store before it was opened."""
+    """One run, read. Lists are in the order of the events; `malformed` are digests.
+
+    `kills` are the events at which the target was killed. `damages` are those that show what a
+    fault did to the files of the store before it was opened.
+    """
 
     starts: list[Started] = msgspec.field(default_factory=list)
     kills: list[int] = msgspec.field(default_factory=list)

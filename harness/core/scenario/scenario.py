@@ -140,8 +140,8 @@ class ToolTurn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """A turn of a scripted tool: one outcome, with `effect` and a `hang` before it.
 
     `ok` is text or content blocks; `error` an error that the tool reports; `raise` an exception
-    out of the tool; `bytes` so many bytes of output. `hang` is seconds, or true: for ever, and
-    then no outcome follows.
+    out of the tool; `bytes` so many bytes of output. `hang` is seconds, or true: without
+    end, and then no outcome follows.
     """
 
     ok: Json = msgspec.UNSET
@@ -168,7 +168,7 @@ def _no_arguments() -> dict[str, Json]:
 
 
 class ToolScript(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """A tool as offered, and what it answers; without a script it says `ok` for ever."""
+    """A tool as offered, and what it answers; without a script it always says `ok`."""
 
     description: str = ""
     input_schema: dict[str, Json] = msgspec.field(default_factory=_no_arguments)

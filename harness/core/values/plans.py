@@ -57,9 +57,9 @@ class Recorded(msgspec.Struct, frozen=True, gc=False):
 class ToolAnswer(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What a tool returns: text or blocks, or an error text with `is_error`.
 
-    `how` is for a tool in the agent's own process: it changes the input that it was given, now and
-    when it is called again (`input_changed`), changes what it returned when it is called again
-    (`changed_later`), or returns the content again and again without an end (`endless`).
+    `how` is for a tool in the agent's own process. `input_changed`: it changes the input that it
+    was given, now and when it is called again. `changed_later`: it changes what it returned when it
+    is called again. `endless`: it returns the content again and again without an end.
     """
 
     content: Json = ""
@@ -80,8 +80,8 @@ class Accepted(msgspec.Struct, frozen=True, gc=False):
 class Kept(msgspec.Struct, frozen=True, gc=False):
     """The store has done what it was asked, and says so.
 
-    A write that is `synced` outlives a failure of the machine, an `unsynced` one a kill of the
-    process and no more, an `uncommitted` one neither.
+    A write that is `synced` outlives a failure of the machine. An `unsynced` one outlives a kill of
+    the process and no more; an `uncommitted` one outlives neither.
     """
 
     how: Literal["synced", "unsynced", "uncommitted"] = "synced"
@@ -146,7 +146,7 @@ class Effect(msgspec.Struct, frozen=True, gc=False, tag="effect"):
 
 
 class Jump(msgspec.Struct, frozen=True, gc=False, tag="jump"):
-    """The wall clock jumps by `wall_ms`, the monotonic one by `monotonic_ms`; nobody has waited."""
+    """The wall clock jumps by `wall_ms`, the monotonic one by `monotonic_ms`; nothing waits."""
 
     wall_ms: int
     monotonic_ms: int = 0

@@ -90,7 +90,7 @@ def rate_limited_without_retry_after(moment: Moment, plan: Plan) -> Plan:
 
 
 def retry_after(moment: Moment, plan: Plan, *, retry_after: str | float = 1.0) -> Plan:
-    """429 with a `retry-after`: seconds, a date in HTTP's form, or what nobody can read.
+    """429 with a `retry-after`: seconds, a date in HTTP's form, or a malformed value.
 
     Real ones were seen with 0, negative, huge and past values. Escalating, a number doubles.
     """

@@ -39,7 +39,7 @@ _STREAM = Head(200, {"content-type": "text/event-stream; charset=utf-8"})
 
 
 def null_content(moment: Moment, plan: Plan) -> Plan:
-    """200, a message in every other way, and its content is null."""
+    """200 and a message whose content is null; all else is as usual."""
     request = moment.call.request
     model = request.model if isinstance(request, ModelRequest) else ""
     stream = isinstance(request, ModelRequest) and request.stream
@@ -48,7 +48,7 @@ def null_content(moment: Moment, plan: Plan) -> Plan:
 
 
 def unknown_stop(moment: Moment, plan: Plan, *, stop: str = "paused_for_review") -> Plan:
-    """A whole answer stops for a reason that nobody has heard of."""
+    """A whole answer stops for a reason that no client knows."""
     reply = reply_of(plan)
     if reply is None or reply.stop == stop:
         return plan

@@ -94,7 +94,7 @@ def parallel_calls(moment: Moment, plan: Plan, *, count: Many = 20) -> Plan:
 
 
 def endless_new_calls(moment: Moment, plan: Plan) -> Plan:
-    """A call of the next tool with arguments that were never given before; no answer ever."""
+    """Each reply calls the next tool with arguments not given before, and none is an answer."""
     tools = moment.call.tools
     number = moment.call.n
     made = [made_call(moment, tools[number % len(tools)], number)] if tools else []

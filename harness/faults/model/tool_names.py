@@ -28,7 +28,7 @@ Name = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 def unknown_tool(moment: Moment, plan: Plan, *, name: Name = "no_such_tool") -> Plan:
-    """A tool is called that there is not and never was."""
+    """A tool is called that does not exist and never did."""
     return with_calls(moment, plan, lambda call: (_named(call, name),))
 
 

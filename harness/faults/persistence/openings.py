@@ -161,7 +161,7 @@ RESULT = ToolResult("toolu_stored", "on its way")
 
 
 def orphan_result(moment: Moment, plan: Plan) -> Plan:
-    """A result of a call that nobody made."""
+    """A result of a call that was never made."""
     return _laid(moment, plan, ASKED, results(RESULT), ANSWERED)
 
 

@@ -81,8 +81,10 @@ def lock_released_in_time(moment: Moment, plan: Plan, *, wait_s: Seconds = 2.0) 
 
 
 def snapshot_conflict(moment: Moment, plan: Plan) -> Plan:
-    """A SQLite transaction that has read wants to write, and another has written since: "database
-    is locked" at once, whatever the busy time-out."""
+    """A SQLite transaction that has read wants to write, and another has written since.
+
+    "database is locked" comes at once: the busy time-out has no effect.
+    """
     return _fails(moment, plan, error="busy_snapshot", store="sqlite")
 
 
@@ -109,8 +111,10 @@ def fsync_ignored(moment: Moment, plan: Plan) -> Plan:
 
 
 def commit_forgotten(moment: Moment, plan: Plan) -> Plan:
-    """A SQLite write is acknowledged in a transaction that nobody commits, unless a later write
-    does: the end of the process takes it."""
+    """A SQLite write is acknowledged in a transaction that is not committed.
+
+    A later write may commit it; else it is lost when the process ends.
+    """
     wanted = on(moment, access="write", store="sqlite")
     return _kept(plan, Kept("uncommitted")) if wanted else plan
 
@@ -123,8 +127,11 @@ Point = Literal["before", "inside", "after"]
 
 
 def killed_at_write(moment: Moment, plan: Plan, *, point: Point = "inside") -> Plan:
-    """The process is killed at a write: before it, when all of it is said and nothing counts, or
-    after it, when nobody knows that it counts. What was written stays."""
+    """The process is killed at a write; what was written stays.
+
+    The point is `before` the write, `inside` it or `after` it. Inside it, all is said and nothing
+    counts yet. After it, the write counts and the agent does not know.
+    """
     return _ended(plan, point, Kill()) if on(moment, access="write") else plan
 
 

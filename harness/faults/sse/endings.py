@@ -144,7 +144,8 @@ def error_event_after_the_end(
 ) -> Plan:
     """The answer has come whole, and behind its terminal event comes an error event.
 
-    The Anthropic SDK raises it, so nobody has heard the answer; the OpenAI SDK has stopped reading.
+    The Anthropic SDK raises it, so its caller does not get the answer; the OpenAI SDK has stopped
+    reading.
     """
     events = stream.opened(plan)
     place = stream.find(events, stream.is_end)

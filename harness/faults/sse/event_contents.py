@@ -54,7 +54,7 @@ def delta_of_another_kind(moment: Moment, plan: Plan) -> Plan:
 
 
 def unknown_delta(moment: Moment, plan: Plan, *, type: str = "mood_delta") -> Plan:
-    """A block gets a piece of a kind that nobody knows, beside its own."""
+    """A block gets a piece of a kind that no client knows, beside its own."""
     return stream.spliced(
         plan,
         stream.of_kind("content_block_start"),
@@ -63,7 +63,7 @@ def unknown_delta(moment: Moment, plan: Plan, *, type: str = "mood_delta") -> Pl
 
 
 def unknown_event(moment: Moment, plan: Plan, *, type: str = "weather") -> Plan:
-    """Behind the first event comes one of a type that nobody knows."""
+    """Behind the first event comes one of a type that no client knows."""
     type = moment.traits.event_prefix + type
     return stream.spliced(
         plan,
@@ -73,7 +73,7 @@ def unknown_event(moment: Moment, plan: Plan, *, type: str = "weather") -> Plan:
 
 
 def unknown_block(moment: Moment, plan: Plan, *, type: str = "hologram") -> Plan:
-    """Behind the last block comes one of a type that nobody knows."""
+    """Behind the last block comes one of a type that no client knows."""
     index = len(
         [s for s in stream.opened(plan) if stream.value(s).get("type") == "content_block_start"]
     )

@@ -76,7 +76,7 @@ def cut_mid_chunk(moment: Moment, plan: Plan, *, after: Count = 3) -> Plan:
 def stalled_stream(
     moment: Moment, plan: Plan, *, after: Count = 3, wait_s: Seconds | None = None
 ) -> Plan:
-    """`after` events leave, then nothing for `wait_s` seconds (for ever), then the end."""
+    """`after` events leave, then nothing for `wait_s` seconds (default: no end), then the end."""
     if sends(plan) <= after:
         return plan
     return (*first(plan, after), Wait(ms(wait_s)), Close())

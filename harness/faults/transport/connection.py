@@ -53,7 +53,7 @@ def request_never_read(moment: Moment, plan: Plan, *, wait_s: Seconds = 600.0) -
 
 
 def headers_never_come(moment: Moment, plan: Plan, *, wait_s: Seconds | None = None) -> Plan:
-    """Nothing is answered for `wait_s` seconds (for ever), then the connection ends."""
+    """Nothing is answered for `wait_s` seconds (default: no end), then the connection ends."""
     return (Wait(ms(wait_s)), Close())
 
 
@@ -79,7 +79,7 @@ def proxy_error(moment: Moment, plan: Plan, *, status: Literal[502, 503, 504] = 
 
 
 def redirect(moment: Moment, plan: Plan, *, status: Literal[307, 308] = 307) -> Plan:
-    """The request is sent on to where it went: once a hop more, for ever a loop."""
+    """The request is redirected to its own address: once, it is a hop more; each time, a loop."""
 
     return _moved(moment, status)
 

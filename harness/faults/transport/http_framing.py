@@ -75,7 +75,7 @@ def truncated_gzip(moment: Moment, plan: Plan) -> Plan:
 
 
 def bad_status_line(moment: Moment, plan: Plan, *, line: str = "HTTP/1.1 OK 200") -> Plan:
-    """The status line is none."""
+    """The status line is malformed."""
     head = head_of(plan)
     if head is None:
         return plan
