@@ -14,7 +14,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -79,7 +78,8 @@ def _folder(size: int) -> Callable[[], object]:
         (folder / f"{number}.jsonl").write_bytes(data)
 
     def work() -> None:
-        with contextlib.redirect_stdout(io.StringIO()):
+        silent = contextlib.redirect_stdout(io.StringIO())
+        with silent, contextlib.suppress(SystemExit):
             main(["judge", str(folder), "-j", "1"])
 
     return work
@@ -110,14 +110,31 @@ def _measure(name: str, size: int) -> Point:
     WORK[name](1)()
     work = WORK[name](size)
     gc.collect()
-    before_mb, began_s = _peak_mb(), time.process_time()
+    before_mb, began_s = _peak_mb(), _spent_s()
     work()
-    return Point(size, time.process_time() - began_s, _peak_mb() - before_mb)
+    return Point(size, _spent_s() - began_s, _peak_mb() - before_mb)
+
+
+def _spent_s() -> float:
+    """The processor seconds of this process and of the workers that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def _peak_mb() -> float:
+    """The peak of this process and that of its workers."""
     kilo = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * kilo / 1e6
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * kilo
+    return (_own_peak_bytes(kilo) + workers) / 1e6
+
+
+def _own_peak_bytes(kilo: int) -> int:
+    """On Linux `ru_maxrss` begins with what the parent had, and VmHWM with this program."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * kilo
+    (line,) = (one for one in status.read_text().splitlines() if one.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
 
 
 def figures(curves: Sequence[Curve]) -> Iterator[Figure]:

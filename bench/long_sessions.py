@@ -1,6 +1,6 @@
 """A session of any number of turns, played without a network: what the curves are measured on.
 
-The agent keeps a window of 200 messages: when it is full, it says that it compacts, and goes on
+The agent keeps a window of 20 messages: when it is full, it says that it compacts, and goes on
 from a summary. So a request has a bounded length, and the session is linear in its turns.
 """
 
@@ -18,7 +18,7 @@ from harness.core.values.calls import OutboxRequest, Received
 from harness.core.values.draws import Draws
 from harness.providers.anthropic.provider import AnthropicProvider
 
-WINDOW = 200
+WINDOW = 20
 NO_LIMIT = 1 << 40
 
 
