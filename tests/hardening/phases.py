@@ -94,7 +94,7 @@ VERBS = {
             Phase("started", ENTRY),
             Phase("campaign begins", "harness.fuzz.campaign:begin:1"),
             Phase("first batch", "harness.engines.local:_Pool.hand:1", 1, "to go on: "),
-            Phase("in a run", "harness.fuzz.example:play:2", 1, "to go on: "),
+            Phase("in a run", "harness.fuzz.example:run_of:2", 1, "to go on: "),
             Phase("result is taken", "harness.fuzz.campaign:Campaign.take:1", 1, "to go on: "),
             Phase("shrinking", "harness.shrink.shrinker:_Search._take:2", 1, "to go on: "),
             Phase("finding is moved", REPLACE, 1, "to go on: "),
@@ -106,7 +106,7 @@ VERBS = {
     "fuzz -j 2": Verb(
         (*_FUZZ, "--workers", "2", "--examples", "40"),
         (
-            Phase("in a run", "harness.fuzz.example:play:7", 1, "to go on: "),
+            Phase("in a run", "harness.fuzz.example:run_of:7", 1, "to go on: "),
             Phase("shrinking", "harness.shrink.shrinker:_Search._take:3", 1, "to go on: "),
         ),
         ("fuzz", "--resume", "out", "--workers", "2", "--examples", "40"),
@@ -118,7 +118,7 @@ VERBS = {
             Phase("the finding is looked for", "harness.cli.shrink_run:_first_that_shows:1"),
             Phase("a candidate", "harness.shrink.shrinker:_Search._take:3", 1),
             Phase("file is moved", REPLACE, 1),
-            Phase("file is played", "harness.cli.shrink_run:_is_shown:1", 1),
+            Phase("file is played", "harness.cli.shrink_run:_played_again:1", 1),
             Phase("it is reported", "harness.cli.shrink_report:line:1", 1),
         ),
     ),
