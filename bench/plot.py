@@ -24,7 +24,7 @@ def draw(table: Table, curves: Sequence[Curve], path: Path) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "loop-harness"
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, 3, figsize=(13, 4), layout="constrained")
+    figure, axes = pyplot.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
     for mode, axis in zip(MODES, axes, strict=False):
         _bars(axis, table, mode)
     _lines(axes[2], curves)
@@ -39,11 +39,11 @@ def _bars(axis: Any, table: Table, mode: str) -> None:
     below = [ratio.median - ratio.low for ratio in ratios]
     above = [ratio.high - ratio.median for ratio in ratios]
     colours = [OURS if row.backend.is_ours else PEER for row in rows]
-    names = [f"{row.backend.name}, {row.backend.place}" for row in rows]
+    names = [f"{row.backend.name}\n{row.backend.place}" for row in rows]
     axis.barh(names, medians, xerr=(below, above), color=colours, ecolor=FLOOR)
     axis.axvline(1, color=FLOOR, linewidth=0.8)
-    axis.set_title(f"A {mode} call, as a ratio to the bare transport")
-    axis.tick_params(axis="y", labelsize=7)
+    axis.set_title(f"{mode} call, bare transport = 1", fontsize=10)
+    axis.tick_params(labelsize=7)
 
 
 def _lines(axis: Any, curves: Sequence[Curve]) -> None:
@@ -51,5 +51,6 @@ def _lines(axis: Any, curves: Sequence[Curve]) -> None:
         sizes = [point.size for point in curve.points]
         label = f"{curve.name}: exponent {curve.exponent:.2f}"
         axis.loglog(sizes, [point.seconds for point in curve.points], marker="o", label=label)
-    axis.set_title("Processor seconds as the input grows")
-    axis.legend(fontsize=7)
+    axis.set_title("processor seconds as the input grows", fontsize=10)
+    axis.tick_params(labelsize=7)
+    axis.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.08), frameon=False)
