@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
 from bench.backends import BACKENDS, Round
-from bench.model_calls import conversation
+from bench.peers import round_s
 
 
 def main() -> None:
@@ -24,7 +23,7 @@ def main() -> None:
             cell, calls = line.split()
             if cell not in rounds:
                 rounds[cell] = _opened(cell, opened)
-            print(_seconds(rounds[cell], int(calls)), flush=True)
+            print(round_s(rounds[cell], int(calls)), flush=True)
 
 
 def _opened(cell: str, opened: ExitStack) -> Round:
@@ -32,14 +31,6 @@ def _opened(cell: str, opened: ExitStack) -> Round:
     backend = next(b for b in BACKENDS if b.is_ours and b.place.endswith(place))
     folder = opened.enter_context(tempfile.TemporaryDirectory())
     return opened.enter_context(backend.opened(mode == "streamed", Path(folder)))
-
-
-def _seconds(once: Round, calls: int) -> float:
-    with once() as call:
-        began_s = time.perf_counter()
-        for number in range(calls):
-            call(conversation(1, number))
-        return (time.perf_counter() - began_s) / calls
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ import msgspec
 from bench import recordings
 from bench.figure import Figure
 from bench.long_sessions import session
+from bench.memory import peak_bytes
 from harness.checks.judge import judge
 
 SIZES = (10, 100, 1_000, 10_000)
@@ -125,16 +126,7 @@ def _peak_mb() -> float:
     """The peak of this process and that of its workers."""
     kilo = 1 if sys.platform == "darwin" else 1024
     workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * kilo
-    return (_own_peak_bytes(kilo) + workers) / 1e6
-
-
-def _own_peak_bytes(kilo: int) -> int:
-    """On Linux `ru_maxrss` begins with what the parent had, and VmHWM with this program."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * kilo
-    (line,) = (one for one in status.read_text().splitlines() if one.startswith("VmHWM"))
-    return int(line.split()[1]) * 1024
+    return (peak_bytes() + workers) / 1e6
 
 
 def figures(curves: Sequence[Curve]) -> Iterator[Figure]:

@@ -24,7 +24,7 @@ import msgspec
 from bench.backends import BACKENDS, FLOOR, LOOPBACK, Backend, Round
 from bench.figure import Figure
 from bench.interval import Interval, interval
-from bench.model_calls import Call, conversation
+from bench.model_calls import conversation
 
 ROUNDS, CALLS = 21, 20
 MODES = ("plain", "streamed")
@@ -68,7 +68,7 @@ def measured(rounds: int = ROUNDS, calls: int = CALLS) -> Table:
             order = random.Random(0)
             for _ in range(rounds):
                 for backend in order.sample([*ready], len(ready)):
-                    spent[backend].append(_round_s(ready[backend], calls))
+                    spent[backend].append(round_s(ready[backend], calls))
         rows += [Row(backend, mode, seconds) for backend, seconds in spent.items()]
     return Table(tuple(rows), skipped)
 
@@ -81,25 +81,21 @@ def _ready(
         own.mkdir()
         try:
             once = opened.enter_context(backend.opened(mode == "streamed", own))
-            _round_s(once, 3)
+            round_s(once, 3)
         except (ImportError, OSError) as error:
             skipped[backend.name] = str(error)
         else:
             yield backend, once
 
 
-def _round_s(once: Round, calls: int) -> float:
+def round_s(once: Round, calls: int) -> float:
     """The seconds of a call; entering the round's patch is not counted."""
     gc.collect()
     with once() as call:
         began_s = time.perf_counter()
-        _make(call, calls)
+        for number in range(calls):
+            call(conversation(1, number))
         return (time.perf_counter() - began_s) / calls
-
-
-def _make(call: Call, calls: int) -> None:
-    for number in range(calls):
-        call(conversation(1, number))
 
 
 def figures(table: Table) -> Iterator[Figure]:

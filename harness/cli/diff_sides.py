@@ -107,10 +107,8 @@ def _run_at(path: Path) -> tuple[str, SideRun]:
     """The name of a run, and what is left of it."""
     from harness.runner.run_folder import run_of
 
-    by_folder, reason = (
-        run_of(path.parent.resolve()),
-        _not_applicable(path.with_name("verdict.json")),
-    )
+    by_folder = run_of(path.parent.resolve())
+    reason = _not_applicable(path.with_name("verdict.json"))
     if path.name == "verdict.json":
         return by_folder, SideRun(None, reason or "it has a verdict and no history")
     return _name_in(path) or by_folder, SideRun(None if reason else path, reason)
