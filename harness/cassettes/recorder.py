@@ -22,6 +22,7 @@ from harness.cassettes.redaction import kept_headers, mask_body, mask_url
 from harness.cassettes.secret_scan import refuse, suspects
 from harness.cassettes.timing import Timing, refitted, to_metadata
 from harness.core.values.errors import InputError
+from harness.core.values.machine_names import LOOPBACK_HOSTS
 from harness.files.regular_file import write_atomically
 from harness.recordings.http_interaction import Cassette, Interaction, phrase
 
@@ -98,7 +99,6 @@ def _lines(headers: dict[str, Any]) -> str:
     return "\n".join(f"{name}: {value}" for name, value in headers.items())
 
 
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _VERSIONS = tuple({f"/{record.path.split('/')[1]}/": None for record in providers.records()})
 """How the paths of the providers begin."""
 
@@ -151,7 +151,7 @@ def _vcr_request(asked: SentRequest) -> Any:
 def _at_home(url: str, host: str) -> str:
     """A loopback address as the provider's own, without the path before the endpoint."""
     parts = urlsplit(url)
-    if parts.hostname not in _LOOPBACK:
+    if parts.hostname not in LOOPBACK_HOSTS:
         return url
     version = next((v for v in _VERSIONS if v in parts.path), "")
     path = parts.path[parts.path.rindex(version) :] if version else parts.path

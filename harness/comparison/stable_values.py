@@ -10,12 +10,9 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
+from harness.core.values.machine_names import LOOPBACK_HOSTS, SCRATCH_PREFIX
 from harness.core.values.messages import Json
 
-SCRATCH = "loop-harness-"
-"""How the name of a scratch folder of ours begins, below which a session's files stand."""
-
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _UUID_DIGITS = (8, 4, 4, 4, 12)
 _HEX = frozenset("0123456789abcdefABCDEF")
 _NOTHING = object()
@@ -73,7 +70,7 @@ def _without_port(text: str) -> str:
         return text
     try:
         url = urlsplit(text)
-        known = url.hostname in _LOOPBACK
+        known = url.hostname in LOOPBACK_HOSTS
     except ValueError:
         return text
     return url._replace(netloc="<loopback>").geturl() if known else text
@@ -81,8 +78,8 @@ def _without_port(text: str) -> str:
 
 def _without_folder(text: str) -> str:
     """The text as a path below a scratch folder, if it is one."""
-    if not text.startswith("/") or SCRATCH not in text:
+    if not text.startswith("/") or SCRATCH_PREFIX not in text:
         return text
     parts = PurePosixPath(text).parts
-    place = next((n for n, part in enumerate(parts) if part.startswith(SCRATCH)), None)
+    place = next((n for n, part in enumerate(parts) if part.startswith(SCRATCH_PREFIX)), None)
     return text if place is None else "/".join(("<scratch>", *parts[place + 1 :]))

@@ -16,9 +16,10 @@ from functools import lru_cache
 from glob import escape
 from pathlib import Path
 
-PREFIX = "loop-harness-"
+from harness.core.values.machine_names import SCRATCH_PREFIX
+
 _OWNED = re.compile(r"\.own-(\d+)-(\d+)-(\d+)-")
-_KEPT = f"{PREFIX}kept-"
+KEPT_PREFIX = f"{SCRATCH_PREFIX}kept-"
 
 
 def tag() -> str:
@@ -46,7 +47,7 @@ def make_scratch(kind: str = "") -> Path:
     The first one of a process also removes those of dead processes.
     """
     _remove_once(os.getpid())
-    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{kind}{tag()}"))
+    return Path(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{kind}{tag()}"))
 
 
 @lru_cache(maxsize=1)
@@ -81,7 +82,7 @@ def _scratch() -> Iterator[Path]:
     folder = Path(tempfile.gettempdir())
     with suppress(OSError):
         for name in os.listdir(folder):
-            if name.startswith(PREFIX) and not name.startswith(_KEPT):
+            if name.startswith(SCRATCH_PREFIX) and not name.startswith(KEPT_PREFIX):
                 yield folder / name
 
 

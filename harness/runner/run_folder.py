@@ -19,6 +19,7 @@ from harness.core.history.event_log import encode_event
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.verdict import Verdict
+from harness.files.owner import KEPT_PREFIX
 from harness.files.regular_file import write_atomically
 
 SESSION = "session"
@@ -72,7 +73,7 @@ def verdict_text(verdict: Verdict) -> bytes:
 def keep_session(session: Path, folder: Path | None) -> Path:
     """Move the session folder of a run, without secrets, to `session` in the run's folder; without
     one it gets a temporary folder that stays."""
-    kept = (folder or Path(tempfile.mkdtemp(prefix="loop-harness-kept-"))) / SESSION
+    kept = (folder or Path(tempfile.mkdtemp(prefix=KEPT_PREFIX))) / SESSION
     kept.parent.mkdir(parents=True, exist_ok=True)
     redact_folder(session)
     return Path(shutil.move(session, kept))

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.comparison.stable_values import SCRATCH, stable
+from harness.comparison.stable_values import stable
+from harness.core.values.machine_names import SCRATCH_PREFIX
 from harness.core.values.messages import canonical
-from harness.files.owner import PREFIX, scratch_folder
+from harness.files.owner import KEPT_PREFIX, scratch_folder
 
 NEW_WITH_EACH_RUN = {
     "2b0c9f1e-7d0a-4a53-8a61-0f6f6f1f2a10": "<uuid>",
@@ -17,11 +18,11 @@ NEW_WITH_EACH_RUN = {
     "http://127.0.0.1:38211/v1/messages?beta=true": "http://<loopback>/v1/messages?beta=true",
     "ws://localhost:8080": "ws://<loopback>",
     "http://[::1]:9/x": "http://<loopback>/x",
-    f"/tmp/{SCRATCH}.own-1-2-3-abc/home/notes.txt": "<scratch>/home/notes.txt",
+    f"/tmp/{SCRATCH_PREFIX}.own-1-2-3-abc/home/notes.txt": "<scratch>/home/notes.txt",
 }
 COUNTS = (
     "2026-05-01", "20260501", "a 2026-05-01T10:00:00Z", "http://example.org:8080/x", "/tmp/notes",
-    "see http://127.0.0.1:38211/", "http://[", "2b0c9f1e", f"{SCRATCH}x", "", "10:00",
+    "see http://127.0.0.1:38211/", "http://[", "2b0c9f1e", f"{SCRATCH_PREFIX}x", "", "10:00",
     "ZZZZZZZZ-7d0a-4a53-8a61-0f6f6f1f2a10",
 )  # fmt: skip
 
@@ -57,7 +58,8 @@ def test_a_value_is_settled_once(value: object) -> None:
 
 
 def test_the_folders_of_a_run_are_known() -> None:
-    assert PREFIX == SCRATCH
+    assert KEPT_PREFIX.startswith(SCRATCH_PREFIX)
     with scratch_folder() as one, scratch_folder() as other:
         assert one != other
+        assert one.name.startswith(SCRATCH_PREFIX)
         assert stable(str(one / "x")) == stable(str(other / "x")) == "<scratch>/x"
