@@ -134,7 +134,7 @@ class _HistoryWriter:
         recorded = last and self.transcript.answered
         complete = self.transcript.complete if recorded else True
         self._answer_model(
-            blocks=self.history.note(message),
+            blocks=self.history.note(self.transcript.answers.get(index, message)),
             stop=self.transcript.stops.get(index),
             status=self.transcript.status if recorded else None,
             complete=complete,
