@@ -19,7 +19,16 @@ from harness.core.history.exchanges import Node, grow, root
 from harness.core.transition.ports import Provider, Reading
 from harness.core.values.calls import Call, ModelRequest
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Block, Json, Message, Text, ToolResult, ToolUse, digest, side
+from harness.core.values.messages import (
+    Block,
+    Json,
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    digest,
+    side,
+)
 from harness.core.values.plans import Recorded
 
 VOLATILE_FIELDS = frozenset((
