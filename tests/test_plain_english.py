@@ -1,72 +1,55 @@
-"""Pages in plain English: sentences of at most 25 words, and none of the words of a list.
-
-Code, tables, headings and pages that are copied from elsewhere are not read. A sentence that has to
-be as it is stands behind a comment on the line before its paragraph: `<!-- meant: why -->`.
-"""
+"""Pages, docstrings, comments, messages, stories and tables in plain English."""
 
 from __future__ import annotations
 
-import csv
-import re
-from collections.abc import Iterator
+import os
 from pathlib import Path
 
 import pytest
 
+from tests.plain_english import complaints
+from tests.plain_sources import prose
+
 ROOT = Path(__file__).parents[1]
-MOST_WORDS = 25
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"])
 PAGES += sorted(path for path in (ROOT / "docs").rglob("*.md") if "decisions" not in path.parts)
-WORDS = {
-    row["word"]: row["instead"]
-    for row in csv.DictReader((ROOT / "tests/plain_words.tsv").open(), delimiter="\t")
-}
-
-_WORD = re.compile(rf"\b({'|'.join(WORDS)})\b", re.IGNORECASE)
-_FENCED = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
-_COMMENT = re.compile(r"<!--(?! meant:).*?-->", re.DOTALL)
-_ITEM = re.compile(r"\s*(?:[-*+]|\d+\.) ")
-_LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
-_END = re.compile(r"(?<=[.!?:;])\s+")
-
-
-def paragraphs(page: str) -> Iterator[str]:
-    """The paragraphs and list items of a page, each on one line, without those that are meant."""
-    text = _COMMENT.sub("", _FENCED.sub("", page))
-    held: list[str] = []
-    meant = False
-    for line in [*text.splitlines(), ""]:
-        if line.startswith("<!-- meant:"):
-            meant = True
-        elif line.strip() and not line.startswith(("#", "|", "    ")) and not _ITEM.match(line):
-            held.append(line.strip())
-        else:
-            if held and not meant:
-                yield " ".join(held)
-            meant = meant and not held
-            held = [_ITEM.sub("", line)] if _ITEM.match(line) else []
-
-
-def sentences(paragraph: str) -> Iterator[str]:
-    """The sentences; code counts as one word, a link as its text."""
-    plain = _LINK.sub(r"\1", re.sub(r"`[^`]*`", "CODE", paragraph))
-    yield from (sentence for sentence in _END.split(plain) if sentence)
-
-
-def complaints(page: str) -> Iterator[str]:
-    """What is to be said plainer, a line each."""
-    for paragraph in paragraphs(page):
-        for sentence in sentences(paragraph):
-            count = len(re.findall(r"\w[\w'.-]*", sentence))
-            if count > MOST_WORDS:
-                yield f"{count} words: {sentence}"
-            for word in _WORD.findall(sentence):
-                yield f"{word!r}: {WORDS[word.lower()]}: {sentence}"
+KINDS = {".py", ".yaml", ".toml", ".tsv"}
+FOLDERS = sorted(
+    {
+        path
+        for top in ("harness", "tests", "scenarios", "examples", "bench")
+        for path in [ROOT / top, *(ROOT / top).iterdir()]
+        if path.is_dir() and path.name != "__pycache__"
+    }
+)
+# Templates are no YAML; these tables hold what other people wrote.
+COPIED = {"harness/starter/templates", "harness/catalogue/incidents.tsv", "tests/examples"}
+READ_ALL = "PLAIN_SOURCES" in os.environ
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_page_is_plain(path: Path) -> None:
     assert [*complaints(path.read_text())] == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_sources_of_a_folder_are_plain(folder: Path) -> None:
+    if not READ_ALL:
+        pytest.skip("PLAIN_SOURCES is not set")
+    below = folder.glob("*") if folder.parent == ROOT else folder.rglob("*")
+    found = {
+        f"{path.relative_to(ROOT)}: {complaint}"
+        for path in below
+        if path.suffix in KINDS and not _is_copied(path)
+        for paragraph in prose(path)
+        for complaint in complaints(paragraph)
+    }
+    assert sorted(found) == []
+
+
+def _is_copied(path: Path) -> bool:
+    name = str(path.relative_to(ROOT))
+    return any(name.startswith(copied) for copied in COPIED)
 
 
 LONG = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -87,3 +70,28 @@ LONG += "sixteen seventeen eighteen nineteen twenty a b c d e f."
 )
 def test_what_is_complained_of(page: str, count: int) -> None:
     assert len([*complaints(page)]) == count
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "count"),
+    [
+        ("a.py", f'"""{LONG}"""', 1),
+        ("a.py", f'def name():\n    """{LONG}"""', 1),
+        ("a.py", f"x = 1  # whoever\n# {LONG[:60]}\n# {LONG[60:]}", 2),
+        ("harness/a.py", f'raise E(f"{LONG} {{name}}")', 1),
+        ("a.py", f'raise E("{LONG}")', 0),
+        ("harness/a.py", f'x = r"\\b {LONG}"', 0),
+        (
+            "a.yaml",
+            f"story: {LONG}\nscript: [{{say: {LONG}}}]\nvariants: {{a: {{title: {LONG}}}}}",
+            2,
+        ),
+        ("a.toml", f'title = "{LONG}"\nrepeat = "{LONG}"', 1),
+        ("a.tsv", f"a\tb\n{LONG}\t{LONG[:-1]}", 1),
+    ],
+)
+def test_where_prose_is_found(tmp_path: Path, name: str, text: str, count: int) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    assert len([c for paragraph in prose(path) for c in complaints(paragraph)]) == count

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,8 +11,12 @@ from harness.core.history.history import History
 from harness.core.history.past import Past
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import InboxItem
-from harness.core.values.calls import ModelRequest
+from harness.core.values.calls import InboxRequest, ModelRequest
 from harness.core.values.errors import InputError
+
+
+def _inbox(*items: InboxItem) -> inbox.Inbox:
+    return inbox.Inbox(inbox.entries(items))
 
 
 def test_ids_are_given_and_never_taken_twice() -> None:
@@ -28,7 +35,7 @@ def test_only_what_the_file_names_twice_is_delivered_twice(names: list[str]) -> 
 
 
 def test_an_id_comes_again_as_often_as_the_file_says() -> None:
-    made, past = inbox.entries([InboxItem(id="a"), InboxItem(id="b"), InboxItem(id="a")]), Past()
+    made, past = _inbox(InboxItem(id="a"), InboxItem(id="b"), InboxItem(id="a")), Past()
     order = []
     while (entry := inbox.due(made, past, 0, busy=False)) is not None:
         order.append(entry.inbound.id)
@@ -54,18 +61,18 @@ def test_when_a_message_is_due(when: object, busy: bool, now_ms: int, is_due: bo
     history.called(key="s/model#1", seam="model", session="s", request=ModelRequest("m", ()))
     history.answered(key="s/model#1", seam="model")
     past = history.past
-    made = inbox.entries([InboxItem(when=when)])  # type: ignore[arg-type]
+    made = _inbox(InboxItem(when=when))  # type: ignore[arg-type]
     assert (inbox.due(made, past, now_ms, busy) is not None) == is_due
 
 
 def test_the_next_time_is_that_of_what_is_left() -> None:
-    made, past = inbox.entries([InboxItem(when={"ms": 9}), InboxItem(when={"ms": 5})]), Past()
+    made, past = _inbox(InboxItem(when={"ms": 9}), InboxItem(when={"ms": 5})), Past()
     assert inbox.next_ms(made, past) == 5
     past.delivered["m2"] = 1
     assert inbox.next_ms(made, past) == 9
     past.delivered["m1"] = 1
     assert inbox.next_ms(made, past) is None
-    assert list(inbox.pending(made, past)) == []
+    assert list(made.pending(past)) == []
 
 
 @pytest.mark.parametrize(
@@ -74,3 +81,47 @@ def test_the_next_time_is_that_of_what_is_left() -> None:
 def test_a_when_that_cannot_be(when: dict[str, object]) -> None:
     with pytest.raises(InputError, match="inbox message m1: when: "):
         inbox.entries([InboxItem(when=when)])
+
+
+_ITEMS = st.builds(
+    InboxItem,
+    id=st.sampled_from(["", "", "a", "b"]),
+    session=st.sampled_from(["main", "s"]),
+    kind=st.sampled_from(["message", "message", "cancel"]),
+    when=st.sampled_from(["idle", "start", {"ms": 0}, {"ms": 2}, {"ms": 9}, {"after": "inbox#2"}]),
+)
+_LOOKS = st.sampled_from(["next", "next", "messages", "poll", "kill", "end"])
+
+
+@given(st.lists(_ITEMS, max_size=8), st.lists(_LOOKS, max_size=16))
+def test_what_is_passed_over_is_what_a_search_of_the_whole_inbox_passes_over(
+    items: list[InboxItem], looks: list[str]
+) -> None:
+    kept, past = _inbox(*items), Past()
+    for now_ms, look in enumerate(looks):
+        new = inbox.Inbox(kept.entries)
+        assert [*kept.pending(past)] == [
+            entry for entry in kept.entries if past.delivered[entry.inbound.id] < entry.delivery
+        ]
+        assert [*inbox.never_due(kept, past, now_ms)] == [*inbox.never_due(new, past, now_ms)]
+        found = _looked(new, past, now_ms, look)
+        assert _looked(kept, past, now_ms, look) == found
+        _carry_out(past, look, found, f"inbox#{now_ms}")
+
+
+def _looked(box: inbox.Inbox, past: Past, now_ms: int, look: str) -> inbox.Entry | None:
+    if look == "poll":
+        return inbox.due_cancel(box, past, now_ms, "s")
+    cancels = look == "next"
+    timed = inbox.next_ms(box, past, cancels)
+    found = inbox.due(box, past, now_ms, busy=False, cancels=cancels)
+    return found or inbox.due(box, past, timed or now_ms, busy=False, cancels=cancels)
+
+
+def _carry_out(past: Past, look: str, found: inbox.Entry | None, key: str) -> None:
+    if look == "kill":
+        past.see_killed()
+    elif found is not None and look != "end":
+        value: Any = msgspec.to_builtins(found.inbound)
+        past.see_called(key, "inbox", "", InboxRequest(poll=look == "poll"))
+        past.see_answered(key, "inbox", value=value)

@@ -23,7 +23,8 @@ class Past:
     """Running counters over the events of one history; read it, never write it.
 
     By session, `asked` are the ids of the calls in the model's newest main answer, and `ran` is the
-    newest run of a tool. `failed` are the ids of the calls whose tool failed.
+    newest run of a tool. `failed` are the ids of the calls whose tool failed. `taken_back` counts
+    the deliveries that a kill undid.
     """
 
     def __init__(self) -> None:
@@ -41,6 +42,7 @@ class Past:
         self.last_played: dict[str, int] = {}
         self.played_for: dict[str, str] = {}
         self.delivered: Counter[str] = Counter()
+        self.taken_back = 0
         self.cancelled: dict[str, int] = {}
         self.inbounds: dict[str, Json] = {}
         self.said: dict[str, str] = {}
@@ -170,6 +172,7 @@ class Past:
         agent confirms one by asking for the next."""
         if self._unconfirmed:
             self.delivered[self._unconfirmed] -= 1
+            self.taken_back += 1
             self._unconfirmed = ""
 
     def _see_delivered(self, inbound: Json) -> None:

@@ -6,7 +6,7 @@ Messages come in file order. One that waits for a time or a call does not block 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -59,43 +59,71 @@ def _entry(item: InboxItem, name: str) -> Entry:
         raise InputError(f"inbox message {inbound.id}: when: {error}") from None
 
 
-def due(inbox: Sequence[Entry], past: Past, now_ms: int, busy: bool) -> Entry | None:
-    """The first message that can be delivered now."""
-    return next((e for e in pending(inbox, past) if _is_due(e, past, now_ms, busy)), None)
+class Inbox:
+    """The entries of a run in file order.
+
+    The front that was delivered is passed over, so that a look costs only what still waits. A kill
+    may take a delivery back; then the search begins at the front again.
+    """
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.entries = tuple(entries)
+        self.cancels = tuple(e for e in self.entries if e.inbound.kind != "message")
+        self._first = self._taken_back = 0
+
+    def pending(self, past: Past) -> Iterator[Entry]:
+        """What was not delivered yet."""
+        if self._taken_back != past.taken_back:
+            self._first, self._taken_back = 0, past.taken_back
+        for place in range(self._first, len(self.entries)):
+            if _is_pending(self.entries[place], past):
+                yield self.entries[place]
+            elif place == self._first:
+                self._first += 1
 
 
-def due_cancel(inbox: Sequence[Entry], past: Past, now_ms: int, session: str) -> Entry | None:
+def _is_pending(entry: Entry, past: Past) -> bool:
+    return past.delivered.get(entry.inbound.id, 0) < entry.delivery
+
+
+def due(inbox: Inbox, past: Past, now_ms: int, busy: bool, cancels: bool = True) -> Entry | None:
+    """The first message that can be delivered now.
+
+    Without `cancels`, one of a turn that may go on is left out: its worker asks for it.
+    """
+    waiting = _waiting(inbox, past, cancels)
+    return next((e for e in waiting if _is_due(e, past, now_ms, busy)), None)
+
+
+def due_cancel(inbox: Inbox, past: Past, now_ms: int, session: str) -> Entry | None:
     """The first cancel or disconnect that reaches a session in the middle of its turn."""
-    meant = (e for e in inbox if e.inbound.kind != "message" and e.inbound.session == session)
-    return due(tuple(meant), past, now_ms, busy=True)
+    meant = (e for e in inbox.cancels if e.inbound.session == session and _is_pending(e, past))
+    return next((e for e in meant if _is_due(e, past, now_ms, busy=True)), None)
 
 
-def without_running(inbox: Sequence[Entry], past: Past) -> tuple[Entry, ...]:
-    """The inbox without the cancels of turns that may go on: their workers ask for them."""
-    return tuple(
-        e
-        for e in inbox
-        if e.inbound.kind == "message" or e.idle or not past.goes_on(e.inbound.session)
-    )
-
-
-def next_ms(inbox: Sequence[Entry], past: Past) -> int | None:
+def next_ms(inbox: Inbox, past: Past, cancels: bool = True) -> int | None:
     """When the next timed message comes, None if none is pending."""
-    return min((e.ms for e in pending(inbox, past) if e.ms is not None), default=None)
+    waiting = _waiting(inbox, past, cancels)
+    return min((e.ms for e in waiting if e.ms is not None), default=None)
 
 
-def pending(inbox: Sequence[Entry], past: Past) -> Iterator[Entry]:
-    """What was not delivered yet."""
-    return (e for e in inbox if past.delivered[e.inbound.id] < e.delivery)
+def _waiting(inbox: Inbox, past: Past, cancels: bool) -> Iterator[Entry]:
+    pending = inbox.pending(past)
+    return pending if cancels else (e for e in pending if not _cancels_running(e, past))
 
 
-def never_due(inbox: Sequence[Entry], past: Past, at_ms: int) -> Iterator[Entry]:
+def _cancels_running(entry: Entry, past: Past) -> bool:
+    """Whether it cancels a turn that may go on."""
+    inbound = entry.inbound
+    return inbound.kind != "message" and not entry.idle and past.goes_on(inbound.session)
+
+
+def never_due(inbox: Inbox, past: Past, at_ms: int) -> Iterator[Entry]:
     """What was not delivered by the end of a run; a cancel only if its moment never came, for an
     agent may have no way to be told of one. A turn that may go on is not waited for, so a time that
     a cancel of it has may pass after the run."""
-    asked = without_running(inbox, past)
-    for entry in pending(inbox, past):
-        if entry.ms is not None and entry not in asked:
+    for entry in inbox.pending(past):
+        if entry.ms is not None and _cancels_running(entry, past):
             continue
         if entry.inbound.kind == "message" or not _is_due(entry, past, at_ms, busy=True):
             yield entry

@@ -78,7 +78,7 @@ class Transition:
         self.script, self.draws, self.paths = script, Draws(scenario.seed), wire.paths()
         self.tools = ToolScripts(scenario.tools, scenario.policy)
         self._tool_names = ToolNames(scenario.tools, scenario.profile)
-        self.inbox = inbox.entries(scenario.inbox)
+        self.inbox = inbox.Inbox(inbox.entries(scenario.inbox))
         for fault in self.faults:
             fault.traits = wire.traits()
         history.fault_layers = {f.spec.kind: f.layer for f in self.faults if f.layer}
@@ -140,12 +140,11 @@ class Transition:
         does, and a transport passes over it for an agent that takes messages alone.
         """
         past = self.history.past
-        entries = self.inbox if cancels else inbox.without_running(self.inbox, past)
-        entry = inbox.due(entries, past, at_ms, busy=False)
+        entry = inbox.due(self.inbox, past, at_ms, busy=False, cancels=cancels)
         when_ms = at_ms
-        if entry is None and (timed := inbox.next_ms(entries, past)) is not None:
+        if entry is None and (timed := inbox.next_ms(self.inbox, past, cancels)) is not None:
             when_ms = timed
-            entry = inbox.due(entries, past, when_ms, busy=False)
+            entry = inbox.due(self.inbox, past, when_ms, busy=False, cancels=cancels)
         request = InboxRequest(cancels=cancels)
         return self._deliver(request, entry.inbound if entry else None, at_ms, when_ms)
 

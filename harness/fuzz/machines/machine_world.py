@@ -217,7 +217,7 @@ class MachineWorld:
     def deliver(self, *items: InboxItem, turns: Sequence[Said] = (), instance: int = 0) -> None:
         """Messages come, and an instance goes on until it waits for more."""
         self.items += items
-        self.transition.inbox = inbox.entries(self.items)
+        self.transition.inbox = inbox.Inbox(inbox.entries(self.items))
         self.script.say(turns)
         self.go_on(self.instances[instance % len(self.instances)][0])
 
