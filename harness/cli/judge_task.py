@@ -102,12 +102,12 @@ def chunks(tasks: Iterable[JudgeTask], workers: int) -> Iterator[TaskChunk]:
 
 def judge_chunk(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
     """What is found in each of the files."""
-    with _few_collections():
+    with few_collections():
         return tuple(map(judge_file, chunk))
 
 
 @contextmanager
-def _few_collections() -> Iterator[None]:
+def few_collections() -> Iterator[None]:
     """Collect garbage rarely: recordings have no cycles, and it takes a fifth of the time."""
     usual = gc.get_threshold()
     gc.set_threshold(COLLECT_EVERY, *usual[1:])
