@@ -37,8 +37,8 @@ def test_a_function_that_moved_or_that_nobody_calls_is_seen() -> None:
 def defined(module: str) -> set[str]:
     """The functions of a module and its classes, as a phase names them."""
     found = find_spec(module)
-    assert found and found.origin, module
-    tree = ast.parse(Path(found.origin).read_text("utf-8"))
+    assert found is not None
+    tree = ast.parse(Path(str(found.origin)).read_text("utf-8"))
     classes = [("", tree), *((f"{c.name}.", c) for c in tree.body if isinstance(c, ast.ClassDef))]
     return {
         f"{owner}{each.name}"
