@@ -183,8 +183,8 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
     "pytest_plugin",
 )
 """Who may touch the environment: what scrubs it for a program under test, what puts it back after a
-run, a program that is given one, a fake model that a test's own clients find, the SDKs whose clients
-need a key to be built, and the faces."""
+run, a program that is given one, a fake model that a test's own clients find, the SDKs, whose
+clients need a key to be built, and the faces."""
 
 HEAVY: frozenset[str] = _words(
     "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "
