@@ -27,7 +27,7 @@ from harness.fuzz.example import (
 )
 from harness.fuzz.findings import ShrinkTask, ShrunkFinding, is_late, shrunk_finding
 from harness.fuzz.found_runs import FoundRun
-from harness.fuzz.held_examples import CauseCount, ShownByExamples, by_needs
+from harness.fuzz.held_examples import CauseCount, ShownByExamples, by_needs, used_by
 from harness.runner import Run
 from harness.runner.run_folder import drop_kept
 from harness.targets import TargetSpec, resolve
@@ -117,20 +117,17 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     seen: set[tuple[Pair, tuple[str, ...]]] = set()
     entries: list[CorpusEntry] = []
     shown: list[ShownByExamples] = []
-    used: set[Capability] = set()
     doubts: list[str] = []
     runs: list[FoundRun] = []
     known = set(batch.known)
-    calls = examples = 0
+    calls = 0
     for example in range(batch.first, batch.first + batch.count):
         if is_late(batch.until_s):
             break
-        examples += 1
         drawn = draw(_given(batch, random), random, options, batch.fail_on, batch.profile, target)
         run = run_of(drawn[0], target, keep=batch.keep)
         played = played_of(run, drawn[1], example)
-        shown += [ShownByExamples.of(played, example)] if played.found else []
-        used |= played.used
+        shown.append(ShownByExamples.of(played, example))
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
         if new:
@@ -139,11 +136,11 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         runs += _runs(played, run, drawn[0], known, example)
         doubts += played.doubts
         calls += played.model_calls
-    held = by_needs(shown)
+    held = by_needs(one for one in shown if one.found)
     free = held.pop((), ShownByExamples())
     return BatchResult(
         number=batch.number,
-        examples=examples,
+        examples=len(shown),
         entries=tuple(entries),
         found=free.found,
         doubts=tuple(dict.fromkeys(doubts)),
@@ -152,7 +149,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         last=batch.first + batch.count - 1,
         runs=tuple(runs),
         held=tuple(held.values()),
-        used=tuple(sorted(used)),
+        used=used_by(shown),
     )
 
 

@@ -39,12 +39,13 @@ def count_in(causes: dict[str, CauseCount], more: Iterable[CauseCount]) -> None:
 
 
 class ShownByExamples(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What examples show that need the same capabilities."""
+    """What examples show that need the same capabilities, and which ones they used."""
 
     needs: tuple[Capability, ...] = ()
     examples: int = 0
     found: tuple[RawFinding, ...] = ()
     causes: tuple[CauseCount, ...] = ()
+    used: tuple[Capability, ...] = ()
 
     def joined(self, more: ShownByExamples) -> ShownByExamples:
         """Both together."""
@@ -52,14 +53,14 @@ class ShownByExamples(msgspec.Struct, frozen=True, omit_defaults=True):
         count_in(causes, more.causes)
         return ShownByExamples(
             self.needs, self.examples + more.examples, (*self.found, *more.found),
-            tuple(causes.values()),
+            tuple(causes.values()), used_by((self, more)),
         )  # fmt: skip
 
     @classmethod
     def of(cls, played: PlayedExample, example: int) -> ShownByExamples:
         """What one example shows, by its number."""
         causes = tuple(CauseCount(finding, example) for finding in played.causes)
-        return cls(played.needs, 1, played.found, causes)
+        return cls(played.needs, 1, played.found, causes, tuple(sorted(played.used)))
 
 
 def by_needs(shown: Iterable[ShownByExamples]) -> dict[tuple[Capability, ...], ShownByExamples]:
@@ -69,6 +70,11 @@ def by_needs(shown: Iterable[ShownByExamples]) -> dict[tuple[Capability, ...], S
         known = joined.get(one.needs)
         joined[one.needs] = known.joined(one) if known else one
     return joined
+
+
+def used_by(shown: Iterable[ShownByExamples]) -> tuple[Capability, ...]:
+    """The capabilities that examples used."""
+    return tuple(sorted({name for one in shown for name in one.used}))
 
 
 class HeldExamples:
