@@ -6,7 +6,7 @@ A cancel counts from the moment the agent sees it, because work under way cannot
 from __future__ import annotations
 
 from bisect import bisect, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import TypeAlias
@@ -27,7 +27,7 @@ from harness.checks.evidence.excuses import (
     holds_for,
     is_killed_between,
 )
-from harness.checks.evidence.stored_messages import inbound_rows, squeeze
+from harness.checks.evidence.stored_messages import Placed, inbound_rows, same_text, squeeze
 from harness.checks.evidence.turn_outcomes import claimed, wrong
 from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
 from harness.core.history.history import History
@@ -134,25 +134,26 @@ def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
     if "store" not in trace.seams or not turn.settled_n or not turn.endings:
         return
     assert turn.delivery is not None
-    rows = {placed.row.id: placed.n for placed in inbound_rows(trace, turn)}
+    placed = inbound_rows(trace, turn)
+    rows = {each.row.id: each.n for each in placed}
     events = (turn.delivery.n, *rows.values(), turn.settled_n)
     if not rows:
         text = f"the message {turn.delivery.inbound.id} is not stored"
         yield Case("stored", [Finding("inbound_exactly_once.lost", text, events)], turn)
-    elif len(rows) > _may_be_stored(trace, turn):
+    elif len(rows) > _may_be_stored(trace, turn, placed):
         text = f"the message {turn.delivery.inbound.id} is stored {len(rows)} times"
         found = Finding("inbound_exactly_once.twice", text, events)
         yield Case("stored_again", [found], turn)
 
 
-def _may_be_stored(trace: Trace, turn: Turn) -> int:
+def _may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
     """The number of rows that may keep the message. In the agent's own store, rows of later turns
-    with equal words count too."""
+    with equal words count too, and rows of any session if a row does not name its session."""
     if not trace.own_store:
         return 1
-    turns = (other for other in trace.turns.values() if other.delivery)
-    same = (t for t in turns if t.session == turn.session and squeeze(t.text) == squeeze(turn.text))
-    return max(1, sum(1 for _ in same))
+    sessions = {placed.row.session for placed in rows}
+    turns = (t for t in trace.turns.values() if t.delivery and {"", t.session} & sessions)
+    return max(1, sum(same_text(t.text, turn.text) for t in turns))
 
 
 @needs("inbox", "outbox", told_by="run")

@@ -1,7 +1,8 @@
 """One file as a task of `judge`, for any process.
 
-A run of ours is judged as its history; each transcript of another recording is judged as one. An
-error in a file is one line and the run continues. Small files go to a worker in batches.
+A run of ours is judged as its history; each transcript of another recording is judged as one, and
+so are the recorded calls of one agent loop. An error in a file is one line and the run continues.
+Small files go to a worker in batches.
 """
 
 from __future__ import annotations
@@ -101,12 +102,12 @@ def chunks(tasks: Iterable[JudgeTask], workers: int) -> Iterator[TaskChunk]:
 
 def judge_chunk(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
     """What is found in each of the files."""
-    with _few_collections():
+    with few_collections():
         return tuple(map(judge_file, chunk))
 
 
 @contextmanager
-def _few_collections() -> Iterator[None]:
+def few_collections() -> Iterator[None]:
     """Collect garbage rarely: recordings have no cycles, and it takes a fifth of the time."""
     usual = gc.get_threshold()
     gc.set_threshold(COLLECT_EVERY, *usual[1:])
@@ -183,7 +184,7 @@ def _judge(task: JudgeTask) -> JudgedFile:
 
     if task.refused:
         raise InputError(task.refused)
-    recording = read_any_recording(Path(task.path), task.kind)
+    recording = _of_sessions(read_any_recording(Path(task.path), task.kind))
     refusals = tuple(refusal.reason for refusal in recording.refusals)
     transcripts = tuple(_transcripts(task, recording))
     return JudgedFile(
@@ -220,7 +221,14 @@ def _recording(path: str, kind: str) -> Recording:
     """A file that is read again; those of one file follow each other."""
     from harness.files.recording_file import read_any_recording
 
-    return read_any_recording(Path(path), kind)
+    return _of_sessions(read_any_recording(Path(path), kind))
+
+
+def _of_sessions(recording: Recording) -> Recording:
+    """The recording with the calls of one session as one transcript."""
+    from harness.recordings.exchange_sessions import sessions
+
+    return msgspec.structs.replace(recording, transcripts=sessions(recording.transcripts))
 
 
 def judged_history(run: RunSummary, kind: str) -> History | None:

@@ -48,6 +48,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     last answer; `name` is unique in a recording. `task`: what the user asked for, where a recording
     keeps it beside its steps; it is no message of the list, and stands before all of them.
     `failures` gives the assistant messages that the log itself marks as errors of the API.
+    `answers` gives what was answered where a message repeats it otherwise.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int | None = None
     task: str = ""
     failures: dict[int, ApiError] = {}
+    answers: dict[int, Message] = {}
 
     @property
     def said(self) -> tuple[Message, ...]:
@@ -86,6 +88,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
             stops={index + 1: stop for index, stop in self.stops.items()},
             restarts={index + 1: kept + 1 for index, kept in self.restarts.items()},
             failures={index + 1: error for index, error in self.failures.items()},
+            answers={index + 1: answer for index, answer in self.answers.items()},
             task="",
         )
 
