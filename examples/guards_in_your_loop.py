@@ -51,7 +51,7 @@ def run(tools: Tools, call: ToolUse) -> ToolResult:
 
 
 def model(*turns: tuple[str, Any]) -> Callable[[list[Row]], Row]:
-    """A model that makes these calls one by one, and repeats the last until the tool says `done`."""
+    """A model that makes these calls in order, and repeats the last until a tool says `done`."""
     waiting = list(turns)
 
     def ask(rows: list[Row]) -> Row:

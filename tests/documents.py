@@ -1,7 +1,7 @@
 """What the documents hold, read back: code blocks, command lines, and the generated parts.
 
 The part of a page below its mark is generated. `docs/checks.md` comes from the docstrings of the
-checks, `docs/faults.md` from the docstrings of the faults and the fault table, and
+checks. `docs/faults.md` comes from the docstrings of the faults and the fault table, and
 `docs/coverage.md` from the sources of the scenarios. This command writes them:
 
     python -m tests.documents

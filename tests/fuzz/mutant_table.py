@@ -1,11 +1,11 @@
 """`python -m tests.fuzz.mutant_table [NAME ...]`: how soon a campaign finds each wrong agent.
 
 A campaign gets only the agent, on the wire of its defect, and no scenario. A mutant is found with
-the first chunk of examples that shows the mutant's own finding, or any finding that the reference
-agent does not show on the same scenario. In a chunk with both, the own finding counts. The quick
-client comes first. It reads no streams, so a mutant that passes it meets the SDK too, and a mutant
-with a defect in streams meets only the SDK. The columns are: mutant, examples to find, shrunk size
-(turns, faults), seconds, code, and `own` for the mutant's own finding.
+the first chunk of examples that shows the mutant's own finding. Any other finding counts too, if
+the reference agent does not show it on the same scenario. In a chunk with both, the own finding
+counts. The quick client comes first. It reads no streams, so a mutant that passes it meets the SDK
+too. A mutant with a defect in streams meets only the SDK. The columns are: mutant, examples to
+find, shrunk size (turns, faults), seconds, code, and `own` for the mutant's own finding.
 """
 
 from __future__ import annotations
