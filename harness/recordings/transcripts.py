@@ -184,12 +184,24 @@ def encodable(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 
 
 def _encodable(message: Message) -> Message:
+    if message.role.isascii() and all(map(_is_ascii, message.blocks)):
+        return message  # most of a log, which need not be encoded for that
     try:
         msgspec.json.encode(message)
     except UnicodeEncodeError:
         text = json.dumps(msgspec.to_builtins(message), ensure_ascii=False)
         return msgspec.json.decode(text.encode("utf-8", "replace"), type=Message)
     return message
+
+
+def _is_ascii(block: Block) -> bool:
+    """Whether a block is a text or a result, the kinds that may be long, all of it ASCII."""
+    match block:
+        case Text(text):
+            return text.isascii() and not block.extra
+        case ToolResult(id_, str(content)):
+            return content.isascii() and id_.isascii()
+    return False
 
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")

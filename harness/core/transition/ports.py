@@ -19,6 +19,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, ToolSpec
 from harness.core.values.plans import ApiError, Facts, Plan, Recorded, Reply, Send, Value
 from harness.core.values.provider_traits import ProviderTraits
+from harness.core.values.tool_names import ToolNames
 from harness.core.values.verdict import Finding
 
 
@@ -192,7 +193,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
 
     `firing` counts the firings of an escalating fault, with this one; 1 for others. `refusals`
     holds the provider's answer for each broken rule; `traits` holds the other facts that a fault
-    needs.
+    needs. `names` are the agent's names of the scenario's tools.
     """
 
     call: Call
@@ -202,6 +203,13 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     wire: str = ""
     refusals: Mapping[str, ApiError] = {}
     traits: ProviderTraits = ProviderTraits()
+    names: ToolNames = ToolNames()
+
+    @property
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """The tools that a fault may call: a program's own ones only where it offers none of the
+        scenario's, for nobody sees what the program does with them."""
+        return self.names.of_the_scenario(self.call.tools)
 
     @property
     def harder(self) -> int:
