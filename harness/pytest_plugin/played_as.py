@@ -55,7 +55,7 @@ def beside_any_loop(play: Callable[[], list[Run]]) -> list[Run]:
 def agent_of(agent: object, chat: Callable[[str], object] | None) -> Any:
     """The agent, or the one that `chat` makes. Raises InputError for both, and for none."""
     if (agent is None) == (chat is None):
-        what = "give an agent or chat=, not both" if agent else "say which agent, or give chat="
+        what = "give an agent or chat=, not both" if agent else "give an agent or chat="
         raise InputError(what, "play")
     if chat is None:
         assert agent is not None

@@ -25,7 +25,7 @@ SUFFIXES = (".yaml", ".yml")
 KEY = "harness_scenarios"
 
 TARGETLESS = (
-    "say which agent plays it: --harness-target, the ini key harness_target, or `target` in "
+    "name the agent that plays it: --harness-target, the ini key harness_target, or `target` in "
     "[tool.harness]"
 )
 

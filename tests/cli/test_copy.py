@@ -108,4 +108,7 @@ def test_a_file_in_the_place_of_the_folder_is_an_error(in_process: Command, empt
 
 def test_only_names_of_the_bundle_are_copied(in_process: Command, empty: Path) -> None:
     done = in_process("copy", "loops")
-    assert (done.status, done.err) == (2, "error: loops: a name begins with @, as @loops/circles\n")
+    assert (done.status, done.err) == (
+        2,
+        "error: loops: a name begins with @, such as @loops/circles\n",
+    )

@@ -157,7 +157,7 @@ BAD: dict[str, tuple[Callable[[], object], str, str]] = {
         lambda: replaced("two", '"seed":', '"seed":9'), "one two",
         "one and two: no run can be compared: circles: seed "),
     "cut in a line": (cut_in_a_line, "one two", "circles: B cannot be read: two/circles/"),
-    "cut between lines": (cut_between_lines, "one two", "circles: B is half written: two/circ"),
+    "cut between lines": (cut_between_lines, "one two", "circles: B is incomplete: two/circ"),
     "another version": (
         lambda: replaced("two", '"v":2', '"v":9'), "one two",
         "a history of version 9; this loop-harness reads versions 1 to 2"),
@@ -244,4 +244,4 @@ def test_a_verdict_without_a_history_is_read(tmp_path: Path) -> None:
     tmp_path.joinpath("talk/odd/verdict.json").write_bytes(msgspec.json.encode(Verdict("pass")))
     runs = folder_side(str(tmp_path), ()).runs
     assert runs["talk/slow@gemini"].reason == "needs cancel; needs a store"
-    assert runs["talk/odd"].reason == "it has a verdict and no history"
+    assert runs["talk/odd"].reason == "it has a verdict but no history"
