@@ -1,6 +1,6 @@
 """The work of a campaign as tasks: plain data in, plain data out, for any process.
 
-A batch's draws follow from the campaign's seed, its number and its parents alone.
+The random choices of a batch depend only on the campaign's seed, its number and its parents.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ SIZE = 16
 """Examples of a batch. A run in virtual time takes milliseconds, and a batch is one message."""
 
 SIZE_IN_REAL_TIME = 1
-"""A run of a program takes seconds, so what it shows is told at once."""
+"""Examples of a batch for a program. A run takes seconds, so each result is reported at once."""
 
 _VARIED = 0.5
-"""The share of examples that are mutated from parents, once there are some."""
+"""The share of examples that are mutated from parents, if there are any."""
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
-    """A lease: `count` examples, the first of them the campaign's number `first` (from 1).
+    """A task of `count` examples; the first has the campaign's number `first` (from 1).
 
-    `isolate`: its worker has ended, so each run is played in a forked child of another one. After
-    `until_s` (seconds of Unix time) no example begins. `known` are the findings, by `alike` or by
-    code, whose runs are not wanted any more. `keep`: session folders come with the runs.
+    `isolate`: its worker has ended, so each run is played in a forked child of another worker.
+    After `until_s` (seconds of Unix time) no example begins. `known` are findings, by `alike` or by
+    code, whose runs are not needed. `keep`: runs include session folders.
     """
 
     number: int
@@ -66,7 +66,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
 
 
 class CauseCount(msgspec.Struct, frozen=True):
-    """How many examples show a cause, and the first of them by its number."""
+    """The number of examples that show a cause, and the number of the first."""
 
     finding: Finding
     example: int
@@ -76,10 +76,10 @@ class CauseCount(msgspec.Struct, frozen=True):
 class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     """The result of a batch.
 
-    `entries` are examples that reached something that none before them in this batch did. `doubts`
-    are reasons for runs that cannot be judged. `causes` counts the examples by the codes of their
-    causes. `last` is the number of the last example. `runs` are those that show what is not known;
-    the journal does not hold them.
+    `entries` are examples with coverage that is new in this batch. `doubts` are the reasons of runs
+    that cannot be judged. `causes` counts the examples by the codes of their causes. `last` is the
+    number of the last example. `runs` are those with unknown findings; the journal does not hold
+    them.
     """
 
     number: int
@@ -98,7 +98,7 @@ Result: TypeAlias = BatchResult | ShrunkFinding
 
 
 def is_shrinking(task: Task) -> bool:
-    """Whether a task shrinks a finding: when that ends changes nothing for others."""
+    """Whether a task shrinks a finding; the time of its end does not affect other tasks."""
     return isinstance(task, ShrinkTask)
 
 
@@ -107,7 +107,7 @@ def work(task: Task) -> Result:
 
     Raises InputError for a target that cannot be used.
     """
-    if parent_process() is not None:  # a serial engine plays in the process of the command
+    if parent_process() is not None:  # a serial engine plays in the command's own process
         make_replaceable()
     target = resolve(task.target)
     target = msgspec.structs.replace(target, isolate=task.isolate or target.isolate)
@@ -157,7 +157,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
 
 
 def _given(batch: Batch, random: Random) -> Choices:
-    """The choices of an example that are mutated from parents; none for one that is drawn anew."""
+    """Return choices mutated from parents; none for an example that is drawn from the start."""
     is_varied = bool(batch.parents) and random.random() < _VARIED
     return mutated(random, batch.parents) if is_varied else ()
 
@@ -165,7 +165,7 @@ def _given(batch: Batch, random: Random) -> Choices:
 def _runs(
     played: PlayedExample, run: Run, scenario: Scenario, known: set[str], example: int
 ) -> Iterator[FoundRun]:
-    """The run of an example that shows what is not known, which then is."""
+    """Return the run of an example with an unknown finding, and mark that finding as known."""
     new = [found.alike for found in played.found if not {found.code, found.alike} & known]
     if new:
         known.update(new)
@@ -175,7 +175,7 @@ def _runs(
 
 
 def count_in(causes: dict[str, CauseCount], more: Iterable[CauseCount]) -> None:
-    """Add counts to those by code; the first example of a code stays."""
+    """Add counts by code; the first example of a code stays."""
     for count in more:
         known = causes.setdefault(count.finding.code, count)
         if known is not count:
@@ -185,12 +185,12 @@ def count_in(causes: dict[str, CauseCount], more: Iterable[CauseCount]) -> None:
 
 
 def again(task: Task, status: int) -> Task:
-    """The task after its worker has ended: an example ends its process."""
+    """Return the task to repeat after its worker has ended, because an example ends its process."""
     return msgspec.structs.replace(task, isolate=True)
 
 
 def lost(task: Task) -> Result:
-    """The result of a task that ended each process that worked on it."""
+    """Return the result of a task that ended each process that worked on it."""
     if isinstance(task, Batch):
         last = task.first + task.count - 1
         text = f"examples {task.first} to {last} end the process that plays them"

@@ -134,7 +134,7 @@ def record_run(
 
 
 def _without(token: str, ended: Ended) -> Ended:
-    """The end of a target without the token: a crash may tell the URL that was asked."""
+    """Return the end without the token: the text of a crash may hold the URL."""
     said = {name: getattr(ended, name).replace(token, "TOKEN") for name in ("text", "traceback")}
     frames = tuple(frame.replace(token, "TOKEN") for frame in ended.frames)
     return msgspec.structs.replace(ended, frames=frames, **said)
