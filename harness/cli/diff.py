@@ -119,9 +119,7 @@ def _check(
         request.check()
     if one.is_folder and other.is_folder:
         if Path(one.named).resolve() == Path(other.named).resolve():
-            raise InputError(
-                "both sides are the same folder of histories: name two folders", one.named
-            )
+            raise InputError("both sides are the same histories: name two folders", one.named)
         if paths:
             what = "only for targets that are played; --only PATTERN selects among histories"
             raise InputError(what, str(paths[0]))

@@ -162,7 +162,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
 def _window(
     choose: Choose, options: Options, struck: Sequence[FaultSpec], dialect: str
 ) -> int | None:
-    """Return the window: none if a fault may hide a refusal, none tiny if refusals have no sizes."""
+    """Return the window: none if a fault may hide a refusal, not tiny if refusals have no sizes."""
     hides = any(layer_of(spec) in ANSWER_LAYERS and spec.on != "compact" for spec in struck)
     if not options.windows or hides:
         return None

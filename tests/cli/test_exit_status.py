@@ -56,7 +56,7 @@ def test_1_a_finding(harness: Harness, folder: Path, agent: str, code: str) -> N
         (["run", "--target", "process:true", "--world", "simulate"], "use --world supervise"),
         (["judge"], "Missing argument"),
         (["judge", "gone"], "gone: no such file or folder"),
-        (["judge", "scenarios"], "nothing could be read"),
+        (["judge", "scenarios"], "no file could be read"),
         (["judge", "agents.py"], "agents.py: line 1: "),
         (
             ["judge", "--check", "valid_requst", "agents.py"],
