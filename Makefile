@@ -24,6 +24,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # $(1) is what the package is installed with: the demo needs the least, the slow tier all.
+# Most modules of the SDKs are never imported; Python compiles those that are, at their first import.
 define install
 	@$(PYTHON) -c '$(MINIMUM)' || { \
 	  echo "loop-harness needs Python 3.11 or later, and '$(PYTHON)' is not:" \
@@ -31,7 +32,7 @@ define install
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV) || { \
 	  echo "The venv module does not work here; on Debian and Ubuntu:" \
 	    "apt-get install python3-venv" >&2; rm -rf $(VENV); exit 1; }
-	$(RUN) -m pip install --quiet --editable '.[$(1)]' --constraint constraints.txt
+	$(RUN) -m pip install --quiet --no-compile --editable '.[$(1)]' --constraint constraints.txt
 	@touch $@
 endef
 

@@ -20,6 +20,8 @@ import yaml
 from bench import cassettes
 from bench.figure import Figure
 from harness.checks.judge import judge
+from harness.cli.judge_task import few_collections
+from harness.recordings.exchange_sessions import sessions
 from harness.recordings.recognition import read
 from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
@@ -73,10 +75,11 @@ def figures(rounds: int) -> Iterator[Figure]:
 
 
 def judged(data: bytes) -> None:
-    """A recording read, counted and judged."""
-    for transcript in read(data).transcripts:
-        judge(to_history(transcript))
-        counts(transcript)
+    """A recording read, counted and judged, as `judge` does it."""
+    with few_collections():
+        for transcript in sessions(read(data).transcripts):
+            judge(to_history(transcript))
+            counts(transcript)
 
 
 def _decode(data: bytes) -> None:

@@ -129,6 +129,8 @@ class CassettePlayer:
 
 _NO_MATCH = "loop-harness: no recorded exchange matches this request"
 _SHOWN_MAX = 60
+_BEFORE = 20
+"""How much of what two long texts have in common is shown before their first difference."""
 _RUNS_MAX = 10
 _ABSENT = object()
 
@@ -207,7 +209,16 @@ def _told(found: tuple[str, Json, Json] | None) -> str:
     if found is None:
         return "no difference is left in what is compared"
     path, a, b = found
-    return f"{path.removeprefix('.')} differs: sent {_shown(a)}, recorded {_shown(b)}"
+    skip = _alike(a, b) if isinstance(a, str) and isinstance(b, str) else 0
+    sent, recorded = _shown(a, skip), _shown(b, skip)
+    return f"{path.removeprefix('.')} differs: sent {sent}, recorded {recorded}"
+
+
+def _alike(a: str, b: str) -> int:
+    """How many characters of two texts are left out, for they would hide the first difference."""
+    pairs = zip(a, b, strict=False)
+    same = next((n for n, (x, y) in enumerate(pairs) if x != y), min(len(a), len(b)))
+    return same - _BEFORE if same > _SHOWN_MAX // 2 else 0
 
 
 def _messages(node: Node) -> list[Json]:
@@ -244,8 +255,9 @@ def _parts(a: Json, b: Json) -> list[tuple[str | int, Json, Json]]:
     return []
 
 
-def _shown(value: Json) -> str:
+def _shown(value: Json, skip: int = 0) -> str:
     if value is _ABSENT:
         return "nothing"
-    text = repr(value) if isinstance(value, str) else canonical(value)
+    dots = "…" if skip else ""
+    text = repr(dots + value[skip:]) if isinstance(value, str) else canonical(value)
     return text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 1] + "…"

@@ -19,7 +19,16 @@ from harness.core.history.exchanges import Node, grow, root
 from harness.core.transition.ports import Provider, Reading
 from harness.core.values.calls import Call, ModelRequest
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Json, Message, Text, ToolResult, ToolUse, digest, side
+from harness.core.values.messages import (
+    Block,
+    Json,
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    digest,
+    side,
+)
 from harness.core.values.plans import Recorded
 
 VOLATILE_FIELDS = frozenset((
@@ -184,7 +193,7 @@ class CassetteIndex:
                 if masked != message:
                     name, message = digest(masked), masked
             if name not in node.children:
-                name, message = _renamed(node, message) or (name, message)
+                name, message = _respelt(node, message) or (name, message)
             node = node.child(name, message)
         return node
 
@@ -195,26 +204,34 @@ _MADE_ID = re.compile(
 """A UUID within an id: clients make one for a call that its provider gave no id."""
 
 
-def _renamed(node: Node, message: Message) -> tuple[str, Message] | None:
-    """The recorded message at this place that differs in made ids of calls only."""
-    wanted = _without_made_ids(message)
-    if wanted == message:
+def _respelt(node: Node, message: Message) -> tuple[str, Message] | None:
+    """The recorded message at this place that says the same of its calls and their results."""
+    if not any(isinstance(block, (ToolUse, ToolResult)) for block in message.blocks):
         return None
+    wanted = _plainly(message)
     return next(
         ((name, child.message) for name, child in node.children.items()
-         if _without_made_ids(child.message) == wanted),
+         if _plainly(child.message) == wanted),
         None,
     )  # fmt: skip
 
 
-def _without_made_ids(message: Message) -> Message:
-    blocks = tuple(
-        msgspec.structs.replace(block, id=_MADE_ID.sub("<uuid>", block.id))
-        if isinstance(block, (ToolUse, ToolResult))
-        else block
-        for block in message.blocks
-    )
-    return msgspec.structs.replace(message, blocks=blocks)
+def _plainly(message: Message) -> Message:
+    """A message without made ids; a result that is one block of text is that text.
+
+    The APIs take both forms of a result alike, and clients change from one to the other.
+    """
+    return msgspec.structs.replace(message, blocks=tuple(map(_plain_block, message.blocks)))
+
+
+def _plain_block(block: Block) -> Block:
+    if not isinstance(block, (ToolUse, ToolResult)):
+        return block
+    block = msgspec.structs.replace(block, id=_MADE_ID.sub("<uuid>", block.id))
+    match block:
+        case ToolResult(content=(Text(text=text),)):
+            return msgspec.structs.replace(block, content=text)
+    return block
 
 
 class _RequestReader:

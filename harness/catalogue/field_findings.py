@@ -24,14 +24,18 @@ FIELD_PREFIX = "field/"
 Words: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 Link: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^(https://\S+)?$")]
 
+GENERAL = "general"
+Basis: TypeAlias = Annotated[str, msgspec.Meta(pattern=rf"^({GENERAL}|https://\S+)$")]
+
 
 class FieldFinding(Strict, frozen=True):
     """A finding: the target, the defect, and how to repeat it without the harness.
 
     `repeat` is the command of the check without the harness. `scenario` is the shortest scenario
-    that shows `codes` on the target. `basis` is why it is wrong, if the reason is a refusal of an
-    API. `issue` is a public report of it. `fixed_in` is the first release without it; a fixed
-    finding is counted apart.
+    that shows `codes` on the target. `basis` is the document, recording or report that says why it
+    is wrong. GENERAL means that no document says so, and that a good agent does better. `issue` is
+    a public report of it. `fixed_in` is the first release without it; a fixed finding is counted
+    apart.
     """
 
     target: Words
@@ -44,10 +48,16 @@ class FieldFinding(Strict, frozen=True):
     repeat: Words
     expected: Words
     observed: Words
-    basis: Link
+    basis: Basis
     issue: Link
     scenario: Words
     fixed_in: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The basis; for GENERAL a sentence in place of a link."""
+        is_general = self.basis == GENERAL
+        return "what a good agent does; no document says so" if is_general else self.basis
 
     def shows(self, code: str) -> bool:
         """Whether the finding has the code, or a rule of the check with that name."""

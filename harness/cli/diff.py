@@ -117,6 +117,9 @@ def _check(
     one, other = requests
     for request in requests:
         request.check()
+        if request.is_ambiguous:
+            folder = f"{request.named} is read as the folder here, not as the target"
+            terminal.note(f"note: {folder}; ./{request.named} says so without this note")
     if one.is_folder and other.is_folder:
         if Path(one.named).resolve() == Path(other.named).resolve():
             raise InputError("both sides are the same histories: name two folders", one.named)

@@ -47,6 +47,13 @@ class SideRequest(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the side is a folder of histories."""
         return Path(self.named).exists()
 
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether it names a folder as a target is named too; the folder wins."""
+        from harness.targets.spec import known_names
+
+        return self.is_folder and self.named in known_names()
+
     def check(self) -> None:
         """Raise InputError unless the side is a folder of histories or a usable target."""
         if self.is_folder:

@@ -61,7 +61,7 @@ def _text(code: str, row: FieldFinding) -> str:
         f"Observed: {row.observed.strip()}",
         f"Repeat it without the harness: {row.repeat}",
         f"With the harness: {row.scenario}, which shows {', '.join(row.codes)}.",
+        f"Why it is wrong: {row.reason}",
+        f"Public report: {row.issue}" if row.issue else "No public report was found.",
     ]
-    parts += [f"Why it is wrong: {row.basis}"] if row.basis else []
-    parts += [f"Public report: {row.issue}" if row.issue else "No public report was found."]
     return "\n\n".join(parts)

@@ -25,9 +25,10 @@ from harness.report.json_lines import line
 from harness.transports.background_thread import BackgroundThread
 
 if TYPE_CHECKING:
-    from harness.fuzz.batch import CauseCount, Result
+    from harness.fuzz.batch import Result
     from harness.fuzz.campaign import Campaign
     from harness.fuzz.example import RawFinding
+    from harness.fuzz.held_examples import CauseCount
 
 EVERY_S = 10.0
 """The interval between two progress lines of a campaign."""
@@ -155,6 +156,11 @@ class FuzzReport:
                 _out(f"    {self._repeat(self._run_file(left.example))}")
             if not campaign.examples:
                 _out("no example ended: allow more minutes, or see whether the target hangs")
+            for lack, examples in campaign.held.not_applicable():
+                _out(
+                    f"not applicable: {counted(examples, 'example')} with a finding: {lack.reason}"
+                )
+                _out("    connect it or declare it: docs/profiles.md#capabilities")
             for doubt, times in campaign.doubts.items():
                 _out(f"in doubt ({times}x): {doubt}")
             _out(f"seed {campaign.plan.seed}; to continue: {self._resume()}")
@@ -205,6 +211,10 @@ class FuzzReport:
             "waiting": sorted({found.code for found in campaign.findings.waiting}),
             "unshrunk": [self._unshrunk_row(found) for found in self._unshrunk()],
             "unrepeated": [f"{r.code}: {r.failure}" for r in campaign.findings.unrepeated],
+            "not_applicable": [
+                {"capability": lack.missing, "examples": examples, "reason": lack.reason}
+                for lack, examples in campaign.held.not_applicable()
+            ],
             "doubts": list(campaign.doubts),
             "corpus": len(campaign.corpus),
             "faults": campaign.corpus.faults,

@@ -1,7 +1,8 @@
 """One file as a task of `judge`, for any process.
 
 A run of the harness is one history; a recording of another program is one history per transcript.
-An error in a file is one line, and the command continues. Small files go to a worker in batches.
+The recorded calls of one agent loop are one history too. An error in a file is one line, and the
+command continues. Small files go to a worker in batches.
 """
 
 from __future__ import annotations
@@ -101,12 +102,12 @@ def chunks(tasks: Iterable[JudgeTask], workers: int) -> Iterator[TaskChunk]:
 
 def judge_chunk(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
     """Return the result of each file."""
-    with _few_collections():
+    with few_collections():
         return tuple(map(judge_file, chunk))
 
 
 @contextmanager
-def _few_collections() -> Iterator[None]:
+def few_collections() -> Iterator[None]:
     """Collect garbage rarely: it takes a fifth of the time, and recordings have no cycles."""
     usual = gc.get_threshold()
     gc.set_threshold(COLLECT_EVERY, *usual[1:])
@@ -184,7 +185,7 @@ def _judge(task: JudgeTask) -> JudgedFile:
 
     if task.refused:
         raise InputError(task.refused)
-    recording = read_any_recording(Path(task.path), task.kind)
+    recording = _of_sessions(read_any_recording(Path(task.path), task.kind))
     refusals = tuple(refusal.reason for refusal in recording.refusals)
     transcripts = tuple(_transcripts(task, recording))
     return JudgedFile(
@@ -221,7 +222,14 @@ def _recording(path: str, kind: str) -> Recording:
     """Read a file again; the cache holds one, because a file's transcripts come in sequence."""
     from harness.files.recording_file import read_any_recording
 
-    return read_any_recording(Path(path), kind)
+    return _of_sessions(read_any_recording(Path(path), kind))
+
+
+def _of_sessions(recording: Recording) -> Recording:
+    """Return the recording with the calls of one session as one transcript."""
+    from harness.recordings.exchange_sessions import sessions
+
+    return msgspec.structs.replace(recording, transcripts=sessions(recording.transcripts))
 
 
 def judged_history(run: RunSummary, kind: str) -> History | None:

@@ -166,12 +166,13 @@ def _read(asked: ImportRequest, account: GapLog) -> _Read:
 
 
 def _read_transcript(recording: Recording, asked: ImportRequest, account: GapLog) -> _Read:
+    from harness.recordings.exchange_sessions import leading_exchanges
     from harness.recordings.importing import fidelity, transcript_dialogue
     from harness.recordings.importing.reproduction import places_in_transcript
     from harness.recordings.transcript_history import to_history
 
     chosen = transcript_dialogue.choose_transcript(recording.transcripts, asked.transcript)
-    links = transcript_dialogue.leading_exchanges(recording.transcripts, chosen)
+    links = leading_exchanges(recording.transcripts, chosen)
     account.note(fidelity.OTHERS, len(recording.transcripts) - len(links))
     story, history = (
         transcript_dialogue.dialogue_of_transcript(chosen, links, account),

@@ -5,7 +5,7 @@ The random choices of a batch depend only on the campaign's seed, its number and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from multiprocessing import parent_process
 from random import Random
 from typing import TypeAlias
@@ -13,8 +13,8 @@ from typing import TypeAlias
 import msgspec
 
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario
-from harness.core.values.profile import NO_PROFILE, Profile
-from harness.core.values.verdict import Finding, FindingClass
+from harness.core.values.profile import NO_PROFILE, Capability, Profile
+from harness.core.values.verdict import FindingClass
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
 from harness.fuzz.example import (
@@ -27,6 +27,7 @@ from harness.fuzz.example import (
 )
 from harness.fuzz.findings import ShrinkTask, ShrunkFinding, is_late, shrunk_finding
 from harness.fuzz.found_runs import FoundRun
+from harness.fuzz.held_examples import CauseCount, ShownByExamples, by_needs, used_by
 from harness.runner import Run
 from harness.runner.run_folder import drop_kept
 from harness.targets import TargetSpec, resolve
@@ -65,21 +66,14 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     keep: bool = False
 
 
-class CauseCount(msgspec.Struct, frozen=True):
-    """The number of examples that show a cause, and the number of the first."""
-
-    finding: Finding
-    example: int
-    runs: int = 1
-
-
 class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     """The result of a batch.
 
     `entries` are examples with coverage that is new in this batch. `doubts` are the reasons of runs
     that cannot be judged. `causes` counts the examples by the codes of their causes. `last` is the
     number of the last example. `runs` are those with unknown findings; the journal does not hold
-    them.
+    them. `held` are the results of examples that need capabilities. `used` are the capabilities
+    that examples used.
     """
 
     number: int
@@ -91,6 +85,8 @@ class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     causes: tuple[CauseCount, ...] = ()
     last: int = 0
     runs: tuple[FoundRun, ...] = ()
+    held: tuple[ShownByExamples, ...] = ()
+    used: tuple[Capability, ...] = ()
 
 
 Task: TypeAlias = Batch | ShrinkTask
@@ -120,39 +116,40 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     options = options_of(target, batch.wire, batch.profile)
     seen: set[tuple[Pair, tuple[str, ...]]] = set()
     entries: list[CorpusEntry] = []
-    found: list[RawFinding] = []
+    shown: list[ShownByExamples] = []
     doubts: list[str] = []
-    causes: dict[str, CauseCount] = {}
     runs: list[FoundRun] = []
     known = set(batch.known)
-    calls = examples = 0
+    calls = 0
     for example in range(batch.first, batch.first + batch.count):
         if is_late(batch.until_s):
             break
-        examples += 1
         drawn = draw(_given(batch, random), random, options, batch.fail_on, batch.profile, target)
         run = run_of(drawn[0], target, keep=batch.keep)
         played = played_of(run, drawn[1], example)
-        count_in(causes, (CauseCount(finding, example) for finding in played.causes))
+        shown.append(ShownByExamples.of(played, example))
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
         if new:
             seen.update((pair, entry.not_asked) for pair in new)
             entries.append(CorpusEntry(entry.choices, new, entry.not_asked))
-        found += played.found
         runs += _runs(played, run, drawn[0], known, example)
         doubts += played.doubts
         calls += played.model_calls
+    held = by_needs(one for one in shown if one.found)
+    free = held.pop((), ShownByExamples())
     return BatchResult(
         number=batch.number,
-        examples=examples,
+        examples=len(shown),
         entries=tuple(entries),
-        found=tuple(found),
+        found=free.found,
         doubts=tuple(dict.fromkeys(doubts)),
         model_calls=calls,
-        causes=tuple(causes.values()),
+        causes=free.causes,
         last=batch.first + batch.count - 1,
         runs=tuple(runs),
+        held=tuple(held.values()),
+        used=used_by(shown),
     )
 
 
@@ -166,22 +163,17 @@ def _runs(
     played: PlayedExample, run: Run, scenario: Scenario, known: set[str], example: int
 ) -> Iterator[FoundRun]:
     """Return the run of an example with an unknown finding, and mark that finding as known."""
-    new = [found.alike for found in played.found if not {found.code, found.alike} & known]
+    needs = "".join(f"{name} " for name in played.needs)
+    new = [
+        f"{needs}{found.alike}"
+        for found in played.found
+        if not {found.code, found.alike, f"{needs}{found.alike}"} & known
+    ]
     if new:
         known.update(new)
         yield FoundRun.of(example, scenario, run)
     elif run.kept is not None:
         drop_kept(run.kept)
-
-
-def count_in(causes: dict[str, CauseCount], more: Iterable[CauseCount]) -> None:
-    """Add counts by code; the first example of a code stays."""
-    for count in more:
-        known = causes.setdefault(count.finding.code, count)
-        if known is not count:
-            causes[count.finding.code] = msgspec.structs.replace(
-                known, runs=known.runs + count.runs
-            )
 
 
 def again(task: Task, status: int) -> Task:

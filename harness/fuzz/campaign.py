@@ -19,10 +19,12 @@ from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE
 from harness.engines import Engine
 from harness.fuzz import batch, campaign_journal, findings, found_runs
-from harness.fuzz.batch import Batch, BatchResult, CauseCount, Result, Task
+from harness.fuzz.batch import Batch, BatchResult, Result, Task
 from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.corpus import GENERATION, Corpus
 from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding, is_late
+from harness.fuzz.found_runs import FoundRun
+from harness.fuzz.held_examples import CauseCount, HeldExamples, count_in
 from harness.fuzz.time_share import TimeShare
 from harness.plugins import loaded_modules
 
@@ -42,6 +44,7 @@ class Campaign:
         self.findings = Findings()
         self.doubts: dict[str, int] = {}
         self.causes: dict[str, CauseCount] = {}
+        self.held = HeldExamples()
         self.examples = self.model_calls = 0
         self._taken = self._handed_out = self._reserved = 0
         self._shrinking: Counter[str] = Counter()
@@ -114,12 +117,15 @@ class Campaign:
         self.examples += result.examples
         self._reserved = max(self._reserved, self.examples, result.last)
         self.model_calls += result.model_calls
-        batch.count_in(self.causes, result.causes)
+        settled = self.held.take(result.used, result.held)
+        for causes in (result.causes, *(shown.causes for shown in settled)):
+            count_in(self.causes, causes)
         for doubt in result.doubts:
             self.doubts[doubt] = self.doubts.get(doubt, 0) + 1
         kept = (self.corpus.take(result.number, entry) for entry in result.entries)
         entries = tuple(entry for entry in kept if entry is not None)
-        found = tuple(found for found in result.found if self.findings.found(found))
+        shown = (*result.found, *(found for one in settled for found in one.found))
+        found = tuple(found for found in shown if self.findings.found(found))
         return msgspec.structs.replace(result, entries=entries, found=found, runs=())
 
     def is_new(self, line: Result) -> TypeGuard[ShrunkFinding]:
@@ -178,25 +184,31 @@ def run(
     finished results even if an earlier task still runs.
     """
 
+    parked: dict[int, FoundRun] = {}
+
     def source() -> Task | None:
         return campaign.task(examples)
 
-    for result in engine.each(
-        batch.work,
-        source,
-        window=GENERATION,
-        lost=batch.lost,
-        again=batch.again,
-        loose=batch.is_shrinking,
-        rest=campaign.until_s is not None,
-    ):
-        line = campaign.take(result)
-        if campaign.is_new(line):
-            _write(folder, line, campaign.plan)
-        if isinstance(line, BatchResult) and isinstance(result, BatchResult):
-            _write_runs(folder, line, result)
-        written.write(line)
-        yield line
+    try:
+        for result in engine.each(
+            batch.work,
+            source,
+            window=GENERATION,
+            lost=batch.lost,
+            again=batch.again,
+            loose=batch.is_shrinking,
+            rest=campaign.until_s is not None,
+        ):
+            line = campaign.take(result)
+            if campaign.is_new(line):
+                _write(folder, line, campaign.plan)
+            if isinstance(line, BatchResult) and isinstance(result, BatchResult):
+                _write_runs(campaign, folder, line, (*result.runs, *parked.values()), parked)
+            written.write(line)
+            yield line
+    finally:
+        for found in parked.values():
+            found_runs.drop(found)
 
 
 def _write(folder: Path, reduced: ShrunkFinding, plan: CampaignPlan) -> None:
@@ -204,11 +216,20 @@ def _write(folder: Path, reduced: ShrunkFinding, plan: CampaignPlan) -> None:
     findings.write(folder, reduced, plan.target, plan.profile_name or "", plan.store or "")
 
 
-def _write_runs(folder: Path, taken: BatchResult, result: BatchResult) -> None:
-    """Write the runs of a batch whose findings were taken."""
+def _write_runs(
+    campaign: Campaign,
+    folder: Path,
+    taken: BatchResult,
+    runs: Iterable[FoundRun],
+    parked: dict[int, FoundRun],
+) -> None:
+    """Write the runs whose findings were taken, and park those whose findings are held back."""
     chosen = {found.example for found in taken.found}
-    for run in result.runs:
+    for run in runs:
+        parked.pop(run.example, None)
         if run.example in chosen:
             found_runs.write(folder, run)
+        elif campaign.held.waits(run.example):
+            parked[run.example] = run
         else:
             found_runs.drop(run)

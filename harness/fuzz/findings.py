@@ -27,6 +27,7 @@ from harness.files.scenario_text import scenario_yaml
 from harness.fuzz.choice_sequence import Choices
 from harness.fuzz.completion_oracle import expected_of
 from harness.fuzz.example import STOPPED, RawFinding, draw, genuine, options_of, run_of, silence
+from harness.fuzz.held_examples import MOST_ALIKE
 from harness.shrink import FindingOracle, shrink
 from harness.shrink.finding_oracle import REFERENCE
 from harness.shrink.scenario_size import turns_of
@@ -254,9 +255,6 @@ def _parts(scenario: Scenario) -> Iterator[str]:
 
 FOLDER = "findings"
 
-_MOST_ALIKE = 6
-"""The most raw findings of one code that are shrunk; further ones mostly shrink to one of these."""
-
 _TEST = '''"""Found by fuzzing {target}: {code}."""
 
 
@@ -286,7 +284,7 @@ class Findings:
         chosen = not {found.alike, found.code} & self._known
         if chosen:
             self._codes[found.code] = self._codes.get(found.code, 0) + 1
-            enough = self._codes[found.code] == _MOST_ALIKE
+            enough = self._codes[found.code] == MOST_ALIKE
             self._known.update((found.alike, *((found.code,) if enough else ())))
             self.waiting.append(found)
         return chosen

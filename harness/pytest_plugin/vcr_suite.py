@@ -30,11 +30,13 @@ class StrictCassette(Cassette):  # type: ignore[misc]
     """
 
     suite: ClassVar[StrictSuite]
+    file: str
 
     @classmethod
     def load(cls, **settings: Any) -> Cassette:
         """Return the cassette of a file: a strict one if it is played."""
         made: StrictCassette = super().load(**settings)
+        made.file = os.path.relpath(settings["path"])
         mode, exists = made.record_mode, made.rewound
         if mode == RecordMode.NONE or (mode == RecordMode.ONCE and exists):
             made.open()
@@ -222,7 +224,7 @@ def _text(
     if unplayed:
         more = f" and {len(unplayed) - 6} more" if len(unplayed) > 6 else ""
         lines.append(f"{word} {', '.join(unplayed[:6])}{more}")
-    lines.append(f"  in {os.path.relpath(cassette.path)}")
+    lines.append(f"  in {cassette.file}")
     if raised:
         lines.append(f"  the test then raised {raised}")
     return "\n".join([*lines, *again][:LINES_MAX])

@@ -7,6 +7,8 @@ one with the results.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from harness.core.values.messages import Block, Json, Message, ToolResult
@@ -35,7 +37,7 @@ class LoggedMessage(msgspec.Struct):
     @property
     def only_results(self) -> bool:
         """Whether it is nothing but results."""
-        return _only_results(self.message)
+        return _only_results(self.role, self.blocks)
 
 
 class LoggedMessages:
@@ -62,7 +64,8 @@ class LoggedMessages:
         if message.role == "assistant" and known is not None:
             return known
         last = self.found[-1] if self.found else None
-        if last is not None and last.only_results and _only_results(message):
+        more = _only_results(message.role, message.blocks)
+        if more and last is not None and last.only_results:
             return last
         draft = LoggedMessage(message.role, id_)
         self.found.append(draft)
@@ -71,9 +74,8 @@ class LoggedMessages:
         return draft
 
 
-def _only_results(message: Message) -> bool:
-    are_results = all(isinstance(block, ToolResult) for block in message.blocks)
-    return message.role == "user" and bool(message.blocks) and are_results
+def _only_results(role: str, blocks: Sequence[Block]) -> bool:
+    return role == "user" and bool(blocks) and all(isinstance(b, ToolResult) for b in blocks)
 
 
 def logged_message(value: Json) -> tuple[Message | None, str]:

@@ -22,6 +22,7 @@ from harness.providers.shared.codec import Unreadable
 from harness.providers.shared.json_fields import RecordedApi, RecordedRequest
 from harness.recordings.apis import APIS, answer
 from harness.recordings.http_interaction import address_of, body_bytes, is_text
+from harness.recordings.recorded_requests import RecordedRequests
 from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable
 
 
@@ -39,9 +40,10 @@ def recording_of(exchanges: Iterable[tuple[int, dict[str, Json]]]) -> Recording:
     transcripts: list[Transcript] = []
     refusals: list[Refusal] = []
     others: list[Refusal] = []
+    requests = RecordedRequests()
     for number, exchange in exchanges:
         place = f"interaction {number}"
-        for found in transcripts_of(exchange, place):
+        for found in _transcripts_of(exchange, place, requests):
             (transcripts if isinstance(found, Transcript) else refusals).append(found)  # type: ignore[arg-type]
         others += _without_a_body(exchange, place)
     if not (transcripts or refusals):
@@ -56,7 +58,9 @@ def _without_a_body(exchange: dict[str, Json], place: str) -> Iterator[Refusal]:
         yield Refusal(place, refusal_reason(path_of(request), method or "no method"))
 
 
-def transcripts_of(exchange: dict[str, Json], place: str) -> Iterator[Transcript | Refusal]:
+def _transcripts_of(
+    exchange: dict[str, Json], place: str, requests: RecordedRequests
+) -> Iterator[Transcript | Refusal]:
     """What an exchange is: a transcript, a refusal, or both for an answer that is unreadable."""
     request, response = f.mapping(exchange.get("request")), f.mapping(exchange.get("response"))
     if not request:
@@ -71,7 +75,7 @@ def transcripts_of(exchange: dict[str, Json], place: str) -> Iterator[Transcript
         yield Refusal(place, refusal_reason(path))
         return
     try:
-        asked = _asked(request, api)
+        asked = _asked(request, api, requests)
     except Unreadable as error:
         yield Refusal(place, f"request: {error}")
         return
@@ -95,13 +99,10 @@ def _address_of(request: dict[str, Json]) -> SplitResult:
     return address_of(f.text(request.get("uri")) or f.text(request.get("url")))
 
 
-def _asked(request: dict[str, Json], api: RecordedApi) -> RecordedRequest:
-    value = f.parse(_whole_body(request, api))
-    if not isinstance(value, dict):
-        raise Unreadable("no JSON object")
-    asked = api.request(value)
-    if asked is None:
-        raise Unreadable("no list of messages")
+def _asked(
+    request: dict[str, Json], api: RecordedApi, requests: RecordedRequests
+) -> RecordedRequest:
+    asked = requests.read(api, _whole_body(request, api))
     return asked if api.name in providers.names() else _by_address(asked, api, path_of(request))
 
 
@@ -173,13 +174,13 @@ def _transcript(
     name: str, wire: str, asked: RecordedRequest, answered: Parsed, status: int | None
 ) -> Transcript:
     said = answered.message
-    messages = (*asked.messages, said) if said is not None else asked.messages
+    messages = (*asked.messages, *encodable((said,))) if said is not None else asked.messages
     error = answered.error
     if error is not None and not error.status:
         error = msgspec.structs.replace(error, status=status or 0)
     return Transcript(
         name=name,
-        messages=encodable(messages),
+        messages=messages,
         wire=wire,
         model=asked.model,
         system=asked.system,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from harness.core.values.errors import InputError
@@ -90,7 +91,7 @@ def entries(lines: Iterable[bytes], notes: Notes) -> Iterator[LogEntry]:
     for number, line in enumerate(lines, start=1):
         if len(line) > MAX_LINE_BYTES:
             raise InputError(f"longer than {MAX_LINE_BYTES // _MB} MB", f"line {number}")
-        if not line.strip():
+        if line.isspace():
             continue
         value = parse(line)
         if isinstance(value, dict):
@@ -103,7 +104,7 @@ def entries(lines: Iterable[bytes], notes: Notes) -> Iterator[LogEntry]:
 
 def first_objects(head: bytes) -> list[dict[str, Any]]:
     """The objects on the first lines, by which a format is recognised; torn lines are left out."""
-    values = map(parse, head.split(b"\n", _FIRST)[:_FIRST])
+    values = map(parse, islice(split(head), _FIRST))
     return [value for value in values if isinstance(value, dict)]
 
 

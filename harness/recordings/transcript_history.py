@@ -84,11 +84,17 @@ class _HistoryWriter:
         return ("model", "tool") if used else ("model",)
 
     def _take(self, index: int, message: Message) -> None:
-        self._names.append(self.history.note(message))
+        self._name(index, message)
         if index in self.transcript.restarts:
             self._begin_anew(index, self.transcript.restarts[index])
         else:
             self._show(index)
+
+    def _name(self, index: int, message: Message) -> str:
+        """The digest of a message, which is the newest one."""
+        if index == len(self._names):
+            self._names.append(self.history.note(message))
+        return self._names[index]
 
     def _begin_anew(self, index: int, kept: int) -> None:
         """The context is now message `index`, and those from `kept` on before it."""
@@ -128,22 +134,23 @@ class _HistoryWriter:
     def _model_answer(self, index: int, message: Message) -> None:
         failure = self.transcript.failures.get(index)
         if failure is not None:
-            self._logged_error(message, failure)
+            self._logged_error(index, message, failure)
             return
         last = index == len(self.transcript.messages) - 1
         recorded = last and self.transcript.answered
         complete = self.transcript.complete if recorded else True
+        said = self.transcript.answers.get(index)
         self._answer_model(
-            blocks=self.history.note(message),
+            blocks=self._name(index, message) if said is None else self.history.note(said),
             stop=self.transcript.stops.get(index),
             status=self.transcript.status if recorded else None,
             complete=complete,
             outcome="ok" if complete else "error",
         )
 
-    def _logged_error(self, message: Message, failure: ApiError) -> None:
+    def _logged_error(self, index: int, message: Message, failure: ApiError) -> None:
         self._answer_model(
-            blocks=self.history.note(message),
+            blocks=self._name(index, message),
             status=failure.status or None,
             error=failure.type,
             value=failure.message,

@@ -48,6 +48,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     last answer; `name` is unique in a recording. `task`: what the user asked for, where a recording
     keeps it beside its steps; it is no message of the list, and stands before all of them.
     `failures` gives the assistant messages that the log itself marks as errors of the API.
+    `answers` gives what was answered where a message repeats it otherwise.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int | None = None
     task: str = ""
     failures: dict[int, ApiError] = {}
+    answers: dict[int, Message] = {}
 
     @property
     def said(self) -> tuple[Message, ...]:
@@ -86,6 +88,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
             stops={index + 1: stop for index, stop in self.stops.items()},
             restarts={index + 1: kept + 1 for index, kept in self.restarts.items()},
             failures={index + 1: error for index, error in self.failures.items()},
+            answers={index + 1: answer for index, answer in self.answers.items()},
             task="",
         )
 
@@ -181,12 +184,24 @@ def encodable(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 
 
 def _encodable(message: Message) -> Message:
+    if message.role.isascii() and all(map(_is_ascii, message.blocks)):
+        return message  # most of a log, which need not be encoded for that
     try:
         msgspec.json.encode(message)
     except UnicodeEncodeError:
         text = json.dumps(msgspec.to_builtins(message), ensure_ascii=False)
         return msgspec.json.decode(text.encode("utf-8", "replace"), type=Message)
     return message
+
+
+def _is_ascii(block: Block) -> bool:
+    """Whether a block is a text or a result, the kinds that may be long, all of it ASCII."""
+    match block:
+        case Text(text):
+            return text.isascii() and not block.extra
+        case ToolResult(id_, str(content)):
+            return content.isascii() and id_.isascii()
+    return False
 
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")

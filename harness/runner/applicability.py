@@ -22,6 +22,9 @@ World = Literal["simulate", "supervise"]
 
 WORLDS: tuple[str, ...] = get_args(World)
 
+_SILENT = frozenset({"tools.answer_lost", "gateway.confirmation_lost"})
+"""Faults after which a client waits until its own limit, which may be hours, or none."""
+
 _WAITS = ("wait_s", "for_s", "retry_after")
 
 
@@ -88,6 +91,8 @@ def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
 
 def _of_fault(spec: FaultSpec) -> Iterator[tuple[str, float]]:
     """Yield a fault's waits, defaults included; a wait without `wait_s` has no end."""
+    if spec.kind in _SILENT:
+        yield "no answer", math.inf
     for name, default in faults.by_kind(spec.kind).defaults.items():
         if name in _WAITS:
             value = spec.settings.get(name, default)

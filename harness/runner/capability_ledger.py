@@ -32,17 +32,37 @@ class Dependent(Protocol):
 _R = TypeVar("_R", bound=Dependent)
 
 
+class SeenCapabilities:
+    """The capabilities that runs have used so far."""
+
+    def __init__(self) -> None:
+        self._used: set[Capability] = set()
+
+    def see(self, used: Iterable[Capability]) -> None:
+        """Take what one more run has used."""
+        self._used.update(used)
+
+    def missing(self, needs: Iterable[Capability]) -> list[Capability]:
+        """Those of the needed capabilities that no run has used."""
+        return [name for name in needs if name not in self._used]
+
+
+def unused(name: Capability, run: str = "run of this command") -> NotApplicable:
+    """Why what needs a capability that no run has used is not applicable."""
+    return NotApplicable("run", f"needs {name}: no {run} {NOT_SEEN[name]}", name, "unused")
+
+
 class CapabilityLedger(Generic[_R]):
     """The capabilities that the runs of a command have used, and the runs that wait for one."""
 
     def __init__(self) -> None:
-        self._used: set[Capability] = set()
+        self._seen = SeenCapabilities()
         self._wires: set[str] = set()
         self._held: list[_R] = []
 
     def take(self, run: _R) -> Iterator[_R]:
         """Take the next run; yield the runs, in order, that no longer wait."""
-        self._used |= run.connections.used
+        self._seen.see(run.connections.used)
         self._wires |= {run.wire} if run.connections.speaks else set()
         waiting, self._held = [*self._held, run], []
         for each in waiting:
@@ -72,21 +92,16 @@ class CapabilityLedger(Generic[_R]):
         self._held = []
 
     def _missing(self, run: _R) -> list[Capability]:
-        return [name for name in run.connections.needs if name not in self._used]
+        return self._seen.missing(run.connections.needs)
 
     def _is_unspoken(self, run: _R) -> bool:
         return run.connections.speaks is False and run.wire not in self._wires
 
     def _reasons(self, run: _R) -> Iterator[NotApplicable]:
-        yield from map(_reason, self._missing(run))
+        yield from map(unused, self._missing(run))
         if self._is_unspoken(run) and self._wires:
             told = f"needs wire {run.wire}: no run of this command called the model on it"
             yield NotApplicable("run", told, run.wire, "wire")
-
-
-def _reason(name: Capability) -> NotApplicable:
-    reason = f"needs {name}: no run of this command {NOT_SEEN[name]}"
-    return NotApplicable("run", reason, name, "unused")
 
 
 def with_verdict(run: _R, verdict: Verdict) -> _R:

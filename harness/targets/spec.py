@@ -24,6 +24,7 @@ from harness.core.values.profile import Profile
 from harness.core.values.verdict import CrashPlace
 from harness.targets.known import command_of, known
 from harness.targets.process_exits import ProcessExit, ProcessGuard
+from harness.transports.sdk_clients import dummy_keys
 
 _BUILT_IN = {"reference": "harness.agent:agent", "naive": "harness.agent.naive_agent:agent"}
 _FORMS = {
@@ -222,7 +223,7 @@ def import_from(folder: str, name: str) -> ModuleType:
 
 def _module(name: str, place: str) -> ModuleType:
     try:
-        with ProcessGuard(restores=False):
+        with ProcessGuard(restores=False), dummy_keys():  # many a module makes its client at once
             return import_from(os.getcwd(), name)
     except (Exception, SystemExit, ProcessExit) as error:
         words = " ".join(str(error).split())

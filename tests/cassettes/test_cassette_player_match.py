@@ -9,6 +9,8 @@ import pytest
 from tests.cassettes.played import Played
 from tests.cassettes.recorded import ASK, URI, interaction
 
+TEXT = {"type": "text", "text": "ok"}
+
 
 def test_yesterdays_system_prompt_is_todays() -> None:
     recorded = {**ASK, "system": "Today is 2026-11-21. Be kind."}
@@ -70,3 +72,28 @@ def test_an_id_that_a_client_makes_anew_does_not_count() -> None:
 def test_any_other_id_does_count(id: str) -> None:
     played = Played(interaction(_called(f"call_{'a' * 32}")))
     assert f"id differs: sent '{id}'" in played.ask(_called(id))["error"]["message"]
+
+
+def _answered(content: Any, **more: Any) -> dict[str, Any]:
+    request = _called("toolu_a")
+    request["messages"][-1]["content"][0] |= {"content": content, **more}
+    return request
+
+
+@pytest.mark.parametrize("forms", [("ok", [TEXT]), ([TEXT], "ok")])
+def test_a_result_of_one_text_is_that_text(forms: tuple[Any, Any]) -> None:
+    played = Played(interaction(_answered(forms[0])))
+    assert played.ask(_answered(forms[1]))["content"][0]["text"] == "hello"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        _answered([{"type": "text", "text": "okay"}]),
+        _answered([TEXT, TEXT]),
+        _answered([TEXT], is_error=True),
+    ],
+)
+def test_a_result_that_says_something_else_does_count(other: dict[str, Any]) -> None:
+    played = Played(interaction(_answered("ok")))
+    assert "messages[2].content[0]" in played.ask(other)["error"]["message"]

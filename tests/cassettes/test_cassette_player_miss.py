@@ -42,6 +42,22 @@ def test_a_changed_request_is_told_what_differs(change: dict[str, Any], words: s
     assert played.unplayed == ["exchange #1 of the cassette (1 messages)"]
 
 
+@pytest.mark.parametrize(
+    ("sent", "recorded", "words"),
+    [
+        ("now", "then", "sent '…s a long beginning: now', recorded '…s a long beginning: then'"),
+        ("", "then", "sent '…s a long beginning: ', recorded '…s a long beginning: then'"),
+        ("x" * 99, "y", f"sent '…s a long beginning: {'x' * 37}…, recorded"),
+    ],
+)
+def test_long_texts_are_shown_from_their_first_difference(
+    sent: str, recorded: str, words: str
+) -> None:
+    same = "Something that both of them say, for it is a long beginning: "
+    played = Played(interaction({**ASK, "system": same + recorded}))
+    assert words in played.ask({**ASK, "system": same + sent})["error"]["message"]
+
+
 def test_the_nearest_is_the_one_with_the_longest_beginning_in_common() -> None:
     requests = run_requests(4, "a")
     played = Played(*(interaction(request) for request in requests))

@@ -28,7 +28,7 @@ what = "It pays twice."
 repeat = "python docs/field/checks/an-agent-pays-twice.py"
 expected = "One payment."
 observed = "Two payments."
-basis = ""
+basis = "general"
 issue = "https://example.org/1"
 scenario = "scenarios/field/an-agent-pays-twice.yaml"
 """
@@ -82,7 +82,8 @@ def test_a_file_without_one_of_its_keys_is_refused(line: str) -> None:
         ('"defect"', '"advice"'),
         ('"https://example.org/1"', '"see the tracker"'),
         ('["valid_request.V4", "effect_once.again"]', "[]"),
-        ('basis = ""', 'basis = ""\nbases = ""'),
+        ('basis = "general"', 'basis = "general"\nbases = ""'),
+        ('basis = "general"', 'basis = ""'),
     ],
 )
 def test_a_file_with_a_wrong_value_is_refused(before: str, after: str) -> None:

@@ -47,7 +47,7 @@ def test_a_dry_run_names_the_files(in_process: Command, empty: Path) -> None:
 def test_without_scenarios_the_catalogue_is_listed(in_process: Command, empty: Path) -> None:
     rows = in_process("list", "scenarios").out.splitlines()
     (row,) = (row for row in rows if row.startswith("@loops/circles "))
-    assert row.endswith("The same calls with the same results, round and round (24 runs)")
+    assert row.endswith("The same calls with the same results, without end (24 runs)")
     assert any(row.endswith("run, needs cancel)") or "needs cancel" in row for row in rows)
     run = in_process("run", "--target", "reference")
     assert run.status == 2
@@ -108,7 +108,7 @@ def test_a_folder_with_one_run_is_that_run(in_process: Command, empty: Path) -> 
 def test_a_kept_run_of_the_catalogue_is_shrunk_from_its_scenario() -> None:
     play_first()
     (found,) = scenarios_of(Path(".harness/runs/circles"), (), None)
-    assert found.title == "The same calls with the same results, round and round"
+    assert found.title == "The same calls with the same results, without end"
 
 
 def test_a_test_plays_it_by_its_name(tmp_path: Path) -> None:

@@ -122,6 +122,15 @@ def test_what_one_side_lacks_is_told(in_process: Command) -> None:
     assert in_process("diff", "one", "two", "--fail-on", "any").status == 1
 
 
+def test_a_folder_wins_over_a_target_of_its_name_and_that_is_told(in_process: Command) -> None:
+    kept("reference"), kept("two", "naive")
+    done = in_process("diff", "reference", "two")
+    told = "note: reference is read as the folder here, not as the target"
+    assert done.err == f"{told}; ./reference says so without this note\n"
+    said = in_process("diff", "./reference", "two")
+    assert (said.err, said.out) == ("", done.out.replace("A  reference", "A  ./reference"))
+
+
 def test_two_histories_may_be_named(in_process: Command) -> None:
     kept("one"), kept("two", "naive")
     shutil.copy(history_of("one"), "before.jsonl")

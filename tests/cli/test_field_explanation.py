@@ -25,7 +25,8 @@ def _one_finding(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_finding_says_all_that_its_file_says() -> None:
     text = explanation("field/an-agent-pays-twice")
     for word in ("defect of an-agent 1.0, Python", "Expected: One payment.", "https://example.org/1",
-                 "python docs/field/checks/an-agent-pays-twice.py"):  # fmt: skip
+                 "python docs/field/checks/an-agent-pays-twice.py",
+                 "Why it is wrong: what a good agent does; no document says so"):  # fmt: skip
         assert word in text
 
 

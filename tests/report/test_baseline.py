@@ -1,4 +1,4 @@
-"""A baseline accepts exactly what was found, whatever the order, and says what is new and gone."""
+"""A baseline accepts exactly the findings, in any order, and reports new and gone ones."""
 
 from __future__ import annotations
 

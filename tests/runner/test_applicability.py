@@ -29,6 +29,7 @@ def _fault(kind: str, **settings: Any) -> dict[str, Any]:
         _fault("transport.headers_never_come"),
         _fault("transport.stalled_stream"),
         _fault("tools.late"),
+        _fault("tools.answer_lost"),
         {"tools": {"slow": ToolScript(script=(ToolTurn(hang=True),))}},
         {"tools": {"slow": ToolScript(script=(ToolTurn(hang=31.0),))}},
     ],

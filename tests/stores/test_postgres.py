@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from harness.agent import agent
@@ -16,9 +15,12 @@ from harness.core.values.calls import Inbound
 from harness.core.values.errors import InputError
 from harness.core.values.messages import user
 from harness.runner import run
-from harness.stores.postgres import PostgresStore
 from harness.stores.store_options import open_store
 from harness.stores.store_readers import open_reader
+
+psycopg = pytest.importorskip("psycopg", reason="needs the extra postgres", exc_type=ImportError)
+
+from harness.stores.postgres import PostgresStore  # noqa: E402
 
 pytestmark = pytest.mark.real
 

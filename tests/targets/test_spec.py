@@ -46,6 +46,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
+@pytest.mark.parametrize(("has", "finds"), [(None, "sk-dummy"), ("its-own", "its-own")])
+def test_a_module_finds_a_key_when_it_is_imported(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, has: str | None, finds: str
+) -> None:
+    if has:
+        monkeypatch.setenv("OPENAI_API_KEY", has)
+    else:
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    code = f'import os\nKEY = os.environ["OPENAI_API_KEY"]\n{AGENT}'
+    (folder / "with_client.py").write_text(code)
+    resolve("with_client:agent")
+    assert vars(sys.modules["with_client"])["KEY"] == finds
+    assert os.environ.get("OPENAI_API_KEY") == has
+
+
 @pytest.mark.parametrize(
     ("spec", "said"),
     [

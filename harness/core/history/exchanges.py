@@ -381,7 +381,8 @@ class CallPairing:
 
     def _renamed(self, session: str, message: Message) -> dict[str, Ask]:
         asks, uses = self._last.get(session, []), message.tool_uses
-        if [ask.use.name for ask in asks] != [self._meant(use).name for use in uses]:
+        is_known = all(use.id in self._by_id for use in uses)
+        if is_known or [ask.use.name for ask in asks] != [self._meant(use).name for use in uses]:
             return {}
         pairs = zip(uses, asks, strict=True)
         return {use.id: ask for use, ask in pairs if use.id not in self._by_id}

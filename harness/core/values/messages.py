@@ -59,7 +59,7 @@ class ToolResult(msgspec.Struct, frozen=True, gc=False, tag="tool_result", omit_
         """The readable part of the content."""
         if isinstance(self.content, str):
             return self.content
-        return "\n".join(block.text for block in self.content if isinstance(block, Text))
+        return "\n".join([block.text for block in self.content if isinstance(block, Text)])
 
 
 class Opaque(msgspec.Struct, frozen=True, gc=False, tag="opaque"):
@@ -81,17 +81,17 @@ class Message(msgspec.Struct, frozen=True, gc=False):
     @property
     def text(self) -> str:
         """All text blocks, joined by newlines."""
-        return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
+        return "\n".join([block.text for block in self.blocks if isinstance(block, Text)])
 
     @property
     def tool_uses(self) -> tuple[ToolUse, ...]:
         """The calls of this message, in order."""
-        return tuple(block for block in self.blocks if isinstance(block, ToolUse))
+        return tuple([block for block in self.blocks if isinstance(block, ToolUse)])
 
     @property
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The results of this message, in order."""
-        return tuple(block for block in self.blocks if isinstance(block, ToolResult))
+        return tuple([block for block in self.blocks if isinstance(block, ToolResult)])
 
 
 class ToolSpec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

@@ -67,6 +67,7 @@ class AnthropicProvider:
         field=RECORD.messages_field,
         framed=True,
         marks=blocks.is_own,
+        apart=True,
         request=request.recorded_request,
         answer=response.recorded_answer,
         messages=request.recorded_messages,

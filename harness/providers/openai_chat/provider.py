@@ -23,6 +23,7 @@ class OpenAIChatProvider:
         paths=RECORD.paths,
         field=RECORD.messages_field,
         answered_by="choices",
+        apart=True,
         request=request.recorded_request,
         answer=response.recorded_answer,
         messages=recorded_messages,

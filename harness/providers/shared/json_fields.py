@@ -42,6 +42,7 @@ class RecordedApi(msgspec.Struct, frozen=True, kw_only=True):
     `marks` says whether a message can be of this API alone. `request` is None for what has no list
     of messages; `answer` takes a body and its content type; `messages` are the entries of a list,
     as a request or a log holds them. `framed`: behind a gateway, events may come in frames.
+    `apart`: what an entry of the list says, and what else a request says, is said without the rest.
     """
 
     name: str
@@ -50,6 +51,7 @@ class RecordedApi(msgspec.Struct, frozen=True, kw_only=True):
     answered_by: str = ""
     marks: Callable[[dict[str, Json]], bool] = lambda message: False
     framed: bool = False
+    apart: bool = False
     request: Callable[[dict[str, Json]], RecordedRequest | None]
     answer: Callable[[bytes, str], Parsed]
     messages: Callable[[Iterable[dict[str, Json]]], Iterator[Message]]

@@ -159,6 +159,7 @@ BEDROCK_CONVERSE = RecordedApi(
     name="bedrock-converse",
     paths=(r"/model/(?P<model>[^/]+)/converse(-stream)?$",),
     marks=_is_own,
+    apart=True,
     request=_request,
     answer=_answer,
     messages=_messages,

@@ -15,6 +15,7 @@ import msgspec
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Block, Message, Opaque, Text, Thinking, ToolResult, side
 from harness.core.values.plans import ApiError
+from harness.recordings.exchange_sessions import request_of
 from harness.recordings.importing import fidelity
 from harness.recordings.importing.agent_texts import (
     is_result_of_agent,
@@ -70,16 +71,6 @@ def choose_transcript(transcripts: Sequence[Transcript], name: str = "") -> Tran
     return _nameless(known[name].spoken)
 
 
-def leading_exchanges(
-    transcripts: Sequence[Transcript], chosen: Transcript
-) -> tuple[Transcript, ...]:
-    """The exchanges that led to the chosen one, and it: their requests are beginnings of it."""
-    if not chosen.exchange:
-        return (chosen,)
-    requests = ((one, _request(one)) for one in transcripts if one.exchange)
-    return tuple(one for one, asked in requests if asked and chosen.messages[: len(asked)] == asked)
-
-
 def _nameless(transcript: Transcript) -> Transcript:
     """The transcript without the names of its speakers, which no scenario has."""
     messages = tuple(
@@ -91,10 +82,6 @@ def _nameless(transcript: Transcript) -> Transcript:
 
 def _is_name(block: Block) -> bool:
     return isinstance(block, Opaque) and block.kind == "name"
-
-
-def _request(transcript: Transcript) -> tuple[Message, ...]:
-    return transcript.messages[: len(transcript.messages) - transcript.answered]
 
 
 def dialogue_of_transcript(
@@ -235,7 +222,7 @@ def _failures(links: Sequence[Transcript]) -> dict[int, list[FailedTurn]]:
     found: dict[int, list[FailedTurn]] = {}
     for link in links:
         if link.exchange and (failed := _failure(link)) is not None:
-            asked = [m for m in _request(link) if side(m) != "system"]
+            asked = [m for m in request_of(link) if side(m) != "system"]
             found.setdefault(len(asked), []).append(failed)
     return found
 

@@ -8,6 +8,7 @@ from harness.core.history.history import decode
 from harness.core.values.errors import InputError
 from harness.recordings.json_documents import first_line_undecoded
 from harness.recordings.recording_format import recognised_by
+from harness.recordings.session_log import split
 from harness.recordings.transcripts import Recording
 
 _FIRST_EVENTS = ("started", "message", "value")
@@ -15,7 +16,7 @@ _FIRST_EVENTS = ("started", "message", "value")
 
 def _begins_as_history(document: bytes) -> bool:
     try:
-        first = msgspec.json.decode(document.lstrip().partition(b"\n")[0])
+        first = msgspec.json.decode(next(split(document.lstrip()), b""))
     except (ValueError, RecursionError):
         return False
     return isinstance(first, dict) and first.get("event") in _FIRST_EVENTS

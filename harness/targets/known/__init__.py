@@ -10,11 +10,12 @@ import shutil
 import sys
 import tomllib
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 
-from harness.core.values.errors import InputError
+from harness.core.values.errors import InputError, PackageMissing
 from harness.core.values.profile import Profile
 from harness.core.values.strict import Strict
 from harness.core.values.table_file import package_text
@@ -71,12 +72,14 @@ def _read(file: str) -> Known:
 def command_of(name: str, program: str = "") -> tuple[str, ...]:
     """Return the command that plays a known program; `program` is its path, if not on the PATH.
 
-    Raises InputError for a program that is not installed.
+    Raises InputError for a program that is not installed, or without the package mcp.
     """
     row = known()[name]
     found = shutil.which(program or row.program)
     if found is None:
         what = f"no program {program or row.program} here: {row.install}"
         raise InputError(what, f"target {name!r}")
+    if find_spec("mcp") is None:  # the program would wait for its tools, and not ask the model
+        raise PackageMissing("mcp", "mcp", row.title, f"target {name!r}")
     said = msgspec.json.encode(msgspec.structs.replace(row, program=found)).decode()
     return (sys.executable, "-I", str(DRIVER), said)

@@ -13,11 +13,11 @@ from harness.core.values.messages import (
     results,
     user,
 )
+from harness.recordings.exchange_sessions import leading_exchanges
 from harness.recordings.importing.fidelity import GapLog
 from harness.recordings.importing.scenario_document import ImportedScenario, import_dialogue
 from harness.recordings.importing.transcript_dialogue import (
     dialogue_of_transcript,
-    leading_exchanges,
 )
 from harness.recordings.transcripts import Transcript
 
