@@ -123,7 +123,7 @@ class Exchange(Crossing, eq=False):
 
     @property
     def added(self) -> tuple[Node, ...]:
-        """The messages beyond those kept from the request before."""
+        """The messages that the request before does not hold."""
         return self.node.tail(self.node.first(self.node.depth - len(self.request.messages)))
 
     @property
@@ -134,8 +134,7 @@ class Exchange(Crossing, eq=False):
 
     @property
     def whole(self) -> tuple[object, ...]:
-        """A key that is equal for two requests with the same fields and headers. For an unreadable
-        request, only the length is compared."""
+        """Equal for requests with equal fields and headers; unreadable ones compare by length."""
         r = self.request
         unread = self.called.bytes if r.unread else 0
         return *self.content, r.stream, r.settings, r.header_set, unread
@@ -179,8 +178,8 @@ class Exchange(Crossing, eq=False):
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether the network broke the answer off, so that a client may not have read it. The SDKs
-        read the body of an error before they report its status."""
+        """Whether the network broke the answer off; an SDK reads an error's body before its
+        status."""
         steps = self.answered.steps if self.answered else ()
         broken = any(isinstance(step, Close) for step in steps)
         return broken and self.is_bent_by("transport")
@@ -347,8 +346,8 @@ class CallPairing:
     def see_results(self, exchange: Exchange, messages: Sequence[Message]) -> None:
         """Record the first result that is sent for each call.
 
-        The last answer must be the newest message with calls. A list that is sent as a whole, for
-        example after a restart, has older messages with calls of the same names.
+        The last answer must be the newest message with calls. A list that is sent as a whole has
+        older messages with calls of the same names.
         """
         newest = next((message for message in reversed(messages) if message.tool_uses), None)
         renamed = self._renamed(exchange.called.session, newest) if newest else {}
@@ -364,8 +363,7 @@ class CallPairing:
     def see_texts(self, exchange: Exchange) -> None:
         """Record the results that an agent sends as text, in the last user messages.
 
-        The text holds the answer of a call that ran. If the call failed, was late or did not run,
-        the agent's own words are its result.
+        The text holds the answer of a call that ran, else the agent's own words about it.
         """
         text = "\n".join(message.text for message in exchange.node.newest())
         for ask in self._last.get(exchange.called.session, ()) if text.strip() else ():

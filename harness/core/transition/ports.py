@@ -207,8 +207,8 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
-        """The tools that a fault may call: a program's own ones only where it offers none of the
-        scenario's, for nobody sees what the program does with them."""
+        """The tools that a fault may call: a program's own tools count only if it offers none of
+        the scenario's, because the harness does not see their runs."""
         return self.names.of_the_scenario(self.call.tools)
 
     @property
