@@ -1,13 +1,10 @@
 """A message as the events of a stream.
 
 A tool call starts with the input `{}`; its joined pieces are the real input, one empty piece if it
-has none. message_delta has the cumulative usage. Cuts fall between characters. A script says a
-text again and again, so the events of short texts are kept.
+has none. message_delta has the cumulative usage. Cuts fall between characters.
 """
 
 from __future__ import annotations
-
-from functools import lru_cache
 
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import arguments_to, encode
@@ -31,31 +28,15 @@ def events(message: dict[str, Json]) -> list[bytes]:
     """The frames of a whole message, one for each event."""
     frames = [_START % encode(_begun(message))]
     for index, block in enumerate(message["content"]):
-        text = block.get("text")
-        if isinstance(text, str) and len(text) <= _KEPT_CHARACTERS and block.keys() == _TEXT_ALONE:
-            frames += _text_block(index, text)
-        else:
-            frames += _block(index, block)
+        begun, deltas = _parts(block)
+        frames.append(_BLOCK % (index, encode(begun)))
+        start = _DELTA % index
+        for name, value in deltas:
+            frames.append(b"".join((start, name, encode(value), _DELTA_END)))
+        frames.append(_STOP % index)
     delta = {name: message[name] for name in _DELTA_NAMES if name in message}
     frames += [_END % (encode(delta), encode(message["usage"])), _MESSAGE_STOP]
     return frames
-
-
-_KEPT_CHARACTERS = 2000
-_TEXT_ALONE = {"type", "text"}
-
-
-@lru_cache(maxsize=64)
-def _text_block(index: int, text: str) -> list[bytes]:
-    return _block(index, {"type": "text", "text": text})
-
-
-def _block(index: int, block: dict[str, Json]) -> list[bytes]:
-    """The frames of one block of the content."""
-    begun, deltas = _parts(block)
-    start = _DELTA % index
-    said = [b"".join((start, name, encode(value), _DELTA_END)) for name, value in deltas]
-    return [_BLOCK % (index, encode(begun)), *said, _STOP % index]
 
 
 def _begun(message: dict[str, Json]) -> dict[str, Json]:
