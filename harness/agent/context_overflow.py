@@ -191,7 +191,7 @@ class Escalation:
 
 
 def _compact(transcript: SessionTranscript, budget: int, compaction: Compaction, ask: Ask) -> bool:
-    """Make and store a summary, because the next turn needs it; return whether that worked."""
+    """Make a summary and store it for the next turn; return whether that worked."""
     compacted = compaction(transcript.messages, budget, ask)
     if compacted is None:
         return False

@@ -112,7 +112,7 @@ def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
 
 def _misplaced(text: str, exchange: Exchange) -> tuple[str, str]:
     if any(squeeze(text) in squeeze(m.text) for m in exchange.node.messages if m.role == "user"):
-        return "order", "stands in the request, but not as its newest user text"
+        return "order", "is in the request, but not as its newest user text"
     return "lost", "is not in the first request of its turn"
 
 

@@ -1,7 +1,7 @@
 """The laws of a store reader.
 
-A reader polls a store while the agent writes it. It loses no row and tells none twice, wherever a
-write broke off. A reader with a cursor reads what a fresh one reads.
+A reader polls a store while the agent writes to it. It loses no row and yields no row twice, also
+after a write that broke off. A reader with a cursor reads the same rows as a new reader.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ model that copies a new id makes it longer each time."""
 
 _WORDS = {
     "blank": "{n} stored without any content: left out",
-    "foreign": "{n} of a role that a conversation has not got: left out",
+    "foreign": "{n} of a role that no conversation has: left out",
     "early": "{n} from before the first question: left out",
     "orphan": "{n} with the result of an unknown call: the result was left out",
     "unanswered": "{n} with a call that never got a result: its outcome counts as unknown",

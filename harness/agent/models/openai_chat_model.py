@@ -84,7 +84,7 @@ class OpenAIChatModel:
         tools = [_tool(tool) for tool in query.tools]
         return {
             **self._settings,
-            "messages": [],  # the SDK would look through each for names to translate
+            "messages": [],  # the SDK would search each message for names to translate
             "extra_body": {"messages": [system, *rows]},
             **({"tools": tools} if tools else {}),
             **({"tool_choice": "none"} if tools and query.tools_withdrawn else {}),

@@ -1,7 +1,7 @@
 """The plug-ins of this process: user modules that bring parts.
 
-This is the only process-wide plug-in state. `harness.plugins` sets it once, when a face or a worker
-starts; each room finds its own parts in the modules.
+This is the only process-wide plug-in state. `harness.plugins` sets it once, when a command, a test
+session or a worker starts; each room finds its own parts in the modules.
 """
 
 from __future__ import annotations

@@ -79,10 +79,10 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """The description of an agent.
 
     `turn_ending_tools` end a turn when they are called. After `gives_up_after` failures in a turn
-    the agent ends it with an error. `results: text`: the agent sends results of
-    tools as text. `tool_names` maps a name of the scenario to the agent's; any other tool of the
-    scenario has `tool_prefix` before its name. `checks` are settings of checks, as in a scenario.
-    `cancel` says how a program is told of a cancel: it asks a URL, or gets SIGINT.
+    the agent ends it with an error. `results: text`: the agent sends results of tools as text.
+    `tool_names` maps a name of the scenario to the agent's; any other tool of the scenario has
+    `tool_prefix` before its name. `checks` are settings of checks, as in a scenario. `cancel` is
+    the way in which a program learns of a cancel: it polls a URL, or gets SIGINT.
     """
 
     target: str = ""
