@@ -1,11 +1,11 @@
 """How many times the examples of one worker two of them do, on a machine that others use as well.
 
-`python -m bench.campaign_workers [--chunks N] [--rounds N]`. The clock on the wall would say what
-else the machine does. So what an engine can spoil is measured by itself: the processor time of a
-chunk, which grows when workers are in each other's way, and the share of its life that a worker is
-at work, which falls when it waits for its next lease. Two workers whose chunks cost what they cost
-one, and who never wait, do twice as much. One and two take turns, and of each chunk the cheapest
-round counts. What a worker imports when it first needs it is paid once a night, and not counted.
+`python -m bench.campaign_workers [--chunks N] [--rounds N]`. Wall-clock time depends on the
+machine's other load. Two figures of an engine are measured instead. The processor time of a chunk
+grows when workers disturb each other. The share of its life that a worker works falls when it
+waits for its next lease. Two workers are twice as fast as one if their chunks cost the same and
+they never wait. One and two workers run in alternate rounds, and the cheapest round of each chunk
+counts. The imports of a worker are paid once per campaign, so they are not counted.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def by_script(script: Script, bodies: list[bytes]) -> list[float]:
 
 
 class InOrder:
-    """A script that answers whatever is asked, from memory."""
+    """A script that answers any request from memory."""
 
     recorded = True
 

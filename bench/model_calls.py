@@ -1,6 +1,6 @@
 """One model call of the official SDK, and a run of ours that answers it the same way each time.
 
-The measures share them: the same messages, the same answer's bytes, whoever sends them.
+The measures share them: the same messages, and the same bytes of the answer from each sender.
 """
 
 from __future__ import annotations

@@ -12,12 +12,22 @@ from typing import Any
 import anthropic
 import httpx2
 import jinja2
+import msgspec
 
 from bench.curves import SIZES, Curve
 from bench.figure import Figure
 from bench.peers import CALLS, MODES, Table
+from harness.core.values import table_file
 
 TEMPLATE = Path(__file__).with_name("page.md.jinja")
+REASONS = Path(__file__).with_name("reasons.tsv")
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """Why a figure is known to be over its bound; the page tells it only where it is over."""
+
+    figure: str
+    reason: str
 
 
 def page(table: Table, curves: Sequence[Curve], figures: Sequence[Figure]) -> str:
@@ -33,7 +43,14 @@ def page(table: Table, curves: Sequence[Curve], figures: Sequence[Figure]) -> st
         sizes=[f"{size:,}" for size in SIZES],
         curves=[*map(_curve, curves)],
         figures=figures,
+        reasons=_reasons(figures),
     )
+
+
+def _reasons(figures: Sequence[Figure]) -> dict[str, str]:
+    """The known reasons of the laws that are broken in this run."""
+    known = table_file.parse(REASONS.read_text("utf-8"), Reason, REASONS.name)
+    return {f.name: known[f.name].reason for f in figures if f.is_over and f.name in known}
 
 
 def _machine() -> str:

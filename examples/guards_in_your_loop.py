@@ -1,7 +1,7 @@
 """The guards in a loop that is not ours: `python examples/guards_in_your_loop.py`, offline.
 
 `turn` is a tool loop as many have it: twenty lines, plain dicts, any model behind `ask`. What the
-guards need of it is said in four places: they are made anew for each turn, told of each new reply,
+guards need of it is said in four places: they are created for each turn, see each new reply,
 asked before a call, and told the raw result after it. Everything else here is a model that plays
 four ways to get nowhere, and one that gets somewhere.
 """
@@ -20,7 +20,7 @@ Tools = dict[str, Callable[[Any], str]]
 
 def turn(ask: Callable[[list[Row]], Row], tools: Tools, specs: Sequence[ToolSpec]) -> list[Row]:
     """Ask, run what is asked for, and again, until there is an answer; the rows of the turn."""
-    watch = Watch(standard_guards(specs))  # anew for each turn: counters begin at zero
+    watch = Watch(standard_guards(specs))  # one for each turn: its counters begin at zero
     rows: list[Row] = []
     while True:
         rows.append(reply := ask(rows))
@@ -43,7 +43,7 @@ def turn(ask: Callable[[list[Row]], Row], tools: Tools, specs: Sequence[ToolSpec
 
 
 def run(tools: Tools, call: ToolUse) -> ToolResult:
-    """One call, whatever the tool does."""
+    """One call, with any outcome of the tool."""
     try:
         return ToolResult(call.id, tools[call.name](call.input))
     except Exception as error:
@@ -51,7 +51,7 @@ def run(tools: Tools, call: ToolUse) -> ToolResult:
 
 
 def model(*turns: tuple[str, Any]) -> Callable[[list[Row]], Row]:
-    """A model that makes these calls one by one, the last for ever, unless the tool says `done`."""
+    """A model that makes these calls in order, and repeats the last until a tool says `done`."""
     waiting = list(turns)
 
     def ask(rows: list[Row]) -> Row:

@@ -45,7 +45,7 @@ class NaiveAgent:
         ]
 
     def result(self, call: Any) -> dict[str, Any]:
-        """Run a tool, whatever the model said."""
+        """Run a tool with any input of the model."""
         try:
             content = self.tools[call.name].call(call.input, id=call.id)
         except ToolError as error:

@@ -178,12 +178,12 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
     "targets.known.hermes_gateway",
     "targets.process_state",
     "transports.mcp_stdio",
-    "transports.mount",
+    "transports.sdk_clients",
     "cli",
     "pytest_plugin",
 )
 """Who may touch the environment: what scrubs it for a program under test, what puts it back after a
-run, a program that is given one, a fake model that a test's own clients find, a mounted URL whose
+run, a program that is given one, a fake model that a test's own clients find, the SDKs, whose
 clients need a key to be built, and the faces."""
 
 HEAVY: frozenset[str] = _words(

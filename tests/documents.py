@@ -1,12 +1,12 @@
 """What the documents hold, read back: code blocks, command lines, and the generated parts.
 
-Below its mark, `docs/checks.md` is made from the docstrings of the checks,
-`docs/faults.md` from those of the faults and the fault table, `docs/coverage.md` from the sources
-of the scenarios:
+The part of a page below its mark is generated. `docs/checks.md` comes from the docstrings of the
+checks. `docs/faults.md` comes from the docstrings of the faults and the fault table, and
+`docs/coverage.md` from the sources of the scenarios. This command writes them:
 
     python -m tests.documents
 
-writes them anew. A test compares them, so that the text cannot differ from the code.
+A test compares the pages with the code.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`python -m tests.record_incidents`: rebuild three incidents of the seeds as recordings.
 
-Each is a run of a mutant in its own scenario on virtual time, so the same run gives the same
-history wherever it is made; what stands in `cassettes/incidents/` is that history. It is written
-only when the run shows the finding that was made for the mutant.
+Each is a run of a mutant in its own scenario on virtual time, so every machine gets the same
+history. `cassettes/incidents/` holds that history. It is written only when the run shows the
+mutant's own finding.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ WORDS_ALONE = msgspec.structs.replace(TALK, tools={}, script=(Turn(say="Seen."),
 
 
 def findings(scenario: Scenario, agent: Any) -> list[str]:
-    """What is found; the doubts too, for a run that nobody can judge is no pass."""
+    """The findings, and the doubts too: a run that cannot be judged is no pass."""
     verdict = run(scenario, agent).verdict
     return sorted({f.code for f in verdict.findings}) + list(verdict.doubts)
 

@@ -73,19 +73,19 @@ def test_every_flag_is_explained(verb: str) -> None:
 @pytest.mark.parametrize("name", GENERATED)
 def test_what_is_generated_is_what_the_code_says(name: str) -> None:
     text = (DOCS / name).read_text("utf-8").partition(MARK)[2].lstrip("\n")
-    assert text == GENERATED[name](), "write it anew: python -m tests.documents"
+    assert text == GENERATED[name](), "write it again: python -m tests.documents"
 
 
 def test_the_examples_of_rules_are_the_cases_of_the_tests() -> None:
     for path, text in example_files():
-        assert path.read_text("utf-8") == text, "write them anew: python -m tests.documents"
+        assert path.read_text("utf-8") == text, "write them again: python -m tests.documents"
 
 
 @pytest.mark.parametrize("name", KEY_PAGES)
 def test_the_tables_of_keys_are_those_of_the_schema(name: str) -> None:
     text = (DOCS / name).read_text("utf-8")
     assert "<!-- keys " in text
-    assert with_key_tables(text) == text, "write them anew: python -m tests.documents"
+    assert with_key_tables(text) == text, "write them again: python -m tests.documents"
 
 
 def test_every_key_of_a_scenario_is_explained() -> None:

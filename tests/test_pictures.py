@@ -12,7 +12,7 @@ from tests.pictures import PICTURE, drawing, printed
 @pytest.mark.real
 def test_the_picture_is_what_is_printed() -> None:
     assert PICTURE.read_text("utf-8") == drawing(printed()), (
-        "draw it anew: python -m tests.pictures"
+        "draw it again: python -m tests.pictures"
     )
 
 

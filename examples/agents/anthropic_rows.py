@@ -2,7 +2,7 @@
 
 - `read_stream`, `read_whole`: an answer counts only when its terminal event has come.
 - `failure`: what a refusal means: try again, make the request smaller, or tell the user.
-- `valid_messages`: a request that the API accepts, whatever the rows hold.
+- `valid_messages`: a request that the API accepts, for any rows.
 - `Breaker`: ends steps that repeat, and lets progress through.
 - `stored`, `row_of`: rows of plain dicts as messages of a store, and back.
 """
@@ -117,7 +117,7 @@ def error_in_body(body: Row) -> Exception:
 
 
 def events(pieces: Iterable[bytes]) -> Iterator[Row]:
-    """The JSON events of a stream, whatever its line ends and pieces."""
+    """The JSON events of a stream, with any line ends and in any pieces."""
     rest, data = b"", b""
     for piece in chain(pieces, [b"\n\n"]):
         *lines, rest = re.split(rb"\r\n|\n|\r(?=.)", rest + piece, flags=re.DOTALL)

@@ -3,7 +3,7 @@
 Play it: `harness run scenarios --profile examples/agents/careful_async.toml`. To copy from:
 
 - `Journal`: what is said is a line of a file before anything relies on it; a restart reads it back.
-- `Projection`: each request is made anew from the rows, and is valid whatever the rows hold.
+- `Projection`: each request is built from the rows, and is valid for any rows.
 - `Model`: an answer counts once its end has come; each error says whether to try again.
 - `Breaker`: refuses the call that repeats without progress.
 - `Turn`: one message, from its row to its reply: retries, budgets, a shorter conversation, cancels.
@@ -137,7 +137,7 @@ def results_of(rows: list[Row]) -> list[Row]:
 
 
 class Projection:
-    """The messages of a request, made from rows: valid whatever they hold."""
+    """The messages of a request, built from rows and valid for any rows."""
 
     def __init__(self, rows: list[Row]) -> None:
         self.messages: list[Row] = [{"role": "system", "content": SYSTEM}]
@@ -272,7 +272,7 @@ class Model:
             opened = self.client.chat.completions.create(**request)
             reply = await asyncio.wait_for(opened, SILENCE_S)
             return (await self.told(reply)).judged()
-        except Exception as error:  # the client, the network, or bytes that nobody can read
+        except Exception as error:  # the client, the network, or unreadable bytes
             raise failure(error) from error
 
     async def told(self, reply: Any) -> Answer:
@@ -297,7 +297,7 @@ class Breaker:
         self.since = self.refused = self.invalid = 0
 
     def note(self, name: str, key: str, result: str, failed: bool) -> None:
-        """A call was run; a success that is new begins the row of failures anew."""
+        """A call was run; a new success resets the count of failures."""
         if not failed and (name, key, result, failed) not in self.steps:
             self.since = len(self.steps)
         self.steps.append((name, key, result, failed))

@@ -4,7 +4,7 @@ A conversation is a list of rows, `{"role": ..., "content": [blocks]}`, in memor
 What has no state stands in `anthropic_rows.py`. Take the parts that you lack:
 
 - `ask`: one budget for all retries of a turn, with growing pauses.
-- `run_calls`: each call has a result, whatever happens.
+- `run_calls`: each call has a result, after any failure.
 - `shrink`: a summary when the conversation is too long, then shorter texts.
 - `keep`, `send`, `resume`: a store that fails, an outbox that fails, a restart.
 """
@@ -72,7 +72,7 @@ class NotKept(Exception):
 
 
 class CarefulAgent:
-    """Works on one message at a time; what a turn counts is made anew by `begin_turn`."""
+    """Works on one message at a time; `begin_turn` resets the counters of a turn."""
 
     def __init__(self, brief: Brief) -> None:
         self.brief, self.client = brief, brief.anthropic(max_retries=0, timeout=60)

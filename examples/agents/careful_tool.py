@@ -1,6 +1,6 @@
 """A careful agent on the Responses API that ends its turns by a tool, `final_answer`.
 
-Parts to take into an agent of yours: `to_items` makes a valid request from whatever is stored;
+Parts to take into an agent of yours: `to_items` makes a valid request from any stored rows;
 `Model` is the one layer that tries again, and believes only whole answers; `Breaker` stops calls
 that bring nothing new; `Journal` writes later what a store refuses; `Agent.work` is a turn.
 """

@@ -1,4 +1,4 @@
-"""The checks: invariants over a history, and all that a user needs to write one of his own.
+"""The checks: invariants over a history, and the names that a user needs to write a check.
 
     from harness.checks import Finding, History, needs
 
@@ -8,9 +8,9 @@
             if word not in sending.request.text:
                 yield Finding("polite.word", f"{sending.called.key} lacks {word!r}", (sending.n,))
 
-A check counts from the history and never asks the agent. Each family of invariants is a file here;
-`evidence` holds what several of them share, `judgement` applies them all. The names that this
-module imports are public.
+A check reads the history and never asks the agent. Each file here is a family of invariants.
+`evidence` holds what several families share; `judge` applies the checks. The names that this module
+imports are public.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one turn may cost: requests, tokens, time, sub-agents and waiting.
+"""The budgets of one turn: requests, tokens, time, sub-agents and waiting.
 
 A turn lasts until the user's next message, so later work of the agent and its sub-agents counts.
 Waiting is time between two events that nothing explains. A streaming answer, a pause the provider
@@ -39,20 +39,20 @@ from harness.core.values.verdict import Finding
 def budget_ceiling(
     history: History, *, tokens: int = 10_000_000, wall_s: float = 43_200.0
 ) -> Iterator[Finding]:
-    """A turn with all that it sets off stays below a ceiling, and asks nothing more above it.
+    """A turn and its sub-agents make no more requests once the turn has reached its ceiling.
 
-    `tokens`: a request is made although the requests before it had more than so many tokens.
-    Requests of sub-agents count too, and so does what the agent does by itself after its reply.
-    `wall_s`: a request is made longer than that after the turn's first. The request that crosses
-    the ceiling is no finding, for the cost of an answer is not known before; the next one is, once
-    a turn. Tokens are those of the prompt as counted here, and of the answer where its usage says
-    them.
+    `tokens`: a request is made after the turn has used more than `tokens` tokens. Requests of
+    sub-agents count too, and so do requests that the agent makes after its reply. `wall_s`: a
+    request is made more than `wall_s` seconds after the turn's first request. The request that
+    crosses the ceiling is not a finding, because the cost of an answer is not known before. The
+    next request is a finding, once a turn. Prompt tokens are counted here; answer tokens come from
+    the answer's usage, if it has one.
 
-    Not a finding: a cheap turn of many requests; a new message of the user, which has a budget of
-    its own; a recording, for which no ceiling was set.
+    Not a finding: a cheap turn of many requests; a new message of the user, which has its own
+    budget; a recording, which has no ceiling.
 
-    An agent mends it by adding up what a turn and its children use and telling the user when it is
-    spent. Source: invariant 18; anthropics/claude-code#68110.
+    To fix it, add up the tokens and time of a turn and its children, and tell the user when the
+    budget is spent. Source: invariant 18; anthropics/claude-code#68110.
     """
     family, bills = children(history.trace), dict[TurnName, _Bill]()
     for event in history.trace.events:
@@ -66,7 +66,7 @@ def budget_ceiling(
 
 
 class _Bill(msgspec.Struct):
-    """What a turn has cost so far; `told` are the rules that it is known to break."""
+    """The cost of a turn so far; `told` holds the rules that are already reported for it."""
 
     turn: TurnName
     first_n: int
@@ -102,19 +102,19 @@ def _over(bill: _Bill, called: Called, tokens: int, wall_s: float) -> Iterator[F
 def bounded_spawn(
     history: History, *, depth: int = 2, width: int = 10, total: int = 50
 ) -> Iterator[Finding]:
-    """A turn makes few sub-agents, and they make fewer.
+    """The sub-agents of a turn are limited in depth, in number at once, and in total.
 
-    A sub-agent is a session that names its parent in its first call. `depth`: it has more than
-    `depth` sessions above it (a child has one, a child's child two; 1 forbids children of
-    children). `width`: more than `width` of a turn's sub-agents are at work at once, from their
-    first event to their last. `total`: the turn makes more than `total` of them. Each one beyond is
-    a finding.
+    A sub-agent is a session that names its parent in its first call. `depth`: a sub-agent has more
+    than `depth` sessions above it. A child has one, a child's child has two; a limit of 1 forbids
+    children of children. `width`: more than `width` sub-agents of a turn work at once, from their
+    first event to their last. `total`: the turn makes more than `total` of them. Each sub-agent
+    over a limit is a finding.
 
-    Not a finding: many one after the other, within the total; a new message of the user, which
-    starts a new count. Sessions of the user's own have no parent.
+    Not a finding: many sub-agents one after another, within the total; a new message of the user,
+    which starts a new count. A session that the user starts has no parent.
 
-    An agent mends it by not offering a sub-agent the tool that makes sub-agents. It also counts all
-    sub-agents of a turn in one place. Source: invariant 19; anthropics/claude-code#68110.
+    To fix it, do not offer a sub-agent the tool that makes sub-agents, and count all sub-agents of
+    a turn in one place. Source: invariant 19; anthropics/claude-code#68110.
     """
     family = children(history.trace)
     last_n = {e.session: e.n for e in history.trace.events if e.session in family}
@@ -144,7 +144,7 @@ _TOO_MANY = {
 def bounded_turn(history: History, *, max_requests: int = 50) -> Iterator[Finding]:
     """A turn makes at most `max_requests` main requests; the SDK's own retries do not count.
 
-    An agent that is killed may begin the turn once more: each of its lives is counted by itself.
+    An agent may begin the turn again after a kill, so requests are counted from kill to kill.
     Source: invariant 10.
     """
     for turn in history.trace.turns.values():
@@ -158,7 +158,7 @@ def bounded_turn(history: History, *, max_requests: int = 50) -> Iterator[Findin
 
 
 def _lives(trace: Trace, requests: list[Exchange]) -> Iterator[list[Exchange]]:
-    """The requests from kill to kill."""
+    """Group the requests between one kill and the next."""
     for _, life in groupby(requests, lambda e: bisect(trace.kills, e.n)):
         yield list(life)
 
@@ -172,7 +172,7 @@ class _Patience(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """A turn that is worked on: its last event, and until when the time after it is explained."""
+    """An open turn: its last event, and the time up to which a wait after it is explained."""
 
     event: Called | Answered
     until_ms: float
@@ -183,22 +183,21 @@ class _Open(NamedTuple):
 def bounded_wait(
     history: History, *, idle_s: float = 180.0, tool_s: float = 1800.0, retry_after_s: float = 120.0
 ) -> Iterator[Finding | Case]:
-    """In an open turn something happens every three minutes, and every tool call comes to an end.
+    """In an open turn, something happens every three minutes and every tool call ends.
 
-    A turn is open from its message until its end is first said. `answer`: for more than `idle_s`
-    seconds the model's answer says nothing; pings and comments keep a connection open and say
-    nothing. `idle`: so long nothing happens and no answer is due: the agent sleeps. `tool`: a tool
-    is waited for longer than `tool_s`. That its outcome reaches the model is asked by
-    `history_faithful`.
+    A turn is open from its message until its end is first reported. `answer`: the model's answer
+    has no content for more than `idle_s` seconds; pings and comments are no content. `idle`: for
+    that long, nothing happens and no answer is due, so the agent sleeps. `tool`: the agent waits
+    for a tool longer than `tool_s`. `history_faithful` checks that the tool's outcome reaches the
+    model.
 
-    Not a finding: an answer that takes long and says something; a pause that an answer asks for
-    with retry-after, up to `retry_after_s` (beyond it the turn is to end, and the user to be told);
-    time asleep with the machine; the time before a message comes, and the delivery of a reply; a
-    recording, which does not tell what was waited for.
+    Not a finding: a slow answer with content; a pause that an answer asks for with retry-after, up
+    to `retry_after_s`; sleep of the machine; the time before a message arrives, and the delivery of
+    a reply; a recording, which does not show the reason of a wait. If retry-after is longer than
+    `retry_after_s`, the turn must end and the user must be told.
 
-    An agent mends it by a time-out for each read and each tool, and by a cap on retry-after. It
-    also needs a watchdog that counts what is said and not the bytes. Source: invariant 20;
-    earendil-works/pi#8331.
+    To fix it, set a timeout for each read and each tool, and cap retry-after. Also add a watchdog
+    that counts content, not bytes. Source: invariant 20; earendil-works/pi#8331.
     """
     trace = history.trace
     most = _Patience(idle_s * 1000, tool_s * 1000, retry_after_s * 1000)
@@ -238,8 +237,8 @@ def _says_the_end(event: Called | Answered) -> bool:
 
 
 def _closed(trace: Trace, name: TurnName, last: _Open) -> AnyEvent | None:
-    """What closes a turn whose end was never said; None where it goes on, or where nobody knows: a
-    message of another session closes it only if nothing follows in it until the run's end."""
+    """Return the event that closes a turn without a reported end; None if the turn continues. A
+    message of another session closes the turn only if the turn has no event after it."""
     turn = trace.turns.get(name)
     if trace.ended is None or turn is None or turn.delivery is None:
         return None
@@ -249,7 +248,7 @@ def _closed(trace: Trace, name: TurnName, last: _Open) -> AnyEvent | None:
 
 
 def _waited(last: _Open, event: AnyEvent, most: _Patience) -> Iterator[Finding]:
-    """The wait between the last event of a turn and the next, if it is too long."""
+    """Yield a finding if the wait between the last event of a turn and the next is too long."""
     before, gap_ms = last.event, event.at_ms - last.event.at_ms
     silent_ms, within_ms = event.at_ms - last.until_ms, _waits_ms(before)
     where = f"turn {before.turn} of {before.session}"
@@ -265,9 +264,10 @@ def _waited(last: _Open, event: AnyEvent, most: _Patience) -> Iterator[Finding]:
 
 
 def _explained_until(event: Called | Answered, most: _Patience) -> float:
-    """Until when the time behind an event is explained by it.
+    """The time, in milliseconds, up to which an event explains the wait after it.
 
-    Of an answer, all waits but the longest silence: whoever gave up earlier has waited less.
+    An answer explains all its waits except the longest silence, because an agent that gave up
+    earlier waited less.
     """
     if isinstance(event, Called):
         return event.at_ms
@@ -289,11 +289,11 @@ def _explained_until(event: Called | Answered, most: _Patience) -> float:
 
 
 def _pause_ms(answered: Answered, most: _Patience) -> float:
-    """The pause that an answer asks for, if an agent is to grant it."""
+    """The pause that an answer asks for, or 0 if it is longer than an agent must wait."""
     pause_ms = asked_ms(answered.retry_after)
     return pause_ms if pause_ms <= most.retry_after else 0.0
 
 
 def _waits_ms(event: Called | Answered) -> int:
-    """The waits within an answer."""
+    """The waits within an answer, in milliseconds."""
     return waited_ms(event.steps) if isinstance(event, Answered) else 0

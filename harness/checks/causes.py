@@ -1,9 +1,9 @@
-"""Which finding follows from which: the order of a verdict begins with the cause.
+"""Which finding follows from which, so that a verdict reports the cause first.
 
-`causes.tsv` says, for a code or all of a check (`check.*`), from which findings it may follow, and
-how the two must be tied by their events: `event`, they share one; `turn`, or a turn; `later`, or
-the cause came before the proof of the other; `run`, they are of one run. A finding that is not tied
-stands by itself.
+`causes.tsv` lists, for a code or a whole check (`check.*`), the findings that may cause it, and the
+tie that their events must have. `event`: they share an event. `turn`: they share an event or a
+turn. `later`: as `turn`, or the cause comes before the evidence of the other finding. `run`: they
+are of one run. A finding without a tie is reported by itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from harness.core.values.verdict import CLASSES, Finding
 
 
 class CauseRow(msgspec.Struct, frozen=True):
-    """From which findings a finding may follow, how they are tied, and why it follows."""
+    """The findings that may cause a finding, how they must be tied, and the reason."""
 
     finding: str
     tie: Literal["event", "turn", "later", "run"]
@@ -30,17 +30,17 @@ class CauseRow(msgspec.Struct, frozen=True):
 
 
 CAUSES: MappingProxyType[str, CauseRow] = table("harness.checks", "causes.tsv", CauseRow)
-"""The rows by the code of what follows, in the order of the file."""
+"""The rows by the code of the finding that follows, in the order of the file."""
 
 Places = dict[int, tuple[str, int]]
 """The session and the turn of events, by their number."""
 
 
 def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding, ...]:
-    """The findings in order, each behind its cause, which `follows` names.
+    """Return the findings in order, each behind its cause; `follows` names the cause.
 
-    How the target ended and that it asked nobody come first, then defects, weaknesses, advice, and
-    book-keeping.
+    The end of the target and a run without a request come first. Defects, weaknesses, advice and
+    book-keeping follow.
     """
     ordered = sorted(findings, key=rank)
     if len(ordered) < 2:
@@ -51,7 +51,7 @@ def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding,
 
 
 def rank(finding: Finding) -> int:
-    """The place of a finding among others: the end of the target, then the classes in order."""
+    """The sort key of a finding: the end of the target first, then the classes in order."""
     if finding.check == "target" or finding.code == "run.nothing_intercepted":
         return -1
     return CLASSES.index(finding.class_) if finding.class_ else len(CLASSES)
@@ -63,7 +63,7 @@ def _places(history: History) -> Places:
 
 
 def _causes(ordered: Sequence[Finding], places: Places) -> dict[int, int]:
-    """The place of the cause of each finding that has one, by its own place in the order."""
+    """Map the index of each finding that has a cause to the index of that cause."""
     found: dict[int, int] = {}
     for place, finding in enumerate(ordered):
         row = CAUSES.get(finding.code) or CAUSES.get(f"{finding.check}.*")
@@ -92,7 +92,7 @@ def _is_tied(row: CauseRow, finding: Finding, places: Places, cause: Finding) ->
 
 
 def _told(ordered: Sequence[Finding], cause_of: dict[int, int], place: int) -> Iterator[Finding]:
-    """A finding, and under it what follows from it."""
+    """Yield a finding, then the findings that follow from it."""
     cause = cause_of.get(place)
     follows = ordered[cause].code if cause is not None else ""
     yield msgspec.structs.replace(ordered[place], follows=follows)

@@ -1,6 +1,6 @@
 """The conversation in the requests only grows, unless a compaction or an overflow shortens it.
 
-Amnesia is silent: roles still alternate, and every request is valid.
+Lost history is silent: roles still alternate, and every request is valid.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SHORTER = (EARLIER_COMPACTION, EARLIER_KILL, EARLIER_OVERFLOW)
 """After these the requests of a session may hold less."""
 
 BEGINNING = 20
-"""So many characters of an answer stand in its result, even if an agent cuts it short."""
+"""The number of characters of an answer that its result keeps, even if an agent shortens it."""
 
 
 @needs("model", "inbox", "outbox", told_by="run")
@@ -55,20 +55,21 @@ BEGINNING = 20
 def history_faithful(history: History) -> Iterator[Finding | Case]:
     """A turn's requests hold the reply of the turn before and the results of the calls that ran.
 
-    `forgotten_reply`: the first main request of a turn lacks what the user was last told.
+    `forgotten_reply`: the first main request of a turn lacks the last reply to the user.
     `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
-    The same holds for a result that the request before it had, when that one's connection broke.
-    `swapped_result`: a call's result does not begin as its tool answered, and holds what another
-    call of the turn was answered. After a compaction, a request over the window or a kill nothing
-    of this is asked in that session.
+    The same holds for a result of the request before it, if the connection of that request broke.
+    `swapped_result`: a call's result does not begin with its tool's answer, and holds the answer to
+    another call of the turn. After a compaction, a request over the window or a kill, these rules
+    do not apply in that session.
 
-    `forgotten_past`: after a turn whose compactions brought no summary, the next one begins without
-    anything that the agent said before. Not even the beginning or the end of an answer is left.
+    `forgotten_past`: after a turn whose compactions made no summary, the next turn begins without
+    any earlier answer of the agent. Not even the beginning or the end of an answer is left.
     `forgotten_effect`: a call changed the outside world, and the agent was killed in that turn. The
-    session's next main request then holds nothing that the request before the call did not hold.
-    Not a finding there: an effect that bears an idempotency key; a turn that the user is told to
-    have failed; a note of the agent's own about the interruption. Two documents were made again,
-    for the resumed history lacked them (odysseus-dev/odysseus#3570). Source: invariant 9.
+    session's next main request has nothing new compared with the request before the call. Not a
+    finding for `forgotten_effect`: an effect with an idempotency key; a turn that is reported to
+    the user as failed; a note of the agent about the interruption. In the incident, two documents
+    were created again because the resumed history lacked them (odysseus-dev/odysseus#3570). Source:
+    invariant 9.
     """
     trace = history.trace
     last: dict[str, Turn] = {}
@@ -98,7 +99,7 @@ def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
 
 
 def _holds_end(trace: Trace, before: Turn, first: Exchange, said: str) -> bool:
-    """Whether a request holds the call by which the turn before ended, or its result."""
+    """Whether a request holds the call that ended the turn before, or its result."""
     if not before.main or not (calls := ending_calls(trace, before, before.main[-1])):
         return False
     ended = {(use.name, canonical(use.input)) for use in calls}
@@ -125,7 +126,7 @@ def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
 
 
 def _is_carried(said: str, words: str) -> bool:
-    """Whether an answer stands in the words of a request; a long one may be cut short."""
+    """Whether the words of a request hold an answer; a long answer may be shortened."""
     return bool(said) and (said[:BEGINNING] in words or said[-BEGINNING:] in words)
 
 
@@ -151,8 +152,8 @@ def _results(turn: Turn) -> Iterator[Case]:
 
 
 def _begun_anew(turn: Turn) -> Iterator[Case]:
-    """Results that a request had whose connection broke, and that the next one lacks: how far the
-    turn had come is forgotten."""
+    """Yield a case for each result that a request with a broken connection had and the next request
+    lacks."""
     for before, later in pairwise(turn.readable):
         if not before.is_unreadable or later.node.first(before.node.depth) is before.node:
             continue
@@ -170,7 +171,7 @@ def _begun_anew(turn: Turn) -> Iterator[Case]:
 
 
 def _effects(trace: Trace) -> Iterator[Case]:
-    """Calls with an effect in interrupted turns, against the next request of the session."""
+    """Compare each call with an effect in an interrupted turn with the session's next request."""
     changed = {e.key: e for e in trace.events if isinstance(e, Effected) and not e.idempotency_key}
     reported: set[int] = set()
     for run in trace.executions if trace.kills else ():
@@ -183,7 +184,7 @@ def _effects(trace: Trace) -> Iterator[Case]:
             continue
         if not _holds_more(trace, run.ask.exchange, next_):
             reported.add(next_.n)
-            text = f"{next_.called.key}: after the kill nothing tells of {run.called.key}, which "
+            text = f"{next_.called.key}: after the kill nothing mentions {run.called.key}, which "
             text += f"has changed the outside world ({effect.name})"
             finding = Finding("history_faithful.forgotten_effect", text, (effect.n, next_.n))
             yield Case("forgotten_effect", [finding], turn, next_.n)
@@ -196,13 +197,13 @@ def _next_main(trace: Trace, session: str, n: int) -> Exchange | None:
 
 
 def _says_failed(turn: Turn, killed_n: int, n: int) -> bool:
-    """Whether the user is told between two events that a turn did not succeed."""
+    """Whether the user is told, between two events, that a turn did not succeed."""
     said = (s for s in turn.endings if killed_n < s.n < n)
     return any(claimed(sending) != "completed" for sending in said)
 
 
 def _holds_more(trace: Trace, before: Exchange, after: Exchange) -> bool:
-    """Whether a request says more than an earlier one, the messages of users set aside."""
+    """Whether a request holds more words than an earlier one, without the messages of users."""
     more = Counter(words_of(after.node)) - Counter(words_of(before.node))
     users = [squeeze(d.inbound.text) for d in trace.deliveries if d.n < after.n]
     for said in sorted(filter(None, users), key=len, reverse=True):
@@ -211,10 +212,10 @@ def _holds_more(trace: Trace, before: Exchange, after: Exchange) -> bool:
 
 
 def _swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
-    """The other execution whose answer was sent as the result of a call.
+    """Return the other execution whose answer was sent as the result of a call.
 
-    What is sent begins with that answer and is an error as it was: an agent's own words, as of an
-    answer that came too late, may hold a short answer by chance.
+    The sent text must begin with that answer and have the same error flag. An agent's own words,
+    for example about a late answer, may hold a short answer by chance.
     """
     own, sent = squeeze(run.text), squeeze(ask.sent.text if ask.sent else "")
     if ask.sent is None or not own or own[:BEGINNING] in sent:
@@ -231,19 +232,18 @@ def _swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
 @needs("model", "inbox", told_by="run")
 @excused_by(prefix=(BREAK_BETWEEN,))
 def append_only_prefix(history: History) -> Iterator[Finding | Case]:
-    """A session's main requests begin alike: each adds to the end of the one before.
+    """Each main request of a session begins as the one before, and only adds to its end.
 
-    `messages`: the next one does not begin with what stood before the newest message of a request.
-    Only that newest message may still grow (a pause, a hint that is said once). `system`: the
-    system text is another one. `tools`: the same tools stand in another order. Every such change
-    makes the provider read the conversation again, and breaks signed thinking.
+    `messages`: the next request does not begin with the messages before the newest one. Only the
+    newest message may still grow (a pause, a hint that is given once). `system`: the system text
+    changes. `tools`: the same tools are in another order. Every such change makes the provider read
+    the conversation again, and breaks signed thinking.
 
-    A compaction excuses a change. So does, between the two requests, a request that failed for
-    good, a start of the agent or a row of another process. A turn may go back to what the one
-    before held since its last compaction, when a request of that one failed for good. It may go
-    back to what stood before that turn, when that turn brought no success. Not a finding: a tool
-    that comes, goes or is described in other words; a request that cannot be read. Source:
-    invariant 8.
+    A compaction excuses a change. Between the two requests, these excuse it too: a permanent
+    failure, a start of the agent, or a row of another process. A turn may return to the messages of
+    the turn before since its last compaction, if a request of that turn failed permanently. It may
+    return to the messages before that turn, if that turn had no success. Not a finding: a tool that
+    is added, removed or described in other words; an unreadable request. Source: invariant 8.
     """
     trace = history.trace
     others = written_by_another(trace)
@@ -255,7 +255,8 @@ def append_only_prefix(history: History) -> Iterator[Finding | Case]:
         last[exchange.called.session] = exchange
         if before is None or _begins_alike(trace, before, exchange):
             continue
-        # Rows of others count from where this request read them, which is this check's own rule.
+        # Rows of other processes count from the event at which this request read them. Only this
+        # check has that rule.
         if any(_reloaded_since(trace, before, exchange) < n < exchange.n for n in others):
             continue
         turn = trace.turns[exchange.called.session, exchange.called.turn]
@@ -264,8 +265,8 @@ def append_only_prefix(history: History) -> Iterator[Finding | Case]:
 
 
 def _reloaded_since(trace: Trace, before: Exchange, exchange: Exchange) -> int:
-    """The event from which on rows of others come into view with this request: a new turn begins
-    with what is stored, and shows what was added to it since the one before began."""
+    """Return the event from which rows of other processes may appear in this request. A new turn
+    reads the store, so it shows rows added since the turn before began."""
     called = before.called
     turn = trace.turns.get((called.session, called.turn))
     same = called.turn == exchange.called.turn
@@ -273,9 +274,9 @@ def _reloaded_since(trace: Trace, before: Exchange, exchange: Exchange) -> int:
 
 
 def _is_gone_on_from(exchange: Exchange) -> bool:
-    """Whether the next request goes on from here: not after "too long", in whatever shape.
+    """Whether the next request continues from this one; False after "too long" in any form.
 
-    An error event in a stream has status 200 and no type in the history, so it may be one.
+    An error event in a stream has status 200 and no type in the history, so it may mean "too long".
     """
     if exchange.succeeded:
         return exchange.stop != "model_context_window_exceeded" and not is_uncounted(exchange)
@@ -283,9 +284,9 @@ def _is_gone_on_from(exchange: Exchange) -> bool:
 
 
 def _goes_back(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
-    """Whether a turn begins with the stored history again, after one that got by with a part.
+    """Whether a turn begins with the stored history again, after a turn that sent only a part.
 
-    What is stored is what a request of that turn held, since its last compaction that helped.
+    A request of that turn, after its last successful compaction, shows the stored history.
     """
     called, now = before.called, exchange.called
     turn = trace.turns.get((called.session, called.turn))
@@ -297,8 +298,8 @@ def _goes_back(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
 
 
 def _leaves_out_a_failure(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
-    """Whether a later turn begins with what stood before the one of `before`, which had no success
-    to tell: an agent may keep the messages of such a turn, or leave all of them out."""
+    """Whether a later turn begins as the failed turn of `before` began. An agent may keep all
+    messages of a failed turn, or leave all of them out."""
     called, now = before.called, exchange.called
     turn = trace.turns.get((called.session, called.turn))
     if turn is None or called.turn == now.turn or not turn.readable:
@@ -315,7 +316,7 @@ def _begins_alike(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
 
 
 def _is_reordered(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
-    """Whether the very same tools are offered in another order."""
+    """Whether the same tools are offered in another order."""
     old, new = before.request.tools, exchange.request.tools
     if old == new:
         return False
@@ -343,5 +344,5 @@ def _differences(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator
 def _first_difference(settled: Node, now: Node) -> str:
     for old, new in zip(settled.tail(), now.tail(), strict=False):
         if old is not new:
-            return f"message {old.depth - 1} ({old.side}) is another one"
+            return f"message {old.depth - 1} ({old.side}) differs"
     return f"there were {settled.depth} messages before the newest, and {now.depth} are left"

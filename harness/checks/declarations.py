@@ -22,8 +22,8 @@ from harness.core.values.verdict import Finding
 
 _P = ParamSpec("_P")
 Source: TypeAlias = Literal["messages", "requests", "rules", "run"]
-"""What tells enough to ask a check: any list of messages, requests as they were sent, requests that
-were put to a provider's rules, or a run."""
+"""The evidence that a check needs: any list of messages, requests as they were sent, requests
+checked against a provider's rules, or a run."""
 
 _F = TypeVar("_F", bound=CheckFunction)
 _Check: TypeAlias = Callable[Concatenate[History, _P], Iterator[Finding]]
@@ -33,14 +33,13 @@ _Cases: TypeAlias = Callable[Concatenate[History, _P], Iterator[Finding | Case]]
 def needs(
     *seams: Seam, told_by: Source = "messages", or_calls: bool = False
 ) -> Callable[[_Check[_P]], _Check[_P]]:
-    """Declare the seams without which a check is not applicable, and what it can be asked of.
+    """Declare the seams that a check needs, and the kinds of history that it applies to.
 
-    A recording tells what stands in its messages; it does not tell when anything happened, what was
-    tried again, or who stopped the agent. With `told_by="run"` a check is asked of runs alone. With
-    `"requests"` it is also asked of recordings that keep the requests as they were sent. With
-    `"rules"` it is asked of those whose requests were put to the rules of a dialect. With
-    `or_calls` the calls in the answers of the model do in place of the seam `tool`: of the agent's
-    own tools no more is seen.
+    A recording holds messages. It does not hold the time of an event, the retries, or who stopped
+    the agent. With `told_by="run"` a check applies to runs only. With `"requests"` it also applies
+    to recordings that keep the requests as they were sent. With `"rules"` it also applies to
+    recordings that are read with the rules of a dialect. With `or_calls` the calls in the model's
+    answers replace the seam `tool`, because the agent's own tools show nothing else.
     """
 
     def declare(check: _Check[_P]) -> _Check[_P]:
@@ -56,7 +55,7 @@ def needs(
 
 
 def missing_seams(check: CheckFunction, trace: Trace) -> list[Seam]:
-    """The seams that a check needs and the target has not got."""
+    """The seams that a check needs and the target does not have."""
     needed: tuple[Seam, ...] = getattr(check, "needs", ())
     calls = getattr(check, "or_calls", False) and any(turn.asks for turn in trace.turns.values())
     known = {*trace.seams, "tool"} if calls else trace.seams
@@ -64,7 +63,7 @@ def missing_seams(check: CheckFunction, trace: Trace) -> list[Seam]:
 
 
 def untold(check: CheckFunction, trace: Trace) -> str:
-    """Why a check cannot be asked of a recording; "" if it can, or if the history is a run."""
+    """Why a check does not apply to a recording; "" if it applies, or if the history is a run."""
     source: Source = getattr(check, "told_by", "messages")
     if trace.world != "recording" or source == "messages":
         return ""
@@ -76,10 +75,10 @@ def untold(check: CheckFunction, trace: Trace) -> str:
 
 
 def excused_by(**rules: tuple[Excuse, ...]) -> Callable[[_Cases[_P]], _Check[_P]]:
-    """Declare by rule what excuses the agent, and leave out the findings of excused cases.
+    """Declare the excuses of each rule, and leave out the findings of excused cases.
 
-    A check yields a `Case` for what may be excused; its `rule` is one of the names here. A finding
-    that it yields as it is has no excuse.
+    A check yields a `Case` for findings that may be excused; its `rule` is one of the names here. A
+    finding outside a case has no excuse.
     """
 
     def declare(check: _Cases[_P]) -> _Check[_P]:
@@ -101,10 +100,10 @@ def excused_by(**rules: tuple[Excuse, ...]) -> Callable[[_Cases[_P]], _Check[_P]
 
 
 def counted_anew(*events: str) -> Callable[[_F], _F]:
-    """Declare after which events a check starts its count again.
+    """Declare the events after which a check starts its count again.
 
-    Counts cannot be filtered afterwards, so the check applies these itself,
-    with what `evidence.excuses` has for it.
+    Counts cannot be filtered afterwards, so the check applies these events itself, by functions of
+    `evidence.excuses`.
     """
 
     def declare(check: _F) -> _F:
@@ -115,13 +114,13 @@ def counted_anew(*events: str) -> Callable[[_F], _F]:
 
 
 WRITE_ORDER = "the order of the writes is unknown in a store of the agent's own"
-"""Why rules about the moment of a write are not asked of a store that the harness only reads."""
+"""Why rules about the moment of a write do not apply to a store that the harness only reads."""
 
 
 def asks_write_order(*rules: str) -> Callable[[_Check[_P]], _Check[_P]]:
     """Declare the rules that compare the moment of a write with other events.
 
-    They are not asked of an agent's own store, which is read beside its writes.
+    They do not apply to an agent's own store, because the harness does not see its writes.
     """
 
     def declare(check: _Check[_P]) -> _Check[_P]:
@@ -139,11 +138,11 @@ def asks_write_order(*rules: str) -> Callable[[_Check[_P]], _Check[_P]]:
 
 
 NO_IDS = "the log keeps no ids of calls"
-"""Why rules about ids are not asked of a log in which no call has one."""
+"""Why rules about ids do not apply to a log in which no call has an id."""
 
 
 def keeps_no_ids(trace: Trace) -> bool:
-    """Whether it is a log with calls of which none has an id, as some formats keep them."""
+    """Whether the trace is a log whose calls have no ids, as in some formats."""
     if trace.world != "recording" or not all(start.inferred for start in trace.starts):
         return False
     ids = [ask.use.id for ask in trace.asks]
@@ -151,7 +150,7 @@ def keeps_no_ids(trace: Trace) -> bool:
 
 
 def asks_ids(*rules: str) -> Callable[[_Check[_P]], _Check[_P]]:
-    """Declare the rules that are not asked of a log without ids: the format has none to keep."""
+    """Declare the rules that do not apply to a log without ids."""
 
     def declare(check: _Check[_P]) -> _Check[_P]:
         @wraps(check)
@@ -168,14 +167,15 @@ def asks_ids(*rules: str) -> Callable[[_Check[_P]], _Check[_P]]:
 
 
 OVERLAY_COUNTS = "an overlay changes how many calls there are"
-"""Why an overlay sets aside a rule that counts by the scenario's own plan."""
+"""Why an overlay sets aside a rule that counts by the scenario's plan."""
 
 
 def set_aside_by_overlay(**rules: str) -> Callable[[_F], _F]:
-    """Declare which rules are not asked under an overlay of faults, each with its reason.
+    """Declare the rules that do not apply under an overlay of faults, each with its reason.
 
-    A scenario counts what a correct agent does under its own faults. Under others it calls more
-    often, waits more, and a turn meant for the third call meets another one.
+    A scenario counts the calls of a correct agent under the scenario's faults. Under other faults
+    the agent calls more often and waits more, and a turn meant for the third call meets another
+    call.
     """
 
     def declare(check: _F) -> _F:
@@ -193,7 +193,7 @@ _SOURCES: dict[Source, str] = {
 
 
 def declared(check: CheckFunction) -> Iterator[str]:
-    """What a check declares, in words, a sentence each: sources, excuses, counts, overlays."""
+    """Yield the declarations of a check, one sentence each: sources, excuses, counts, overlays."""
     source: Source = getattr(check, "told_by", "messages")
     if source != "messages":
         yield _SOURCES[source]

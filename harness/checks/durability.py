@@ -25,20 +25,19 @@ _OVER = ("returned", "crashed")
 @needs("store", "outbox", told_by="run")
 @counted_anew("a kill")
 def no_silent_loss(history: History, *, attempts: int = 10) -> Iterator[Finding]:
-    """A row that the store refuses is written by a later try, or the user is told that it is lost.
+    """The agent writes a refused row in a later attempt, or tells the user that it is lost.
 
-    `lost`: a write of rows failed (locked, full, an I/O error), none of the later ones kept those
-    rows, and the user was not told. A notice, an error, or a final that claims no success would
-    tell him, until the end of the session's next turn. `unbounded`: one write is refused more than
-    `attempts` times in a row in a turn.
+    `lost`: a write of rows failed (locked, full, an I/O error), no later write kept those rows, and
+    the user was not told. A notice, an error, or a final that claims no success tells the user,
+    until the end of the session's next turn. `unbounded`: one write is refused more than `attempts`
+    times in a row in a turn.
 
     Not a finding: a retry that succeeds, now or in a later turn; a write that is reported as failed
-    and has kept its rows; what a kill took; a mark that holds no row, such as that a reply was
-    delivered.
+    but kept its rows; a row that a kill lost; a mark without a row, such as "reply delivered".
 
-    A database that was locked for a moment lost the write (mem0ai/mem0#7196), or history for the
-    rest of the session (NousResearch/hermes-agent#3180). An agent mends it by a few tries with
-    growing pauses, and by saying what could not be kept. Source: invariant 28.
+    A database that was briefly locked lost the write (mem0ai/mem0#7196), or the history for the
+    rest of the session (NousResearch/hermes-agent#3180). To fix it, try a few times with growing
+    pauses, and report rows that could not be stored. Source: invariant 28.
     """
     trace = history.trace
     writes = _Writes(trace)
@@ -60,8 +59,8 @@ def no_silent_loss(history: History, *, attempts: int = 10) -> Iterator[Finding]
 
 
 class _Writes:
-    """The writes of a store: `open` are those that failed and have not succeeded since, with the
-    events of the refusals; `events` gives the refusals of a write in one turn by the last of them.
+    """The writes of a store. `open` holds the failed writes without a later success, with the
+    events of the refusals. `events` maps the last refusal of a write in one turn to all of them.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -71,7 +70,7 @@ class _Writes:
         self._in_turns: dict[tuple[str, int, StoreRequest], list[int]] = {}
 
     def refused_more_than(self, attempts: int) -> Iterator[int]:
-        """Read all writes; gives the refusal that is one too many, once a write."""
+        """Read all writes; yield the refusal that exceeds `attempts`, once for each write."""
         called: dict[str, Called] = {}
         for event in self._trace.events:
             if isinstance(event, Called):
@@ -99,7 +98,7 @@ class _Writes:
 
 
 class _Told:
-    """When the users were told of something that went wrong."""
+    """The events at which users were told of a failure."""
 
     def __init__(self, trace: Trace) -> None:
         self._said: dict[str, list[int]] = {}
@@ -111,14 +110,14 @@ class _Told:
             self._begun.setdefault(delivery.inbound.session, []).append(delivery.n)
 
     def after(self, session: str, n: int) -> bool:
-        """Whether that was so between an event and the end of the session's next turn."""
+        """Whether the user was told between an event and the end of the session's next turn."""
         said, begun = self._said.get(session, []), self._begun.get(session, [])
         place, turn = bisect_right(said, n), bisect_right(begun, n)
         return place < len(said) and (turn + 1 >= len(begun) or said[place] < begun[turn + 1])
 
 
 def _tells(sending: Sending) -> bool:
-    """Whether a sending that was taken says that something went wrong."""
+    """Whether a delivered sending reports a failure."""
     kind = sending.request.kind
     if not is_taken(sending):
         return False
@@ -129,10 +128,10 @@ def _tells(sending: Sending) -> bool:
 @asks_write_order("inbound", "reply")
 @excused_by(reply=(FAILED_STORE,))
 def durable_first(history: History) -> Iterator[Finding | Case]:
-    """What others rely on is stored first.
+    """The agent stores a message before others rely on it.
 
-    `inbound`: a message is stored before the first request that the model gets for it. `reply`: a
-    final is stored before it is delivered. Source: invariant 26.
+    `inbound`: a message must be stored before its first request to the model. `reply`: a final must
+    be stored before it is delivered. Source: invariant 26.
     """
     trace = history.trace
     for turn in trace.turns.values():

@@ -1,4 +1,4 @@
-"""Rules that are not asked of a history though their check is, each with the reason."""
+"""Rules that do not apply to a history although their check does, each with the reason."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from harness.core.values.verdict import NotApplicable
 def exempt_rules(
     history: History, wanted: Expect, chosen: Mapping[str, CheckFunction]
 ) -> Iterator[NotApplicable]:
-    """The rules that an overlay or a store of the agent's own sets aside; of expectations, those
-    that the scenario has."""
+    """The rules that an overlay or the agent's own store sets aside. Rules of `expect` count only
+    if the scenario sets them."""
     if history.trace.own_store:
         for name, check in chosen.items():
             for rule in getattr(check, "write_order", ()):
@@ -38,7 +38,7 @@ def exempt_rules(
 
 
 def overlay_reasons(known: Mapping[str, CheckFunction]) -> dict[str, str]:
-    """Why an overlay sets rules aside, by code."""
+    """The reason for which an overlay sets a rule aside, by code."""
     return {
         f"{name}.{rule}": reason
         for name, check in known.items()

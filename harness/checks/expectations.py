@@ -1,4 +1,4 @@
-"""Whether a run proves something, and comes out as its scenario expects.
+"""Whether a run proves something, and ends as its scenario expects.
 
 A run proves nothing if it was not intercepted, played or faulted, or if it reached a real network.
 A wait is time that the agent adds between a failed answer and that session's next request. Waits of
@@ -30,8 +30,11 @@ from harness.core.values.verdict import Finding
     waits="an overlay changes how often an agent waits",
 )
 def expect(history: History) -> Iterator[Finding]:
-    """The run is what its scenario expects: `outcome`, number and `inputs` of `calls`, `waits`,
-    and nothing that it forbids (`must_not`). `known_missing`: a known defect appears no longer."""
+    """The run matches the expectations of its scenario.
+
+    They are `outcome`, number and `inputs` of `calls`, `waits`, and nothing forbidden (`must_not`).
+    `known_missing`: a known defect no longer appears.
+    """
     expectation = expected(history)
     yield from _outcome(history, expectation)
     yield from _calls(history, expectation)
@@ -57,7 +60,7 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
         yield from _bounds("the model", numbers, calls.model, _end(history))
     for name, bounds in calls.tool.items():
         numbers = [e.n for e in trace.executions if e.request.name == name]
-        if _gave_up(trace):  # what it would have called later is not owed
+        if _gave_up(trace):  # the calls after that point are not expected
             bounds = msgspec.structs.replace(bounds, min=0)
         yield from _bounds(f"the tool {name}", numbers, bounds, _end(history))
 
@@ -76,7 +79,7 @@ def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:
 
 
 def _forbidden(history: History, must_not: MustNot) -> Iterator[Finding]:
-    """Tools that are called, and words that are said at a turn's end, against `must_not`."""
+    """Yield the forbidden tools that are called, and the forbidden words at a turn's end."""
     for execution in history.trace.executions:
         if (name := execution.request.name) in must_not.call:
             text = f"the tool {name} is called, which a correct agent never does here"
@@ -90,7 +93,7 @@ def _forbidden(history: History, must_not: MustNot) -> Iterator[Finding]:
 
 
 def _differences(found: Json, wanted: Json) -> str:
-    """The keys of two objects that differ; nothing for other values."""
+    """The keys in which two objects differ; "" for other values."""
     if not isinstance(found, dict) or not isinstance(wanted, dict):
         return ""
     keys = sorted(found.keys() | wanted.keys())
@@ -151,12 +154,12 @@ def waits_after_failures(trace: Trace) -> list[tuple[float, int]]:
 
 
 def _planned_ms(exchange: Exchange) -> int:
-    """The waits that the answer's plan held."""
+    """The waits in the answer's plan, in milliseconds."""
     return waited_ms(exchange.answered.steps) if exchange.answered else 0
 
 
 REAL_WAIT_MS = 1000
-"""Real waiting beyond this, in virtual time, means that time was not ours."""
+"""In virtual time, a longer real wait means that the harness did not control the time."""
 
 
 _ENDS = {
@@ -166,17 +169,17 @@ _ENDS = {
     "loops": "calls without an end",
     "backs_off": "backs off without an end",
 }
-"""The ends of a target that are no ordinary ones, in words."""
+"""The abnormal ends of a target, in words."""
 
 
 @needs(told_by="run")
 def target(history: History) -> Iterator[Finding]:
     """The target ends by itself, and within the limits of real time and memory.
 
-    `crashed`: with an exception or an exit status. `hung`: it is stuck, for it neither called nor
-    computed for `limits.real_s` while the machine was fast enough. `computes`: it used as much
-    processor time. `loops`: it went on calling. `backs_off`: its pauses between tries, in real
-    time, fill half of ten times the limit. A machine that is too slow makes the run unknown.
+    `crashed`: it ends with an exception or an exit status. `hung`: it neither called nor computed
+    for `limits.real_s` on a machine that was fast enough. `computes`: it used that much processor
+    time. `loops`: it did not stop calling. `backs_off`: its pauses between attempts, in real time,
+    fill half of ten times the limit. A machine that is too slow makes the run unknown.
 
     A Python target that ends, kills or replaces its process has crashed too.
     """
@@ -189,18 +192,18 @@ def target(history: History) -> Iterator[Finding]:
 
 
 _STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")
-"""Ends behind which something is owed because we stopped the run."""
+"""Ends after which turns or faults are left over because the harness stopped the run."""
 
 
 @needs(told_by="run")
 @set_aside_by_overlay(unplayed_turn=OVERLAY_COUNTS)
 def run(history: History) -> Iterator[Finding]:
-    """The false greens: a run that passes without having tested anything.
+    """The run tested something, so its pass is not a false green.
 
     `nothing_intercepted`: the target never called the model through us. `unplayed_turn`: a turn of
-    the script was owed and never played. `silent_fault`: an armed fault never fired. Of an open
-    script these two are asked only if the agent left a turn without a word. `live_socket`: the
-    target opened a connection beyond the harness. `undelivered`: a message of the inbox was never
+    the script was due and never played. `silent_fault`: an armed fault never fired. For an open
+    script, these two rules apply only if the agent ended a turn silently. `live_socket`: the target
+    opened a connection that bypasses the harness. `undelivered`: a message of the inbox was never
     taken.
     """
     ended = history.trace.ended
@@ -242,7 +245,7 @@ def limit(history: History) -> Iterator[Finding]:
 @needs(told_by="run")
 @set_aside_by_overlay(exhausted=OVERLAY_COUNTS)
 def script(history: History) -> Iterator[Finding]:
-    """The agent goes on past the end of the script: `exhausted`."""
+    """`exhausted`: the agent makes a request after the end of the script."""
     for answered in history.trace.answers:
         if answered.error == "script.exhausted":
             text = f"{answered.key} comes after the last turn of the script"
@@ -252,10 +255,10 @@ def script(history: History) -> Iterator[Finding]:
 
 @needs(told_by="run")
 def cassette(history: History) -> Iterator[Finding]:
-    """A recording is played as it was recorded.
+    """The agent makes the requests that the cassette recorded.
 
-    `miss`: no recorded exchange answers a request, so the agent asks something else than it did
-    when it was recorded. `unplayed`: recorded exchanges were never asked for.
+    `miss`: no recorded exchange answers a request, so the agent's request differs from the
+    recording. `unplayed`: recorded exchanges were never asked for.
     """
     missed = [a for a in history.trace.answers if a.error == "cassette.miss"]
     for answered in missed[:1]:
@@ -270,19 +273,19 @@ def cassette(history: History) -> Iterator[Finding]:
 
 
 def _is_cassette(history: History) -> bool:
-    """Whether a cassette was played: its turns are named by their place in it."""
+    """Whether a cassette was played; turns of a cassette are named by their place in it."""
     ended = history.trace.ended
     return ended is not None and any(name.startswith("exchange #") for name in ended.unplayed)
 
 
 def doubts(trace: Trace) -> Iterator[str]:
-    """Why nobody can say how the run went, in words."""
+    """Yield the reasons for which the result of the run is unknown."""
     ended = trace.ended
     if not trace.starts:
         yield "the history has no start"
     elif ended is None and trace.world != "recording":
-        yield "the history has no end: the run was broken off"
+        yield "the history has no end: the run was interrupted"
     if ended is not None and ended.how == "unable":
-        yield f"the harness could not go on: {ended.text}"
+        yield f"the harness could not continue: {ended.text}"
     if ended is not None and ended.real_wait_ms > REAL_WAIT_MS:
         yield f"real wait: {ended.real_wait_ms / 1000:.1f} s passed outside of virtual time"

@@ -1,6 +1,6 @@
-"""Whether a turn that makes progress goes on: any repetition, however loose, excuses a stop.
+"""Whether a turn that makes progress may continue; any repetition, exact or loose, excuses a stop.
 
-`loops` is strict about what must stop. This file counts in the agent's favour.
+`loops` decides strictly which turns must stop. This file decides in the agent's favour.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 
 _Stop: TypeAlias = tuple[str, int, str]
-"""Where an agent may have stopped a turn: rule, event, and text."""
+"""A point at which an agent may have stopped a turn: rule, event, and text."""
 
 MAX_BOUND = 50
-"""From so many calls or requests in a turn on, a stop is the bound's, not the breaker's."""
+"""From this number of calls or requests in a turn, a bound and not a breaker explains a stop."""
 
 MAX_TOKENS, MAX_LASTING_S = 1_000_000, 14_400
-"""A turn that has cost so much, or lasted so long, any agent may end for its budget's sake."""
+"""A turn with this cost or duration may end because its budget is spent."""
 
 
 @needs("model", "tool", told_by="run")
 @excused_by(stop=(CANCEL, KILL, LIMIT, REFUSED_WRITE))
 def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | Case]:
-    """A turn that makes progress is not stopped: nothing was equal `repeats` times in a row before.
+    """A turn that makes progress is not stopped; progress means no `repeats` equal steps in a row.
 
     `refused`: a valid call of a known tool is answered without running it, by an agent that takes
     the tools of the scenario. `withdrawn`: tools are no longer offered. `ended`: the turn ends
@@ -47,18 +47,18 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
 
     A limit, a cancel, a kill, a failed answer of the model, a write that the store refused, and
     anything that repeats excuse the stop. So does a turn that has cost a million tokens or lasted
-    four hours, for then its budget may be spent. A success that brings something new starts the row
-    again: a failure, a success and two more failures are no three in a row. Source: invariant 12.
+    four hours, because its budget may be spent. A success with a new result starts the count again:
+    a failure, a success and two more failures are not three in a row. Source: invariant 12.
     """
     trace = history.trace
     for turn in trace.turns.values():
         if (stops := _stops(trace, turn)) and not gave_up(trace, turn):
-            first = stops[0]  # what excuses the first stop excuses the later ones as well
+            first = stops[0]  # an excuse of the first stop excuses the later ones too
             yield Case("stop", _without_reason(trace, turn, first, repeats), turn, first[1])
 
 
 def _stops(trace: Trace, turn: Turn) -> list[_Stop]:
-    """Where the agent may have stopped the turn, in order: rule, event and text."""
+    """The points at which the agent may have stopped the turn, in order: rule, event and text."""
     found = [
         ("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats")
         for a in turn.asks
@@ -91,8 +91,8 @@ def _is_valid(trace: Trace, ask: Ask) -> bool:
 
 
 def _endings(trace: Trace, turn: Turn) -> Iterator[int]:
-    """The finals before which the last answer asked for a tool that does not end the turn, and no
-    tool had just failed."""
+    """Yield the finals that follow an answer with a tool call, if that tool does not end the turn
+    and no tool had just failed."""
     for ending in turn.endings:
         before = [e for e in turn.main if e.n < ending.n]
         runs = [e for e in turn.executions if e.n < ending.n]
@@ -110,19 +110,20 @@ def _could_run(exchange: Exchange) -> bool:
 
 
 def _is_an_answer(exchange: Exchange) -> bool:
-    """Whether a model said it: a refusal for size may be dressed as a message, with calls even."""
+    """Whether a model wrote the answer; a refusal for size may look like a message, even with
+    calls."""
     return exchange.succeeded and not exchange.too_large
 
 
 def _is_at_its_bound(turn: Turn, n: int, repeats: int) -> bool:
-    """Whether the turn had so many calls, requests or pauses that any agent may end it."""
+    """Whether the turn had enough calls, requests or pauses for any agent to end it."""
     stops = [e.answered.stop for e in turn.main if e.answered and e.answered.n < n]
     most = max(len(turn.asks), len(stops) + 1)
     return most >= MAX_BOUND or stops.count("pause_turn") >= repeats or _is_dear(turn, n)
 
 
 def _is_dear(turn: Turn, n: int) -> bool:
-    """Whether the turn has cost or lasted so much before event `n` that its budget may be spent."""
+    """Whether the turn's cost or duration before event `n` may have spent its budget."""
     asked = [e for e in turn.exchanges if e.n < n]
     answers = [e.answered for e in asked if e.answered is not None]
     tokens = sum(e.called.tokens for e in asked) + sum(map(said_tokens, answers))
@@ -133,7 +134,7 @@ def _is_dear(turn: Turn, n: int) -> bool:
 
 
 def _may_be_unread(exchange: Exchange) -> bool:
-    """Whether an answer failed, or may have been more than the agent's SDK could read."""
+    """Whether an answer failed, or may have been unreadable for the agent's SDK."""
     return not exchange.succeeded or exchange.is_bent_by("http")
 
 
@@ -149,12 +150,12 @@ def _without_reason(trace: Trace, turn: Turn, stop: _Stop, repeats: int) -> Iter
 
 
 def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
-    """Whether anything at all was equal `repeats` times before event `n`, however loosely.
+    """Whether anything repeated `repeats` times before event `n`, exactly or loosely.
 
-    This is what a breaker may go by: one tool with one result whatever the input; failures in a
-    row whatever their text, of all tools or of one, whatever others do between, or a call that
-    brings once more what it brought before; a circle of calls or of whole messages, run or not;
-    empty inputs; calls that were cut off.
+    A breaker may count any of these. One tool has one result, with any input. Failures follow each
+    other with any text, of all tools or of one tool, and other calls between them do not count. A
+    call has the same result as before. Calls or whole messages form a cycle, run or not. Inputs are
+    empty, or calls are cut off.
     """
     done = [e for e in steps(turn, id, 0) if e.answered and e.answered.n < n]
     for some in (done, _without_known(done)):
@@ -173,7 +174,7 @@ def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
 
 
 def _unknown_calls(trace: Trace, turn: Turn, n: int) -> Iterable[int]:
-    """How often each tool was asked for before event `n` that there is not, also in one answer."""
+    """Count the calls of each unknown tool before event `n`, also within one answer."""
     known = trace.settings.get("tools", {})
     return Counter(
         ask.use.name for ask in turn.asks if ask.exchange.n < n and ask.use.name not in known
@@ -181,7 +182,7 @@ def _unknown_calls(trace: Trace, turn: Turn, n: int) -> Iterable[int]:
 
 
 def _without_known(done: list[Execution]) -> list[Execution]:
-    """The executions without the successes that came with this very result before."""
+    """The executions without successes whose result occurred before."""
     seen: set[Hashable] = set()
     news = []
     for execution in done:
@@ -192,13 +193,13 @@ def _without_known(done: list[Execution]) -> list[Execution]:
 
 
 def _by_tool(done: list[Execution]) -> Iterator[list[Execution]]:
-    """The executions of each tool by itself."""
+    """Group the executions by tool."""
     for name in dict.fromkeys(e.request.name for e in done):
         yield [e for e in done if e.request.name == name]
 
 
 def _is_equal(done: list[Execution], repeats: int) -> bool:
-    """Whether so many in a row have one result, or failed."""
+    """Whether `repeats` executions in a row have one result, or failed."""
     loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
         lambda e: (e.request.name, _result(e)),
         lambda e: (e.request.name, without_marks(_result(e))) if _result(e) else None,
@@ -208,7 +209,7 @@ def _is_equal(done: list[Execution], repeats: int) -> bool:
 
 
 def _result(execution: Execution) -> str:
-    """What came of a call; all that says nothing is alike, whatever it is made of."""
+    """The result of a call; all empty results are equal, in any form."""
     value = execution.answered.value if execution.answered else None
     content = value.get("content") if isinstance(value, dict) else value
     parts = content if isinstance(content, list | tuple) else ()
@@ -218,13 +219,13 @@ def _result(execution: Execution) -> str:
 
 
 def _is_told_as_error(execution: Execution) -> bool:
-    """Whether the model was told of a failure, as of an answer that comes too late."""
+    """Whether the model was told of a failure, for example of an answer that came too late."""
     return bool(execution.ask and execution.ask.sent and execution.ask.sent.is_error)
 
 
 def _messages(turn: Turn, n: int) -> list[Hashable]:
-    """The answers with calls before event `n`: what each asked for and what came of it, whatever
-    the order in it."""
+    """The calls and results of each answer before event `n`, without regard to their order within
+    the answer."""
     asked: dict[int, list[tuple[str, ...]]] = {}
     for ask in (a for a in turn.asks if a.exchange.n < n):
         run = ask.execution
@@ -235,8 +236,9 @@ def _messages(turn: Turn, n: int) -> list[Hashable]:
 
 
 def _useless_calls(trace: Trace, turn: Turn, n: int) -> Iterator[int]:
-    """How often before event `n` each tool was called with nothing, no object or a part, also in
-    one answer, since it was called as it should be: a harmless call of another tool is no progress.
+    """Count, for each tool, the calls before event `n` with an empty, incomplete or non-object
+    input, since its last proper call. Calls in one answer count too. A call of another tool is no
+    progress.
     """
     counts = Counter[str]()
     for exchange in (e for e in turn.main if e.reply is not None and e.n < n):
@@ -252,5 +254,5 @@ def _useless_calls(trace: Trace, turn: Turn, n: int) -> Iterator[int]:
 
 
 def _is_cut_off(exchange: Exchange) -> bool:
-    """Whether an answer with calls ended before it could ask for them to be run."""
+    """Whether an answer with calls ended before its stop reason asked to run them."""
     return bool(exchange.reply and exchange.reply.tool_uses) and not calls_tools(exchange)

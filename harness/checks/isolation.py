@@ -1,7 +1,7 @@
-"""Isolation: what is said in one session stays in it.
+"""Isolation: words of one session stay in that session.
 
-A request is told by its content, for an agent that works at several sessions at once need not say
-for which one it asks. A request is in order while one session alone may have said all of it.
+A request is assigned to a session by its content, because an agent with several sessions need not
+name the session. A request is in order while all of its words may come from one session.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ PIECE = 24
 """The characters of a piece of text, without white space: about five words."""
 
 SHORTEST = 12
-"""A user's whole text of fewer characters marks nothing: two users may well say it."""
+"""A shorter text of a user is not compared, because two users may both write it."""
 
 _Homes: TypeAlias = frozenset[str] | None
 """The sessions that may have said a text; None: any of them."""
 
 _Event: TypeAlias = Delivery | Crossing
-"""What may break a rule."""
+"""The events that may break a rule."""
 
 
 @needs("model", "inbox", told_by="run")
 def session_isolation(history: History, *, memory: bool = False) -> Iterator[Finding]:
-    """A session's requests and replies hold nothing that only another session has said.
+    """A session's requests and replies hold no words that only another session has said.
 
-    A session says what its user writes and what the model and its tools answer. What its store held
-    before the first message counts too. `message`: the messages of a request hold words of two
-    sessions. `system`: the system text holds words of another session than the messages. `reply`:
-    an answer to one session's user holds words of another. Compared are pieces of 24 characters
-    without white space, and a user's whole text from 12 characters on.
+    The words of a session are its user's messages and the answers of the model and of tools. The
+    content of its store before the first message counts too. `message`: the messages of a request
+    hold words of two sessions. `system`: the system text holds words of another session than the
+    messages. `reply`: an answer to one session's user holds words of another. The check compares
+    pieces of 24 characters without white space, and whole texts of a user from 12 characters on.
 
     Not a finding: a sub-agent and its parent, which are one session here; words that the session's
-    own user, model or tools have said too; words of the run's first system text. `memory: true`
-    says that the sessions are one user's and that the agent keeps a memory for all: then only a
-    copy of a whole message is found.
+    own user, model or tools have said too; words of the run's first system text. With `memory:
+    true` all sessions belong to one user and share a memory, so only a copy of a whole message is a
+    finding.
 
-    An agent with one list of messages for all sessions shows each user what the others wrote. An
-    agent mends it by keeping its history and its caches by session. Source: seed 14.
+    An agent with one list of messages for all sessions shows each user the words of the others. To
+    fix it, keep the history and the caches by session. Source: seed 14.
     """
     trace = history.trace
     if len({delivery.inbound.session for delivery in trace.deliveries}) < 2:
@@ -71,7 +71,7 @@ def _named(event: _Event) -> str:
 
 
 def _events(trace: Trace) -> Iterator[tuple[int, _Event]]:
-    """Deliveries, requests and sendings as they were made, runs of tools as they ended."""
+    """Yield deliveries, requests and sendings at their start, and runs of tools at their end."""
     ran = [(run.answered.n, run) for run in trace.executions if run.answered]
     made: list[Iterable[tuple[int, _Event]]] = [
         [(delivery.n, delivery) for delivery in trace.deliveries],
@@ -83,7 +83,7 @@ def _events(trace: Trace) -> Iterator[tuple[int, _Event]]:
 
 
 class _Words:
-    """Reads a run in order, and keeps who has said what so far."""
+    """Reads a run in order, and keeps the words of each session so far."""
 
     def __init__(self, history: History, memory: bool) -> None:
         self._values, self._memory = history.values, memory
@@ -97,7 +97,7 @@ class _Words:
         self._common: str | None = None
 
     def begin(self, trace: Trace) -> None:
-        """Keep what the stored sessions held before the first message."""
+        """Keep the content of the stored sessions before the first message."""
         first = trace.deliveries[0].n
         for look in trace.stored:
             for row in look.added if look.n < first else ():
@@ -105,7 +105,8 @@ class _Words:
                     self._keep([row.session], _text(message), look.n)
 
     def see(self, event: _Event) -> Iterator[tuple[str, str, int]]:
-        """What an event breaks: the rule, the sessions in words, the event that said the words."""
+        """Yield each broken rule: the rule, the sessions in words, and the event that said the
+        words."""
         match event:
             case Delivery(inbound=inbound):
                 self._answers[inbound.id].add(inbound.session)
@@ -119,7 +120,8 @@ class _Words:
                 yield from self._reply(event)
 
     def _keep(self, sessions: Iterable[str], text: str, n: int, least: int = PIECE) -> None:
-        """Keep what a session says, or one of several; "" when it is not known which one."""
+        """Keep the words of a session. `sessions` holds several names if it may be any of them, and
+        "" if it is unknown."""
         said = squeeze(text)
         for session in sessions:
             self._said[session].append(said)
@@ -130,7 +132,7 @@ class _Words:
         for session in sessions:
             for piece in [said] if self._memory else _pieces(said):
                 if self._pieces[piece] and session not in self._pieces[piece]:
-                    self._homes.clear()  # lists with this piece may be this session's too
+                    self._homes.clear()  # lists with this piece may belong to this session too
                 self._pieces[piece].setdefault(session, n)
 
     def _request(self, exchange: Exchange) -> Iterator[tuple[str, str, int]]:
@@ -177,7 +179,7 @@ class _Words:
         return homes
 
     def _hits(self, text: str) -> tuple[str, ...]:
-        """The pieces of what was said so far that stand in a text."""
+        """The pieces of all earlier words that a text holds."""
         said = squeeze(text)
         if self._memory:
             return (said,) if said in self._pieces else ()
@@ -189,7 +191,8 @@ class _Words:
     def _all_said_by(
         self, pieces: Iterable[str], homes: _Homes = None
     ) -> tuple[_Homes, tuple[str, int] | None]:
-        """The sessions that have said all of some pieces; without one, the two that said them.
+        """The sessions that have said all pieces; if there is none, also the names of two sessions
+        that said them, and an event.
 
         The pieces of the index begin at multiples of their length, so whole texts are searched.
         """
@@ -211,7 +214,7 @@ class _Words:
 
 
 def _opens(node: Node) -> bool:
-    """Whether a message is a part of the system text, which some providers keep in the list."""
+    """Whether a message is part of the system text; some providers keep that text in the list."""
     at: Node | None = node
     while at is not None and at.depth and at.side == "system":
         at = at.parent
@@ -219,14 +222,15 @@ def _opens(node: Node) -> bool:
 
 
 def _both(homes: _Homes, sayers: Iterable[str]) -> _Homes:
-    """The sessions that are in both; an unknown one ("") may be any."""
+    """The sessions in both sets; an unknown session ("") may be any session."""
     if "" in sayers:
         return homes
     return frozenset(sayers) if homes is None else homes & frozenset(sayers)
 
 
 def _pieces(said: str) -> Iterator[str]:
-    """A text in pieces, of which the last ends with it; a short text is one."""
+    """Split a text into pieces; the last piece ends with the text, and a short text is one
+    piece."""
     yield from (said[at : at + PIECE] for at in range(0, len(said) - PIECE + 1, PIECE))
     yield said[-PIECE:]
 

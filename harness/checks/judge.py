@@ -1,6 +1,6 @@
 """The checks by name, and the judge that applies them: pass, fail or unknown.
 
-A crashed check makes the verdict unknown, since it is no fault of the agent. So does a history
+A crashed check is not a fault of the agent, so it makes the verdict unknown. So does a history
 without an applicable check.
 """
 
@@ -151,19 +151,20 @@ def setting_types(check: CheckFunction) -> Mapping[str, Any]:
 
 
 def names() -> dict[str, str]:
-    """What `harness list checks` shows: each check's name and what it asks."""
+    """The content of `harness list checks`: each check's name and its question."""
     return {name: docstring_of(check).partition("\n")[0] for name, check in checks().items()}
 
 
 def check_of(code: str) -> str:
-    """The check of a code: all before its last dot, or the code itself if it names a check."""
+    """The check of a code: the part before its last dot, or the code itself if it names a check."""
     return code if code in checks() else code.rpartition(".")[0] or code
 
 
 def explain(code: str) -> str:
-    """What a check asks, its rules with their classes, its source, and what it declares.
+    """Explain a check: its question, its rules with their classes, its source, and its
+    declarations.
 
-    `code` is a check or `check.rule`. Raises InputError for a name that no check has.
+    `code` is a check or `check.rule`. Raises InputError for an unknown name.
     """
     found, name = checks(), check_of(code)
     if name not in found:
@@ -191,7 +192,8 @@ def _classes(name: str, code: str) -> Iterator[str]:
 
 
 def _check_rule(name: str, code: str) -> None:
-    """Raise InputError for a rule that a check without a table of classes does not name."""
+    """Raise InputError for a rule that its check does not have, if the check has no table of
+    classes."""
     rule = code.removeprefix(name).removeprefix(".")
     known = {*Limits.__struct_fields__} if name == "limit" else set[str]()
     known |= {*re.findall(r"`([a-z_]+)`", docstring_of(checks()[name]))}
@@ -200,7 +202,7 @@ def _check_rule(name: str, code: str) -> None:
 
 
 def declarations() -> dict[str, tuple[str, ...]]:
-    """What each check declares, in words: the seams it needs, its sources, its excuses."""
+    """The declarations of each check, in words: the seams it needs, its sources, its excuses."""
     return {name: (*_seams(check), *declared(check)) for name, check in checks().items()}
 
 
@@ -210,13 +212,13 @@ def _seams(check: CheckFunction) -> Iterator[str]:
 
 
 def docstring_of(check: CheckFunction) -> str:
-    """What a check asks: a sentence, its rules, its source."""
+    """The docstring of a check: a sentence, its rules, its source."""
     lines = (check.__doc__ or "").strip().splitlines()
     return "\n".join(line.strip() for line in lines)
 
 
 class _Applied(msgspec.Struct):
-    """What came of the checks so far."""
+    """The results of the checks so far."""
 
     findings: list[Finding] = msgspec.field(default_factory=list)
     doubts: list[str] = msgspec.field(default_factory=list)
@@ -232,11 +234,11 @@ def judge(
     extra: Sequence[CheckFunction] = (),
     fail_on: FindingClass | None = None,
 ) -> Verdict:
-    """The verdict over a history, by all checks, or by the one named `only`.
+    """Return the verdict over a history, by all checks, or by the check named `only`.
 
-    `extra` are checks of the caller's own, `(history, **settings) -> findings`. Settings come from
-    the scenario, by the name of the check. Findings of the class `fail_on` and worse fail the run;
-    without it the history says which, else weaknesses do. Raises InputError when `only` names no
+    `extra` holds checks of the caller, `(history, **settings) -> findings`. Settings come from the
+    scenario, by the name of the check. Findings of the class `fail_on` and worse fail the run. The
+    default is the class in the history, else "weakness". Raises InputError when `only` names no
     check.
     """
     known = {**checks(), **{check.__name__: check for check in extra}}
@@ -275,7 +277,8 @@ def judge(
 
 
 def _fail_on(history: History, wanted: Expect) -> FindingClass:
-    """From which class on findings fail: as the scenario says, else the profile of the agent."""
+    """The class from which findings fail a run: the scenario's, else that of the agent's
+    profile."""
     try:
         return wanted.fail_on or history.trace.profile.fail_on or FAIL_ON
     except msgspec.ValidationError:
@@ -310,7 +313,7 @@ def _apply(history: History, name: str, check: CheckFunction, applied: _Applied)
 
 
 def _with_prefix(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings of a check; a plug-in's may leave out the prefix of its codes."""
+    """The findings of a check with full codes; a plug-in may leave out its prefix."""
     prefix = name.rpartition(".")[0]
     for finding in findings:
         if prefix and not finding.code.startswith(f"{prefix}."):
@@ -319,7 +322,7 @@ def _with_prefix(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _classed(name: str, finding: Finding) -> Finding:
-    """A finding with its class: ours by the table, others by what they say, else a defect."""
+    """A finding with its class: from the table for our checks, else its own, else "defect"."""
     if name in BOOK_KEEPING:
         return finding
     known = rule_class(finding.code).class_ if name in own_checks() else finding.class_ or "defect"
@@ -332,7 +335,7 @@ def _settings(history: History, name: str) -> dict[str, Any]:
 
 
 def _expectation(history: History) -> Expect:
-    """The expectation; the default one when it cannot be read, of which `expect` tells."""
+    """The expectation; the default one if it is unreadable, which `expect` reports."""
     try:
         return expected(history)
     except msgspec.ValidationError:
@@ -346,9 +349,9 @@ def _asked_in_vain(
     known: dict[str, CheckFunction],
     chosen: set[str],
 ) -> Iterator[str]:
-    """The checks that the scenario asks for by name and that could not be asked.
+    """Yield a reason for each check that the scenario names and that does not apply.
 
-    An agent without a store, as its profile says, is not asked about one: nothing is in doubt.
+    If the agent's profile says that it has no store, checks of the store cause no doubt.
     """
     reasons = {n.check: n.reason for n in applied.not_applicable}
     if wanted.must and _declares_no_store(history):

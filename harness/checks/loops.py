@@ -42,18 +42,18 @@ def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -
     """After `repeats` equal steps in a turn the next one differs, or the turn ends.
 
     `same_call`: equal tool, input and result. `like_call`: the results differ in ids, times or a
-    count of the calls only, twice as often. `same_failure`: one tool and one error, with any input;
-    but one call that failed so may be changed and tried once. `failing_call`: one call that fails
-    `failures` times in a row, with any errors, runs again; `failing_tool`: so does a tool with any
-    input after twice as many. `cycle`: two to five calls, or messages of calls, in a circle with
-    equal results. `empty_input`: messages that call a tool without what its schema requires, and a
-    further one is run. `refusals`: the agent answers the same call itself more than twice as often,
-    and the turn goes on. Such an answer is a refusal, or comes from a tool of its own with the same
-    result.
+    count of the calls only, and repeat twice as often. `same_failure`: one tool and one error, with
+    any input; a call that failed this way may be changed and tried once. `failing_call`: one call
+    that fails `failures` times in a row, with any errors, runs again. `failing_tool`: the same for
+    a tool with any input, after twice as many failures. `cycle`: two to five calls, or messages of
+    calls, repeat in order with equal results. `empty_input`: after `repeats` messages that call a
+    tool without its required input, another such call runs. `refusals`: the agent itself answers
+    the same call more than twice as often, and the turn continues. Such an answer is a refusal, or
+    comes from a tool of its own with the same result.
 
-    A kill starts every count again, for an agent keeps its counts in memory. Over a recording,
-    which could not be stopped, `same_call` and `same_failure` are the runs of the counts, and
-    `cycle` is two calls in turn. Source: invariant 11.
+    A kill starts every count again, because an agent keeps its counts in memory. In a recording,
+    `same_call` and `same_failure` report each whole series of equal steps, and `cycle` reports two
+    alternating calls. Source: invariant 11.
     """
     trace = history.trace
     if trace.world == "recording":
@@ -71,7 +71,7 @@ def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -
 
 
 def _lives(trace: Trace) -> Iterator[Turn]:
-    """The turns; of one in which the agent was killed, what each of its lives did."""
+    """Yield the turns; a turn with a kill is split at the kill."""
     for turn in trace.turns.values():
         if not turn.interrupted_n:
             yield turn
@@ -86,7 +86,7 @@ def _lives(trace: Trace) -> Iterator[Turn]:
 
 
 def _recorded(history: History, repeats: int) -> Iterator[Finding]:
-    """The runs of the counts; what one message asks for again was decided at once, and is one."""
+    """Yield the series of equal steps in a recording; equal calls of one message count as one."""
     calls, results = list[_Step[CallMade]](), list[_Step[ResultMade]]()
     message_n, asked = 0, dict[str, tuple[int, str]]()
     called, seen = dict[str, int](), dict[int, Hashable]()
@@ -119,7 +119,8 @@ def _recorded(history: History, repeats: int) -> Iterator[Finding]:
 def _recorded_cycles(
     calls: list[_Step[CallMade]], seen: dict[int, Hashable], repeats: int
 ) -> Iterator[Finding]:
-    """Two calls in turn with equal results; `seen` has the result of each call, by its event."""
+    """Yield two alternating calls with equal results; `seen` has the result of each call by its
+    event."""
     keys = [(step.identity, seen.get(step.n, step.n)) for step in calls]
     for at, length in cycles(keys, 2, repeats):
         done = calls[at : at + length]
@@ -129,8 +130,8 @@ def _recorded_cycles(
 
 
 class _Step(NamedTuple, Generic[_Made]):
-    """A recorded call or result: its event, that of the message that asked for it, what it is, and
-    what of that makes two of them equal."""
+    """A recorded call or result: its event, the event of the message that asked for it, its
+    content, and the key by which two of them are equal."""
 
     n: int
     message_n: int
@@ -139,14 +140,14 @@ class _Step(NamedTuple, Generic[_Made]):
 
 
 def _add(steps: list[_Step[_Made]], step: _Step[_Made]) -> None:
-    """Add a step, unless it is the one before once more, in the same message."""
+    """Add a step, unless it repeats the step before in the same message."""
     same = steps and steps[-1][1:3] == step[1:3]
     if not (same and step.message_n):
         steps.append(step)
 
 
 _VOLATILE = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+", re.IGNORECASE)
-"""What differs between two reports of one error: numbers, addresses, ids."""
+"""The parts that may differ between two reports of one error: numbers, addresses, ids."""
 
 
 def _same_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
@@ -178,9 +179,8 @@ def _like(execution: Execution) -> Hashable | None:
 def _same_failures(turn: Turn, repeats: int) -> Iterator[Finding]:
     """One tool and one error, once more than `repeats` times.
 
-    The error is the same when its text is; with the same input, also when it differs in numbers
-    and ids only. Who changes the input after one call failed `repeats` times differs in what he
-    does: that one try is allowed.
+    The error is the same when its text is; with the same input, also when it differs in numbers and
+    ids only. If one call failed `repeats` times, one try with a changed input is allowed.
     """
     seen: set[tuple[int, ...]] = set()
     for key in (_exact_failure, _like_failure):
@@ -196,7 +196,7 @@ def _same_failures(turn: Turn, repeats: int) -> Iterator[Finding]:
 
 
 def _failures(turn: Turn, failures: int) -> Iterator[Finding]:
-    """One call, or one tool, that fails in a row with errors that differ, and once more."""
+    """One call or one tool that fails in a row with different errors, and runs once more."""
     done = steps(turn, lambda e: e.identity, 0)
     names = dict.fromkeys(e.request.name for e in done)
     calls = dict.fromkeys(e.identity for e in done)
@@ -211,7 +211,7 @@ def _failures(turn: Turn, failures: int) -> Iterator[Finding]:
 
 
 def _changes_at_last(run: list[Execution]) -> bool:
-    """Whether all of a run are one call but for the last, which is another."""
+    """Whether all steps of a series are one call, except the last, which is another call."""
     *former, last = [execution.identity for execution in run]
     return len(set(former)) == 1 and last not in former
 
@@ -227,12 +227,12 @@ def _like_failure(execution: Execution) -> Hashable | None:
 
 
 def _failure(execution: Execution) -> str:
-    """What the caller saw of a failure: nothing of one that it did not wait for."""
+    """The failure as the caller saw it; "" if the caller did not wait for it."""
     return "" if execution.given_up else f"says: {execution.text}"
 
 
 def _cycles_of_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
-    """Two to five calls in a circle with equal results, and one call more."""
+    """Two to five calls that repeat in order with equal results, and one call more."""
     done = sequence(turn, repeats)
     keys = [step.key for step in done]
     for period in PERIODS:
@@ -261,7 +261,7 @@ def _cycles_of_messages(turn: Turn, repeats: int) -> Iterator[Finding]:
 
 
 def _whole(asks: list[Ask]) -> tuple[tuple[str, str, str], ...]:
-    """What came of a message's calls, whatever their order; nothing if one was not run."""
+    """The results of a message's calls, in a fixed order; empty if one call was not run."""
     done = [ask.execution for ask in asks if ask.execution and ask.execution.answered]
     return tuple(sorted(e.triple for e in done)) if len(done) == len(asks) else ()
 
@@ -271,7 +271,8 @@ def _events(done: list[Execution], at: int, count: int) -> tuple[int, ...]:
 
 
 def _empty_inputs(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
-    """Messages that call a tool without what it requires, and after `repeats` one more is run."""
+    """Messages that call a tool without its required input, and after `repeats` of them one more
+    run."""
     for streak in _empty_streaks(trace, turn):
         ran = [a.execution for asks in streak[repeats:] for a in asks if a.execution]
         if ran:
@@ -314,10 +315,10 @@ def _refusals(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
 
 
 def _refusal(trace: Trace, asks: list[Ask]) -> Hashable | None:
-    """What a message asked for when all of it was refused, else None.
+    """The calls of a message if all of them were refused, else None.
 
-    A tool that the scenario does not know, or of which it knows a namesake, may be the agent's own:
-    then its result counts too.
+    A tool that is unknown to the scenario, or has the name of a scenario tool, may be the agent's
+    own. Then its result counts too.
     """
     if not all(ask.refused for ask in asks):
         return None

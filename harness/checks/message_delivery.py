@@ -1,4 +1,4 @@
-"""Message delivery: each inbound message gets one turn, each turn one reply, one turn at a time.
+"""Message delivery: each inbound message has one turn, each turn one reply, one turn at a time.
 
 A cancel counts from the moment the agent sees it, because work under way cannot be undone.
 """
@@ -6,7 +6,7 @@ A cancel counts from the moment the agent sees it, because work under way cannot
 from __future__ import annotations
 
 from bisect import bisect, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import TypeAlias
@@ -27,7 +27,7 @@ from harness.checks.evidence.excuses import (
     holds_for,
     is_killed_between,
 )
-from harness.checks.evidence.stored_messages import inbound_rows, squeeze
+from harness.checks.evidence.stored_messages import Placed, inbound_rows, same_text, squeeze
 from harness.checks.evidence.turn_outcomes import claimed, wrong
 from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
 from harness.core.history.history import History
@@ -38,16 +38,16 @@ _Answered: TypeAlias = dict[tuple[str, str], list[Turn]]
 """Turns with a success as their reply, by session and first paragraph."""
 
 _LOST = frozenset({"failed", "incomplete", "truncated"})
-"""What is wrong with an answer that is asked for again as a whole."""
+"""The faults of an answer after which the whole answer is requested again."""
 
 _STOPS = (CANCEL, KILL, LIMIT)
-"""What ends a turn from outside."""
+"""The excuses that end a turn from outside."""
 
 _NO_STRETCH = (BLANK, REDELIVERY)
-"""Messages that nobody works on."""
+"""The excuses for a message that the agent need not process."""
 
 _ORDERLY = frozenset({"next", "returned"})
-"""How a turn settles when nothing excuses a missing reply."""
+"""The states of a settled turn in which nothing excuses a missing reply."""
 
 
 @needs("inbox", "model", told_by="run")
@@ -60,9 +60,9 @@ _ORDERLY = frozenset({"next", "returned"})
 def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     """Each inbound message is the newest user text of its own turn's first request, and no other.
 
-    `lost`: the model never gets it, nothing answers it, or it is not stored. `twice`: it starts a
-    second turn, comes again as new after its reply, or is stored again. `order`: it stands in its
-    request, but behind something older.
+    `lost`: the model never gets it, it has no reply, or it is not stored. `twice`: it starts a
+    second turn, comes again as new after its reply, or is stored again. `order`: it is in its
+    request, but before an older message.
 
     Not a finding: the message of a turn that failed or whose reply was empty, which the history may
     keep, and a request that cannot be read. Source: invariant 29.
@@ -96,7 +96,7 @@ def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
             yield Case("nothing_done", [found], turn)
         return
     if not turn.readable:
-        return  # what cannot be read may hold the message
+        return  # an unreadable request may hold the message
     first = turn.readable[0]
     newest = "\n\n".join(message.text for message in first.node.newest())
     if squeeze(turn.text) not in squeeze(newest):
@@ -117,7 +117,7 @@ def _misplaced(text: str, exchange: Exchange) -> tuple[str, str]:
 
 
 def _again(turn: Turn, newest: str, answered: _Answered) -> Iterator[Turn]:
-    """Earlier turns of the session, answered, whose text is a part of the newest user text."""
+    """Yield earlier answered turns of the session whose text is part of the newest user text."""
     whole = f"\n\n{newest}\n\n"
     for paragraph in dict.fromkeys(_paragraphs(newest)):
         for earlier in answered.get((turn.session, paragraph), ()):
@@ -134,39 +134,41 @@ def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
     if "store" not in trace.seams or not turn.settled_n or not turn.endings:
         return
     assert turn.delivery is not None
-    rows = {placed.row.id: placed.n for placed in inbound_rows(trace, turn)}
+    placed = inbound_rows(trace, turn)
+    rows = {each.row.id: each.n for each in placed}
     events = (turn.delivery.n, *rows.values(), turn.settled_n)
     if not rows:
         text = f"the message {turn.delivery.inbound.id} is not stored"
         yield Case("stored", [Finding("inbound_exactly_once.lost", text, events)], turn)
-    elif len(rows) > _may_be_stored(trace, turn):
+    elif len(rows) > _may_be_stored(trace, turn, placed):
         text = f"the message {turn.delivery.inbound.id} is stored {len(rows)} times"
         found = Finding("inbound_exactly_once.twice", text, events)
         yield Case("stored_again", [found], turn)
 
 
-def _may_be_stored(trace: Trace, turn: Turn) -> int:
-    """How many rows may keep the message: in an own store, a later turn's equal words are found
-    too."""
+def _may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
+    """The number of rows that may keep the message. In the agent's own store, rows of later turns
+    with equal words count too, and rows of any session if a row does not name its session."""
     if not trace.own_store:
         return 1
-    turns = (other for other in trace.turns.values() if other.delivery)
-    same = (t for t in turns if t.session == turn.session and squeeze(t.text) == squeeze(turn.text))
-    return max(1, sum(1 for _ in same))
+    sessions = {placed.row.session for placed in rows}
+    turns = (t for t in trace.turns.values() if t.delivery and {"", t.session} & sessions)
+    return max(1, sum(same_text(t.text, turn.text) for t in turns))
 
 
 @needs("inbox", "outbox", told_by="run")
 @excused_by(missing=(BLANK, REDELIVERY, *_STOPS))
 def outbound_once(history: History) -> Iterator[Finding | Case]:
-    """A turn ends with exactly one final or error, and says no more once it is cancelled.
+    """A turn ends with exactly one final or error, and reports no success after a cancel.
 
-    `missing`: it ends without one, and its message is new. `twice`: with several. `repeated`: the
-    part of a failed answer that the user has read is said again by the next one. `after_cancel`: a
-    success is reported after the cancel; a notice, an error or the status `cancelled` is none.
+    `missing`: it ends without one, and its message is new. `twice`: it ends with several.
+    `repeated`: the user reads a part of a failed answer, and the next answer shows it again.
+    `after_cancel`: a success is reported after the cancel. A notice, an error or the status
+    `cancelled` is not a success.
 
-    What the outbox did not take may be sent again. So may, after a kill or a lost answer of the
-    outbox, what has perhaps arrived; it then says that it may be there already. Source: invariant
-    30.
+    A message that the outbox did not accept may be sent again. After a kill or a lost answer of the
+    outbox, a message that may have arrived may be sent again too. It must then say that it may be a
+    repetition. Source: invariant 30.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -191,9 +193,8 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
 
 
 def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
-    """Whether an ending is the first one again, after a kill or where the outbox took that one and
-    its answer was lost, and says more than what was to be sent at first; or, after a kill, the one
-    that could not be stored before."""
+    """Whether a second ending is allowed. It repeats the first after a kill, or after the outbox's
+    answer was lost, and adds a note to it. Or the first could not be stored before a kill."""
     first = turn.endings[0]
     meant = next(s for s in turn.sendings if s.request.kind in ENDINGS)
     killed = is_killed_between(trace, first.n, later.n)
@@ -205,7 +206,7 @@ def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
 
 
 def _repeated(turn: Turn, where: str) -> Iterator[Finding]:
-    """What was shown of an answer that failed, and is shown again from its beginning."""
+    """Yield each part of a failed answer that was shown, and is shown again from its beginning."""
     starts = [e.n for e in turn.main]
     shown: list[list[Sending]] = [[] for _ in starts]
     for sending in turn.sendings:
@@ -222,7 +223,7 @@ _NUMBER = itemgetter(0)
 
 
 class _Stretch(msgspec.Struct, frozen=True):
-    """The work on one message: from the first request that asks it to the end that is said."""
+    """The work on one message: from its first request to the reported end."""
 
     id: str
     session: str
@@ -235,10 +236,9 @@ class _Stretch(msgspec.Struct, frozen=True):
 def turn_serial(history: History) -> Iterator[Finding]:
     """A session works on one message at a time.
 
-    `overlap`: the model is asked a message while the answer to an earlier one of the session is
-    still to come. Taking several messages in before they are worked on is no overlap, nor is one
-    request that asks them all. What a reply answers is told by its `in_reply_to`. Source:
-    invariant 29.
+    `overlap`: the model gets a message while an earlier message of the session has no reply yet.
+    Not an overlap: the agent takes several messages before it works on them, or sends them in one
+    request. The `in_reply_to` of a reply names the message that it answers. Source: invariant 29.
     """
     open_stretches: dict[str, _Stretch] = {}
     for stretch in sorted(_stretches(history.trace), key=lambda s: (s.first_n, s.last_n)):
@@ -252,7 +252,7 @@ def turn_serial(history: History) -> Iterator[Finding]:
 
 
 def _overlap(earlier: _Stretch, later: _Stretch) -> bool:
-    """Whether two messages are worked on at once; after a kill one is handed out again."""
+    """Whether the work on two messages overlaps; after a kill, a message is handed out again."""
     return earlier.id != later.id and earlier.first_n < later.first_n < earlier.last_n
 
 
@@ -285,8 +285,8 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
 def cancel_honoured(history: History) -> Iterator[Finding]:
     """Once the agent has seen a cancel, it does nothing more for that turn.
 
-    `request`: it asks the model again. `tool`: it runs a tool. What it says then is judged by
-    `outbound_once`. Source: invariant 21.
+    `request`: it asks the model again. `tool`: it runs a tool. `outbound_once` judges its later
+    messages to the user. Source: invariant 21.
     """
     for turn in history.trace.turns.values():
         if turn.cancelled_n:
@@ -294,7 +294,8 @@ def cancel_honoured(history: History) -> Iterator[Finding]:
 
 
 def _is_after_cancel(turn: Turn, crossing: Crossing) -> bool:
-    """Whether the agent had seen the cancel; what crosses one that was pushed had not."""
+    """Whether the agent had seen the cancel; False for a call in transit when a cancel was
+    pushed."""
     return crossing.n > turn.cancelled_n and crossing.called.at_ms >= turn.cancel_met_ms
 
 

@@ -40,23 +40,24 @@ _BETA = "anthropic-beta"
 @needs("model", "inbox", told_by="run")
 @counted_anew("a kill")
 def request_fits(history: History) -> Iterator[Finding]:
-    """A request that is too large is sent once in a turn; what follows it is smaller.
+    """A request that is too large is sent once in a turn; the next request is smaller.
 
-    Too large is what the dialect's rules of size refuse (V23 and V24: the window; V26 and V27:
-    images), a 413, and "prompt is too long" as an error in a stream, as a stop reason or as a
-    wrapper's own message. `again`: a later main request of that turn has neither fewer tokens nor
-    fewer bytes, and nothing came of the turn in between. Where the reply may be what does not fit,
-    a lower `max_tokens` is smaller too. `result`: a second turn ends with the refusal of a request
-    that holds a single result of a tool larger than the scenario's window.
+    A request is too large if the dialect's rules of size refuse it (V23 and V24: the window; V26
+    and V27: images). Too large are also a 413, and "prompt is too long" as an error in a stream, a
+    stop reason or a wrapper's message. `again`: a later main request of that turn has neither fewer
+    tokens nor fewer bytes, and no request succeeded in between. If the reply may be too large for
+    the window, a lower `max_tokens` counts as smaller too. `result`: for the second time, a turn
+    ends with a refusal, and the request holds a single tool result larger than the scenario's
+    window.
 
-    Not a finding: the same conversation for a model or with a beta whose window is another one;
-    what grows after a request that succeeded; a retry by the SDK; the step that was under way when
-    the agent was killed, begun once more; a new turn; a part of the conversation with a longer
-    prompt around it, which is smaller than any real window.
+    Not a finding: the same conversation for a model or a beta with another window; a request that
+    grows after a success; a retry by the SDK; a step that a kill interrupted and the agent repeats;
+    a new turn; a part of the conversation with a longer prompt around it, if that prompt fits any
+    real window.
 
-    An agent that knows one shape of the refusal pays for each of the others, and its conversation
-    is stuck. An agent mends it by treating all shapes alike: make the request smaller, look whether
-    it is, else say so; and by a cap on what a tool may say. Source: invariant 7; gptme/gptme#185.
+    An agent that knows only one form of the refusal is stuck on the other forms. To fix it, treat
+    all forms alike: make the request smaller, compare its size, and report a failure if it is not
+    smaller. Also cap the size of tool results. Source: invariant 7; gptme/gptme#185.
     """
     for turn in history.trace.turns.values():
         yield from _in_a_turn(history.trace, turn)
@@ -64,7 +65,7 @@ def request_fits(history: History) -> Iterator[Finding]:
 
 
 def _results_over_the_window(trace: Trace) -> Iterator[Finding]:
-    """Results that fit into no request, and end several turns of a session; each once."""
+    """Yield each result that fits into no request and ends several turns of a session."""
     window = trace.settings.get("window_tokens")
     if not isinstance(window, int):
         return
@@ -88,7 +89,7 @@ def _in_a_turn(trace: Trace, turn: Turn) -> Iterator[Finding]:
     refused: Exchange | None = None
     is_told = False
     for exchange in turn.main:
-        # The excuse changes what the next request is compared with, so no filter can apply it.
+        # The excuse changes the request to compare with, so no filter can apply it.
         if refused is not None and may_begin_again(trace, turn, refused, exchange):
             refused, is_told = None, False
         if refused is not None and not exchange.called.sdk_retry:
@@ -128,7 +129,7 @@ def _asks_another_window(exchange: Exchange, refused: Exchange) -> bool:
 
 
 def _leaves_more_room(exchange: Exchange, refused: Exchange) -> bool:
-    """Whether less is asked for, where the reply may have been too much."""
+    """Whether `max_tokens` is lower, in a case where the reply may have been too large."""
     if "V23" in refused.called.refused or refused.status == 413:
         return False
     now, then = exchange.request.max_tokens, refused.request.max_tokens
@@ -136,37 +137,37 @@ def _leaves_more_room(exchange: Exchange, refused: Exchange) -> bool:
 
 
 _PROMPT_RULE = "V23"
-"""The prompt alone is over the window. V24 counts the room for the reply, which an agent of a tiny
-window has not got however short its prompt is."""
+"""The prompt alone is over the window. V24 counts the room for the reply too, and a tiny window may
+lack that room for any prompt."""
 
 _BEGINNING = 40
-"""So many characters of a message stand in the next request, even if an agent cuts it short."""
+"""The number of characters of a message that the next request keeps, even if an agent shortens
+it."""
 
 _HALF = 0.5
-"""A summary of so much of a conversation is made in parts."""
+"""The share of a conversation above which an agent must summarise in parts."""
 
 _KEPT = 0.8
-"""So many of the words of a system text are still there, whatever else it tells meanwhile."""
+"""The share of the system text's words that must be left; the text may change otherwise."""
 
 
 @needs("model", "inbox", told_by="run")
 def compaction_preserves(history: History) -> Iterator[Finding]:
-    """A compaction keeps what is under way, and one that fails changes nothing.
+    """A compaction keeps the work in progress, and a failed compaction changes nothing.
 
-    `too_large`: the prompt for a summary is over the window, and more than half of what was to be
-    made shorter. Half is the measure because not every refusal says how small the window is. The
+    `too_large`: the prompt for a summary is over the window, and more than half as long as the
+    conversation. The limit is half, because not every refusal states the size of the window. The
     other rules look at the next main request of the turn. `open_call`: a call of the model that had
     no result yet is gone. `last_message`: the message that the turn answers is gone. `rules`: words
-    of the system text are gone. `failed`: the summary was empty or never came, the request before
-    was not refused, and what stood in it is changed all the same. That a compact request is well
-    formed is asked by `valid_request` and the checks of its form.
+    of the system text are gone. `failed`: the summary was empty or never arrived, the request
+    before was not refused, and its messages are changed all the same. `valid_request` and the
+    checks of form judge the form of a compact request.
 
     Not a finding: a long message that is cut short; calls with a result; a prompt that must become
     smaller somehow because it was refused; a recording, in which requests are inferred.
 
-    An agent mends it by summarising only what lies before the turn that is going on. It takes a
-    summary for its history only once it is known to be one. Source: invariant 17;
-    earendil-works/pi#4570.
+    To fix it, summarise only the turns before the current one. Replace the history only after a
+    check that the summary is one. Source: invariant 17; earendil-works/pi#4570.
     """
     for compaction in history.trace.compactions:
         yield from _too_large(compaction)
@@ -187,8 +188,8 @@ def _too_large(compaction: Compaction) -> Iterator[Finding]:
 
 
 def _is_long(call: Exchange, before: Exchange) -> bool:
-    """Whether it is as long as half of the conversation because it carries half of it: the prompt
-    for a summary may outweigh a conversation of a few words."""
+    """Whether a compact request is long because it carries half of the conversation. The prompt for
+    a summary alone may be longer than a conversation of a few words."""
     return 2 * call.size > before.size and carried(before.node, call.node) > _HALF
 
 
@@ -211,8 +212,8 @@ def _open_calls(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
 def _is_open(ask: Ask, compaction: Compaction) -> bool:
     """Whether a whole answer made a call before the compaction, and no request had its result then.
 
-    A call that the next request does not hold is not open: its answer was not taken, for its stop
-    reason, or because a kill came first. Nor is one in an answer that refuses the request.
+    A call that the next request does not hold is not open. Its answer was dropped for its stop
+    reason, or a kill came first. A call in an answer that refuses the request is not open either.
     """
     made_n, n = ask.exchange.n, compaction.n
     is_answered = ask.exchange.succeeded and not ask.exchange.too_large
@@ -251,7 +252,7 @@ def _rules(compaction: Compaction, after: Exchange, values: Named[Json]) -> Iter
 
 
 def _system_text(exchange: Exchange, values: Named[Json]) -> str:
-    """The rules of a request, which some wires put into its messages."""
+    """The system text of a request; some wires put it into the messages."""
     pinned = (m.text for m in exchange.node.messages if side(m) == "system")
     return "\n".join([str(values.get(exchange.request.system, "")), *pinned])
 
@@ -260,11 +261,11 @@ def _after_failure(compaction: Compaction, after: Exchange) -> Iterator[Finding]
     before = compaction.before
     if before is None or not compaction.failed or not before.succeeded:
         return
-    if is_uncounted(before) or before.too_large:  # refused, in a shape that is no error
+    if is_uncounted(before) or before.too_large:  # refused, but not with an error status
         return
     if not stands(settled_list(before.node), after.node):
         text = f"the compaction at event {compaction.n} failed, and {after.called.key} begins "
-        text += f"otherwise than {before.called.key} all the same"
+        text += f"differently from {before.called.key} all the same"
         events = (before.n, compaction.n, after.n)
         yield Finding("compaction_preserves.failed", text, events)
 
@@ -277,13 +278,13 @@ def compaction_progress(
 ) -> Iterator[Finding | Case]:
     """A compaction makes the prompt smaller, or it is not tried again in that turn.
 
-    One fails when its call brings no summary, or when the agent's notice has the status "failed".
-    `repeated`: tried again after one that failed, or after which the prompt was still refused.
-    `ratio`: tried again although the last one left more than `ratio` of the prompt. `larger`: what
-    is sent after one that did not fail is no smaller than what was refused. `unusable`: the next
-    request tells the summary although it was cut off or refused, or is the error message of a
-    wrapper, which counts no token. `too_many`: more than `most` without a successful main answer
-    between them.
+    A compaction fails if its call brings no summary, or if the agent's notice has the status
+    "failed". `repeated`: a compaction is tried again after one that failed, or after which the
+    prompt was still refused. `ratio`: it is tried again although the last one left more than
+    `ratio` of the prompt. `larger`: the request after a successful compaction is no smaller than
+    the refused request. `unusable`: the next request uses a summary that was cut off or refused, or
+    a wrapper's error message without a token count. `too_many`: more than `most` compactions
+    without a successful main answer between them.
 
     Not a finding: a compaction that was under way when the agent was killed, and begins again.
     Source: invariant 16.
@@ -299,19 +300,19 @@ def compaction_progress(
     for compactions in in_turns.values():
         for first, second in pairwise(compactions):
             yield Case("again", _again(first, second, ratio), second.turn, second.n, first.n)
-        # A count: what a kill cut off must not be in it, so it is taken out before.
+        # A compaction that a kill cut off must not count, so it is removed first.
         whole = [c for c in compactions if not _is_killed(trace, c)]
         yield from _too_many(compactions[0].turn, whole, most)
 
 
 def _is_killed(trace: Trace, compaction: Compaction) -> bool:
-    """Whether the agent was killed before it could go on with what the compaction had left."""
+    """Whether the agent was killed before it could use the result of the compaction."""
     end_n = compaction.after.n if compaction.after else trace.events[-1].n
     return is_killed_between(trace, compaction.n, end_n)
 
 
 def _larger(compaction: Compaction) -> Iterator[Finding]:
-    """The request after a summary, when it replaces one of the turn that the provider refused."""
+    """Compare the request after a summary with the refused request of the turn that it replaces."""
     before, after = compaction.before, compaction.gone_on
     if before is None or after is None or compaction.failed or not fails_for_good(before):
         return
@@ -333,7 +334,7 @@ def _is_outweighed(compaction: Compaction, before: Exchange, after: Exchange) ->
 
 
 def _unusable(compaction: Compaction) -> Iterator[Finding]:
-    """A summary that is not whole, and is used."""
+    """Yield each incomplete summary that is used."""
     last, after = compaction.calls[-1] if compaction.calls else None, compaction.after
     if last is None or after is None or last.reply is None:
         return
@@ -364,7 +365,7 @@ def _again(first: Compaction, second: Compaction, ratio: float) -> Iterator[Find
 
 
 def _shrinks(compaction: Compaction, ratio: float) -> bool:
-    """Whether the request after it is small enough; True where sizes are not known."""
+    """Whether the request after a compaction is small enough; True if sizes are unknown."""
     before, after = compaction.before, compaction.after
     if before is None or after is None or not before.size or not after.size:
         return True

@@ -1,4 +1,4 @@
-"""Recovery: an agent resumes its work once after a kill, and its session is well after a fault.
+"""Recovery: an agent resumes its work once after a kill, and its session works after a fault.
 
 A turn that kills its agent kills it again on resume, so attempts are bounded. An attempt is the
 time between two kills. A fault may cost its own turn, but no later one.
@@ -31,22 +31,20 @@ from harness.core.values.verdict import Finding
 
 @needs("model", "inbox", told_by="run")
 def resume_bounded(history: History, *, resumes: int = 1) -> Iterator[Finding]:
-    """After a kill a turn is taken up at most `resumes` times, and none of its calls is repeated.
+    """After a kill, a turn is resumed at most `resumes` times, and none of its calls is repeated.
 
-    `again`: the model is asked for a message in more than `resumes` + 1 attempts. `parked`: a
-    message was worked on in `resumes` + 1 attempts, each of which was killed before its end. The
-    agent, started again, then ends without a word about it. `executed`: a call that was run before
-    a kill, and of which the model has seen no result, is run again after it.
+    `again`: a message is sent to the model in more than `resumes` + 1 attempts. `parked`: `resumes`
+    + 1 attempts at a message were each killed before their end. The restarted agent then ends
+    without a report about the message. `executed`: a call ran before a kill, the model saw no
+    result of it, and it runs again after the kill.
 
     Not a finding: finishing an interrupted turn once; delivering again a reply that was stored; a
-    message that was handed out and not begun; a call that the model asks for again when it knows
-    that the outcome of the first is unknown; a repetition whose effect bears the same idempotency
-    key.
+    message that was handed out and not begun; a call that the model requests again because the
+    outcome is unknown; a repetition with the same idempotency key.
 
-    A resumed session ran the command that had restarted its own gateway, and again after each start
-    (NousResearch/hermes-agent#49201). An agent mends it in three places. It stores that it begins
-    before it does. It answers open calls with "outcome unknown". It parks a turn that was begun
-    twice. Source: invariant 31.
+    A resumed session ran the command that restarted its own gateway, again after each start
+    (NousResearch/hermes-agent#49201). To fix it, store a mark before a turn begins. Answer open
+    calls with "outcome unknown". Park a turn that was begun twice. Source: invariant 31.
     """
     trace = history.trace
     kills = trace.kills
@@ -67,7 +65,7 @@ def _th(number: int) -> str:
 
 
 def _attempts(trace: Trace, kills: list[int]) -> dict[str, dict[int, int]]:
-    """By message, the attempts that worked on it, each with its first main request."""
+    """Map each message to the attempts that worked on it, each with its first main request."""
     found: dict[str, dict[int, int]] = {}
     for turn in trace.turns.values():
         if turn.delivery is None:
@@ -82,7 +80,7 @@ def _attempts(trace: Trace, kills: list[int]) -> dict[str, dict[int, int]]:
 def _parked(
     trace: Trace, message: str, attempts: dict[int, int], kills: list[int], resumes: int
 ) -> Iterator[Finding]:
-    """A message that was killed too often, and of which nothing is said."""
+    """A message whose attempts were killed too often, and that has no report."""
     killed = [kills[attempt] for attempt in attempts if attempt < len(kills)]
     if len(killed) <= resumes or trace.ended is None or trace.ended.how != "returned":
         return
@@ -92,7 +90,7 @@ def _parked(
 
 
 def _told(trace: Trace, message: str) -> Iterator[int]:
-    """Where the user is told how a message ended."""
+    """The events at which the user is told the end of a message."""
     for turn in trace.turns.values():
         own = turn.delivery is not None and turn.delivery.inbound.id == message
         for sending in turn.sendings:
@@ -118,7 +116,7 @@ def _executed(trace: Trace, kills: list[int]) -> Iterator[Finding]:
 
 
 def _keys(trace: Trace) -> dict[str, set[str]]:
-    """The idempotency keys of the effects, by the call that had them."""
+    """The idempotency keys of the effects of each call."""
     found: dict[str, set[str]] = {}
     for event in trace.events:
         if isinstance(event, Effected):
@@ -138,28 +136,27 @@ _NOT_COUNTED = (BLANK, REDELIVERY, CANCEL, LIMIT)
 """Turns that need no ordinary reply."""
 
 MANY_PAUSES = 3
-"""From so many pauses of the model in a turn on, an agent may end it."""
+"""The number of model pauses in a turn after which an agent may end the turn."""
 
 
 @needs("model", "inbox", "outbox", told_by="run")
 @excused_by(message=_NOT_COUNTED)
 def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
-    """When a fault is over, the next `messages` messages of the session get an ordinary reply.
+    """After a fault, the next `messages` messages of the session get an ordinary reply.
 
-    A fault is one that was injected at any seam, a kill, a cancel or a tool that failed. A stored
-    session to begin with is a fault too, for it may hold anything. A turn in which one is met is
-    not judged. `refused`: the last request of a later turn is refused for what the agent sends.
-    `unasked`: the turn ends with an error, and the model was not asked. `unanswered`: the model
-    answered in words, in order and without a call, and the turn brings no final that is a success,
-    or the agent ended.
+    A fault is an injected fault at any seam, a kill, a cancel or a failed tool. A seeded session
+    counts as a fault too, because it may hold anything. A turn with a fault is not judged.
+    `refused`: the last request of a later turn is refused for its content. `unasked`: the turn ends
+    with an error, without a request to the model. `unanswered`: the model answered in words and
+    without a call, but the turn has no successful final, or the agent ended.
 
-    Not a finding: a turn that the model declines, cuts short, or spends on calls or pauses; a
-    conversation that is longer than the model's window; a message that is blank, came before, or
-    was interrupted; a pause that the provider asked for and that is not over yet.
+    Not a finding: a turn that the model refuses, cuts off, or spends on calls or pauses; a
+    conversation that is longer than the model's window; a message that is blank, repeated or
+    interrupted; a pause that the provider asked for and that is not over yet.
 
-    One tool call without a result stood in the history, and every later prompt was answered with
-    status 400 (anthropics/claude-code#1831). An agent mends it by building each request newly from
-    its rows, so that it is valid with any rows. Its state ends with its turn. Source: invariant 32.
+    The history held one tool call without a result, and every later prompt got status 400
+    (anthropics/claude-code#1831). To fix it, build each request from the stored rows in a way that
+    is valid for any rows. Keep no state of a turn after its end. Source: invariant 32.
     """
     trace = history.trace
     faults, marks = _Faults(trace), Marks(trace)
@@ -171,7 +168,7 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
         last_n = faults.last(turn)
         if last_n > state.since_n:
             state.since_n, state.left = last_n, messages
-        # A fault or a kill in the turn starts the count of messages anew.
+        # A fault or a kill in the turn starts the count of messages again.
         if last_n >= turn.delivery.n or turn.begun_n or turn.interrupted_n:
             state.left = messages
         elif state.left and _counts(marks, turn):
@@ -190,7 +187,7 @@ class _State(msgspec.Struct):
 
 
 class _Faults:
-    """What went wrong, by session; what names none concerns all."""
+    """The faults by session; a fault without a session concerns all sessions."""
 
     def __init__(self, trace: Trace) -> None:
         self._events = trace.events
@@ -208,13 +205,13 @@ class _Faults:
                 self._pauses.append((event.n, over_ms))
 
     def last(self, turn: Turn) -> int:
-        """The last one that a settled turn has met or followed; 0 for none."""
+        """The event of the last fault in or before a settled turn; 0 without a fault."""
         found = [self._found.get(session, []) for session in {"", turn.session}]
         places = [(ns, bisect_right(ns, turn.settled_n)) for ns in found]
         return max((ns[place - 1] for ns, place in places if place), default=0)
 
     def are_over(self, turn: Turn) -> bool:
-        """Whether every pause that a provider has asked for was over when the turn began."""
+        """Whether every pause that the provider asked for was over when the turn began."""
         assert turn.delivery is not None
         n = turn.delivery.n
         place = bisect_right(self._pauses, n, key=lambda pause: pause[0])
@@ -222,7 +219,7 @@ class _Faults:
 
 
 def _is_fault(event: AnyEvent) -> bool:
-    """Whether a fault was injected here, or the agent killed, or a turn taken back."""
+    """Whether the event is an injected fault, a kill of the agent, or a cancelled turn."""
     if isinstance(event, Answered):
         value = event.value if event.seam == "inbox" else None
         taken_back = isinstance(value, dict) and value.get("kind", "message") != "message"
@@ -231,7 +228,8 @@ def _is_fault(event: AnyEvent) -> bool:
 
 
 def _counts(marks: Marks, turn: Turn) -> bool:
-    """Whether a turn is one that a well agent answers: it is counted, so its excuses come first."""
+    """Whether a healthy agent must answer a turn. The turn is counted, so its excuses come
+    first."""
     if holds_for(turn, marks, _NOT_COUNTED):
         return False
     answers = (e.answered for e in turn.exchanges)
@@ -239,7 +237,7 @@ def _counts(marks: Marks, turn: Turn) -> bool:
 
 
 def _unwell(turn: Turn) -> str:
-    """What is wrong with how a turn ended; "" when nothing is, or the agent could not help it."""
+    """The rule that a turn's end breaks; "" if it breaks none, or the agent is not at fault."""
     if any(claimed(s) == "completed" and s.request.kind == "final" for s in turn.endings):
         return ""
     last = turn.main[-1] if turn.main else None
@@ -254,7 +252,7 @@ def _unwell(turn: Turn) -> str:
 
 
 def _pauses_on(turn: Turn) -> bool:
-    """Whether the model paused again and again, until the agent may ask for its last words."""
+    """Whether the model paused so often that the agent may end the turn."""
     return sum(exchange.stop == "pause_turn" for exchange in turn.main) >= MANY_PAUSES
 
 

@@ -1,8 +1,8 @@
-"""The form of requests: the dialect's rules, roles, pairs of calls, text, the last message.
+"""The form of requests: the dialect's rules, roles, tool calls and results, text, the last message.
 
-The reader of a request applies the dialect's rules; `valid_request` reports them. The other checks
-hold for every dialect, because one provider refuses what another merges. Each message is checked
-once, where it first appears, so cost is linear in the session.
+The reader of a request applies the dialect's rules, and `valid_request` reports the results. The
+other checks hold for every dialect, because one provider refuses a form that another merges. Each
+message is checked once, where it first appears, so cost is linear in the session.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ from harness.core.values.messages import Text, ToolResult, ToolUse, side
 from harness.core.values.verdict import Finding
 
 SPIRAL = 5
-"""So many messages of the user in a row, each of which had a reply, were seen in the incident."""
+"""The number of user messages in a row, each of which had a reply, in the incident."""
 
 ANSWER_MOST = 200
-"""How much of a provider's answer a finding tells."""
+"""The number of characters of a provider's answer that a finding quotes."""
 
 _LEARNT = frozenset({"thread_not_found", "thread_already_continued", "thread_unsupported_request"})
-"""Rules of state that only the provider knows."""
+"""Rules about state that only the provider knows."""
 
 _ALTERNATING = frozenset({"user", "assistant"})
 
 
 @needs("model", told_by="rules")
 def valid_request(history: History) -> Iterator[Finding]:
-    """Every request is one that the dialect accepts; the rule's id is the finding's.
+    """The dialect accepts every request; the code of a finding ends with the id of the broken rule.
 
     A rule is reported once a turn. A prompt over the window (V23, V24) is not reported here. A
-    thread that the provider does not keep is reported when the session's next request asks for it
-    again: a client learns it from the refusal, and sends the whole conversation.
-    Source: invariants 1 to 6.
+    client learns from a refusal that the provider does not keep a thread, and then sends the whole
+    conversation. So an unknown thread is reported only if the session's next request asks for it
+    again. Source: invariants 1 to 6.
     """
     seen: set[tuple[str, int, str]] = set()
     told: dict[str, tuple[str, ...]] = {}
@@ -73,7 +73,7 @@ def valid_request(history: History) -> Iterator[Finding]:
 
 
 def _rule_words(trace: Trace, called: Called, rule: str) -> str:
-    """What a rule asks, and the provider's answer; the id alone for one that no table has."""
+    """The text of a rule and the provider's answer; the id alone for a rule without a table row."""
     wire = called.provider or str(trace.settings.get("wire") or "")
     row = providers.rules(wire).get(rule) if wire in providers.names() else None
     if row is None:
@@ -85,16 +85,16 @@ def _rule_words(trace: Trace, called: Called, rule: str) -> str:
 @needs("model")
 @excused_by(stored_rows=(FAILED_STORE, ANOTHER_WRITER, REWRITTEN_STORE))
 def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding | Case]:
-    """Neighbours in a request are never of one side, and a finished turn stores one of each.
+    """Neighbouring messages are never of one side, in requests and in the stored rows of a turn.
 
-    Tool results count as the user's; OpenAI `tool` rows are a side of their own, of which several
-    may follow each other. A group chat, in which messages of one side carry different names, has no
-    such law. In a log, rows that the program wrote in the user's name, and words behind results,
-    are one message with their neighbour. `wire: false` leaves out the requests. The stored rows of
-    a finished turn begin with its inbound message, alternate, and end with a reply; an answer that
-    the provider paused may go on in the next row. `spiral`: the fingerprint of replies that never
-    reach the history, five messages of the user in a row without an answer; the next answer is to
-    all of them once more.
+    Tool results count as the user's. OpenAI `tool` rows are a separate side, and several of them
+    may follow each other. A group chat, in which messages of one side carry different names, is not
+    judged. In a log, rows that the program wrote in the user's name, and words after results, are
+    one message with their neighbour. `wire: false` leaves out the requests. The stored rows of a
+    finished turn begin with its inbound message, alternate, and end with a reply; an answer that
+    the provider paused may go on in the next row. `spiral`: five messages of the user in a row have
+    no answer in the request. This pattern shows that replies never reach the history; the next
+    answer answers all five again.
     """
     trace = history.trace
     if wire:
@@ -124,7 +124,8 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
 
 
 def _unanswered(node: Node | None, logged: bool) -> int:
-    """How many messages of the user's own end a list, with no answer between them."""
+    """The number of the user's own messages at the end of a list, without an answer between
+    them."""
     count = 0
     while node is not None and node.depth and node.side in ("user", "system"):
         by_program = logged and is_by_program(node.message)
@@ -143,14 +144,14 @@ def _same_side(node: Node) -> bool:
 
 
 def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
-    """The law for the rows of a turn."""
+    """Yield the findings for the stored rows of a turn."""
     rows = own_rows(trace, turn) if trace.own_store else list(trace.rows_added(turn))
     if trace.own_store and not rows:
-        return  # what is missing, `reload_equivalence` says
+        return  # `reload_equivalence` reports missing rows
     ended = {use.id for e in turn.main[-1:] for use in ending_calls(trace, turn, e)}
     messages = [message for _, _, message in rows if side(message) != "system"]
     if messages and {result.id for result in messages[-1].tool_results} & ended:
-        messages.pop()  # the turn ended by a call, of which this is the result
+        messages.pop()  # the result of the call that ended the turn
     sides = [side(message) for message in messages]
     where = f"turn {turn.number} of {turn.session}"
     events = (turn.opened_n, *(event.n for event, _, _ in rows), turn.settled_n)
@@ -169,16 +170,16 @@ def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
 def nonblank_content(history: History, *, results: bool = False) -> Iterator[Finding]:
     """No message of a request is empty, and no text block of one is blank.
 
-    `empty`: a message without content, but for an assistant's at the end. `blank`: a text of white
-    space only. Asked of requests that the dialect accepts.
+    `empty`: a message without content, except an assistant message at the end. `blank`: a text of
+    white space only. Asked of requests that the dialect accepts.
 
-    Not a finding: a tool result without text, unless `results` is set, for the API takes it and
-    some gateways do not; a text of no characters beside a call, which is the dialect's to refuse;
-    and a log, which keeps what the model said and not what was sent.
+    Not a finding: a tool result without text, unless `results` is set, because the API accepts it
+    and only some gateways do not; a text of no characters beside a call, which the dialect's rules
+    judge; a log, which keeps the model's words and not the sent request.
 
-    Models do answer with a blank, and what was stored unseen makes every later request fail. An
-    agent mends it by leaving blank texts out of what it sends, also where they are stored. Source:
-    invariant 3; NousResearch/hermes-agent#70475.
+    Models do answer with a blank text, and a stored blank makes every later request fail. To fix
+    it, leave blank texts out of requests, also if they are stored. Source: invariant 3;
+    NousResearch/hermes-agent#70475.
     """
     for exchange, nodes in first_seen(history.trace):
         for node in nodes:
@@ -197,7 +198,8 @@ def _not_blank(exchange: Exchange, node: Node, rule: str) -> Finding:
 
 
 def _is_empty_reply(node: Node) -> bool:
-    """Whether it is an assistant's message without content, which may stand at the end alone."""
+    """Whether a message is an assistant message without content, which is allowed only at the
+    end."""
     return not node.message.blocks and node.side == "assistant"
 
 
@@ -212,23 +214,22 @@ def _is_blank(node: Node, results: bool) -> bool:
 
 
 def _is_text(result: ToolResult) -> bool:
-    """Whether a result is text, or nothing: one of pictures alone is no blank."""
+    """Whether a result is text or empty; a result of pictures only is not blank."""
     return isinstance(result.content, str) or all(isinstance(b, Text) for b in result.content)
 
 
 @needs("model")
 def wellformed_text(history: History) -> Iterator[Finding]:
-    """What is sent and what is stored is Unicode text: no half of a surrogate pair.
+    """Sent and stored text is Unicode text, without half of a surrogate pair.
 
     `request`: a message, the system text or a tool of a request holds one; `row`: a stored row.
-    Half an emoji fits into no file and into no request; once stored, it breaks every turn that
-    follows.
+    Half an emoji cannot be encoded in a file or a request. Once stored, it breaks every later turn.
 
     Not a finding: a whole emoji, its two halves in two deltas put together again, and a text that
     spells the escape out.
 
-    An agent mends it by replacing what does not encode before it stores or sends a text, from any
-    author. Source: invariant 4; anthropics/claude-code#86560.
+    To fix it, replace characters that cannot be encoded before a text of any author is stored or
+    sent. Source: invariant 4; anthropics/claude-code#86560.
     """
     trace, told = history.trace, set[str]()
     for exchange in trace.exchanges:
@@ -252,14 +253,14 @@ def wellformed_text(history: History) -> Iterator[Finding]:
 def ends_with_user(history: History) -> Iterator[Finding]:
     """A main request ends with the user or a tool, never with the assistant's own words.
 
-    `assistant`: the last message is the assistant's, though the last answer was not paused. Asked
-    of requests that the dialect accepts: newer models take no prefill.
+    `assistant`: the last message is the assistant's, although the last answer was not paused. The
+    check applies to requests that the dialect accepts; newer models take no prefill.
 
-    Not a finding: a request that sends a paused answer back, or does so again as it was, and a
-    recording, whose model may have taken it.
+    Not a finding: a request that sends a paused answer back, or repeats such a request; a
+    recording, because its model may accept a prefill.
 
-    It comes of a reply that was stored before a retry, or of a turn begun without its message. An
-    agent mends it by asking the model only when somebody else has spoken. Source: invariant 5;
+    The cause is a reply that was stored before a retry, or a turn that began without its message.
+    To fix it, call the model only after a new message from another side. Source: invariant 5;
     XiaomiMiMo/MiMo-Code#1703.
     """
     paused: dict[str, bool] = {}
@@ -289,8 +290,8 @@ def _last_side(node: Node) -> str:
 
 
 class _Calls(msgspec.Struct, frozen=True):
-    """The calls of the assistant's last turn, and those that have no result yet; `is_said` while
-    nothing but the assistant has spoken since."""
+    """The calls of the assistant's last turn, and those without a result yet. `is_said` is true
+    while only the assistant has spoken since."""
 
     made: frozenset[str] = frozenset()
     open: frozenset[str] = frozenset()
@@ -302,19 +303,19 @@ _NONE = _Calls()
 
 @needs("model")
 def tool_pairing(history: History) -> Iterator[Finding]:
-    """Every tool call in a request has its result right behind it, and every result its call.
+    """Every tool call in a request has its result directly after it, and every result has its call.
 
     `unanswered`: a call of the assistant has no result before it speaks again, or before the end of
     the request. `orphan`: a result whose call is not in the assistant's last turn. Asked of
     requests that the dialect accepts.
 
     Not a finding: results in any order or split over several messages; neighbouring messages of the
-    assistant (one turn); a result whose call the provider keeps (`previous_response_id`); in a log
+    assistant (one turn); a result whose call the provider keeps (`previous_response_id`); in a log,
     the calls of an answer that broke off, which no request repeats.
 
-    One left open poisons a session: every later request is refused. An agent mends it by answering
-    each call before it sends the next message, with an error result where the outcome is unknown.
-    Source: invariant 1; openclaw/openclaw#16095.
+    One call without a result breaks a session: every later request is refused. To fix it, answer
+    each call before the next message, with an error result if the outcome is unknown. Source:
+    invariant 1; openclaw/openclaw#16095.
     """
     state: dict[int, _Calls] = {}
     unsent = unsent_answers(history.trace)
@@ -334,8 +335,8 @@ def tool_pairing(history: History) -> Iterator[Finding]:
 
 
 def _step(before: _Calls, node: Node, is_unsent: bool) -> tuple[_Calls, frozenset[str]]:
-    """The calls after a message, and the results in it that belong to none; nobody owes a result
-    to the calls of an answer that is not sent again."""
+    """The calls after a message, and the ids of its results without a call. Calls of an answer that
+    is not sent again need no result."""
     if node.side == "system":
         return before, frozenset()
     if node.side == "assistant":

@@ -1,4 +1,4 @@
-"""Retries: what is tried again, how often and how soon, over all layers that retry.
+"""Retries: which requests are repeated, how often and how soon, over all layers that retry.
 
 SDK, agent and job retry independently, so the checks count the requests that the provider sees.
 """
@@ -33,16 +33,16 @@ _TOLERANCE_MS = 10
 def retry_budget(history: History, *, attempts: int = 6, turn: int = 12) -> Iterator[Finding]:
     """One request is tried at most `attempts` times, and a turn has at most `turn` failures.
 
-    `request`: the same request, asked by any layer (the SDK, the agent, what runs the agent), more
+    `request`: any layer (the SDK, the agent, the runner of the agent) sends the same request more
     than `attempts` times in a turn without a success. `turn`: more than `turn` attempts of a turn
-    failed, with any requests; a restart does not start a new count.
+    fail, for any requests. A restart does not start a new count.
 
     Not a finding: asking the same again after a success; a redirect that the HTTP client follows;
     failures that are spread over turns.
 
-    Three layers that try three times each are twenty-seven requests, sent when the provider can
-    take them least. An agent mends it by letting one layer retry, and by a budget for the turn.
-    Source: invariant 14; BerriAI/litellm#2620.
+    Three layers with three attempts each send twenty-seven requests to a provider that is under
+    load. To fix it, let only one layer retry, and set a budget for the turn. Source: invariant 14;
+    BerriAI/litellm#2620.
     """
     has_turns = "inbox" in history.trace.seams
     for one in history.trace.turns.values():
@@ -72,7 +72,8 @@ def _of_a_turn(turn: Turn, most: int) -> Iterator[Finding]:
 
 
 def _asked(turn: Turn) -> Iterator[Exchange]:
-    """The exchanges with the provider; a limit and a script's end are our own words."""
+    """The exchanges with the provider, without the harness's own answers at a limit or a script's
+    end."""
     for exchange in turn.exchanges:
         ours = exchange.answered is not None and is_our_own(exchange.answered)
         if not ours and not 300 <= (exchange.status or 0) < 400:
@@ -80,9 +81,9 @@ def _asked(turn: Turn) -> Iterator[Exchange]:
 
 
 class _Gap(msgspec.Struct, frozen=True):
-    """A failed attempt, the next one, and what lies between: all in milliseconds.
+    """A failed attempt, the next one, and the wait between them in milliseconds.
 
-    `asked_ms` is what the answer asked to wait, 0 when it said nothing that counts seconds.
+    `asked_ms` is the wait that the answer asked for; 0 if it gave no number of seconds.
     """
 
     failed: Exchange
@@ -92,7 +93,7 @@ class _Gap(msgspec.Struct, frozen=True):
 
     @property
     def events(self) -> tuple[int, int]:
-        """The calls on both sides."""
+        """The events of both calls."""
         return self.failed.n, self.again.n
 
     @property
@@ -111,21 +112,22 @@ def backoff(
     ceiling_s: float = 8,
     flat_gaps: int = 4,
 ) -> Iterator[Finding]:
-    """Before what failed is tried again time passes, and more each time.
+    """The agent waits before each retry, and waits longer each time.
 
-    Asked of a request that is sent again after a status that may pass (408, 409, 429, 5xx), or
-    after no answer at all. `too_soon`: within `least_ms`, unless the answer allowed it.
-    `before_retry_after`: sooner than the answer asked for, if that is at most `cap_s`. `above_cap`:
-    sent again at all, though the answer asked for more than `cap_s`; then the user is to be told
-    instead. `flat`: `flat_gaps` waits in a row of which none is longer than the first, jitter set
-    aside. Waits that the answer asked for, and those of `ceiling_s` and more, need not grow.
+    The check applies to a request that is repeated after a temporary status (408, 409, 429, 5xx),
+    or after no answer. `too_soon`: it is repeated within `least_ms`, unless the answer allowed it.
+    `before_retry_after`: it is repeated sooner than the answer asked for, if that wait is at most
+    `cap_s`. `above_cap`: it is repeated although the answer asked for more than `cap_s`; the user
+    should be told instead. `flat`: of `flat_gaps` waits in a row, none is longer than the first,
+    apart from jitter. Waits that the answer asked for, and waits of `ceiling_s` and more, need not
+    grow.
 
-    Not a finding: a stream that broke off, which says nothing of load; an error that the network
-    broke off; a `retry-after` that is a date or malformed.
+    Not a finding: a stream that broke off, which is no sign of load; an error answer that the
+    network cut off; a `retry-after` that is a date or malformed.
 
-    Agents that come back together keep a provider down, and one that sleeps a day looks dead. An
-    agent mends it by doubling its waits with jitter, by obeying `retry-after`, and by giving up
-    where that is too long. Source: invariant 15; cline/cline#713.
+    Agents that retry at the same moment keep a provider down, and an agent that sleeps for a day
+    looks dead. To fix it, double the waits with jitter, obey `retry-after`, and give up if it is
+    too long. Source: invariant 15; cline/cline#713.
     """
     starts = [start.n for start in history.trace.starts]
     for turn in history.trace.turns.values():
@@ -136,8 +138,8 @@ def backoff(
 
 
 def _chains(turn: Turn, starts: list[int]) -> list[list[_Gap]]:
-    """The gaps between the attempts of each request, up to its success or its end. An agent that
-    was killed and starts again knows of no failure, and has waited for its start."""
+    """The gaps between the attempts of each request, up to its success or its end. A restarted
+    agent does not know the failure before its kill, so a restart ends a chain."""
     done: list[list[_Gap]] = []
     running: dict[tuple[object, ...], tuple[Exchange, list[_Gap]]] = {}
     for exchange in turn.exchanges:
@@ -155,7 +157,7 @@ def _chains(turn: Turn, starts: list[int]) -> list[list[_Gap]]:
 
 
 def _asks_for_patience(exchange: Exchange) -> bool:
-    """Whether it failed for a time: by its status, or before anything of an answer came."""
+    """Whether the failure is temporary: by its status, or because no part of an answer arrived."""
     if exchange.status is None:
         steps = exchange.answered.steps if exchange.answered else ()
         return exchange.transient and not any(isinstance(step, Sent) for step in steps)
@@ -163,7 +165,8 @@ def _asks_for_patience(exchange: Exchange) -> bool:
 
 
 def _gap(failed: Exchange, again: Exchange) -> _Gap:
-    """The time from the failure's end; from its beginning where the agent did not wait for it."""
+    """The gap from the end of the failure, or from its beginning if the agent did not wait for
+    it."""
     now_ms = again.called.at_ms
     since_ms = failed.ended_ms if failed.ended_ms <= now_ms else failed.called.at_ms
     said = failed.answered.retry_after if failed.answered else ""
@@ -184,7 +187,7 @@ def _judged(gap: _Gap, least_ms: int, cap_s: float) -> Iterator[Finding]:
 
 
 def _flat(gaps: list[_Gap], ceiling_ms: float, most: int) -> Iterator[Finding]:
-    """Waits that do not grow, the first time that there are so many of them."""
+    """Yield a finding for the first `most` waits that do not grow."""
     for end in range(most, len(gaps) + 1):
         row = gaps[end - most : end]
         is_free = not any(gap.asked_ms or gap.waited_ms >= ceiling_ms for gap in row)
@@ -196,21 +199,21 @@ def _flat(gaps: list[_Gap], ceiling_ms: float, most: int) -> Iterator[Finding]:
 
 
 _GROWTH = 1.25
-"""By what factor a wait is longer than another, whatever the jitter."""
+"""The factor by which a wait must exceed another to be longer despite jitter."""
 
 
 @needs("model", told_by="run")
 @counted_anew("a kill")
 def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> Iterator[Finding]:
-    """What failed for good is not sent again unchanged in the same turn.
+    """A request that failed permanently is not sent again unchanged in the same turn.
 
-    For good: a 4xx other than 408, 409 and 429, a refusal, a full context. A truncated answer may
-    be asked for again `truncated` times, one in which nothing is said `empty` times. Unchanged is a
-    request with the same messages, fields and headers: a hint, a beta less or another key makes it
-    another one. Headers that are new with each try do not count.
+    Permanent failures are a 4xx other than 408, 409 and 429, a refusal, and a full context. After a
+    truncated answer, a request may be repeated `truncated` times; after an empty answer, `empty`
+    times. An unchanged request has the same messages, fields and headers; a hint, one beta less or
+    another key is a change. Headers that are new with each attempt do not count.
 
-    Not a finding: retries by the SDK, which are the provider's wish, and the step that was under
-    way when the agent was killed, begun once more. Source: invariant 13; lsdefine/GenericAgent#225.
+    Not a finding: retries by the SDK, which follow the provider's advice; a step that a kill
+    interrupted and the agent repeats. Source: invariant 13; lsdefine/GenericAgent#225.
     """
     for turn in history.trace.turns.values():
         tries = _Tries({"truncated": truncated, "empty": empty})
@@ -227,7 +230,8 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
 
 
 class _Tries:
-    """The requests of a turn that are not to be made again, and how often others were in vain."""
+    """The requests of a turn that must not be repeated, and the number of fruitless attempts of
+    others."""
 
     def __init__(self, allowed: dict[str, int]) -> None:
         self.failed: dict[tuple[object, ...], Exchange] = {}
@@ -235,7 +239,7 @@ class _Tries:
         self._vain: dict[tuple[str, tuple[object, ...]], int] = {}
 
     def see(self, exchange: Exchange) -> None:
-        """Take in what came of a request."""
+        """Record the result of a request."""
         how = _in_vain(exchange)
         if fails_for_good(exchange):
             self.failed[exchange.whole] = exchange
@@ -248,21 +252,21 @@ class _Tries:
             self.forget(exchange)
 
     def forget(self, exchange: Exchange) -> None:
-        """The request may be made like any other."""
+        """Allow the request again, like any other."""
         self.failed.pop(exchange.whole, None)
         for how in self._allowed:
             self._vain.pop((how, exchange.whole), None)
 
 
 def _in_vain(exchange: Exchange) -> str:
-    """Whether a whole answer was cut off at its length, or says nothing; "" for any other."""
+    """ "truncated" for an answer cut at its length, "empty" for one without content, else ""."""
     if exchange.stop in TRUNCATED_STOPS:
         return "truncated"
     return "empty" if exchange.succeeded and _says_nothing(exchange) else ""
 
 
 def _says_nothing(exchange: Exchange) -> bool:
-    """Whether an answer has neither words nor a call; what is thought is not said."""
+    """Whether an answer has neither words nor a call; thinking does not count as words."""
     blocks = exchange.reply.blocks if exchange.reply else None
     return blocks is not None and all(
         isinstance(b, Thinking) or (isinstance(b, Text) and not b.text.strip()) for b in blocks

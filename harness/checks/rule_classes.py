@@ -1,8 +1,8 @@
 """The class of each rule of our own checks, as data: `rule_classes.tsv`.
 
-A row says the class, the reason in one sentence, and a source. `check.*` stands for the rules of a
-check that have no row of their own. The checks in `BOOK_KEEPING` have no classes: their findings
-are about the run, and always fail it.
+A row holds the class, the reason in one sentence, and a source. `check.*` covers the rules of a
+check without a row of their own. The checks in `BOOK_KEEPING` have no classes: their findings are
+about the run, and always fail it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from harness.core.values.table_file import table
 from harness.core.values.verdict import CLASSES, FindingClass
 
 BOOK_KEEPING = frozenset({"target", "run", "limit", "script", "cassette", "expect"})
-"""Checks of how the run itself went, and of what its scenario expects."""
+"""Checks of the run itself, and of its scenario's expectations."""
 
 
 class RuleClass(msgspec.Struct, frozen=True):
-    """The class of a rule, why it has it, and where that is known from."""
+    """The class of a rule, the reason for it, and the source of the reason."""
 
     code: str
     class_: FindingClass = msgspec.field(name="class")

@@ -1,6 +1,6 @@
 """Sessions whose messages get no answer: refused, failed again and again, or left alone.
 
-Asked of recordings: a run tells more, and `session_heals` and `outbound_once` ask it.
+This check applies to recordings. A run shows more, so `session_heals` and `outbound_once` judge it.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ def session_answers(
     """A recorded session answers the messages of its user.
 
     `dead`: the last `messages` messages of the user, or more, each got a refusal in the place of an
-    answer, and no ordinary answer follows. The refusal is for what the request holds (413, 422,
-    "Prompt is too long", `API Error: 400 ...`). What is refused stands in the stored conversation,
-    so each further message is refused too. `failing`: the work on `failures` messages in a row, or
-    more, ends in an error of the API. `account`: so it does, and the errors are about login, credit
-    or a limit of use. `error_at_end`: a log ends in an error of the API, and none of these holds.
-    `unanswered`: the session ends with `alone` messages of the user, or more, without an answer.
+    answer, and no ordinary answer follows. The refusal is about the content of the request (413,
+    422, "Prompt is too long", `API Error: 400 ...`). The refused content is in the stored
+    conversation, so each further message is refused too. `failing`: the work on `failures` messages
+    in a row, or more, ends in an error of the API. `account`: the same, and the errors are about
+    login, credit or a usage limit. `error_at_end`: a log ends in an error of the API, and none of
+    these holds. `unanswered`: the session ends with `alone` messages of the user, or more, without
+    an answer.
 
-    Asked of recordings; of runs, `session_heals` is. An answer is an error where the log marks it
-    so, or where its text begins like one. Not a finding: one failure that a later try mends; a
-    session that went on after its refusals; a group chat; messages that the user took back by an
-    interrupt.
+    The check applies to recordings; `session_heals` applies to runs. An answer is an error if the
+    log marks it as one, or if its text begins like one. Not a finding: one failure before a later
+    success; a session that continued after its refusals; a group chat; messages that the user took
+    back by an interrupt.
 
-    One tool call without a result stood in the history, and every later prompt was answered with
-    status 400 (anthropics/claude-code#1831). An agent mends it by building each request newly from
-    its rows, so that it is valid with any rows. Source: invariant 32.
+    The history held one tool call without a result, and every later prompt got status 400
+    (anthropics/claude-code#1831). To fix it, build each request from the stored rows in a way that
+    is valid for any rows. Source: invariant 32.
     """
     if history.trace.world != "recording":
         return
@@ -66,15 +67,15 @@ def session_answers(
 
 
 class _AskedTurn(msgspec.Struct):
-    """A new message of the user, and the exchanges up to the next one; `ended` is the error in
-    which they end, `answers` how many of them are ordinary answers."""
+    """A new message of the user, and the exchanges up to the next one. `ended` is the kind of error
+    at their end; `answers` is the number of ordinary answers."""
 
     exchanges: list[Exchange] = []
     ended: ErrorKind = ""
     answers: int = 0
 
     def add(self, exchange: Exchange) -> None:
-        """Take in the next exchange."""
+        """Add the next exchange."""
         self.exchanges.append(exchange)
         self.ended = error_kind(exchange)
         self.answers += not self.ended
@@ -95,7 +96,7 @@ def _turns(trace: Trace) -> Iterator[_AskedTurn]:
 
 
 def _streaks(turns: list[_AskedTurn]) -> Iterator[tuple[int, list[_AskedTurn]]]:
-    """Place and turns of each maximal row of turns that end in an error."""
+    """Yield the place and the turns of each maximal series of turns that end in an error."""
     streak: list[_AskedTurn] = []
     for at, turn in enumerate([*turns, _AskedTurn()]):
         if turn.ended:
@@ -106,7 +107,7 @@ def _streaks(turns: list[_AskedTurn]) -> Iterator[tuple[int, list[_AskedTurn]]]:
 
 
 def _refused_at_end(streak: list[_AskedTurn]) -> list[_AskedTurn]:
-    """The last turns of which each got nothing but refusals; the first may have had answers."""
+    """The last turns that got only refusals; the first of them may have answers too."""
     found: list[_AskedTurn] = []
     for turn in reversed(streak):
         if turn.ended != "refused" or turn.answers:
@@ -116,8 +117,8 @@ def _refused_at_end(streak: list[_AskedTurn]) -> list[_AskedTurn]:
 
 
 def _said(turns: list[_AskedTurn]) -> str:
-    """What the last error says."""
-    said = error_text(turns[-1].exchanges[-1]) or "the log marks it so, without words"
+    """The text of the last error."""
+    said = error_text(turns[-1].exchanges[-1]) or "the log marks an error without a text"
     return said if len(said) <= 80 else f"{said[:80]}..."
 
 
@@ -126,24 +127,25 @@ def _events(turns: list[_AskedTurn]) -> tuple[int, ...]:
 
 
 def _asks_anew(exchange: Exchange) -> bool:
-    """Whether the request brings a new message of the user, and not a result alone."""
+    """Whether the request holds a new message of the user, and not only results."""
     added = [node.message for node in exchange.added if node.side == "user"]
     return any(message.text.strip() and not message.tool_results for message in added)
 
 
 def _left_alone(trace: Trace, alone: int) -> Iterator[Finding]:
-    """The messages of the user at the end of a session that nobody answers."""
+    """Yield the user's unanswered messages at the end of a session."""
     last = trace.exchanges[-1] if trace.exchanges else None
     if last is None or last.answered is not None or len(trace.exchanges) == 1:
         return
     count = _unanswered_words(last.node)
     if count >= alone and last.called.session not in group_chats(trace):
-        text = f"the session ends with {count} messages of the user that nobody answers"
+        text = f"the session ends with {count} unanswered messages of the user"
         yield Finding("session_answers.unanswered", text, (last.n,))
 
 
 def _unanswered_words(node: Node | None) -> int:
-    """How many messages in the user's own words end a list, up to an answer or an interrupt."""
+    """The number of the user's own messages at the end of a list, after an answer or an
+    interrupt."""
     count = 0
     while node is not None and node.depth and node.side in ("user", "system"):
         if is_interrupt(node.message):

@@ -1,4 +1,4 @@
-"""Summaries without need, or none where one was due, and turns that no user asked for."""
+"""Unneeded summaries, missing summaries, and turns that no user started."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding
 
 NEARLY_ALL = 0.8
-"""A summary that leaves more than this share of the words makes no room."""
+"""A summary that keeps more than this share of the words frees no room."""
 
 FEW = 4
-"""Below so many messages there is little to make a summary of."""
+"""The number of messages below which a summary is not useful."""
 
 _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
-"""Words by which a user asks for a summary himself."""
+"""Words of a user's request for a summary."""
 
 
 @needs("model", "inbox", told_by="run")
 def compaction_due(
     history: History, *, share: float = 0.1, tokens: int = 1_000, rows: int = 20, turns: int = 3
 ) -> Iterator[Finding]:
-    """A conversation is compacted when it is long, not when it has hardly begun, nor in each turn.
+    """A conversation is compacted when it is long, not at its beginning and not in each turn.
 
-    `early`: the model is asked for a summary although the session is small. Its largest prompt,
-    with what came since, is below `share` of the scenario's window, or below `tokens` where it has
-    none. The size is the larger of our count and of the answer's usage. `every_turn`: in `turns`
-    turns in a row the model is asked for a summary without a refusal that calls for it. What
-    follows carries nearly all that was said before. `missed`: the last request of a turn that fails
-    is the first one that is over the window. Nothing makes it smaller, and elsewhere in the run the
-    agent does compact.
+    `early`: the model is asked for a summary although the session is small. Its largest prompt and
+    the messages since are below `share` of the scenario's window, or below `tokens` without a
+    window. The size is the larger of our count and the answer's usage. `every_turn`: in `turns`
+    turns in a row, the model is asked for a summary without a refusal as a reason. The next request
+    still carries nearly the whole conversation. `missed`: the last request of a failed turn is the
+    first one over the window. The agent does not make it smaller, although it compacts elsewhere in
+    the run.
 
-    Not a finding: a session in which a request was refused for its size, in any shape; a list of
-    `rows` messages or more, which an agent may count; a summary that the user asks for; a session
-    that was seeded or taken up after a start, whose size no request has shown; a summary that is no
-    request; an agent that never compacts, and one whose compaction does not help.
+    Not a finding: a session with a request that was refused for its size, in any form; a list of
+    `rows` messages or more, because an agent may count messages; a summary that the user asks for;
+    a seeded or resumed session, whose size no request has shown; a summary without a request; an
+    agent that never compacts, or whose compaction does not help.
 
-    A limit that was not configured had each "hi" compacted (anomalyco/opencode#31152). An agent
-    mends it by comparing the size with the window of the model it asks. Source: invariant 16.
+    Because a limit was not configured, each "hi" was compacted (anomalyco/opencode#31152). To fix
+    it, compare the size with the window of the model in use. Source: invariant 16.
     """
     trace = history.trace
     window = trace.settings.get("window_tokens")
@@ -72,7 +72,8 @@ def compaction_due(
 
 
 def _every_turn(trace: Trace, most: int) -> Iterator[Finding]:
-    """Rows of turns of a session, each with a summary that makes no room."""
+    """Yield a finding for a series of turns of a session, each with a summary that frees no
+    room."""
     in_vain: dict[tuple[str, int], bool] = {}
     for compaction in trace.compactions:
         place = (compaction.turn.session, compaction.turn.number)
@@ -83,12 +84,12 @@ def _every_turn(trace: Trace, most: int) -> Iterator[Finding]:
             before = in_vain.get((session, number - most))
             if not before:
                 asked = [c for c in trace.compactions if (session, c.turn.number) in row]
-                text = f"a summary is asked for in {most} turns in a row, and makes no room"
+                text = f"a summary is asked for in {most} turns in a row, and frees no room"
                 yield Finding("compaction_due.every_turn", text, tuple(c.n for c in asked))
 
 
 def _makes_no_room(trace: Trace, compaction: Compaction) -> bool:
-    """Whether a summary between two turns leaves nearly all of what was said before."""
+    """Whether a summary between two turns keeps nearly all of the conversation."""
     before, after, turn = compaction.before, compaction.after, compaction.turn
     if (
         before is None
@@ -105,7 +106,7 @@ def _makes_no_room(trace: Trace, compaction: Compaction) -> bool:
 
 
 def _missed(trace: Trace) -> Iterator[Finding]:
-    """Turns that end at the window, of an agent that does make conversations shorter."""
+    """Yield the turns that end at the window, for an agent that does compact elsewhere."""
     for turn in trace.turns.values():
         refused = next((e for e in turn.main if is_over_window(e)), None)
         if refused is None or turn.main[-1] is not refused or refused.node.depth < FEW:
@@ -121,7 +122,7 @@ def _missed(trace: Trace) -> Iterator[Finding]:
 
 
 def _is_seen_whole(trace: Trace, compaction: Compaction) -> bool:
-    """Whether nothing but the size of the prompts can have told the agent to make it shorter."""
+    """Whether the size of the prompts is the only possible reason for the compaction."""
     if len(trace.starts) > 1 or _ASKED_FOR.search(compaction.turn.text):
         return False
     first = trace.deliveries[0].n if trace.deliveries else 0
@@ -133,7 +134,8 @@ def _is_seen_whole(trace: Trace, compaction: Compaction) -> bool:
 
 
 def _size(trace: Trace, before: Exchange, compaction: Compaction) -> int:
-    """The tokens of the conversation: its largest prompt, and what came since the last one."""
+    """The tokens of the conversation: its largest prompt, and the messages since the last
+    prompt."""
     session = compaction.turn.session
     asked = [e for e in trace.exchanges if e.n <= before.n and e.called.session == session]
     came = [d.inbound.text for d in trace.deliveries if before.n < d.n < compaction.n]
@@ -155,19 +157,19 @@ def wake_budget(
     tokens: int = 1_000_000,
     woken: str = r"(?i)^\W*(?:heartbeat|cron|timer|wake[ -]?up|scheduled)\b",
 ) -> Iterator[Finding]:
-    """Turns that wake themselves have a budget together, until a user writes again.
+    """Turns that the agent starts itself share one budget, until a user writes again.
 
-    `tokens`: the model is asked in a turn that a timer has begun, although such turns have cost
-    more than so many tokens. The cost counts from the last message of a user, that of sub-agents
-    included. A turn is woken when its message matches `woken`, in any session. The request that
-    crosses the ceiling is no finding; the next one is, once.
+    `tokens`: the model is called in a turn that a timer started, although such turns have used more
+    than `tokens` tokens. The cost counts from the last message of a user, and includes sub-agents.
+    A turn is woken when its message matches `woken`, in any session. The request that crosses the
+    ceiling is no finding; the next one is, once.
 
     Not a finding: a turn of a user, which `budget_ceiling` judges; a heartbeat that is answered
     without the model.
 
-    Heartbeats sent the whole conversation each time, for 300 million tokens a day, while no user
-    was there (openclaw/openclaw#67308). An agent mends it by a small context for such turns, and by
-    an end that is told. Source: invariant 18.
+    Heartbeats sent the whole conversation each time and used 300 million tokens a day, without a
+    user (openclaw/openclaw#67308). To fix it, use a small context for such turns, and report when
+    the budget ends them. Source: invariant 18.
     """
     trace = history.trace
     try:

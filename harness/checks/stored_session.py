@@ -1,7 +1,7 @@
-"""The stored session matches the run: nothing lost, changed or doubled, and it is read at a start.
+"""The stored session matches the run: no row is lost, changed or doubled, and a start reads it.
 
-A compaction's notice may follow its write, so the next call decides what vanished. After a start
-only the last reply to the user must be present: an agent may leave out older messages.
+A compaction's notice may follow its write, so the next call decides which rows vanished. After a
+start, only the last reply to the user must be present; an agent may leave out older messages.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def reload_equivalence(history: History) -> Iterator[Finding | Case]:
 
     `lost_inbound`, `lost_reply`: a finished turn does not store its inbound message or the reply
     that was delivered. `order`: the reply stands before it. `blank`: a message without text is
-    stored, which no later request can carry. `duplicate`: a row or a reply again. `gone`,
-    `changed`: rows vanish or say something else without a compaction; an answer may grow.
-    `forgotten`: the first request after a start lacks what was said last, though the store holds
-    it. An agent may leave out a turn that failed. Source: invariant 27.
+    stored, and no later request can carry it. `duplicate`: a row or a reply is stored again.
+    `gone`, `changed`: rows vanish or change their text without a compaction; an answer may grow.
+    `forgotten`: the first request after a start lacks the last reply, although the store holds it.
+    An agent may leave out a turn that failed. Source: invariant 27.
     """
     trace = history.trace
     yield from _replaced(trace)
@@ -61,7 +61,7 @@ def _blanks(trace: Trace) -> Iterator[Finding]:
             continue
         for event, row, message in trace.rows_added(turn):
             if event.n < turn.opened_n:
-                continue  # an earlier delivery of the message, which said something else
+                continue  # an earlier delivery of the message had another text
             named = named_inbound(row, message) == turn.delivery.inbound.id
             if named or (is_user_text(message) and not message.text.strip()):
                 text = f"turn {turn.number} of {turn.session}: its message is blank, and is stored"
@@ -87,10 +87,10 @@ def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
 
 
 def _forgotten(trace: Trace) -> Iterator[Finding]:
-    """Starts after which the first request lacks what was said last, though it is stored.
+    """Yield the starts after which the first request lacks the last reply, although it is stored.
 
-    Where the store does not tell whose session a row is, only runs of one session are judged; and
-    only up to the first compaction, or request over the window, after which less may be sent.
+    If the store does not name the session of a row, only runs of one session are judged. The check
+    ends at the first compaction or request over the window, because later requests may be shorter.
     """
     told = all(row.session for look in trace.stored for row in look.added)
     if not told and len({turn.session for turn in trace.turns.values() if turn.delivery}) != 1:
@@ -112,17 +112,17 @@ def _first_main(trace: Trace, start: Started, end_n: int) -> Exchange | None:
 
 
 def _may_be_less(trace: Trace, first: Exchange) -> bool:
-    # A row has no session, so a compaction of any session excuses, which no other check asks.
+    # A row has no session, so a compaction of any session excuses. Only this check has that rule.
     compacted = any(c.n < first.n for c in trace.compactions)
     over = (e for e in trace.exchanges if e.n <= first.n)
     return compacted or any(WINDOW_RULES.intersection(e.called.refused) for e in over)
 
 
 def _said_last(trace: Trace, first: Exchange) -> Message | None:
-    """The last stored reply, as the store was before the first call of the request's turn, and is
-    since the last damage of its files.
+    """The last stored reply before the first call of the request's turn, and after the last damage
+    of the store's files.
 
-    One before which no user has said anything does not count: no request can begin with it.
+    A reply before the first user message does not count, because no request can begin with it.
     """
     session = first.called.session
     rows = _rows_before(trace, trace.turns[session, first.called.turn].opened_n, first.n)
@@ -137,8 +137,8 @@ def _said_last(trace: Trace, first: Exchange) -> Message | None:
 
 
 def _told_as_failures(trace: Trace, before_n: int) -> set[str]:
-    """The texts that told the user of a turn without success, as far as no success says the same:
-    an agent may keep such a turn to itself."""
+    """The texts that told the user about failed turns, without texts that a success has too. An
+    agent may leave such a turn out of its requests."""
     told = [s for s in trace.sendings if s.n < before_n]
     good = {s.request.text for s in told if claimed(s) == "completed"}
     return {s.request.text for s in told if s.request.text.strip()} - good
@@ -161,7 +161,8 @@ def _is_reply(message: Message) -> bool:
 
 
 def _replaced(trace: Trace) -> Iterator[Finding]:
-    """Rows gone or changed without a compaction in the turn, and not by damage of the files."""
+    """Yield the rows that are gone or changed without a compaction in the turn or damage of the
+    files."""
     digests: dict[str, str] = {}
     pending: list[Finding] = []
     compacted: set[tuple[str, int]] = set()
@@ -196,12 +197,12 @@ def _rewrites(trace: Trace, event: Stored, digests: dict[str, str]) -> Iterator[
         before = trace.messages.get(digests.get(row.id, ""))
         after = trace.messages.get(row.digest)
         if before and after and before != after and not _grows(before, after):
-            text = f"stored row {row.id} says something else than before"
+            text = f"stored row {row.id} has another text than before"
             yield Finding("reload_equivalence.changed", text, (event.n,))
 
 
 def _grows(before: Message, after: Message) -> bool:
-    """Whether an answer was stored while it came: all that was there is still there."""
+    """Whether an answer only grew, because it is stored while it streams."""
     if side(before) != "assistant" or len(after.blocks) < len(before.blocks):
         return False
     *whole, last = before.blocks or (Text(""),)
@@ -214,7 +215,7 @@ def _grows(before: Message, after: Message) -> bool:
 
 
 def _doubled(trace: Trace) -> Iterator[Finding]:
-    """Rows stored again. What is there before the first message comes is taken as it is."""
+    """Yield the rows that are stored again. Rows from before the first message are not judged."""
     seen = _Seen()
     turns = [turn for turn in trace.turns.values() if turn.delivery]
     at, newest = 0, dict[str, Turn]()
@@ -230,12 +231,12 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
             old = current is not None and seen.since.get(row.digest, event.n) < current.opened_n
             taken = seen.add(row, message, event.n) and not _asked_again(trace, current, message)
             if (taken and not given) or (old and _again(trace, current, row, message)):
-                text = f"row {row.id} stores again what is stored already"
+                text = f"row {row.id} is stored already"
                 yield Finding("reload_equivalence.duplicate", text, (event.n,))
 
 
 def _reply_twice(trace: Trace, turn: Turn) -> Iterator[Finding]:
-    """Neighbouring rows with one reply, which was said fewer times in the turn."""
+    """Yield neighbouring rows with equal replies, if the turn had fewer such replies."""
     rows = [(event, row, m) for event, row, m in trace.rows_added(turn) if side(m) != "system"]
     texts = [squeeze(m.text) if _is_reply(m) else "" for _, _, m in rows]
     said = Counter(squeeze(e.reply.text) for e in turn.exchanges if e.reply)
@@ -247,7 +248,7 @@ def _reply_twice(trace: Trace, turn: Turn) -> Iterator[Finding]:
 
 
 class _Seen:
-    """What is stored now: since when a digest is, and the marks that may stand only once."""
+    """The current rows: the first event of each digest, and the marks that may occur only once."""
 
     def __init__(self) -> None:
         self.since: dict[str, int] = {}
@@ -256,7 +257,7 @@ class _Seen:
         self._of: dict[str, tuple[str, ...]] = {}
 
     def add(self, row: StoredRow, message: Message, n: int) -> bool:
-        """Keep a row; whether its mark is taken by another one."""
+        """Add a row; return whether another row has its mark already."""
         self._digests[row.id] = row.digest
         self.since.setdefault(row.digest, n)
         if not (mark := _mark(row, message)):
@@ -267,7 +268,7 @@ class _Seen:
         return taken
 
     def remove(self, rows: tuple[str, ...]) -> None:
-        """Rows are gone, their marks free."""
+        """Remove rows and their marks."""
         for row in rows:
             self.since.pop(self._digests.pop(row, ""), None)
             mark = self._of.pop(row, None)
@@ -276,7 +277,8 @@ class _Seen:
 
 
 def _mark(row: StoredRow, message: Message) -> tuple[str, ...]:
-    """What at most one row has: the label of an inbound message, or the ids of tool blocks."""
+    """The mark that at most one row has: the label of an inbound message, or the ids of tool
+    blocks."""
     if name := named_inbound(row, message):
         return ("inbound", name)
     calls = tuple(use.id for use in message.tool_uses)
@@ -300,7 +302,8 @@ def _asked_again(trace: Trace, turn: Turn | None, message: Message) -> bool:
 
 
 def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) -> bool:
-    """Whether nobody said in the turn what an old text row says again; known once it is settled."""
+    """Whether a row repeats an old text that nothing in its turn repeated; known once the turn
+    settled."""
     if turn is None or not turn.settled_n or message.tool_results:
         return False
     if named_inbound(row, message):
@@ -316,7 +319,8 @@ def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) ->
 
 
 def _writers(trace: Trace, turn: Turn) -> list[Turn]:
-    """The turns that a row seen in this turn may be of: an own store may show the last one's."""
+    """The turns that a row of this turn may belong to; an agent's own store may show rows of the
+    last."""
     before = trace.turns.get((turn.session, turn.number - 1))
     return [before, turn] if trace.own_store and before else [turn]
 

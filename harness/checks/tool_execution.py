@@ -1,4 +1,4 @@
-"""Whether tools run with what the model really said, whole and unchanged; and no more than once."""
+"""Whether tools run with the model's complete and unchanged input, and at most once."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from harness.core.values.verdict import Finding
 
 @needs("model", "tool")
 def args_complete(history: History) -> Iterator[Finding]:
-    """A tool runs only for a whole answer, with the input that the answer said.
+    """A tool runs only for a complete answer, and with the input of that answer.
 
     `incomplete`: the answer never ended. `truncated`: it stopped for another reason than to call a
     tool. `changed`: the input that ran is not the one on the wire. `empty_input`: `{}` ran although
     the schema requires a name. `no_object`: the input of a recorded call is JSON of another kind (a
     list, a number), or a text that should have been an object: cut short, or encoded twice.
 
-    Not a finding: an answer whose end came, however its events are numbered; an input with `NaN`,
-    as a client reads it; free text for a custom tool; no input at all; and in a recording a failed
-    call, which may never have run. Source: invariant 22.
+    Not a finding: a complete answer with any numbering of its events; an input with `NaN`, as a
+    client reads it; free text for a custom tool; a missing input; in a recording, a failed call,
+    which may never have run. Source: invariant 22.
     """
     trace = history.trace
     recorded = trace.world == "recording"
@@ -36,7 +36,7 @@ def args_complete(history: History) -> Iterator[Finding]:
         yield from _no_objects(trace)
     for execution in trace.executions:
         ask = execution.ask
-        # A recording does not tell a call that failed from one that never ran.
+        # A recording does not distinguish a failed call from one that never ran.
         if ask is None or (recorded and (execution.failed or execution.answered is None)):
             continue
         for rule, text in _broken(trace, execution, ask, recorded):
@@ -53,13 +53,13 @@ def _broken(
     elif exchange.stop in CUT_STOPS and not (recorded and exchange.stop is None):
         yield "truncated", f"{name} runs although the answer stopped with {exchange.stop}"
     if canonical(plain(execution.request.input)) not in _readings(ask.use.input):
-        yield "changed", f"{name} runs with another input than the model gave"
+        yield "changed", f"{name} runs with a different input than the model gave"
     if is_empty(execution.request.input) and trace.schema(exchange, name).get("required"):
         yield "empty_input", f"{name} runs with an empty input although its schema requires one"
 
 
 def _no_objects(trace: Trace) -> Iterator[Finding]:
-    """The recorded calls whose input is no object, each call once."""
+    """Yield each recorded call whose input is not an object, once."""
     for exchange in trace.exchanges:
         for use in exchange.reply.tool_uses if exchange.reply and exchange.called.provider else ():
             if _is_other_json(use.input):
@@ -70,15 +70,15 @@ def _no_objects(trace: Trace) -> Iterator[Finding]:
 
 
 def _is_other_json(value: Json) -> bool:
-    """Whether an input is JSON that no tool can be called with; a custom tool takes free text."""
+    """Whether an input is JSON that no tool accepts; a custom tool takes free text."""
     if isinstance(value, str):
         return value.lstrip().startswith("{")
     return value is not None and not isinstance(value, dict)
 
 
 def _readings(value: Json) -> set[str]:
-    """An input as the answer says it, and as Python reads a text that strict readers refuse: `NaN`
-    is no JSON, and a client may know it all the same."""
+    """The input as the answer gives it, and as Python reads a text that strict readers refuse.
+    `NaN` is not JSON, but some clients accept it."""
     found = {canonical(plain(value))}
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
@@ -88,12 +88,12 @@ def _readings(value: Json) -> set[str]:
 
 @needs("tool", told_by="run")
 def effect_once(history: History) -> Iterator[Finding]:
-    """A call of the model is carried out once, also when the request that follows fails.
+    """A call of the model runs once, also if the next request fails.
 
     `again`: a call that was run and did not fail is run again. `effect`: two runs of one call
-    change the outside world, and no idempotency key makes them one. A call that stands twice in an
-    answer under one id, with one input, is one call. A tool that failed without an effect may be
-    tried again. Source: invariant 23.
+    change the outside world, without a common idempotency key. Two calls of an answer with one id
+    and one input are one call. A tool that failed without an effect may be tried again. Source:
+    invariant 23.
     """
     trace = history.trace
     effects: dict[str, list[Effected]] = {}
@@ -110,7 +110,8 @@ def effect_once(history: History) -> Iterator[Finding]:
 
 
 def _call(ask: Ask) -> tuple[object, ...]:
-    """What tells a call of the model from others; an id that is the name of its tool does not."""
+    """The key that identifies a call of the model; an id that equals the tool's name is not
+    used."""
     use = ask.use
     if use.id in ("", use.name):
         return (id(ask),)

@@ -1,4 +1,4 @@
-"""The ids of tool calls in requests: each call has one of its own.
+"""The ids of tool calls in requests: each call has its own id.
 
 Each message is checked once, where it first appears, so cost is linear in the session.
 """
@@ -20,17 +20,16 @@ from harness.core.values.verdict import Finding
 @needs("model")
 @asks_ids("empty")
 def unique_tool_ids(history: History) -> Iterator[Finding]:
-    """A tool call's id is its own: never empty, never used again, with one result at most.
+    """The id of a tool call is unique and not empty, and has at most one result.
 
     `empty`: a call without an id. `repeated`: two calls of one request have the same.
     `two_results`: more results name an id than calls have it. Asked of requests that the dialect
     accepts. In a recording the calls without an id are one finding.
 
-    Not a finding: the same call again in a later request, which is the history, and one id in two
-    sessions.
+    Not a finding: the same call in a later request, as part of the history; one id in two sessions.
 
-    Clones mint ids from the tool's name, or send none; then a result finds the wrong call. An agent
-    mends it by giving such a call an id of its own before it is sent. Source: invariant 2;
+    Clones of the API use the tool's name as the id, or send no id, so a result matches the wrong
+    call. To fix it, give such a call a new id before it is sent. Source: invariant 2;
     anthropics/claude-code#20901.
     """
     lanes: dict[tuple[str, str], _Lane] = {}
@@ -52,13 +51,13 @@ def unique_tool_ids(history: History) -> Iterator[Finding]:
 
 _IDS = {
     "empty": "a tool call with an empty id",
-    "repeated": "the id {} stands there twice",
+    "repeated": "the id {} is used twice",
     "two_results": "the id {} has more results than calls",
 }
 
 
 class _Lane:
-    """The list that the requests of one kind in one session have come to, and the ids in it."""
+    """The current message list of one kind of request in one session, and the ids in it."""
 
     def __init__(self) -> None:
         self._end: Node | None = None
@@ -67,7 +66,7 @@ class _Lane:
         self._told: set[int] = set()
 
     def go_to(self, node: Node) -> Iterator[tuple[str, str]]:
-        """Follow the list to `node`; what is wrong with the messages that are new: rule and id."""
+        """Move the list to `node`, and yield rule and id for each fault in its new messages."""
         entered = self._leave_for(node)
         for new in reversed(entered):
             wrong = tuple(self._enter(new))
@@ -77,7 +76,8 @@ class _Lane:
         self._end = node
 
     def _leave_for(self, node: Node) -> list[Node]:
-        """Forget what the new list has not got; what it adds, the newest first."""
+        """Remove messages that the new list lacks, and return its added messages, the newest
+        first."""
         old, new, entered = self._end, node, []
         while old is not new:
             if old is None or (new.parent is not None and new.depth > old.depth):

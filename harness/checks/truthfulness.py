@@ -1,8 +1,8 @@
-"""Truthfulness: what the user and the model are told of a turn and its tools is what happened.
+"""Truthfulness: the reports to the user and the model match the events of a turn and its tools.
 
-Facts are the model's last answer before the final message, and a tool's last run before its result.
-Some providers have no error flag, so an error in the text counts as much. A broken stream has
-status 200 but no whole answer, so its calls must not run.
+The facts are the model's last answer before the final message, and a tool's last run before its
+result. Some providers have no error flag, so an error in the text counts too. A broken stream has
+status 200 but no complete answer, so its calls must not run.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from harness.core.values.verdict import Finding
 
 @needs("model", "outbox", told_by="run")
 def truthful_outcome(history: History) -> Iterator[Finding]:
-    """A turn that ends as a success was one: a whole answer of the model, ended in order.
+    """A turn that is reported as a success has a complete answer of the model.
 
     Findings: `empty` text; `no_answer` of the model; `limit` met; last answer `failed`,
     `incomplete`, `refused`, `truncated`, `unfinished` (it asked for a tool); or `synthetic` (an
-    error in the form of an answer, for which no token was counted). `exit_code`: exit status 0 of a
-    target that said nothing after a failed answer. Source: invariant 33.
+    error in the form of an answer, without a token count). `exit_code`: the target exits with
+    status 0 and without a report after a failed answer. Source: invariant 33.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -73,12 +73,13 @@ def _exit_status(trace: Trace) -> Iterator[Finding]:
     if ended is None or ended.exit_code != 0 or trace.sendings or not main:
         return
     if rule := wrong(main[-1]):
-        text = f"exit status 0 and no word, but the last answer of the model is {rule}"
+        text = f"exit status 0 without a report, but the last answer of the model is {rule}"
         yield Finding("truthful_outcome.exit_code", text, (main[-1].n, ended.n))
 
 
 _BEGINNING = 20
-"""So many characters of a tool's error stand in its result, even if an agent cuts it short."""
+"""The number of characters of a tool's error that its result keeps, even if an agent shortens
+it."""
 
 _SAYS_SO = re.compile(
     r"err(or|no)|fail|exception|traceback|tim(ed|e)[ -]?out|unknown|interrupt|refus|denied|reject"
@@ -87,33 +88,33 @@ _SAYS_SO = re.compile(
     r"|(exit|status)[ _]?(code|status)?\W{0,3}[1-9]|\"(ok|success)\"\W{1,3}false",
     re.IGNORECASE,
 )
-"""Words by which a result says that its call did not succeed."""
+"""Words with which a result reports a failed call."""
 
 
 @needs("model", "tool", told_by="run")
 def error_visible(history: History) -> Iterator[Finding]:
     """When a tool failed, the model is told so, and the user is not told that it worked.
 
-    `hidden`: a tool raised, ran out of time, or answered with an error or an error status, and the
-    model is not told. The result that the model is sent is not flagged as an error, says nothing of
-    one, and does not hold what the tool said. `claimed`: a tool of the turn failed and did not
-    succeed later, and the user is told that it worked. The final that ends the turn as a success
-    says words that the scenario forbids (`must_not.say`).
+    `hidden`: a tool raised, timed out, or answered with an error or an error status, and the model
+    is not told. The result has no error flag, does not mention an error, and does not hold the
+    tool's text. `claimed`: a tool of the turn failed and did not succeed later, and the user is
+    told that it worked. The final reports a success, with words that the scenario forbids
+    (`must_not.say`).
 
-    Not a finding: a tool that failed and was tried again before its result was sent; a wire without
-    a flag, where the text says it; a tool that answers in order with words about errors; a reply
-    that tells of the failure.
+    Not a finding: a tool that failed and was tried again before its result was sent; an error in
+    the text on a wire without a flag; a successful tool result with words about errors; a reply
+    that reports the failure.
 
-    A 404 with an empty body looked like a success to the model, which asked for it 172 times
-    (HKUDS/nanobot#2298). An agent mends it by giving each failed call a result that is flagged and
-    says what happened. It tells the user only what a result shows. Source: invariant 24.
+    A 404 with an empty body looked like a success to the model, which requested it 172 times
+    (HKUDS/nanobot#2298). To fix it, flag the result of each failed call and describe the failure.
+    Tell the user only what a result shows. Source: invariant 24.
     """
     for ran in _runs(history):
         last = ran[-1]
         sent = last.ask.sent if last.ask else None
         if sent is not None and last.failed and not _is_visible(sent, last):
             assert last.ask is not None
-            text = f"{last.called.key}: {last.request.name} failed, and its result does not say so"
+            text = f"{last.called.key}: {last.request.name} failed, and its result does not show it"
             yield Finding("error_visible.hidden", text, (last.n, last.ask.sent_n))
     words = [words.casefold() for words in expected(history).must_not.say]
     for turn in history.trace.turns.values() if words else ():
@@ -121,7 +122,7 @@ def error_visible(history: History) -> Iterator[Finding]:
 
 
 def _runs(history: History) -> Iterator[list[Execution]]:
-    """The answered runs of each call, up to the moment at which its result was sent."""
+    """Yield the answered runs of each call before its result was sent."""
     runs: dict[int, list[Execution]] = {}
     for run in history.trace.executions:
         if run.ask and run.answered and run.answered.n < run.ask.sent_n:
@@ -136,7 +137,7 @@ def _is_visible(sent: ToolResult, run: Execution) -> bool:
 
 
 def _claims(turn: Turn, words: list[str]) -> Iterator[Finding]:
-    """Finals that claim what the turn's tools did not do."""
+    """Yield the finals that claim the success of a failed tool."""
     failed: dict[str, Execution] = {}
     executions = iter([*turn.executions, None])
     run = next(executions)
@@ -163,22 +164,22 @@ _HALF = re.compile(r"[\ud800-\udfff]|\\ud[89a-f][0-9a-f]{2}")
 @needs("model", told_by="run")
 @excused_by(stored=(CANCEL,), told=(CANCEL, KILL, LIMIT))
 def stream_error_handled(history: History) -> Iterator[Finding | Case]:
-    """An answer that breaks off is neither run nor kept: it is asked again, or its end is told.
+    """An answer that breaks off is not run or kept; the agent retries or reports the failure.
 
-    Of a main answer whose status was good and which ended with an error event, or before its
-    terminal event: `executed`: a tool runs for a call in it. `stored`: its text, as far as it came,
-    is a row, and no row says that it broke off. `passed_off`: it is delivered as the reply of a
-    successful turn. `silent`: the model is not asked again in the turn, and the user is told
-    nothing. Of a main answer that came whole: `chunks`: the final has replacement characters where
-    the answer has none, so its pieces were decoded one by one.
+    Four rules are about a main answer with a good status that ends with an error event, or before
+    its terminal event. `executed`: a tool runs for a call in it. `stored`: a row holds its partial
+    text, and no row says that it broke off. `passed_off`: it is delivered as the reply of a
+    successful turn. `silent`: the model is not called again in the turn, and the user is told
+    nothing. One rule is about a complete main answer. `chunks`: the final has replacement
+    characters that the answer does not have, so its chunks were decoded one by one.
 
-    Not a finding: a part that is kept with a mark, or told as one; a part that was shown as it
-    came, and that a reply or an error then replaces; an answer that a kill of the agent or a cancel
-    cut off; replacement characters that the model wrote.
+    Not a finding: a partial answer that is stored with a mark, or reported as partial; a partial
+    answer that was streamed to the user and then replaced by a reply or an error; an answer that a
+    kill or a cancel cut off; replacement characters that the model wrote.
 
-    A provider that was overloaded said so in an event after its 200, and neither retry nor fallback
-    saw it (BerriAI/litellm#6532). An agent mends it by counting an answer only when its terminal
-    event has come. Source: invariant 25, with chunking_neutral.
+    An overloaded provider sent an error event after its status 200, and neither retry nor fallback
+    saw it (BerriAI/litellm#6532). To fix it, accept an answer only after its terminal event.
+    Source: invariant 25, with chunking_neutral.
     """
     trace = history.trace
     for run in trace.executions:
@@ -196,7 +197,7 @@ def stream_error_handled(history: History) -> Iterator[Finding | Case]:
 
 
 def _is_broken(exchange: Exchange) -> bool:
-    """Whether a part of an answer came, and not its end; not when the agent itself was ended."""
+    """Whether only a part of an answer arrived, for another reason than a kill of the agent."""
     a = exchange.answered
     if a is None or not exchange.is_cut or not a.blocks or (a.status or 200) >= 400:
         return False
@@ -205,7 +206,8 @@ def _is_broken(exchange: Exchange) -> bool:
 
 
 def _kept(trace: Trace, turn: Turn, broken: Exchange, after: Exchange | None) -> Iterator[Finding]:
-    """The part as a row, until the next answer or the turn's end, if nothing there marks it."""
+    """Yield the partial answer as a row, up to the next answer or the turn's end, if no row marks
+    it."""
     assert broken.answered is not None
     until = turn.settled_n
     if after is not None:
@@ -215,7 +217,7 @@ def _kept(trace: Trace, turn: Turn, broken: Exchange, after: Exchange | None) ->
     told = {squeeze(e.reply.text) for e in turn.main if e.n < broken.n and e.reply and e.succeeded}
     parts = [n for n, row in rows if _is_part(row, said) and squeeze(row.text) not in told]
     if parts and all(_is_part(row, said) or not row.text.strip() for _, row in rows):
-        text = f"what came of {broken.called.key} is stored as an answer, and it broke off"
+        text = f"a part of {broken.called.key} is stored as an answer, and it broke off"
         yield Finding(f"{_CODE}.stored", text, (broken.n, parts[0]))
 
 
@@ -237,9 +239,10 @@ def _is_part(row: Message, said: str) -> bool:
 
 
 def _ended(trace: Trace, turn: Turn, broken: Exchange, after: Exchange | None) -> Iterator[Finding]:
-    """What the user is told before the model is asked again, if it is.
+    """Judge the messages to the user before the model is called again, if it is.
 
-    Without an outbox nobody sees what the user is told: code under test may raise an exception.
+    Without an outbox, the harness does not see messages to the user: the code under test may raise
+    an exception.
     """
     told = [s for s in turn.sendings if s.n > broken.n and _tells(s)]
     later = [s for s in told if after is None or s.n < after.n]
@@ -252,7 +255,7 @@ def _ended(trace: Trace, turn: Turn, broken: Exchange, after: Exchange | None) -
         part = squeeze(sending.request.text)
         whole = sending.request.kind == "final" and claimed(sending) == "completed"
         if whole and part and said.startswith(part):
-            text = f"what came of {broken.called.key} is delivered as a reply, and it broke off"
+            text = f"a part of {broken.called.key} is delivered as a reply, and it broke off"
             yield Finding(f"{_CODE}.passed_off", text, (broken.n, sending.n))
 
 
@@ -261,7 +264,7 @@ def _tells(sending: Sending) -> bool:
 
 
 def _decoded(turn: Turn, whole: Exchange, after: Exchange | None) -> Iterator[Finding]:
-    """The final that follows a whole answer, if characters of it were lost on the way."""
+    """Yield the final after a complete answer, if it lost characters of that answer."""
     said = whole.reply.text if whole.reply else ""
     if not said.strip() or said.isascii() or _REPLACED in said or _has_halves(said):
         return
@@ -273,6 +276,6 @@ def _decoded(turn: Turn, whole: Exchange, after: Exchange | None) -> Iterator[Fi
 
 
 def _has_halves(text: str) -> bool:
-    """Whether a text holds halves of characters, for which U+FFFD may rightly stand; a history that
-    was read from its file has them as escapes."""
+    """Whether a text holds halves of characters, which U+FFFD may replace. A history that was read
+    from a file has them as escapes."""
     return _HALF.search(text) is not None

@@ -1,11 +1,11 @@
 """The work of a campaign as tasks: plain data in, plain data out, for any process.
 
-A batch's draws follow from the campaign's seed, its number and its parents alone.
+The random choices of a batch depend only on the campaign's seed, its number and its parents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from multiprocessing import parent_process
 from random import Random
 from typing import TypeAlias
@@ -13,8 +13,8 @@ from typing import TypeAlias
 import msgspec
 
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario
-from harness.core.values.profile import NO_PROFILE, Profile
-from harness.core.values.verdict import Finding, FindingClass
+from harness.core.values.profile import NO_PROFILE, Capability, Profile
+from harness.core.values.verdict import FindingClass
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
 from harness.fuzz.example import (
@@ -27,6 +27,7 @@ from harness.fuzz.example import (
 )
 from harness.fuzz.findings import ShrinkTask, ShrunkFinding, is_late, shrunk_finding
 from harness.fuzz.found_runs import FoundRun
+from harness.fuzz.held_examples import CauseCount, ShownByExamples, by_needs, used_by
 from harness.runner import Run
 from harness.runner.run_folder import drop_kept
 from harness.targets import TargetSpec, resolve
@@ -36,18 +37,18 @@ SIZE = 16
 """Examples of a batch. A run in virtual time takes milliseconds, and a batch is one message."""
 
 SIZE_IN_REAL_TIME = 1
-"""A run of a program takes seconds, so what it shows is told at once."""
+"""Examples of a batch for a program. A run takes seconds, so each result is reported at once."""
 
 _VARIED = 0.5
-"""The share of examples that are mutated from parents, once there are some."""
+"""The share of examples that are mutated from parents, if there are any."""
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
-    """A lease: `count` examples, the first of them the campaign's number `first` (from 1).
+    """A task of `count` examples; the first has the campaign's number `first` (from 1).
 
-    `isolate`: its worker has ended, so each run is played in a forked child of another one. After
-    `until_s` (seconds of Unix time) no example begins. `known` are the findings, by `alike` or by
-    code, whose runs are not wanted any more. `keep`: session folders come with the runs.
+    `isolate`: its worker has ended, so each run is played in a forked child of another worker.
+    After `until_s` (seconds of Unix time) no example begins. `known` are findings, by `alike` or by
+    code, whose runs are not needed. `keep`: runs include session folders.
     """
 
     number: int
@@ -65,21 +66,14 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     keep: bool = False
 
 
-class CauseCount(msgspec.Struct, frozen=True):
-    """How many examples show a cause, and the first of them by its number."""
-
-    finding: Finding
-    example: int
-    runs: int = 1
-
-
 class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     """The result of a batch.
 
-    `entries` are examples that reached something that none before them in this batch did. `doubts`
-    are reasons for runs that cannot be judged. `causes` counts the examples by the codes of their
-    causes. `last` is the number of the last example. `runs` are those that show what is not known;
-    the journal does not hold them.
+    `entries` are examples with coverage that is new in this batch. `doubts` are the reasons of runs
+    that cannot be judged. `causes` counts the examples by the codes of their causes. `last` is the
+    number of the last example. `runs` are those with unknown findings; the journal does not hold
+    them. `held` are the results of examples that need capabilities. `used` are the capabilities
+    that examples used.
     """
 
     number: int
@@ -91,6 +85,8 @@ class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     causes: tuple[CauseCount, ...] = ()
     last: int = 0
     runs: tuple[FoundRun, ...] = ()
+    held: tuple[ShownByExamples, ...] = ()
+    used: tuple[Capability, ...] = ()
 
 
 Task: TypeAlias = Batch | ShrinkTask
@@ -98,7 +94,7 @@ Result: TypeAlias = BatchResult | ShrunkFinding
 
 
 def is_shrinking(task: Task) -> bool:
-    """Whether a task shrinks a finding: when that ends changes nothing for others."""
+    """Whether a task shrinks a finding; the time of its end does not affect other tasks."""
     return isinstance(task, ShrinkTask)
 
 
@@ -107,7 +103,7 @@ def work(task: Task) -> Result:
 
     Raises InputError for a target that cannot be used.
     """
-    if parent_process() is not None:  # a serial engine plays in the process of the command
+    if parent_process() is not None:  # a serial engine plays in the command's own process
         make_replaceable()
     target = resolve(task.target)
     target = msgspec.structs.replace(target, isolate=task.isolate or target.isolate)
@@ -120,44 +116,45 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     options = options_of(target, batch.wire, batch.profile)
     seen: set[tuple[Pair, tuple[str, ...]]] = set()
     entries: list[CorpusEntry] = []
-    found: list[RawFinding] = []
+    shown: list[ShownByExamples] = []
     doubts: list[str] = []
-    causes: dict[str, CauseCount] = {}
     runs: list[FoundRun] = []
     known = set(batch.known)
-    calls = examples = 0
+    calls = 0
     for example in range(batch.first, batch.first + batch.count):
         if is_late(batch.until_s):
             break
-        examples += 1
         drawn = draw(_given(batch, random), random, options, batch.fail_on, batch.profile, target)
         run = run_of(drawn[0], target, keep=batch.keep)
         played = played_of(run, drawn[1], example)
-        count_in(causes, (CauseCount(finding, example) for finding in played.causes))
+        shown.append(ShownByExamples.of(played, example))
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
         if new:
             seen.update((pair, entry.not_asked) for pair in new)
             entries.append(CorpusEntry(entry.choices, new, entry.not_asked))
-        found += played.found
         runs += _runs(played, run, drawn[0], known, example)
         doubts += played.doubts
         calls += played.model_calls
+    held = by_needs(one for one in shown if one.found)
+    free = held.pop((), ShownByExamples())
     return BatchResult(
         number=batch.number,
-        examples=examples,
+        examples=len(shown),
         entries=tuple(entries),
-        found=tuple(found),
+        found=free.found,
         doubts=tuple(dict.fromkeys(doubts)),
         model_calls=calls,
-        causes=tuple(causes.values()),
+        causes=free.causes,
         last=batch.first + batch.count - 1,
         runs=tuple(runs),
+        held=tuple(held.values()),
+        used=used_by(shown),
     )
 
 
 def _given(batch: Batch, random: Random) -> Choices:
-    """The choices of an example that are mutated from parents; none for one that is drawn anew."""
+    """Return choices mutated from parents; none for an example that is drawn from the start."""
     is_varied = bool(batch.parents) and random.random() < _VARIED
     return mutated(random, batch.parents) if is_varied else ()
 
@@ -165,8 +162,13 @@ def _given(batch: Batch, random: Random) -> Choices:
 def _runs(
     played: PlayedExample, run: Run, scenario: Scenario, known: set[str], example: int
 ) -> Iterator[FoundRun]:
-    """The run of an example that shows what is not known, which then is."""
-    new = [found.alike for found in played.found if not {found.code, found.alike} & known]
+    """Return the run of an example with an unknown finding, and mark that finding as known."""
+    needs = "".join(f"{name} " for name in played.needs)
+    new = [
+        f"{needs}{found.alike}"
+        for found in played.found
+        if not {found.code, found.alike, f"{needs}{found.alike}"} & known
+    ]
     if new:
         known.update(new)
         yield FoundRun.of(example, scenario, run)
@@ -174,23 +176,13 @@ def _runs(
         drop_kept(run.kept)
 
 
-def count_in(causes: dict[str, CauseCount], more: Iterable[CauseCount]) -> None:
-    """Add counts to those by code; the first example of a code stays."""
-    for count in more:
-        known = causes.setdefault(count.finding.code, count)
-        if known is not count:
-            causes[count.finding.code] = msgspec.structs.replace(
-                known, runs=known.runs + count.runs
-            )
-
-
 def again(task: Task, status: int) -> Task:
-    """The task after its worker has ended: an example ends its process."""
+    """Return the task to repeat after its worker has ended, because an example ends its process."""
     return msgspec.structs.replace(task, isolate=True)
 
 
 def lost(task: Task) -> Result:
-    """The result of a task that ended each process that worked on it."""
+    """Return the result of a task that ended each process that worked on it."""
     if isinstance(task, Batch):
         last = task.first + task.count - 1
         text = f"examples {task.first} to {last} end the process that plays them"

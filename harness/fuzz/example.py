@@ -60,7 +60,8 @@ class RawFinding(msgspec.Struct, frozen=True):
 class PlayedExample(msgspec.Struct, frozen=True):
     """The result of one example; `doubts` say why it cannot be judged.
 
-    `causes` are the findings that follow from no other, one a code.
+    `causes` are the findings that follow from no other, one a code; `needs` the capabilities whose
+    lack explains them, `used` those that the run used.
     """
 
     entry: CorpusEntry
@@ -68,6 +69,8 @@ class PlayedExample(msgspec.Struct, frozen=True):
     causes: tuple[Finding, ...] = ()
     doubts: tuple[str, ...] = ()
     model_calls: int = 0
+    needs: tuple[Capability, ...] = ()
+    used: frozenset[Capability] = frozenset()
 
 
 def options_of(
@@ -152,6 +155,8 @@ def played_of(run: Run, choices: Choices, example: int) -> PlayedExample:
         tuple(causes_of(run)),
         run.verdict.doubts,
         sum(isinstance(e, Called) and e.seam == "model" for e in run.history.events),
+        run.connections.needs,
+        run.connections.used,
     )
 
 

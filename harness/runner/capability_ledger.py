@@ -1,8 +1,8 @@
-"""The ledger of a command: which runs wait for a capability that no run has used so far.
+"""The ledger of a command: holds back runs until a run has used the capability that they need.
 
-A run that depends on a capability is held back until a run of the command uses it. What no run used
-by the end is missing, and the runs that depend on it are not applicable. A wire on which no run
-called the model is missing too, if a run called it on another one (decision 0032).
+A capability that no run has used at the end is missing, and the runs that need it are not
+applicable. A wire on which no run called the model is missing too, if a run called it on another
+wire (decision 0032).
 """
 
 from __future__ import annotations
@@ -26,23 +26,43 @@ class Dependent(Protocol):
 
     @property
     def connections(self) -> Connections:
-        """What the run shows of the agent's connections."""
+        """The agent's connections that the run shows."""
 
 
 _R = TypeVar("_R", bound=Dependent)
+
+
+class SeenCapabilities:
+    """The capabilities that runs have used so far."""
+
+    def __init__(self) -> None:
+        self._used: set[Capability] = set()
+
+    def see(self, used: Iterable[Capability]) -> None:
+        """Take what one more run has used."""
+        self._used.update(used)
+
+    def missing(self, needs: Iterable[Capability]) -> list[Capability]:
+        """Those of the needed capabilities that no run has used."""
+        return [name for name in needs if name not in self._used]
+
+
+def unused(name: Capability, run: str = "run of this command") -> NotApplicable:
+    """Why what needs a capability that no run has used is not applicable."""
+    return NotApplicable("run", f"needs {name}: no {run} {NOT_SEEN[name]}", name, "unused")
 
 
 class CapabilityLedger(Generic[_R]):
     """The capabilities that the runs of a command have used, and the runs that wait for one."""
 
     def __init__(self) -> None:
-        self._used: set[Capability] = set()
+        self._seen = SeenCapabilities()
         self._wires: set[str] = set()
         self._held: list[_R] = []
 
     def take(self, run: _R) -> Iterator[_R]:
-        """Take the next run; yields the runs, in order, that wait for nothing any more."""
-        self._used |= run.connections.used
+        """Take the next run; yield the runs, in order, that no longer wait."""
+        self._seen.see(run.connections.used)
         self._wires |= {run.wire} if run.connections.speaks else set()
         waiting, self._held = [*self._held, run], []
         for each in waiting:
@@ -52,9 +72,9 @@ class CapabilityLedger(Generic[_R]):
                 yield each
 
     def close(self) -> Iterator[_R]:
-        """The runs that wait for something that no run has used: not applicable.
+        """Yield the waiting runs as not applicable, because no run used what they need.
 
-        Where no run at all called the model, the wires explain nothing, and verdicts stay.
+        If no run called the model, the wires explain nothing, and verdicts stay.
         """
         for each in self._held:
             reasons = tuple(self._reasons(each))
@@ -63,7 +83,7 @@ class CapabilityLedger(Generic[_R]):
         self._held = []
 
     def break_off(self) -> Iterator[_R]:
-        """The runs that wait, once the command is interrupted: nobody knows what is missing."""
+        """Yield the waiting runs of an interrupted command as unknown; a later run might decide."""
         for each in self._held:
             wire = [f"wire {each.wire}"] if self._is_unspoken(each) else []
             names = ", ".join([*self._missing(each), *wire])
@@ -72,32 +92,27 @@ class CapabilityLedger(Generic[_R]):
         self._held = []
 
     def _missing(self, run: _R) -> list[Capability]:
-        return [name for name in run.connections.needs if name not in self._used]
+        return self._seen.missing(run.connections.needs)
 
     def _is_unspoken(self, run: _R) -> bool:
         return run.connections.speaks is False and run.wire not in self._wires
 
     def _reasons(self, run: _R) -> Iterator[NotApplicable]:
-        yield from map(_reason, self._missing(run))
+        yield from map(unused, self._missing(run))
         if self._is_unspoken(run) and self._wires:
             told = f"needs wire {run.wire}: no run of this command called the model on it"
             yield NotApplicable("run", told, run.wire, "wire")
 
 
-def _reason(name: Capability) -> NotApplicable:
-    reason = f"needs {name}: no run of this command {NOT_SEEN[name]}"
-    return NotApplicable("run", reason, name, "unused")
-
-
 def with_verdict(run: _R, verdict: Verdict) -> _R:
-    """The run with another verdict."""
+    """Return the run with another verdict."""
     value: Any = run
     changed: _R = msgspec.structs.replace(value, verdict=verdict)
     return changed
 
 
 def settled(runs: Iterable[_R]) -> list[_R]:
-    """The runs of a whole command, in their order, with the verdicts of the ledger."""
+    """Return the runs of a whole command, in order, with the verdicts of the ledger."""
     ledger, given = CapabilityLedger[_R](), list(runs)
     ready = {id(run) for each in given for run in ledger.take(each)}
     late = ledger.close()

@@ -61,6 +61,7 @@ class Dispatcher:
         self._shapes = tuple(shape(path) for path in transition.paths if "{" in path)
         self._lock = threading.Lock()
         self._last: Plan = ()
+        self._answering = _Answering(self)
 
     def model(
         self,
@@ -142,16 +143,9 @@ class Dispatcher:
         """Whether the last answer is one after which an agent may back off."""
         return any(map(_is_error, self._last))
 
-    @contextmanager
-    def answering(self) -> Iterator[None]:
+    def answering(self) -> _Answering:
         """In this block an answer is on its way: the target may wait for it."""
-        with self._lock:
-            self.under_way += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self.under_way -= 1
+        return self._answering
 
     def cancelled(self, session: str) -> bool:
         """Whether the user has cancelled the session's open turn."""
@@ -197,6 +191,19 @@ class Dispatcher:
         status = 405 if self._is_model(path) else 404
         error = {"type": "not_found_error", "message": text}
         return self._given(json_answer(status, {"type": "error", "error": error}))
+
+
+class _Answering:
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._of = dispatcher
+
+    def __enter__(self) -> None:
+        with self._of._lock:
+            self._of.under_way += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._of._lock:
+            self._of.under_way -= 1
 
 
 def split_session(path: str) -> tuple[str, str]:

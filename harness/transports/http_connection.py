@@ -6,6 +6,7 @@ are framed here because HTTP libraries refuse to send half a body or a head alon
 
 from __future__ import annotations
 
+import contextlib
 import selectors
 import socket
 import struct
@@ -64,6 +65,7 @@ class Connection:
 
     def __init__(self, sock: socket.socket, closing: socket.socket, bodies: BodyBudget) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _timeval(REQUEST_S))
         self._socket, self._closing = sock, closing
         self._bodies, self._holds = bodies, False
         self._rest, self._until_s, self._is_new = b"", 0.0, True
@@ -160,22 +162,36 @@ class Connection:
             raise Hangup from None
 
     def _more(self) -> bytes:
-        """More of a request. Raises RefusedRequest when its time is over."""
-        now_s = real_monotonic()
-        self._until_s = self._until_s or now_s + REQUEST_S
+        """More of a request. Raises RefusedRequest when its time is over.
+
+        Nearly every request is whole with one more read, and the socket itself bounds that.
+        """
         try:
-            self._socket.settimeout(max(_LEAST_S, self._until_s - now_s))
-            return self._read()
-        except TimeoutError:
+            if not self._until_s:
+                self._until_s = real_monotonic() + REQUEST_S
+                return self._received()
+            return self._received_in(self._until_s - real_monotonic())
+        except (TimeoutError, BlockingIOError):
             text = f"a request is whole within {REQUEST_S:.0f} s here, and this one is not"
             raise RefusedRequest(408, text) from None
+
+    def _received_in(self, seconds: float) -> bytes:
+        self._socket.settimeout(max(_LEAST_S, seconds))
+        try:
+            return self._received()
         finally:
             self._socket.settimeout(None)
 
     def _read(self) -> bytes:
+        """The next bytes, whenever they come."""
+        while True:
+            with contextlib.suppress(BlockingIOError):  # the socket's own bound has passed
+                return self._received()
+
+    def _received(self) -> bytes:
         try:
             return self._socket.recv(_READ_BYTES)
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
             raise
         except OSError:
             raise Hangup from None
@@ -231,6 +247,10 @@ class Connection:
             left -= len(data)
             if real_monotonic() > until_s:
                 return
+
+
+def _timeval(seconds: float) -> bytes:
+    return struct.pack("ll", int(seconds), int(seconds % 1 * 1_000_000))
 
 
 def _headers(head: h11.Request) -> dict[str, str]:

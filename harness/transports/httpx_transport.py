@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Hashable, Iterator
 from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any, NoReturn, Self
+from urllib.parse import unquote
 
 from harness.core.values.errors import HarnessError, RunStopped
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Step, Wait
@@ -21,6 +22,9 @@ from harness.transports.http_exchange import DISCONNECTED, HttpExchange, exchang
 
 _LENGTH = b"content-length"
 """It is of the body, which is here; without it, most requests of a run have equal headers."""
+
+_Lines = list[tuple[bytes, bytes, bytes]]
+"""Headers as the libraries keep them: as sent, by lower-case name, and the value."""
 
 _RESET = "[Errno 104] Connection reset by peer"
 _RAISES = {
@@ -41,6 +45,7 @@ class HttpxTransport:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
+        self._last: tuple[_Lines, dict[str, str]] = [], {}
 
     def handle_request(self, request: Any) -> Any:
         """Answer a request of a synchronous client."""
@@ -65,12 +70,19 @@ class HttpxTransport:
         return carrier.response(answer)
 
     def _plan(self, request: Any, body: bytes) -> Plan:
-        headers = _headers_read(request.headers)
+        headers = self._headers(request.headers)
         read_s = request.extensions.get("timeout", {}).get("read")
         timeout_ms = None if read_s is None else int(read_s * 1000)
-        url = request.url
-        query = url.query.decode("ascii", "replace")
-        return self._dispatcher.model(request.method, _path(url), headers, body, timeout_ms, query)
+        path, query = _target(request.url.raw_path)
+        return self._dispatcher.model(request.method, path, headers, body, timeout_ms, query)
+
+    def _headers(self, headers: Any) -> dict[str, str]:
+        """Return headers by lower-case name; requests with equal ones share one dict."""
+        lines, (last, read) = _lines_of(headers), self._last
+        if last != lines:
+            read = _headers_read(lines)
+            self._last = lines, read
+        return read
 
     def close(self) -> None:
         """Nothing is held."""
@@ -91,23 +103,25 @@ class HttpxTransport:
         """Nothing is held."""
 
 
-def _path(url: Any) -> str:
-    """Return the path decoded, unless a segment of it holds a slash, as a model's name may."""
-    raw = url.raw_path.partition(b"?")[0]
-    return raw.decode("ascii") if b"%2f" in raw.lower() else str(url.path)
-
-
-def _headers_read(headers: Any) -> dict[str, str]:
-    """Return headers by lower-case name; the libraries keep them without a public access."""
+def _lines_of(headers: Any) -> _Lines:
+    """Return the headers without the length; the libraries keep them without a public access."""
     try:
         lines = headers._list
     except AttributeError:
         lines = [(name, name.lower(), value) for name, value in headers.raw]
-    return {
-        name.decode("latin-1"): value.decode("latin-1")
-        for _, name, value in lines
-        if name != _LENGTH
-    }
+    return [line for line in lines if line[1] != _LENGTH]
+
+
+def _headers_read(lines: _Lines) -> dict[str, str]:
+    return {name.decode("latin-1"): value.decode("latin-1") for _, name, value in lines}
+
+
+@lru_cache(maxsize=64)
+def _target(raw: bytes) -> tuple[str, str]:
+    """Return path and query. The path is decoded, unless a segment of it holds a slash, as a
+    model's name may."""
+    path, _, query = raw.decode("ascii", "replace").partition("?")
+    return path if "%2f" in path.lower() else unquote(path), query
 
 
 @cache

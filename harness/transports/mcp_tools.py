@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -90,6 +91,11 @@ def _block(block: Json) -> dict[str, Json]:
     return {"type": "text", "text": msgspec.json.encode(block).decode()}
 
 
+_SURROGATES = range(0xD800, 0xE000)
+_SHIFT = 0x10F800 - _SURROGATES.start
+_HELD = {each: each + _SHIFT for each in _SURROGATES}
+_PRIVATE = re.compile("[\U0010f800-\U0010ffff]")
+
 _ANSWER_HEADERS = frozenset({"content-type", "mcp-session-id", "allow"})
 _ONLY_POST = {"error": "loop-harness: this MCP server answers POST and keeps no streams open"}
 
@@ -109,7 +115,8 @@ class McpEndpoint:
 
         async def call(name: str, input: Json, stated: str) -> ToolAnswer:
             plans.append(self._dispatcher.tool(ToolRequest(stated, name, input), session))
-            return tool_answer(plans[-1])
+            answer = tool_answer(plans[-1])
+            return msgspec.structs.replace(answer, content=_held(answer.content))
 
         server = tool_server(self._dispatcher.transition.scenario.tools, call)
         answer = asyncio.run(_exchange(server, request))
@@ -156,8 +163,26 @@ async def _exchange(server: Any, request: Request) -> Send:
     body = b"".join(m.get("body", b"") for m in sent if m["type"] == "http.response.body")
     named = {name.decode().lower(): value.decode("latin-1") for name, value in start["headers"]}
     return Send(
-        body, Head(start["status"], {n: v for n, v in named.items() if n in _ANSWER_HEADERS})
+        _released(body),
+        Head(start["status"], {n: v for n, v in named.items() if n in _ANSWER_HEADERS}),
     )
+
+
+def _held(value: Json) -> Json:
+    """A value with private characters for lone surrogates, which the server cannot write."""
+    match value:
+        case str():
+            return value.translate(_HELD)
+        case list():
+            return [_held(item) for item in value]
+        case dict():
+            return {key: _held(item) for key, item in value.items()}
+    return value
+
+
+def _released(body: bytes) -> bytes:
+    """JSON text with the escapes of lone surrogates where `_held` put private characters."""
+    return _PRIVATE.sub(lambda c: f"\\u{ord(c[0]) - _SHIFT:04x}", body.decode()).encode()
 
 
 def _scope(request: Request) -> dict[str, Any]:

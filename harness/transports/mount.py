@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -23,7 +22,7 @@ from harness.core.values.plans import Plan, Step
 from harness.providers import record
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport, library_of
-from harness.transports.sdk_clients import DUMMY_KEY, sdks, without_certificates
+from harness.transports.sdk_clients import dummy_keys, without_certificates
 
 LIBRARIES = ("httpx2", "httpx")
 CANARY = "http://127.0.0.1:1/loop-harness-canary"
@@ -46,22 +45,10 @@ def mounted(dispatcher: Dispatcher, urls: Sequence[str]) -> Iterator[None]:
         transport: Any = HttpxTransport(_PrefixDispatcher(dispatcher, _prefix(url)))  # type: ignore[arg-type]
         router.route(url__startswith=url).mock(side_effect=lambda r, t=transport: _answer(r, t))
     router.route().pass_through()
-    with router, _dummy_keys():
+    with router, dummy_keys():
         for library in _libraries():
             _send_canaries(library)
         yield
-
-
-@contextmanager
-def _dummy_keys() -> Iterator[None]:
-    """In the block each SDK finds a key in its environment: a client needs one to be built."""
-    missing = {sdk.key_name for sdk in sdks()} - os.environ.keys()
-    os.environ.update(dict.fromkeys(missing, DUMMY_KEY))
-    try:
-        yield
-    finally:
-        for name in missing:
-            os.environ.pop(name, None)
 
 
 @contextmanager

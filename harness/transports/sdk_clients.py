@@ -7,8 +7,10 @@ extends httpx2, or httpx before anthropic 1 and openai 3; the transport fits eit
 from __future__ import annotations
 
 import importlib
+import os
 import ssl
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any
 
@@ -38,6 +40,18 @@ def model_environment(url: str) -> dict[str, str]:
         named[sdk.base_url_name] = url + sdk.base_path
         named[sdk.key_name] = DUMMY_KEY
     return named
+
+
+@contextmanager
+def dummy_keys() -> Iterator[None]:
+    """In the block each SDK finds a key in its environment: a client needs one to be built."""
+    missing = {sdk.key_name for sdk in sdks()} - os.environ.keys()
+    os.environ.update(dict.fromkeys(missing, DUMMY_KEY))
+    try:
+        yield
+    finally:
+        for name in missing:
+            os.environ.pop(name, None)
 
 
 def host_environment(url: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """A scripted provider of the Messages API.
 
-It checks every request by the API's rules, in code of its own, so each test of the agent is a
-test of what it sends too.
+It checks every request by the API's rules, with code of its own. Each test of the agent is
+therefore also a test of its requests.
 """
 
 from __future__ import annotations

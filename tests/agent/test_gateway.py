@@ -1,4 +1,4 @@
-"""Messages in, replies out: once, in order, over failures, whatever the session held before."""
+"""Messages in, replies out: once, in order, across failures, for any stored session."""
 
 from __future__ import annotations
 

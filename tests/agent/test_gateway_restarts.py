@@ -1,4 +1,4 @@
-"""The process ends and begins anew: each message is still answered once, and no call runs twice."""
+"""The process restarts: each message is still answered once, and no call runs twice."""
 
 from __future__ import annotations
 

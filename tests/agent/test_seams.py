@@ -125,7 +125,7 @@ def test_success_claimed_after_giving_up(tmp_path: Path) -> None:
 def test_a_redelivered_message_taken_in_twice(tmp_path: Path) -> None:
     class Forgetful(SqliteStore):
         def accept(self, inbound: Inbound, message: Message) -> bool:
-            """Store it, whatever was before."""
+            """Store it without a look at the earlier rows."""
             self.append(inbound.session, message, inbound.id)
             return True
 

@@ -1,4 +1,4 @@
-"""Whatever a tool does, the model gets one result that can be stored and sent."""
+"""For any behaviour of a tool, the model gets one result that can be stored and sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a tool does, the model gets a result, the loop lives, and the store stays valid."""
+"""For any behaviour of a tool the model gets a result, the loop goes on, and the store is valid."""
 
 from __future__ import annotations
 

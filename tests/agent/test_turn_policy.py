@@ -1,4 +1,4 @@
-"""An account is overdrawn by one answer at most, whoever asks."""
+"""An account is overdrawn by one answer at most, for any caller."""
 
 from __future__ import annotations
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 from bench.backends import BACKENDS
 from bench.curves import SIZES, Curve, Point
 from bench.figure import Figure
-from bench.page import page
+from bench.page import REASONS, Reason, page
 from bench.peers import MODES, Row, Table, figures
+from harness.core.values.table_file import parse
 
 
 def _table(ours_s: float) -> Table:
@@ -22,6 +23,20 @@ def test_a_peer_that_is_ahead_breaks_the_law() -> None:
         found = [*figures(_table(ours_s))]
         assert len(found) == peers * len(MODES)
         assert {figure.is_over for figure in found} == {is_over}
+
+
+def test_a_known_reason_stands_on_the_page_only_where_its_law_is_broken() -> None:
+    name = "loopback, plain, of http.server of Python"
+    curve = Curve("judging", [Point(size, size / 1000, 5.0) for size in SIZES])
+    for value, shown in ((1.01, 1), (0.99, 0)):
+        text = page(_table(0.001), [curve], [Figure(name, value, 1.0)])
+        assert text.count(f"- {name}: ") == shown
+
+
+def test_each_known_reason_is_of_a_figure_of_the_measures() -> None:
+    measured = {figure.name for figure in figures(_table(0.001))}
+    others = {"judging JSON Lines, of decoding them"}
+    assert set(parse(REASONS.read_text("utf-8"), Reason, "reasons.tsv")) <= measured | others
 
 
 def test_the_page_shows_each_backend_curve_and_law() -> None:

@@ -101,6 +101,6 @@ def test_vcrpy_keeps_the_times_when_it_loads_and_saves_the_file(tmp_path: Path) 
         httpx2.post(f"{url}/v1/messages", json=ASK, trust_env=False)
         httpx2.post("https://api.anthropic.com/v1/messages", json=ASK, trust_env=False)
         assert cassette.play_count == 1, "vcrpy plays what we wrote"
-    assert len(list(read_cassette(path))) == 2, "vcrpy has written the file anew"
+    assert len(list(read_cassette(path))) == 2, "vcrpy has written the file again"
     metadata = yaml.load(path.read_bytes(), yaml.CSafeLoader)["metadata"]
     assert from_metadata(metadata) == {1: timing}

@@ -1,7 +1,7 @@
 """Which incidents the catalogue covers: the rows of `covered.tsv`.
 
-An incident is covered when an agent with its defect gets a finding of a check in a run that names
-the incident, and the reference agent passes that run.
+An incident is covered when two facts hold for a run that names it. An agent with the incident's
+defect gets a finding of a check, and the reference agent passes.
 """
 
 from __future__ import annotations

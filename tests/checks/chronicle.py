@@ -22,12 +22,20 @@ class Timeline:
     def __init__(self) -> None:
         self.history = History()
         self.at_ms = 0
+        self.session = "main"
 
-    def _where(self, session: str = "main") -> dict[str, Any]:
+    def of(self, session: str) -> Self:
+        """What follows is of this session."""
+        self.session = session
+        return self
+
+    def _where(self, session: str = "") -> dict[str, Any]:
+        session = session or self.session
         turn = self.history.past.turn(session)
         return {"at_ms": self.at_ms, "session": session, "turn": turn}
 
-    def _key(self, seam: Any, session: str = "main") -> str:
+    def _key(self, seam: Any, session: str = "") -> str:
+        session = session or self.session
         return f"{session}/{seam}#{self.history.past.next_index(session, seam)}"
 
     @property

@@ -53,7 +53,7 @@ class FailingWorld(Story):
         return self
 
     def again(self, *uses: ToolUse) -> FailingWorld:
-        """The agent is about to run these calls, whoever asked for them."""
+        """The agent is about to run these calls."""
         self._asked = list(uses)
         return self
 

@@ -57,10 +57,10 @@ class Story(Chronicle):
         """The agent takes an inbound message, and nothing else happens."""
         self._flush()
         key, poll = self._key("inbox"), kind != "message"
-        turn = self.history.past.turn("main") + (kind == "message")
+        turn = self.history.past.turn(self.session) + (kind == "message")
         self._name = name or (f"m{turn}" if kind == "message" else "c1")
         self.history.called(**self._where(), key=key, seam="inbox", request=InboxRequest(poll=poll))
-        inbound = Inbound(self._name, text=text, kind=kind)  # type: ignore[arg-type]
+        inbound = Inbound(self._name, self.session, text, kind=kind)  # type: ignore[arg-type]
         value = msgspec.to_builtins(inbound)
         where = {**self._where(), "turn": turn}
         self.history.answered(**where, key=key, seam="inbox", value=value)

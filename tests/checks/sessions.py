@@ -1,6 +1,6 @@
 """Histories of several sessions on one clock, told event by event.
 
-Where a `Story` is one honest agent, this is whatever calls cross the seams: who calls, what it
+Where a `Story` is one honest agent, this is any sequence of calls at the seams: who calls, what it
 costs, how long the answer takes, and who made whom.
 """
 

@@ -1,4 +1,4 @@
-"""A part of a conversation with a long prompt around it is smaller, whatever its tokens say.
+"""A part of a conversation with a long prompt around it is smaller, for any token count.
 
 The conversation of a scenario has a few words, and a real agent's prompt for a summary has a page.
 """

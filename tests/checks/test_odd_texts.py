@@ -1,4 +1,4 @@
-"""Halves of characters cannot be sent, so nobody is blamed for sending what is left of them."""
+"""Halves of characters cannot be sent, so an agent is not blamed for sending the rest."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import pytest
 
 from harness.checks.durability import durable_first
 from harness.checks.judge import judge
+from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.request_form import role_alternation
 from harness.checks.stored_session import reload_equivalence
 from harness.core.history.history import History
@@ -117,6 +118,31 @@ def test_two_sessions_may_have_calls_of_one_id() -> None:
         story.row(user("one"), assistant(use("list", id="t1")), session="main")
         story.row(assistant(use("poll", id="t1")), session=session)
         assert codes(reload_equivalence(story.end())) == found
+
+
+@pytest.mark.parametrize(
+    ("stored_as", "copies", "found"),
+    [
+        (("", ""), 1, []),
+        (("", ""), 2, ["inbound_exactly_once.twice"] * 2),
+        (("ada", "bob"), 1, []),
+        (("ada", "bob"), 2, ["inbound_exactly_once.twice"] * 2),
+    ],
+)
+def test_a_row_without_a_session_may_be_that_of_another_user(
+    stored_as: tuple[str, str], copies: int, found: list[str]
+) -> None:
+    story = Story(stores=False, **OWN)
+    for session in ("ada", "bob"):
+        story.of(session).turn("one", f"{session}1").reply("1", messages=[user("one")]).final()
+    for session in stored_as:
+        story.row(*[user("one")] * copies, assistant("1"), session=session)
+    assert codes(inbound_exactly_once(story.end())) == found
+
+
+def test_the_words_of_a_later_message_may_hold_those_of_an_earlier_one() -> None:
+    first, second = [user("one"), assistant("1")], [user("one more"), assistant("2")]
+    assert told(one_turn_late(of_first=first, of_second=second, ask="one more")) == []
 
 
 def test_an_own_store_may_have_two_rows_of_one_side_between_turns_only() -> None:

@@ -119,7 +119,7 @@ def test_a_beginning_that_changes_is_reported() -> None:
     story = _asked([user("a"), assistant("x"), user("b")], [user("a!"), assistant("x"), user("b")])
     (finding,) = append_only_prefix(story.end())
     assert finding.code == "append_only_prefix.messages"
-    assert "message 0 (user) is another one" in finding.message
+    assert "message 0 (user) differs" in finding.message
     assert finding.events[-1] == story.called
 
 

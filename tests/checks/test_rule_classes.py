@@ -94,8 +94,8 @@ def test_a_rule_of_ours_without_a_row_is_no_pass() -> None:
 
 
 def test_explain_says_class_reason_and_source() -> None:
-    said = "`executed` (defect): A call runs of an answer that never ended, so it may be a part of "
-    said += "one. Source: invariant 25; BerriAI/litellm#6532."
+    said = "`executed` (defect): A call runs from an answer that never ended, so the call may be "
+    said += "incomplete. Source: invariant 25; BerriAI/litellm#6532."
     one, all_of_them = explain("stream_error_handled.executed"), explain("stream_error_handled")
     assert said in one
     assert said in all_of_them

@@ -1,4 +1,4 @@
-"""False greens, broken targets, limits: failures of a run, whatever the agent is."""
+"""False greens, broken targets, limits: failures of a run, for any agent."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A request that cannot be read is judged as unreadable, and as nothing else.
 
-Its messages, tools and system text are not known, so nobody may say that they are gone. The true
+Its messages, tools and system text are not known, so no check may report them as lost. The true
 defects beside it are found all the same.
 """
 

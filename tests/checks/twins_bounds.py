@@ -1,4 +1,4 @@
-"""Slow twins of the checks of bounds: each rule worked out anew from all events."""
+"""Slow twins of the checks of bounds: each rule is computed from all events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A slow twin of the check of compactions: each request's messages are put together anew."""
+"""A slow twin of the check of compactions: it rebuilds each request's messages."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def request_fits(history: History) -> Wrong:
 
 
 def retry_budget(history: History, attempts: int, most: int) -> Wrong:
-    """Each exchange, and how often the same was asked in vain before."""
+    """Each exchange, and how often the same request failed before."""
     wrong: Wrong = set()
     for turn in history.trace.turns.values():
         failed = 0

@@ -1,4 +1,4 @@
-"""Whatever stands in a file: each verb says one line about it, runs nothing, and reads no more."""
+"""For any file content each verb reports one line, runs nothing, and reads no more."""
 
 from __future__ import annotations
 

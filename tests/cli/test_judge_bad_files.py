@@ -1,4 +1,4 @@
-"""Whatever a file does to `judge` is that file's line: the good files behind it are judged."""
+"""Any failure of `judge` on a file is one line: the good files after it are judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file as a task: whatever is wrong with it is one line, and small files go together."""
+"""A file as a task: any defect of it is one line, and small files go together."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def counts_on_a_line(document: bytes) -> Recording | None:
 
 
 def reads_everything(document: bytes) -> Recording | None:
-    """Whatever it is given is a talk."""
+    """It reads any text as a conversation."""
     return _talk([document.decode("utf-8", "replace")])
 
 

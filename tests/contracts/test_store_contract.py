@@ -100,7 +100,7 @@ def test_hermes() -> None:
 
 
 class Lines:
-    """One message a line, read anew each time. A wrong reader differs in one thing."""
+    """One message a line, read from the file each time. A wrong reader differs in one respect."""
 
     name = "lines"
 

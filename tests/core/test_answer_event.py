@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.core.history.events import Answered, Effected
 from harness.core.transition.answer_event import record_answer, record_reply, record_steps
-from harness.core.values.messages import Block, Opaque, Text, Thinking, ToolUse
+from harness.core.values.messages import Block, Message, Opaque, Text, Thinking, ToolUse
 from harness.core.values.plans import (
     Answer,
     Close,
@@ -48,7 +48,10 @@ def test_a_reply_is_recorded_as_any_answer(
     quick, whole = world.run(), world.run()
     for run in (quick, whole):
         world.ask(run)
-    record_reply(quick.history, world.call_of(quick), plan, reply, turn=0, too_large=too_large)
+    said = quick.history.note(Message("assistant", reply.blocks))
+    record_reply(
+        quick.history, world.call_of(quick), plan, reply, said, turn=0, too_large=too_large
+    )
     record_answer(
         whole.history, world.call_of(whole), plan, said=reply, turn=0, too_large=too_large
     )

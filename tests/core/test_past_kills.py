@@ -1,4 +1,4 @@
-"""What a kill does to the past: the inbox hands out again what nobody has confirmed."""
+"""How a kill changes the past: the inbox delivers unconfirmed messages again."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def answers(transition: Transition) -> list[Answered]:
 
 
 def run_with(specs: Sequence[dict[str, Any]], **fields: Any) -> Transition:
-    """A run that says hello for ever, with these faults armed in this order."""
+    """A run that says hello without end, with these faults armed in this order."""
     scenario = Scenario(name="core", script=(HELLO,), **fields)
     armed = [faults.arm(spec_of(**spec)) for spec in specs]
     script = TurnScript((HELLO,), Draws(scenario.seed))

@@ -1,4 +1,4 @@
-"""Local workers: the order of the tasks, a worker's death, errors, and that nobody is left."""
+"""Local workers: the order of the tasks, a worker's death, errors, and no remaining process."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ def test_without_a_cluster_it_says_how_to_begin_one(monkeypatch: pytest.MonkeyPa
     """The package is of the slow tier, so one that finds no cluster stands in its place."""
 
     def refused(**settings: object) -> None:
-        raise ConnectionError("nobody there")
+        raise ConnectionError("no server")
 
     for name in ("ray", "ray._private", "ray._private.worker", "ray.exceptions"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setattr(sys.modules["ray"], "is_initialized", lambda: False, raising=False)
     monkeypatch.setattr(sys.modules["ray"], "init", refused, raising=False)
-    with pytest.raises(InputError, match=r"ray start --head.*nobody there"):
+    with pytest.raises(InputError, match=r"ray start --head.*no server"):
         Ray()

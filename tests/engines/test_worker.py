@@ -89,7 +89,7 @@ def parent(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
 
 
 def read(pipe: int, count: int) -> bytes:
-    """So many bytes of a pipe; fewer when nobody holds its other end."""
+    """This many bytes of a pipe; fewer when its other end is closed."""
     data = b""
     while len(data) < count:
         select.select([pipe], [], [], 60)
@@ -105,7 +105,7 @@ def test_workers_whose_parent_is_killed_end_in_their_orderly_way(
 ) -> None:
     process, pipe = parent
     process.kill()
-    assert read(pipe, 100) == b"ended\n" * 2, "both, and nobody is left"
+    assert read(pipe, 100) == b"ended\n" * 2, "both, and no worker is left"
     assert process.stderr is not None
     assert process.stderr.read() == ""
 

@@ -12,7 +12,7 @@ from harness.core.values.loaded_plugins import loaded
 
 
 class Task(msgspec.Struct, frozen=True):
-    """A number to be squared; `dies` names a file that is made by whoever dies of the task,
+    """A number to be squared; `dies` names a file that a worker creates before it dies of the task,
     so that the next one lives; `always` dies each time. `waits` names a pipe that somebody closes.
     """
 
@@ -37,7 +37,7 @@ def square(task: Task) -> tuple[int, int]:
 
 
 def lost(task: Task) -> tuple[int, int]:
-    """What is said of a task that nobody survives."""
+    """The message for a task that no worker survives."""
     return -task.number, 0
 
 

@@ -1,4 +1,4 @@
-"""The Node example reads a stream alike however it is cut and whatever ends its lines."""
+"""The Node example reads a stream alike for all cuts and line ends."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from harness.targets.known.driver import close_network
 
 NOT_PERMITTED = 125
 OUTSIDE = ("192.0.2.1", 80)
-"""An address of documentation: nobody answers there, and only a way out would try."""
+"""An address reserved for documentation: no host answers there."""
 
 
 def main() -> None:

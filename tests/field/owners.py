@@ -31,7 +31,7 @@ HOMES = {"langgraph": ("langgraph", "langchain"), "tool_runner": ("anthropic_run
 
 
 def write() -> None:
-    """Write the page anew below its mark."""
+    """Replace the part of the page below its mark."""
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 

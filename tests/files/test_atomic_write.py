@@ -1,4 +1,4 @@
-"""A file is there whole or as it was, whatever ends the writing."""
+"""A file is complete or unchanged, for any end of the writing."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def anew() -> Iterator[None]:
-    """The names are looked up anew, now and afterwards."""
+    """Clear the cache of names before and after the test."""
     for forgets in (bundle._root, bundle._names):
         forgets.cache_clear()
     yield

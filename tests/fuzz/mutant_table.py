@@ -1,11 +1,11 @@
 """`python -m tests.fuzz.mutant_table [NAME ...]`: how soon a campaign finds each wrong agent.
 
-No scenario is given, only the agent, on the wire that its defect is about. A mutant is found with
-the first chunk of examples that has the finding that was made for it, or any other that the
-reference agent does not show on the same scenario; of a chunk that has both the first counts. The
-quick client comes first; it reads no streams, so who hides from it meets the SDK as well, and whose
-defect is about streams meets that alone. Printed are: mutant, examples to find, shrunk size (turns,
-faults), seconds, code, and `own` for the finding that was made for it.
+A campaign gets only the agent, on the wire of its defect, and no scenario. A mutant is found with
+the first chunk of examples that shows the mutant's own finding. Any other finding counts too, if
+the reference agent does not show it on the same scenario. In a chunk with both, the own finding
+counts. The quick client comes first. It reads no streams, so a mutant that passes it meets the SDK
+too. A mutant with a defect in streams meets only the SDK. The columns are: mutant, examples to
+find, shrunk size (turns, faults), seconds, code, and `own` for the mutant's own finding.
 """
 
 from __future__ import annotations

@@ -22,12 +22,13 @@ from harness.files import load_scenarios
 from harness.fuzz import batch as batches
 from harness.fuzz import campaign as campaigns
 from harness.fuzz import campaign_journal, findings, found_runs
-from harness.fuzz.batch import SIZE, Batch, BatchResult, CauseCount, play_all
+from harness.fuzz.batch import SIZE, Batch, BatchResult, play_all
 from harness.fuzz.campaign import Campaign, begin, resume, run
 from harness.fuzz.campaign_journal import FILE, CampaignPlan
 from harness.fuzz.example import draw, options_of
 from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.fuzz.found_runs import FOUND
+from harness.fuzz.held_examples import CauseCount
 from harness.runner import run as play
 from harness.runner.applicability import reason_not_applicable
 from harness.targets.spec import resolve

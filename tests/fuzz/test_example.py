@@ -81,7 +81,7 @@ def test_what_a_generated_scenario_is_owed_is_no_finding() -> None:
 
 
 def _deaf(brief: object) -> None:
-    """An agent that takes nothing and asks nobody."""
+    """An agent that takes no message and calls no model."""
 
 
 def test_an_agent_that_never_asks_is_found_unless_a_fault_has_left_nothing_to_ask() -> None:
@@ -95,7 +95,7 @@ def test_an_agent_that_never_asks_is_found_unless_a_fault_has_left_nothing_to_as
 
 
 def _stuck(brief: Brief) -> None:
-    """An agent that waits for nobody, once it has a message."""
+    """An agent that never waits after its first message."""
     for _ in brief.inbox():
         queue.SimpleQueue[None]().get()
 

@@ -19,7 +19,7 @@ GREETING = Scenario(
 
 
 def mute(brief: object) -> None:
-    """An agent that answers nobody."""
+    """An agent that never replies."""
 
 
 def _found(**more: bool) -> FoundRun:

@@ -56,7 +56,7 @@ FAST = ("stores_the_merge",)
 """Those that the fast tier plays."""
 
 STEPS_MOST = 3
-"""The steps of the smallest example, of whatever mutant; most have one."""
+"""The steps of the smallest example, of any mutant; most have one."""
 
 
 @pytest.fixture(autouse=True)

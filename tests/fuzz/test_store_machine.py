@@ -121,7 +121,7 @@ SLOW = ("splits-lines", "covers-too-much", "accepts-again")
 """Those that the slow tier plays."""
 
 STEPS_MOST = 5
-"""The steps of the smallest example, of whatever store; most have one or two."""
+"""The steps of the smallest example, of any store; most have one or two."""
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -72,7 +72,7 @@ _TIME = re.compile(rb"(?<=at_ms: )\d+|(?<=\d@)\d+")
 
 
 def _lines(data: bytes) -> bytes:
-    """The whole lines of a journal, once each; a torn one is read by nobody."""
+    """The whole lines of a journal, once each, without a torn one."""
     return b"\n".join(sorted({line for line in data.splitlines() if is_json(line)}))
 
 

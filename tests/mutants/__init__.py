@@ -1,8 +1,8 @@
 """Mutants: wrong agents, each the reference agent with one wrong part.
 
 A module here has `agent(brief)` and `MUTANT`. A mutant is killed when the run of its scenario has
-the finding that was made for it; that shows that the check can fail, and that the scenario brings
-the defect out.
+the mutant's own finding. That proves that the check can fail, and that the scenario shows the
+defect.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import msgspec
 class Mutant(msgspec.Struct, frozen=True):
     """What is wrong with a mutant.
 
-    `breaks` names the part, `statement` the defect in words with its source, `scenario` the run
-    (`NAME` or `NAME/VARIANT`) that brings it out, `killed_by` the finding's code.
+    `breaks` names the part; `statement` describes the defect and names its source; `scenario` is
+    the run that shows it (`NAME` or `NAME/VARIANT`); `killed_by` is the code of the finding.
     """
 
     breaks: str

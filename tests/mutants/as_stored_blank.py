@@ -9,7 +9,7 @@ __all__ = ["MUTANT", "agent"]
 
 MUTANT = Mutant(
     breaks="projection",
-    statement="A blank row from before the repair is sent for ever (incidents 14; hermes #70475)",
+    statement="A blank row older than the repair is sent each time (incidents 14; hermes #70475)",
     scenario="forgiving-provider/blank-text",
     killed_by="nonblank_content.blank",
 )

@@ -9,7 +9,7 @@ __all__ = ["MUTANT", "agent"]
 
 MUTANT = Mutant(
     breaks="projection",
-    statement="The model mints the tool's name as id, and nobody looks (incidents 23, 24)",
+    statement="The model uses the tool's name as id, and the agent keeps it (incidents 23, 24)",
     scenario="forgiving-provider/one-id-for-two-calls",
     killed_by="unique_tool_ids.repeated",
 )

@@ -1,4 +1,4 @@
-"""A message with one empty call counts as empty, whatever else it holds and gets done."""
+"""A message with one empty call counts as empty, even if its other calls succeed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MUTANT = Mutant(
 
 
 class CountsMessages(EmptyInputGuard):
-    """Counts messages with an empty call in a row; any message without one starts anew."""
+    """Counts messages with an empty call in a row; any message without one resets the count."""
 
     def __init__(self, needed: Callable[[str], Sequence[str]], limit: int = 3) -> None:
         super().__init__(needed, limit)

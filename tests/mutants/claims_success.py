@@ -18,7 +18,7 @@ MUTANT = Mutant(
 
 
 class AlwaysFine(Gateway):
-    """Says `ok` whatever happened."""
+    """Says `ok` after any outcome."""
 
     def send(self, inbound: Inbound, outcome: Outcome) -> None:
         """Report every end as a final answer."""

@@ -10,7 +10,7 @@ from tests.mutants.early import Early
 
 MUTANT = Mutant(
     breaks="turn",
-    statement="An empty summary takes the place of a history that nobody had refused (seed 61)",
+    statement="An empty summary replaces a history that was not refused (seed 61)",
     scenario="in-good-time/without-a-summary",
     killed_by="compaction_preserves.failed",
 )
@@ -20,7 +20,7 @@ class Dropping(Early):
     """Drops first and looks afterwards."""
 
     def shorten(self, summary: str) -> None:
-        """Keep the question and the last two messages, whatever the summary is."""
+        """Keep the question and the last two messages, for any summary."""
         asked = [m for m in self.transcript.messages if m.role == "user" and m.text]
         self.transcript.compact(Message("user", asked[-1].blocks), keep=2)
 

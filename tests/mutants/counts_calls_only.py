@@ -1,4 +1,4 @@
-"""Equal calls are a loop whatever they bring: waiting for a job is stopped."""
+"""Equal calls are a loop with any results: polling a job is stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Equal results are a loop whatever was called: eight files written are eight times "ok"."""
+"""Equal results are a loop for any calls: eight files written are eight times "ok"."""
 
 from __future__ import annotations
 

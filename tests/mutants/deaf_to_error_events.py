@@ -1,4 +1,4 @@
-"""An error event in a stream is a broken stream, whatever it says."""
+"""Any error event in a stream counts as a broken stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The budget begins anew with each message, also with those that a timer sends."""
+"""The budget restarts with each message, also with those that a timer sends."""
 
 from __future__ import annotations
 

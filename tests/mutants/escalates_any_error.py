@@ -1,4 +1,4 @@
-"""Whatever failed, a smaller request is tried."""
+"""A smaller request is tried after any failure."""
 
 from __future__ import annotations
 

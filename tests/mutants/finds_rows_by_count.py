@@ -1,4 +1,4 @@
-"""The live history is read back as the last so many rows of the session, whoever wrote them."""
+"""The live history is read back as the last N rows of the session, including foreign rows."""
 
 from __future__ import annotations
 

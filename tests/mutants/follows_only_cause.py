@@ -26,10 +26,10 @@ def follows_one(error: BaseException | None) -> bool:
 
 
 class Wrapping(SecondModel):
-    """A client library that names the connection as the cause of whatever went wrong."""
+    """A client library that names the connection as the cause of any failure."""
 
     def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
-        """Raise it anew, and classify what was raised."""
+        """Raise it again and classify the raised error."""
         try:
             raise RuntimeError("the stream failed") from OSError("connection closed")
         except RuntimeError as error:

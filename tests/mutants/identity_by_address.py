@@ -1,7 +1,7 @@
 """What is stored is known by its address in memory, and addresses are used again.
 
 The addresses of a turn are free when it is over, and the next turn's messages get them; here by a
-counter that starts anew, where an allocator would do it now and then.
+counter that restarts, where an allocator would do it now and then.
 """
 
 from __future__ import annotations

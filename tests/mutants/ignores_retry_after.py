@@ -1,4 +1,4 @@
-"""The waits grow, but nobody reads how long the provider asked to wait."""
+"""The waits grow, but ignore the wait that the provider asked for."""
 
 from __future__ import annotations
 

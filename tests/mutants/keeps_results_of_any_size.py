@@ -20,7 +20,7 @@ MUTANT = Mutant(
 
 
 class Uncapped(Toolbox):
-    """Hands on whatever a tool says."""
+    """Hands on the whole result of a tool."""
 
     def run(self, call: ToolUse) -> ToolResult:
         """The result, however long."""

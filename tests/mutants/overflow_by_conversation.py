@@ -1,4 +1,4 @@
-"""The phrase is looked for in whatever stands in the conversation."""
+"""The phrase is searched in the whole conversation."""
 
 from __future__ import annotations
 

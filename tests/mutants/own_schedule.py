@@ -14,7 +14,7 @@ from tests.mutants.second_model import SecondModel, Show
 
 
 class Scheduled(SecondModel):
-    """Tries again after each of the waits, in seconds, whatever the answer said."""
+    """Tries again after each of the waits, in seconds, and ignores the answer."""
 
     def __init__(self, brief: Brief, waits_s: Sequence[float]) -> None:
         client = brief.anthropic(max_retries=0)

@@ -1,4 +1,4 @@
-"""A turn that was interrupted twice is put aside, and nobody hears of it."""
+"""A turn that was interrupted twice is set aside, and the user is not told."""
 
 from __future__ import annotations
 

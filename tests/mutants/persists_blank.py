@@ -20,7 +20,7 @@ class Storing(Gateway):
     """Stores first, and looks then."""
 
     def receive(self, inbound: Inbound) -> None:
-        """Store the message, whatever it is."""
+        """Store any message."""
         if not inbound.text.strip():
             self.transcript_of(inbound.session).open(inbound)
         super().receive(inbound)

@@ -1,7 +1,7 @@
 """Repair of the canonical list, and a cursor that counts positions in it: replies are lost.
 
-The history is loaded, the inbound row is flushed early, the live list is repaired in place, and at
-the end what lies behind the cursor is written. Repair made the list shorter than the cursor.
+The agent loads the history, flushes the inbound row early, and repairs the live list in place. At
+the end it writes the rows behind the cursor. Repair made the list shorter than the cursor.
 """
 
 from __future__ import annotations

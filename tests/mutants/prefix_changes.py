@@ -25,5 +25,5 @@ def _noted(rows: Sequence[Message]) -> list[Message]:
 
 
 def agent(brief: Brief) -> None:
-    """The reference agent whose requests begin anew each turn."""
+    """The reference agent whose requests begin differently in each turn."""
     build(brief, projection=_noted).run()

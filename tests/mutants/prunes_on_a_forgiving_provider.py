@@ -14,5 +14,5 @@ MUTANT = Mutant(
 
 
 def agent(brief: Brief) -> None:
-    """The agent that cuts anywhere, where nobody minds."""
+    """The agent that cuts anywhere, on a provider that accepts it."""
     splits_a_pair.agent(brief)

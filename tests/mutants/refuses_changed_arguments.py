@@ -1,4 +1,4 @@
-"""A tool that failed three times is refused whatever its arguments, also when they were changed."""
+"""A tool that failed three times is refused with any arguments, also with changed ones."""
 
 from __future__ import annotations
 

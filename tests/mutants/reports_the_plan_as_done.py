@@ -1,4 +1,4 @@
-"""What the model asked a tool to do is reported as done, whatever the tool said."""
+"""What the model asked a tool to do is reported as done, against the tool's result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The budget of retries is set anew at each of them."""
+"""Each retry resets the retry budget."""
 
 from __future__ import annotations
 

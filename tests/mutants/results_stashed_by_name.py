@@ -1,4 +1,4 @@
-"""Outputs wait in a queue of their tool's name; one that nobody fetched shifts all that follow."""
+"""Outputs wait in a queue of their tool's name; one that is not fetched shifts all that follow."""
 
 from __future__ import annotations
 

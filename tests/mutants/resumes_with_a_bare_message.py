@@ -1,4 +1,4 @@
-"""After a kill the turn begins anew with its message alone: what was done in it is not told."""
+"""After a kill the turn restarts with its message alone, without the calls that it made."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.mutants.second_model import SecondModel, Show, build_with
 
 MUTANT = Mutant(
     breaks="model",
-    statement="Tools in another order make the provider read the whole prompt anew (invariant 8)",
+    statement="Tools in another order make the provider read the whole prompt again (invariant 8)",
     scenario="circle-of-three/patient-wait",
     killed_by="append_only_prefix.tools",
 )

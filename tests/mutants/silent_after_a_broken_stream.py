@@ -1,4 +1,4 @@
-"""An answer broke off, also when it is asked again, and the user waits for ever."""
+"""An answer broke off, also when it is requested again, and the user gets no reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SDK obeys any retry-after, and nobody tells it not to."""
+"""The SDK obeys any retry-after, and the agent sets no bound."""
 
 from __future__ import annotations
 

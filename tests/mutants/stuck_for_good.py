@@ -20,7 +20,7 @@ MUTANT = Mutant(
 
 
 class Stuck(Gateway):
-    """Remembers a failure for ever."""
+    """Never forgets a failure."""
 
     stuck = False
 

@@ -1,4 +1,4 @@
-"""Failures are counted over the whole turn: a success between them does not start anew."""
+"""Failures are counted over the whole turn: a success between them does not reset the count."""
 
 from __future__ import annotations
 

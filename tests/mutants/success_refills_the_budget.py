@@ -1,4 +1,4 @@
-"""The budget of failures begins anew with each answer that comes whole."""
+"""Each complete answer resets the budget of failures."""
 
 from __future__ import annotations
 

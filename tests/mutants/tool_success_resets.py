@@ -22,7 +22,7 @@ class PerTool(Halt):
     """Counts by tool alone."""
 
     def key(self, call: ToolUse, result: ToolResult) -> Hashable:
-        """The tool, whatever the arguments and the error."""
+        """The tool, without its arguments and error."""
         return call.name
 
     def succeeded(self, call: ToolUse) -> None:

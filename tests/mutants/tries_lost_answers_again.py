@@ -1,4 +1,4 @@
-"""The client of a tool tries again when no answer comes, whatever the tool does to the world."""
+"""The client of a tool tries again without an answer, even if the tool has an effect."""
 
 from __future__ import annotations
 

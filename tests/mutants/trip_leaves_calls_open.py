@@ -1,4 +1,4 @@
-"""A trip keeps the last call and drops its result: the store holds a call that nobody answered."""
+"""A trip keeps the last call and drops its result: the store holds a call without a result."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class MissesUnparsed(MissesSome):
 
 
 class RunsWhatCame(Toolbox):
-    """Gives a tool whatever stands in the call."""
+    """Gives a tool the raw input of the call."""
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         super().__init__(tools)

@@ -1,4 +1,4 @@
-"""A tool fails, and nothing more is heard of the turn."""
+"""A tool fails, and the turn never ends."""
 
 from __future__ import annotations
 

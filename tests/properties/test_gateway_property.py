@@ -1,8 +1,8 @@
-"""Whatever is stored, said and scripted, the gateway of the reference agent keeps its promises.
+"""For any store, messages and script, the reference agent's gateway keeps its promises.
 
-Every request to the model alternates and is valid, every inbound message and every reply is stored
-once and in order, nothing that was stored before changes, and the run ends by itself. Said twice:
-by all the checks of the harness, and by an oracle that shares no code with them.
+Every request to the model alternates and is valid. Every inbound message and every reply is stored
+once and in order. Rows that were stored before do not change, and the run ends by itself. Two
+oracles say so: all checks of the harness, and one that shares no code with them.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _went_back() -> Scenario:
 
 
 def _late() -> Scenario:
-    """Every tool answers when nobody waits any more: another tool between does not hide it."""
+    """Every tool answers after its timeout: another tool between does not hide it."""
     same = Turn(blocks=({**_look_up("a"), "id": ""},))
     four = Turn(blocks=tuple({**_look_up(name), "id": ""} for name in "cdef"))
     fault = FaultSpec(kind="tools.late", on="tool", often="forever", must_fire=False)

@@ -1,4 +1,4 @@
-"""What a failing test prints: one block, the worst cause first, of few lines whatever was found."""
+"""What a failing test prints: one block, the worst cause first, of few lines for any findings."""
 
 from __future__ import annotations
 

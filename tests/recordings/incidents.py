@@ -185,7 +185,7 @@ def table(rows: Iterable[Row]) -> str:
 
 
 def main() -> int:
-    """Write the table anew."""
+    """Write the table again."""
     if not CORPUS.is_dir():
         print("no corpus of recordings: set LOOP_HARNESS_CORPUS to its folder", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""Documents of JSON: whatever is changed in one, it is read, or refused in one line."""
+"""Documents of JSON: after any change one is read, or refused in one line."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 `expected_findings.tsv` names each file that has some, with its codes and how often each stands
 there. A line more is a new false alarm or a defect that was missed; `python -m
-tests.recordings.test_expected_findings` writes the file anew, to be read before it is kept.
+tests.recordings.test_expected_findings` writes the file again; read it before you commit it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def test_the_findings_of_the_corpus_are_those_of_the_list() -> None:
 
 
 def main() -> None:
-    """Write the list anew."""
+    """Write the list again."""
     rows = [(name, code, n) for name, codes in _found(_corpus()) for code, n in codes.items()]
     LIST.write_text("".join(f"{name}\t{code}\t{n}\n" for name, code, n in sorted(rows)), "utf-8")
 

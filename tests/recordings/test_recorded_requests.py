@@ -50,7 +50,7 @@ _WRITTEN = st.sampled_from([(",", ":"), (", ", ": ")])
 
 @st.composite
 def _bodies(draw: st.DrawFn) -> list[bytes]:
-    """The bodies of a loop that goes on, begins anew, or changes what it has said."""
+    """The bodies of a loop that continues, restarts, or changes its earlier messages."""
     entries: list[Any] = []
     bodies = [b"no JSON", b'["a list"]', b'{"messages":"no list"}'][: draw(st.integers(0, 3))]
     frame = draw(_FRAMES)

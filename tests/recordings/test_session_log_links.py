@@ -1,4 +1,4 @@
-"""Links between entries: paths that end, whatever the links say."""
+"""Links between entries: every path ends, with any links."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def crashes_in_the_loop(brief: Brief) -> None:
 
 
 def forgets_the_message(brief: Brief) -> None:
-    """It asks nobody, and so it did nothing twice."""
+    """It calls no model, so it did nothing twice."""
     brief.send("Done.")
 
 

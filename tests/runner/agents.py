@@ -64,13 +64,13 @@ def calls_elsewhere(brief: Any) -> None:
 
 
 def spins(brief: Any) -> None:
-    """Compute for ever."""
+    """Compute without end."""
     while True:
         pass
 
 
 def never_stops(brief: Any) -> None:
-    """Call the model for ever, whatever it says."""
+    """Call the model without end and ignore its answers."""
     client = brief.anthropic(max_retries=0)
     while True:
         try:

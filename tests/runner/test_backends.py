@@ -138,7 +138,7 @@ def test_two_runs_are_one_history(agent: Any, backend: str) -> None:
 
 
 async def computes_on_trio(brief: Any) -> None:
-    """Compute for ever."""
+    """Compute without end."""
     while True:
         pass
 

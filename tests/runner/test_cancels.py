@@ -33,7 +33,7 @@ def played(agent: Callable[..., Any], inbox: tuple[InboxItem, ...], *turns: Turn
 
 
 def with_memory(brief: Any, **taking: bool) -> None:
-    """An agent written like the README: whatever the inbox gives it is a message."""
+    """An agent written like the README: it handles each inbox item as a message."""
     client, tools, messages = brief.anthropic(), {t.name: t for t in brief.tools}, []
     offered = [{"name": name, "input_schema": t.input_schema} for name, t in tools.items()]
     for inbound in brief.inbox(**taking):

@@ -1,10 +1,10 @@
-"""Which wrong agent fails a scenario: a scenario that nobody fails has shown nothing.
+"""Which wrong agent fails a scenario: a scenario that every agent passes proves nothing.
 
 `python -m tests.scenarios.failing` looks for one for each scenario outside of the seeds' own (these
 have mutants made for them) and writes `failing.json`: scenario -> run, agent, finding. An agent
 that is in the table already is tried first, then the naive one of the examples, then the mutants:
 those made for the scenario, those of its folder, all others. `python -m tests.scenarios.failing
-NAME ...` looks for some of them only, and exits with 1 when one is failed by nobody.
+NAME ...` looks for some of them only, and exits with 1 when every agent passes one.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def main(names: list[str]) -> int:
         pair = pair_for(known[name])
         pairs.pop(name, None)
         if pair is None:
-            print(f"nobody fails {name} ({known[name][0].folder})", flush=True)
+            print(f"no agent fails {name} ({known[name][0].folder})", flush=True)
         else:
             pairs[name] = pair
     rows = {name: msgspec.to_builtins(pairs[name]) for name in sorted(pairs)}

@@ -4,7 +4,7 @@ That is its policy and no law, so it stands in a table here and in no scenario:
 
     python -m tests.scenarios.reference_counts
 
-plays all runs and writes the table anew. A row without wire and `+stream` holds for all runs of
+plays all runs and writes the table again. A row without wire and `+stream` holds for all runs of
 its variant that have no row of their own.
 """
 
@@ -69,7 +69,7 @@ def _made() -> Iterator[dict[str, str]]:
 
 
 def write() -> None:
-    """Write the table anew."""
+    """Write the table again."""
     with TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, delimiter="\t", lineterminator="\n")
         writer.writeheader()

@@ -1,7 +1,7 @@
 """The reference agent passes a sample of the catalogue over Gemini, which no scenario names.
 
-A pause is left out, for this API does not know it, and so are two runs that need more chunks than
-an answer has here.
+This API has no pauses, so those runs are left out. Two runs that need more chunks than an answer
+has here are left out too.
 """
 
 from __future__ import annotations

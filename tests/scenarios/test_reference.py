@@ -38,7 +38,7 @@ def test_reference_passes(scenario: Scenario) -> None:
     assert [n.reason for n in verdict.not_applicable if n.reason.startswith("unreached")] == []
     if not IS_OLDER:
         wanted = reference_counts.expected(scenario)
-        hint = "write the table anew: python -m tests.scenarios.reference_counts"
+        hint = "write the table again: python -m tests.scenarios.reference_counts"
         assert reference_counts.counts_of(played) == wanted, hint
 
 

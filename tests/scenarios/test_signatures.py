@@ -20,7 +20,7 @@ RUNS = ("signature-lost", "signature-lost/signed-before-the-run+stream", "thinki
 
 
 def keeps_no_thoughts(brief: Brief) -> None:
-    """Leaves all thinking out, of whatever turn."""
+    """Leaves out the thinking of every turn."""
 
     def spoken(rows: Sequence[Message]) -> list[Message]:
         said = [

@@ -131,7 +131,7 @@ def _together(both: Barrier, fail: Any) -> Any:
 @pytest.mark.seed(30, kind="mutant")
 def test_a_trip_is_told_once_and_stored_once(tmp_path: Path) -> None:
     """26 differs: the marker is the reply, one final with the status `failed`, in the model's words
-    or ours. The outbox has no error codes, and nobody retries a trip, so no flag says it may be."""
+    or ours. The outbox has no error codes, and no code retries a trip, so no flag allows it."""
     stand = looping(tmp_path, "store it").run()
     assert [(said["kind"], said["status"]) for said in stand.said] == [("final", "failed")]
     assert [row.text for row in stand.rows() if row.role == "assistant" and row.text] == [
@@ -207,8 +207,8 @@ def test_store_and_wire_are_one_list() -> None:
 
 @pytest.mark.seed(38, 39, kind="mutant")
 def test_a_result_belongs_to_its_call_by_id(tmp_path: Path) -> None:
-    """A result is made with the id of its call and put nowhere in between, so it cannot be taken
-    for another's, and none is left over from a former attempt."""
+    """A result is created with the id of its call and never stored apart from it. It cannot be
+    mistaken for the result of another call or of an earlier attempt."""
     passes("identical-failures/own-result-each")
     dies(results_stashed_by_name)
 

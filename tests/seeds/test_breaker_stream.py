@@ -1,8 +1,8 @@
 """Statements 16 to 25 and 33 to 37: AutoGPT's counter of empty tool calls in the stream.
 
 It counts assistant messages in a row with an empty call. Ours, `EmptyInputGuard`, counts by tool:
-only a whole call of the same tool clears the count, so nothing harmless between hides the loop, and
-a message that also gets something done is not held against the model.
+only a complete call of the same tool clears the count. Harmless calls between do not hide the
+loop, and a message with a successful call does not count.
 """
 
 from __future__ import annotations

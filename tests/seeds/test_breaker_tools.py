@@ -1,7 +1,7 @@
 """Statements 1 to 12 and 15: AutoGPT's counter of failures by tool and arguments.
 
 Its tracker is a variable of the context that counts failures per tool and arguments, and refuses
-the fourth call. Ours is `IdenticalFailureGuard`, made anew for each turn.
+the fourth call. Ours is `IdenticalFailureGuard`, created for each turn.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def test_a_success_of_read_says_nothing_of_names_that_begin_so() -> None:
 
 @pytest.mark.seed(10)
 def test_without_guards_nothing_is_raised_and_nothing_trips() -> None:
-    """A tracker that nobody set up is an agent without guards."""
+    """A tracker that was not set up is an agent without guards."""
     assert one_by_one(Watch(()), [FAIL] * 10) == ["Proceed"] * 10
 
 

@@ -1,7 +1,7 @@
 """Statements 125 to 129: one environment, whichever tool and whichever way in comes first.
 
-Hermes builds a container from a dict that each of three tools has of its own, and carries its
-settings over three maps that are written by hand. Ours has one struct, and derives the rest.
+In Hermes each of three tools has its own dict for the container, and three handwritten maps carry
+its settings. Ours has one struct and derives the rest.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def test_two_tools_that_fail_in_turn_are_stopped() -> None:
 
 @pytest.mark.seed(120)
 def test_one_error_for_other_arguments_is_guided_before_it_is_refused() -> None:
-    """Whoever explores is told first; errors that name what was tried differ, and go on."""
+    """A model that explores is warned first; errors that name the input differ and are allowed."""
     same = [fails("not found", given={"path": n}) for n in range(6)]
     assert one_by_one(IdenticalFailureGuard(), same)[:4] == ["Proceed", "Guide", "Guide", "Refuse"]
     named = [fails(f"{p} is not there", given={"path": p}) for p in "abcdef"]

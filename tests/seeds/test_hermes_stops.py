@@ -1,4 +1,4 @@
-"""Statements 110 to 115: what a stop leaves behind, what it compares, and what nobody counts."""
+"""Statements 110 to 115: what a stop leaves behind, what it compares, and what stays uncounted."""
 
 from __future__ import annotations
 

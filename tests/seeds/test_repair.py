@@ -72,7 +72,7 @@ def test_the_count_of_repairs_stays_flat_and_every_request_alternates(tmp_path: 
 @pytest.mark.seed(149, kind="differs")
 def test_a_stored_violation_is_not_healed_when_it_is_loaded(tmp_path: Path) -> None:
     """Differs: upstream rewrites the rows it loads. Here a row is never changed, and each request
-    is repaired anew: its beginning stays the same, which a prompt cache needs."""
+    is repaired by itself: its beginning stays the same, which a prompt cache needs."""
     past = [user("x"), user("y"), assistant("z")]
     ran = Stand(tmp_path, [text("fine")], "a", "b")
     ran.store.seed("main", past)

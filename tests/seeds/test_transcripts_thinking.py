@@ -104,7 +104,7 @@ def test_a_text_cut_in_the_middle_is_never_longer_than_its_limit(text: str, most
 
 
 def _upstream(text: str, most: int) -> str:
-    """The wrong way: a note and at least a character at each end, whatever the limit."""
+    """The wrong way: a note and at least a character at each end, for any limit."""
     half = max(most // 2, 1)
     return text if len(text) <= most else f"{text[:half]} ... {text[-half:]}"
 

@@ -44,7 +44,7 @@ def answer(uuid: str, *blocks: Any, parent: str = "", id: str = "msg_1", **more:
 
 
 def noise(uuid: str, parent: str = "", type: str = "progress", **more: Any) -> Line:
-    """A line that is nobody's words."""
+    """A line that no party wrote."""
     return {"type": type, "uuid": uuid, "parentUuid": parent, **more}
 
 

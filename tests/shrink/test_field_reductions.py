@@ -1,4 +1,4 @@
-"""Whatever a scenario holds is cut: entries, keys, numbers, texts; and names are not."""
+"""All of a scenario is cut: entries, keys, numbers, texts. Names are not."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_a_crash_of_another_kind_is_another_finding() -> None:
 
 
 def test_a_finding_that_becomes_one_of_the_scenario_is_not_kept() -> None:
-    """After four calls the script is over, and nobody could end the turn well."""
+    """After four calls the script is over, and no agent could end the turn well."""
     keeping = FindingOracle(LOOP, of_callable(has_no_guards), "no_progress_stop.same_failure")
     assert keeping(_times(LOOP, 6))
     four = run(_times(LOOP, 4), has_no_guards)

@@ -2,7 +2,7 @@
 
 Debian's packages keep the programs in /usr/lib/postgresql/VERSION/bin. The server refuses to be
 run by root, so root starts it as `postgres`, or as `nobody`. It listens on 127.0.0.1 at a port
-that nobody has, and in its own folder; it ends with the tests, and at once if they are killed.
+that is free, in its own folder. It ends with the tests, and at once if they are killed.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def test_an_incident_is_read_with_its_log_and_without(path: Path) -> None:
     db.close()
     assert _beside(path) == {"state.db"}, "closed, so the log is in the file"
     assert read_any_recording(path).transcripts == (found,)
-    assert _beside(path) == {"state.db"}, "nothing is left beside a file that nobody has open"
+    assert _beside(path) == {"state.db"}, "nothing is left beside a file that no process has open"
 
 
 def test_a_file_in_a_folder_with_odd_signs_is_found(tmp_path: Path) -> None:

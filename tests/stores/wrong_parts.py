@@ -20,7 +20,7 @@ from harness.stores.sqlite import SqliteStore
 
 class CommitsLate(SqliteStore):
     """A transaction is committed with the write after the next: a driver that opens one by itself
-    and nobody who ends it (faults P18)."""
+    and no code that ends it (faults P18)."""
 
     _open = 0
 
@@ -35,7 +35,7 @@ class CommitsLate(SqliteStore):
             self._db.execute("COMMIT")
 
     def close(self) -> None:
-        """An orderly end loses nothing, so nobody notices."""
+        """An orderly end loses nothing, so the defect stays hidden."""
         if self._open:
             self._db.execute("COMMIT")
         super().close()
@@ -61,7 +61,7 @@ class AcknowledgesFirst(SqliteStore):
         return str(int(last) + 1)
 
     def rows(self, session: str) -> Any:
-        """Nobody in this process sees a difference."""
+        """This process sees no difference."""
         self._flush()
         return super().rows(session)
 
@@ -87,7 +87,7 @@ class DeliversFirst(Gateway):
 
 
 class SaysItAgain(Gateway):
-    """After a restart a reply of which nobody knows goes out as if it were new."""
+    """After a restart a reply of unknown delivery goes out as if it were new."""
 
     def recover(self, pending: Pending) -> None:
         """Deliver what is stored, without a word."""

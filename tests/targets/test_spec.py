@@ -46,6 +46,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
+@pytest.mark.parametrize(("has", "finds"), [(None, "sk-dummy"), ("its-own", "its-own")])
+def test_a_module_finds_a_key_when_it_is_imported(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, has: str | None, finds: str
+) -> None:
+    if has:
+        monkeypatch.setenv("OPENAI_API_KEY", has)
+    else:
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    code = f'import os\nKEY = os.environ["OPENAI_API_KEY"]\n{AGENT}'
+    (folder / "with_client.py").write_text(code)
+    resolve("with_client:agent")
+    assert vars(sys.modules["with_client"])["KEY"] == finds
+    assert os.environ.get("OPENAI_API_KEY") == has
+
+
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
@@ -119,7 +134,7 @@ def test_a_module_that_cannot_be_imported(folder: Path, source: str, words: str)
         ("my_agents:agnt", "my_agents has no 'agnt'; did you mean 'agent' or 'Agents'?"),
         ("my_agents:Agents.Iner", "my_agents has no 'Agents.Iner'; did you mean 'Inner'?"),
         ("my_agents:", "my_agents has no ''; known: "),
-        ("my_agents:number", "no agent, but of the class int; understood are"),
+        ("my_agents:number", "not an agent, but of the class int; supported are"),
         ("my_agent:agent", "cannot be imported: ModuleNotFoundError"),
         (":agent", "cannot be imported: ValueError"),
         (".relative:agent", "cannot be imported: TypeError"),

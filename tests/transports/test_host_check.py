@@ -107,7 +107,7 @@ def test_a_history_keeps_the_first_refusals() -> None:
 
 
 def test_no_server_is_left_out() -> None:
-    """Whoever makes a `Server` is among those that these tests walk."""
+    """Each module that creates a `Server` is covered by these tests."""
     makers = set()
     for path in Path(__file__).parents[2].glob("harness/**/*.py"):
         for owner in ast.walk(ast.parse(path.read_text("utf-8"))):

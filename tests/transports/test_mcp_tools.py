@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -86,6 +87,18 @@ def test_a_client_is_offered_the_tools_and_calls_them(way: Any, mode: str) -> No
     called = [e.request for e in played.history.events if isinstance(e, Called)]
     assert [getattr(c, "name", "") for c in called] == list(TOOLS)
     assert all(getattr(c, "input", None) == {"key": "a"} for c in called)
+
+
+def test_half_a_surrogate_pair_of_a_tool_crosses_as_the_escape_of_json() -> None:
+    halves = ToolScript(script=(ToolTurn(ok=["caf\udce9 \U0001f600", {"x": "\ud83d"}]),))
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "read"}}
+    accept = {"accept": "application/json, text/event-stream"}
+    with loopback(transition(tools={"read": halves})) as server:
+        answer = httpx2.post(server.urls.mcp, json=call, headers=accept, timeout=60)
+    assert answer.status_code == 200
+    texts = [block["text"] for block in json.loads(answer.content)["result"]["content"]]
+    assert texts[0] == "caf\udce9 \U0001f600"
+    assert json.loads(texts[1]) == {"x": "\ud83d"}
 
 
 def test_an_agent_in_virtual_time_has_the_tools_over_mcp() -> None:

@@ -1,4 +1,4 @@
-"""The same scenario gives the same canonical history through both doors, whatever it says."""
+"""Any scenario gives the same canonical history through both doors."""
 
 from __future__ import annotations
 

@@ -34,9 +34,9 @@ TWO_CALLS = Turn(
 class Row(msgspec.Struct, frozen=True):
     """A fault in words, how it is made, and what it led to.
 
-    `how`: the SDK's stream helper, raw iteration of a stream, a plain answer, or the number of
-    requests and the waits between them where every request fails. `doors` leaves a door out that
-    has no such thing, or would have to wait for real.
+    `how` is the SDK's stream helper, raw iteration of a stream, or a plain answer. Where every
+    request fails, it is the number of requests and the waits between them. `doors` leaves out a
+    door that lacks the fault, or would have to wait in real time.
     """
 
     what: str

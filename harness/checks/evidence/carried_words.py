@@ -1,8 +1,8 @@
-"""How much of a conversation another request still carries, whatever prompt stands around it.
+"""How much of a conversation another request still carries, without the prompt around it.
 
 The windows of scenarios are small, and the conversations in them have a few words. The prompt of a
-real agent, or what it says when it asks for a summary, may be longer than all of them. So where
-sizes are compared, words of the conversation that are gone count, and words around it do not.
+real agent, or its instruction for a summary, may be longer than the conversation. So a comparison
+of sizes counts missing words of the conversation, and ignores the words around it.
 """
 
 from __future__ import annotations
@@ -16,20 +16,19 @@ from harness.core.values.messages import Block, Opaque, Text, ToolResult, ToolUs
 BYTES_PER_TOKEN = 4
 
 PROMPT_TOKENS = 8000
-"""An agent's own words are at most so many. In a real window a part that is left out outweighs
-them."""
+"""The most words that an agent adds of its own. In a real window, an omitted part is larger."""
 
 _CARRIED = 0.8
-"""A request that carries more of a conversation than this has left nothing out."""
+"""A request that carries more than this share of a conversation has left nothing out."""
 
 
 def leaves_out(before: Exchange, after: Exchange) -> bool:
-    """Whether a request carries only a part of the conversation of another one."""
+    """Whether a request carries only a part of the conversation of another request."""
     return before.node.depth > 1 and carried(before.node, after.node) <= _CARRIED
 
 
 def carried(conversation: Node, request: Node) -> float:
-    """The part of a conversation's words that a request says too, in whatever messages."""
+    """The share of a conversation's words that a request holds, in any message."""
     words, said = words_of(conversation), "".join(words_of(request))
     whole = sum(map(len, words))
     return sum(len(part) for part in words if part in said) / whole if whole else 1.0

@@ -1,4 +1,4 @@
-"""The excuses: events that take a rule out of a check's sight, each defined once.
+"""The excuses: events after which a rule does not apply, each defined once.
 
 Each check states its own excuses (`excused_by`). A check that counts cannot be filtered afterwards,
 so it asks `holds_for`, `is_killed_between` or `may_begin_again` itself.
@@ -23,11 +23,11 @@ NEVER = 1 << 62
 
 
 class Case(msgspec.Struct, frozen=True, eq=False):
-    """Findings of a check that an excuse may take away.
+    """Findings of a check that an excuse may remove.
 
     `rule` is the name under which the check declares its excuses: a rule, or a part of one. `turn`
-    is the turn that is blamed. An excuse has to come before event `n`, and one that must lie
-    between two events comes after `since_n`. `findings` is read only if nothing excuses the case.
+    is the turn of the findings. An excuse must come before event `n`; an excuse between two events
+    must also come after `since_n`. `findings` is read only if no excuse holds.
     """
 
     rule: str
@@ -38,7 +38,7 @@ class Case(msgspec.Struct, frozen=True, eq=False):
 
 
 class Marks:
-    """Where the excuses of one run are, each kind read once and only if a case asks for it."""
+    """The events of one run that excuse; each kind is read once, when a case first needs it."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -56,7 +56,7 @@ class Marks:
 
     @cached_property
     def over_window(self) -> dict[str, int]:
-        """What follows the first request of each session that was over the window."""
+        """The first event after each session's first request over the window."""
         exchanges = (e for e in self.trace.exchanges if is_over_window(e))
         return _first((e.called.session, e.n + 1) for e in exchanges)
 
@@ -79,32 +79,32 @@ def _first(found: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 class Excuse(msgspec.Struct, frozen=True, eq=False):
-    """An event that excuses: what it is in words, and whether it holds for a case."""
+    """An excuse: its words, and a function that says whether it holds for a case."""
 
     words: str
     holds: Callable[[Marks, Case], bool]
 
 
 def is_excused(marks: Marks, case: Case, excuses: Iterable[Excuse]) -> bool:
-    """Whether one of some excuses holds for a case."""
+    """Whether any of the excuses holds for a case."""
     return any(excuse.holds(marks, case) for excuse in excuses)
 
 
 def holds_for(turn: Turn, marks: Marks, excuses: Iterable[Excuse]) -> bool:
-    """Whether one of some excuses holds for a turn, whenever it came.
+    """Whether any of the excuses holds for a turn, at any event.
 
-    For checks that count turns: what is excused must not be counted, so it is asked first.
+    For checks that count turns: they ask it before they count, so that an excused turn is left out.
     """
     return is_excused(marks, Case("", (), turn), excuses)
 
 
 def may_begin_again(trace: Trace, turn: Turn, failed: Exchange, again: Exchange) -> bool:
-    """Whether a kill between two requests excuses that the agent makes the first one again.
+    """Whether a kill between two requests allows the agent to repeat the first one.
 
-    An agent that starts again knows what it has stored. Of a request that failed it has stored
-    nothing, so it begins that step anew, once for each kill. This holds unless something came of
-    the first request before the kill: a stored answer (or any answer, where its store is not seen),
-    a tool that ran, or words that end the turn.
+    A restarted agent knows only what it stored. It stored nothing about a failed request, so it may
+    repeat that step once for each kill. It may not if the first request had a result before the
+    kill. A result is a stored answer (any answer, if the store is not visible), a tool that ran, or
+    a message that ends the turn.
     """
     kill = bisect(trace.kills, failed.n)
     if kill == len(trace.kills) or trace.kills[kill] > again.n:

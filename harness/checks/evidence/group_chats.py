@@ -1,9 +1,9 @@
 """Group chats: sessions in which messages of one side carry different names.
 
 Some APIs take a `name` beside the role of a message. Several people may then speak in a row, so
-what holds of a user and an assistant does not hold there. A message without a name, beside others
-of its side that have one, is another speaker's. A conversation of two in which the user has a name
-is none.
+rules about two speakers do not apply. If other messages of its side have a name, a message without
+a name is from another speaker. A conversation of two in which the user has a name is not a group
+chat.
 """
 
 from __future__ import annotations
@@ -30,6 +30,6 @@ def group_chats(trace: Trace) -> frozenset[str]:
 
 
 def _speaker(node: Node) -> str:
-    """The name that a message carries beside its role, "" without one."""
+    """The name beside the role of a message; "" without a name."""
     values = (b.value.get("name") for b in node.message.blocks if isinstance(b, Opaque))
     return next((value for value in values if isinstance(value, str)), "")

@@ -1,7 +1,7 @@
-"""What a logged answer says of a failure: an error of the API in the place of an answer.
+"""How a log shows a failure: an API error in the place of an answer.
 
 Some logs mark such an answer (`isApiErrorMessage`, `stopReason: error`), with or without a status.
-Others hold only the text that their program wrote. Only the beginning of a text counts, because
+Other logs hold only the text that the program wrote. Only the beginning of a text counts, because
 models talk about errors too.
 """
 
@@ -13,15 +13,15 @@ from typing import Literal
 from harness.core.history.exchanges import Exchange
 
 ErrorKind = Literal["", "refused", "account", "passing"]
-"""`refused`: the API refuses the request for what it holds. `account`: login, credit or a limit of
-use. `passing`: any other error. "" for an answer that is none."""
+"""`refused`: the API refuses the content of the request. `account`: login, credit or a usage limit.
+`passing`: any other error. "": the answer is not an error."""
 
 _REFUSAL = re.compile(
     r"\A\W*(?:(?:API ?Error|Error code|HTTP(?: error)?|(?:\w+\.)*BadRequestError)\b[\s:(]*"
     r"(?:Error code)?[\s:(]*(?:400|413|422)\b|(?:prompt|input) is too long)",
     re.IGNORECASE,
 )
-"""How the texts begin that programs log in the place of an answer that was refused."""
+"""The beginnings of texts that programs log in the place of a refused answer."""
 
 _ANY = re.compile(
     r"\A\W*(?:API ?Error\s*[:(]|Error code[\s:]*[45]\d\d\b"
@@ -29,7 +29,7 @@ _ANY = re.compile(
     r"|(?:\w+\.)*(?:API(?:Connection|Timeout|Status)?|RateLimit|InternalServer|Overloaded"
     r"|ServiceUnavailable)Error\b[\s:(])"
 )
-"""How the texts begin that stand for any error of the API."""
+"""The beginnings of texts that programs log for any error of the API."""
 
 _LOGIN = re.compile(
     r"\A\W*(?:Credit balance is too low|Invalid API key|Not logged in|Login expired"
@@ -38,14 +38,14 @@ _LOGIN = re.compile(
     r"|You're out of extra usage)",
     re.IGNORECASE,
 )
-"""How the texts begin that tell of the account."""
+"""The beginnings of texts about the account."""
 
 _OF_THE_ACCOUNT = re.compile(
     r"credit|billing|balance|quota|api.?key|organi[sz]ation|disabled|permission|subscription"
     r"|/login|authenticat|(?:session|usage|weekly) limit|extra usage|spend",
     re.IGNORECASE,
 )
-"""Words of a refusal that is about the account."""
+"""Words in a refusal that is about the account."""
 
 _ACCOUNT_STATUSES = frozenset({401, 402, 403})
 _REFUSED_STATUSES = frozenset({400, 413, 422})
@@ -53,7 +53,7 @@ _REFUSED_TYPES = frozenset({"invalid_request", "invalid_request_error", "request
 
 
 def error_kind(exchange: Exchange) -> ErrorKind:
-    """Which error of the API a logged answer is; "" for an ordinary one."""
+    """The kind of API error that a logged answer is; "" for an ordinary answer."""
     answered, reply = exchange.answered, exchange.reply
     if answered is None:
         return ""
@@ -79,7 +79,7 @@ def _marked(status: int | None, type_: str, text: str) -> ErrorKind:
 
 
 def error_text(exchange: Exchange) -> str:
-    """What a logged error says, on one line."""
+    """The text of a logged error, on one line."""
     value = exchange.answered.value if exchange.answered else None
     text = exchange.reply.text if exchange.reply else ""
     return " ".join((text or (value if isinstance(value, str) else "")).split())

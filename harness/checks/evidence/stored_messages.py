@@ -1,7 +1,8 @@
 """Comparison of messages in stores and requests.
 
-A row is known by its inbound message, in a foreign store by its text. Text comparison ignores white
-space and lone surrogates. Requests share list nodes, so lists compare by identity.
+A row is identified by its inbound message, or by its text in a store of the agent's own. Text
+comparison ignores white space and lone surrogates. Requests share list nodes, so lists compare by
+identity.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from harness.core.values.messages import Message, side
 
 
 class Placed(msgspec.Struct, frozen=True):
-    """A stored row: the event it was stored by, its place in the turn, row and message."""
+    """A stored row: the event that stored it, its place in the turn, the row and the message."""
 
     n: int
     place: int
@@ -28,29 +29,29 @@ class Placed(msgspec.Struct, frozen=True):
 
 
 _BY_ANOTHER = frozenset({"persistence.second_writer", "persistence.second_agent"})
-"""Faults that are the writes of another process on the session."""
+"""Faults that write to the session as another process."""
 
 
 def written_by_another(trace: Trace) -> list[int]:
-    """The events at which another process has stored something in the session."""
+    """The events at which another process wrote to the session."""
     return [a.n for a in trace.answers if a.seam == "store" and _BY_ANOTHER.intersection(a.faults)]
 
 
 def finished_turns(trace: Trace) -> Iterator[Turn]:
-    """Delivered turns that ended with a final or an error, once nothing can be added to them."""
+    """Yield the delivered turns that ended with a final or an error and cannot change any more."""
     for turn in trace.turns.values():
         if turn.delivery and turn.text.strip() and turn.settled_n and turn.endings:
             yield turn
 
 
 def inbound_rows(trace: Trace, turn: Turn) -> list[Placed]:
-    """The rows of the turn that keep its inbound message, durable ones only."""
+    """The durable rows of the turn that keep its inbound message."""
     return [p for p in _durable(trace, turn) if keeps_inbound(p.row, p.message, turn)]
 
 
 def reply_rows(trace: Trace, turn: Turn, text: str) -> list[Placed]:
-    """The rows of the turn that keep a reply of this text, durable ones only; a turn that ends by a
-    tool keeps the call."""
+    """The durable rows of the turn that keep a reply with this text; a turn that ends with a tool
+    call keeps the call."""
     ended = {use.id for e in turn.main[-1:] for use in ending_calls(trace, turn, e)}
     return [
         p
@@ -69,8 +70,8 @@ def _durable(trace: Trace, turn: Turn) -> list[Placed]:
 
 
 def own_rows(trace: Trace, turn: Turn) -> list[tuple[Stored, StoredRow, Message]]:
-    """From the inbound message of a turn to its reply, as an own store has them when it has ended;
-    when each was written is not known."""
+    """The rows of an agent's own store from a turn's inbound message to its reply, after the turn
+    ended. The time of each write is unknown."""
     rows = list(trace.rows_kept(turn))
     ids = [row.id for _, row, _ in rows]
     asked = next((ids.index(p.row.id) for p in inbound_rows(trace, turn)), len(ids))
@@ -91,18 +92,18 @@ def keeps_inbound(row: StoredRow, message: Message, turn: Turn) -> bool:
 
 
 def named_inbound(row: StoredRow, message: Message) -> str:
-    """The inbound message that a row names and keeps; "" for rows of the assistant and of tools,
-    which some stores note with the id of the message that they belong to."""
+    """The id of the inbound message that a row keeps; "" for rows of the assistant and of tools.
+    Some stores give those rows the id of the message that they belong to."""
     return row.inbound if is_user_text(message) else ""
 
 
 def is_user_text(message: Message) -> bool:
-    """Whether the user says it: no tool results."""
+    """Whether a message is the user's own text, without tool results."""
     return side(message) == "user" and not message.tool_results
 
 
 def settled_list(node: Node) -> Node:
-    """What stood before the newest message."""
+    """The list without its newest message."""
     last_side = node.side
     while node.parent is not None and node.side in (last_side, "system"):
         node = node.parent
@@ -110,7 +111,7 @@ def settled_list(node: Node) -> Node:
 
 
 def stands(settled: Node, node: Node) -> bool:
-    """Whether a list begins as it was; a paused answer may have got its end meanwhile."""
+    """Whether a list still begins with `settled`; a paused answer may have been completed."""
     now = node.first(settled.depth)
     if now is settled:
         return True
@@ -119,14 +120,15 @@ def stands(settled: Node, node: Node) -> bool:
 
 
 def accepted(trace: Trace) -> Iterator[Exchange]:
-    """The main and compact requests against which the dialect has nothing to say."""
+    """Yield the main and compact requests that the dialect accepts."""
     for exchange in trace.exchanges:
         if exchange.purpose != "aux" and not exchange.called.refused:
             yield exchange
 
 
 def first_seen(trace: Trace) -> Iterator[tuple[Exchange, tuple[Node, ...]]]:
-    """Each accepted request with those of its messages that no accepted one had at their place."""
+    """Yield each accepted request with the messages that no earlier accepted request had at that
+    place."""
     seen: set[int] = set()
     for exchange in accepted(trace):
         fresh: list[Node] = []
@@ -139,19 +141,19 @@ def first_seen(trace: Trace) -> Iterator[tuple[Exchange, tuple[Node, ...]]]:
 
 
 def same_text(stored: str, said: str) -> bool:
-    """Whether two texts are the same, or one wraps the other; white space does not count."""
+    """Whether two texts are equal, or one contains the other, without regard to white space."""
     a, forms = squeeze(stored), {squeeze(said), squeeze(_with_marks(said))}
     return any(a in b or b in a for b in forms if a and b)
 
 
 def _with_marks(text: str) -> str:
-    """The text with `?` for each half of a character, as many encoders have it."""
+    """The text with `?` for each half of a character, as many encoders write it."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def squeeze(text: str) -> str:
-    """The text without white space, and without halves of characters, as they are, written out,
-    or replaced: an agent can neither store nor send them."""
+    """The text without white space and without halves of characters (raw, escaped or replaced),
+    which an agent can neither store nor send."""
     joined = "".join(text.split())
     if joined.isascii() and "\\ud" not in joined:
         return joined
@@ -163,7 +165,7 @@ _HALVES = re.compile(r"\ufffd|\\ud[89a-f][0-9a-f]{2}")
 
 
 def says(node: Node | None, text: str) -> bool:
-    """Whether the assistant says `text` in a list of messages; the end is looked at first."""
+    """Whether the assistant says `text` in a list of messages; the search starts at the end."""
     while node is not None and node.depth:
         if node.side == "assistant" and same_text(node.message.text, text):
             return True

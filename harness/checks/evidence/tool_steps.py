@@ -1,6 +1,6 @@
-"""The steps of a turn, as far as the model could learn of them.
+"""The steps of a turn that the model could learn about.
 
-Calls stand in the order of their results, so a longer history only appends. Equal calls of one
+Calls are in the order of their results, so a longer history only appends. Equal calls of one
 message count once. A call that did not run is a step if the agent answered it.
 """
 
@@ -15,11 +15,11 @@ from harness.core.history.trace import Turn
 from harness.core.values.messages import canonical
 
 _AGAIN = ("again",)
-"""The key of a call that counts once with an equal one of its message."""
+"""The key of a call; calls of one message with equal keys count once."""
 
 
 class Step(NamedTuple):
-    """A call with its result, known from event `at_n` on; `n` is the event of the call, `ran`
+    """A call with its result, known from event `at_n` on. `n` is the event of the call; `ran` says
     whether it ran across the tool seam."""
 
     at_n: int
@@ -30,9 +30,10 @@ class Step(NamedTuple):
 
 
 def sequence(turn: Turn, repeats: int) -> list[Step]:
-    """The turn's steps in the order in which they were known.
+    """Return the turn's steps in the order in which their results arrived.
 
-    A call that ran before and is refused now is no step: that is how an agent stops it.
+    A call that ran before and is refused now is no step, because the refusal is how an agent stops
+    it.
     """
     first_n: dict[tuple[str, str], int] = {}
     for execution in turn.executions:
@@ -49,8 +50,8 @@ def sequence(turn: Turn, repeats: int) -> list[Step]:
 
 
 def _ran(turn: Turn, repeats: int) -> Iterator[Step]:
-    """The calls that ran. One that counts once with others of its message still stands between
-    its neighbours."""
+    """Yield the calls that ran. A call that counts once with others of its message keeps its place
+    between its neighbours."""
     kept = {id(execution) for execution in steps(turn, lambda e: e.triple, repeats)}
     last: Hashable = None
     for execution in _answered(turn):
@@ -62,8 +63,8 @@ def _ran(turn: Turn, repeats: int) -> Iterator[Step]:
 
 
 def _told_otherwise(turn: Turn) -> Iterator[Step]:
-    """Where the model was told of one result in another way than before: as of an error, because
-    it came too late."""
+    """Yield the steps whose result was reported differently than the tool gave it, for example as
+    an error because it was late."""
     last: dict[Hashable, bool] = {}
     for execution in turn.executions:
         sent = execution.ask.sent if execution.ask else None
@@ -75,9 +76,9 @@ def _told_otherwise(turn: Turn) -> Iterator[Step]:
 
 
 def steps(turn: Turn, key: Callable[[Execution], Hashable | None], most: int) -> list[Execution]:
-    """The turn's answered executions; up to `most` equal ones of one message count as one.
+    """Return the turn's answered executions; up to `most` equal ones of one message count as one.
 
-    `most` of 0: all equal ones of a message count as one.
+    With `most` 0, all equal ones of a message count as one.
     """
     done = _answered(turn)
     batches = [(id(e.ask.exchange) if e.ask else id(e), key(e)) for e in done]
@@ -96,4 +97,4 @@ def _answered(turn: Turn) -> list[Execution]:
 
 
 PERIODS = (2, 3, 4, 5)
-"""How many calls, or messages with calls, a circle has."""
+"""The lengths of a cycle, in calls or in messages with calls."""

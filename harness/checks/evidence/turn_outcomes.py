@@ -1,4 +1,4 @@
-"""How an answer of the model and a turn came out, and to which turn a sub-agent belongs.
+"""The outcome of a model answer and of a turn, and the turn that a sub-agent belongs to.
 
 A sub-agent is a session that names its parent in its first call. Its work belongs to the turn in
 which that call was made. A session without a known parent is a root.
@@ -35,31 +35,31 @@ _BAD_STOPS: dict[str | None, str] = {
     **dict.fromkeys([*TRUNCATED_STOPS, _FULL, "incomplete", None], "truncated"),
     **dict.fromkeys([*_TOOL_STOPS, "pause_turn"], "unfinished"),
 }
-"""What is wrong with an answer that ends a turn; None: the terminal event is missing."""
+"""The fault of a stop reason that ends a turn; None: the terminal event is missing."""
 
 FINAL_STOPS = _REFUSED | {_FULL}
-"""Stop reasons after which the same request stops so again."""
+"""Stop reasons that the same request gets again."""
 
 CUT_STOPS = frozenset(stop for stop, wrong in _BAD_STOPS.items() if wrong != "unfinished")
-"""Stop reasons after which a tool call may be part of one."""
+"""Stop reasons after which a tool call may be incomplete."""
 
 WINDOW_RULES = frozenset({"V23", "V24"})
-"""A prompt over the window is met by being told so; sending it is no invalid request."""
+"""The rules of size: a prompt over the window is refused, but it is not an invalid request."""
 
 _OWN_ERRORS = ("limit.", "script.", "cassette.")
-"""How the errors begin by which the harness answers for itself."""
+"""The beginnings of errors that the harness itself answers with."""
 
 _WRAPPER_ERRORS = ("prompt is too long", "api error")
-"""How the messages of wrappers begin that stand for an error."""
+"""The beginnings of wrapper messages that report an error."""
 
 _UNPARSED = "__unparsedToolInput"
-"""The key under which some clients hand on an input that was cut in transit."""
+"""The key under which some clients pass on an input that was cut in transit."""
 
 
 def said_tokens(answered: Answered) -> int:
-    """The tokens of an answer, 0 where nobody says: it broke off before its end, at which the usage
-    stands, or faults changed the events of its stream, so that the caller may have been told other
-    counts."""
+    """The tokens of an answer; 0 if they are unknown. They are unknown if the answer broke off
+    before its usage. They are also unknown if faults changed its stream, because the caller may
+    have seen other counts."""
     if not answered.complete or any(answered.layer_of(fault) == "sse" for fault in answered.faults):
         return 0
     said = answered.usage.get("output_tokens", answered.usage.get("completion_tokens"))
@@ -72,21 +72,21 @@ def is_over_window(exchange: Exchange) -> bool:
 
 
 def is_uncounted(exchange: Exchange) -> bool:
-    """Whether no token was counted, and so no model has said it but a wrapper around one."""
+    """Whether the answer counts no token, so a wrapper and not the model wrote it."""
     usage = exchange.answered.usage if exchange.answered else {}
     return bool(usage) and not any(usage.values())
 
 
 def is_our_own(answered: Answered) -> bool:
-    """Whether the harness answers for itself, as at a limit or at the script's end."""
+    """Whether the harness itself gave the answer, as at a limit or at the script's end."""
     return answered.error.startswith(_OWN_ERRORS)
 
 
 def before_own_answers(history: History) -> History:
-    """The history up to and with the first answer that the harness gave for itself.
+    """The history up to and including the first answer that the harness itself gave.
 
-    No provider answers so, and what an agent does next is no evidence. The last turn of the part is
-    still open, as in a history that was broken off.
+    No provider answers like this, so the agent's next steps are no evidence. The last turn is still
+    open, as in a truncated history.
     """
     first = next((a.n for a in history.trace.answers if is_our_own(a)), 0)
     if not first:
@@ -99,7 +99,8 @@ def before_own_answers(history: History) -> History:
 
 
 def asked_ms(retry_after: str) -> float:
-    """The milliseconds that an answer asks to wait; 0 for a date, and for what no number is."""
+    """The milliseconds that an answer asks to wait; 0 for a date, and for text that is not a
+    number."""
     number, _, unit = retry_after.partition(" ")
     if unit not in ("", "ms"):
         return 0
@@ -116,7 +117,7 @@ def calls_tools(exchange: Exchange) -> bool:
 
 
 def ending_calls(trace: Trace, turn: Turn, exchange: Exchange) -> tuple[ToolUse, ...]:
-    """The calls of an answer by which the agent's turns end, as its profile says; none that failed.
+    """The calls of an answer that end the agent's turns by its profile, without those that failed.
 
     Such a tool is often the agent's own (a structured output, a final answer), and then never runs
     across the tool seam.
@@ -137,13 +138,14 @@ def plain(value: Json) -> Json:
 
 
 def is_empty(value: Json) -> bool:
-    """Whether an input says nothing: `{}`, `""`, null, or one that was cut in transit."""
+    """Whether an input is empty: `{}`, `""`, null, or cut in transit."""
     return plain(value) == {} or (isinstance(value, dict) and set(value) == {_UNPARSED})
 
 
 def fails_for_good(exchange: Exchange) -> bool:
-    """Whether the answer says so, and its bytes came as the provider meant them: an agent cannot
-    know a stop reason that its SDK fails to read, nor a status whose body broke off."""
+    """Whether the answer reports a permanent failure, and its bytes arrived as the provider meant
+    them. An agent cannot know a stop reason that its SDK fails to read, or a status whose body
+    broke off."""
     if exchange.stop in FINAL_STOPS:
         return not exchange.is_bent_by("http", "sse", "transport")
     failed = (exchange.status or 0) >= 400 and not exchange.transient
@@ -160,7 +162,7 @@ def failure_words(exchange: Exchange) -> str:
 
 
 def wrong(exchange: Exchange) -> str:
-    """What is wrong with an answer as the last one of a turn; "" when it ended in order."""
+    """The fault of an answer as the last one of a turn; "" if it ended in order."""
     a = exchange.answered
     if a is None or (a.status or 200) >= 400 or a.outcome == "timeout":
         return "failed"
@@ -174,7 +176,7 @@ def wrong(exchange: Exchange) -> str:
 
 
 def _is_synthetic(exchange: Exchange) -> bool:
-    """Whether a wrapper wrote the answer itself: it counts no token, and says that it failed."""
+    """Whether a wrapper wrote the answer itself: it counts no token, and reports a failure."""
     usage = exchange.answered.usage if exchange.answered else {}
     counts = [usage.get(name) for name in ("input_tokens", "output_tokens")]
     said = exchange.reply.text.strip().lower() if exchange.reply else ""
@@ -190,10 +192,10 @@ STATUSES: dict[str, OutcomeWord] = {
     "canceled": "cancelled",
     "limit": "limit",
 }
-"""Status words of a final; any other word claims no success: `failed_truthfully`."""
+"""The outcome of each status of a final; any other status means `failed_truthfully`."""
 
 TELLING = frozenset({"final", "error", "notice"})
-"""The outbox kinds by which a user is told how a turn goes."""
+"""The outbox kinds that tell a user about the state of a turn."""
 
 _WORST: tuple[OutcomeWord, ...] = ("limit", "none", "failed_truthfully", "cancelled", "completed")
 
@@ -209,8 +211,8 @@ def claimed(sending: Sending) -> OutcomeWord:
 def outcome(history: History) -> OutcomeWord:
     """The outcome of the run: the worst of its turns (limit, none, failed, cancelled, completed).
 
-    A turn that met a limit of the harness is `limit`; one that was cancelled and says no more is
-    `cancelled`; one that says nothing is `none`. A turn that a kill cut off counts as the one in
+    A turn that met a limit of the harness is `limit`; a cancelled turn without a later reply is
+    `cancelled`; a turn without a reply is `none`. A turn that a kill cut off counts as the turn in
     which its message came again.
     """
     turns = history.trace.turns.values()
@@ -220,8 +222,8 @@ def outcome(history: History) -> OutcomeWord:
 
 
 def _ignored(turn: Turn, last: dict[str, Turn]) -> bool:
-    """Whether the message had come before, and nothing was said to it again; or comes again, for
-    nothing was said to it when the agent was killed."""
+    """Whether the message was answered before and gets no second reply, or was not answered before
+    a kill and comes again."""
     assert turn.delivery is not None
     again = bool(turn.interrupted_n) and last[turn.delivery.inbound.id] is not turn
     return (turn.redelivery or again) and not turn.endings
@@ -236,12 +238,12 @@ def _of_turn(turn: Turn) -> OutcomeWord:
 
 
 def expected(history: History) -> Expect:
-    """The scenario's expectation, as it stands in the start of the run."""
+    """The scenario's expectation, from the start event of the run."""
     return msgspec.convert(history.trace.settings.get("expect") or {}, type=Expect)
 
 
 def is_taken(sending: Sending) -> bool:
-    """Whether the outbox took what the agent said."""
+    """Whether the outbox accepted the message."""
     return sending.answered is not None and sending.answered.complete
 
 
@@ -250,9 +252,9 @@ TurnName: TypeAlias = tuple[str, int]
 
 
 class Child(msgspec.Struct, frozen=True):
-    """A session that another one made: its first call is event `n`.
+    """A session that another session started: its first call is event `n`.
 
-    `root` is the turn of the user that it works for, `depth` how many parents it has.
+    `root` is the user's turn that it works for; `depth` is the number of sessions above it.
     """
 
     session: str
@@ -267,7 +269,7 @@ Family: TypeAlias = dict[str, Child]
 
 
 def children(trace: Trace) -> Family:
-    """The children of a run by session, in the order in which they were made."""
+    """The children of a run by session, in the order of their start."""
     found: Family = {}
     turns: dict[str, int] = {}
     for exchange in trace.exchanges:
@@ -283,14 +285,14 @@ def children(trace: Trace) -> Family:
 
 
 def root_turn(family: Family, event: Called | Answered) -> TurnName:
-    """The turn of the user that an event belongs to, as far as it was known by then."""
+    """The user's turn that an event belongs to, as far as it was known at that event."""
     child = family.get(event.session)
     return child.root if child and child.n <= event.n else (event.session, event.turn)
 
 
 def gave_up(trace: Trace, turn: Turn) -> bool:
-    """Whether a turn of an open script ends with an error after so many failures in it as the
-    profile says (`gives_up_after`): failed tools, calls that never ran, answers that end wrongly.
+    """Whether a turn of an open script ends with an error after as many failures as the profile's
+    `gives_up_after`. Failures are failed tools, calls that never ran, and answers with a wrong end.
     """
     most = trace.profile.gives_up_after
     if most is None or not trace.is_open or not turn.endings:

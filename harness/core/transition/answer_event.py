@@ -53,18 +53,22 @@ def record_reply(
     call: Call,
     plan: tuple[Send, ...],
     reply: Reply,
+    said: str,
     *,
     turn: int | None,
     too_large: bool,
 ) -> Plan:
-    """Record a reply as the wire wrote it; return what the door carries out."""
+    """Record a reply as the wire wrote it; return what the door carries out.
+
+    `said` is the digest of its message.
+    """
     head = plan[0].head
     assert head is not None
     history.answered(
         call.key, "model", call.at_ms, call.session, call.turn,
         script_turn=turn, steps=(record_sends(plan),), status=head.status,
-        blocks=history.note(Message("assistant", reply.blocks), call.at_ms),
-        stop=reply.stop, usage=reply.usage, rare={"too_large": True} if too_large else None,
+        blocks=said, stop=reply.stop, usage=reply.usage,
+        rare={"too_large": True} if too_large else None,
     )  # fmt: skip
     return plan
 

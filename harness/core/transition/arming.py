@@ -21,6 +21,7 @@ from harness.core.values.calls import Call, InboxRequest, StoreRequest, ToolRequ
 from harness.core.values.draws import Draws
 from harness.core.values.plans import ApiError, Plan
 from harness.core.values.provider_traits import ProviderTraits
+from harness.core.values.tool_names import ToolNames
 
 Stage = Literal["value", "bytes"]
 
@@ -53,7 +54,8 @@ class ArmedFault:
     """A fault function with its knobs; counts how often it changed a plan.
 
     `layer` is told where the kind does not name it: of a fault that a plug-in brought. `traits` are
-    those of the run's provider, which the transition sets. A `gate` is asked in place of `when`.
+    those of the run's provider, `names` the agent's for the tools; the transition sets both. A
+    `gate` is asked in place of `when`.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class ArmedFault:
     ) -> None:
         self.spec, self.stage, self._wire, self.layer = spec, stage, wire, layer
         self._refusals, self.traits = refusals or {}, ProviderTraits()
+        self.names = ToolNames()
         self.function = function
         self._seam, _, self._part = (spec.on or "model").partition(":")
         self._when = msgspec.convert(spec.when, type=int | tuple[int, ...] | When)
@@ -95,7 +98,9 @@ class ArmedFault:
         if not self.is_due(call, past, draws):
             return plan
         firing = self.fired + 1 if self.spec.then == "escalate" else 1
-        moment = Moment(call, past, draws, firing, self._wire, self._refusals, self.traits)
+        moment = Moment(
+            call, past, draws, firing, self._wire, self._refusals, self.traits, self.names
+        )
         bent = self.function(moment, plan, **self.spec.settings)
         if bent != plan:
             self.fired += 1

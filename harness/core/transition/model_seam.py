@@ -73,6 +73,7 @@ class ModelSeam:
         self._readers: dict[tuple[str, str], Reader] = {}
         self._last_key: dict[tuple[str, str], str] = {}
         self._named: dict[str, tuple[object, str]] = {}
+        self._replied: tuple[object, str] = (None, "")
         self._too_large = TooLarge(wire)
         self._headers = RequestHeaders((*wire.kept_headers, *_KEPT_HEADERS))
         self._settings: dict[tuple[str, str], tuple[object, str]] = {}
@@ -179,8 +180,16 @@ class ModelSeam:
                 hosted = endpoint.sent(plan)
                 assert only_sends(hosted), "a host adds no step"
                 plan = hosted
-            return record_reply(self.history, call, plan, value, turn=turn, too_large=large)
+            said = self._reply_name(value, call.at_ms)
+            return record_reply(self.history, call, plan, value, said, turn=turn, too_large=large)
         return self._bent(call, reading, value, turn, error, due, endpoint)
+
+    def _reply_name(self, reply: Reply, at_ms: int) -> str:
+        """The digest of a reply's message; a script says one reply many times."""
+        if self._replied[0] is not reply.blocks:
+            message = Message("assistant", reply.blocks)
+            self._replied = reply.blocks, self.history.note(message, at_ms)
+        return self._replied[1]
 
     def _bent(
         self,
@@ -364,7 +373,7 @@ class RequestHeaders:
 
     def take(self, headers: dict[str, str]) -> None:
         """Take in the headers of a request, by names in small letters."""
-        if headers == self._last:
+        if headers is self._last or headers == self._last:
             return
         self._last = headers
         self.kept = {name: headers[name] for name in self._names if name in headers}

@@ -19,6 +19,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, ToolSpec
 from harness.core.values.plans import ApiError, Facts, Plan, Recorded, Reply, Send, Value
 from harness.core.values.provider_traits import ProviderTraits
+from harness.core.values.tool_names import ToolNames
 from harness.core.values.verdict import Finding
 
 
@@ -190,7 +191,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
 
     `firing` counts how often an escalating fault has fired, this time included; 1 for others.
     `refusals` are what the provider answers for a rule that is broken, `traits` what else a fault
-    asks about it.
+    asks about it. `names` are the agent's names of the scenario's tools.
     """
 
     call: Call
@@ -200,6 +201,13 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     wire: str = ""
     refusals: Mapping[str, ApiError] = {}
     traits: ProviderTraits = ProviderTraits()
+    names: ToolNames = ToolNames()
+
+    @property
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """The tools that a fault may call: a program's own ones only where it offers none of the
+        scenario's, for nobody sees what the program does with them."""
+        return self.names.of_the_scenario(self.call.tools)
 
     @property
     def harder(self) -> int:

@@ -80,7 +80,7 @@ class Transition:
         self._tool_names = ToolNames(scenario.tools, scenario.profile)
         self.inbox = inbox.Inbox(inbox.entries(scenario.inbox))
         for fault in self.faults:
-            fault.traits = wire.traits()
+            fault.traits, fault.names = wire.traits(), self._tool_names
         history.fault_layers = {f.spec.kind: f.layer for f in self.faults if f.layer}
         self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
         self.look: Callable[[int], None] = _unseen

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from harness.core.values.messages import ToolUse
+from harness.core.values.messages import ToolSpec, ToolUse
 from harness.core.values.plans import Reply
 from harness.core.values.profile import NO_PROFILE, Profile
 
@@ -45,6 +45,11 @@ class ToolNames:
             return agent
         found = [o for o in offered if o.startswith(_MCP) and self.meant_by(o) == name]
         return found[0] if len(found) == 1 else name
+
+    def of_the_scenario(self, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+        """The offered tools that are the scenario's; all of them where none is."""
+        found = tuple(tool for tool in offered if self.meant_by(tool.name) in self._agents)
+        return found or offered
 
     def in_agents_words(self, reply: Reply, offered: Iterable[str]) -> Reply:
         """A reply of the script with the agent's names in its calls."""

@@ -51,7 +51,7 @@ def empty_input(moment: Moment, plan: Plan) -> Plan:
     def emptied(call: ToolUse) -> tuple[ToolUse, ...]:
         tool = tool_named(moment, call.name)
         if tool is None or not tool.required:
-            tool = next((t for t in moment.call.tools if t.required), None)
+            tool = next((t for t in moment.tools if t.required), None)
         return (_given(made_call(moment, tool), {}),) if tool else ()
 
     return with_calls(moment, plan, emptied)
@@ -126,7 +126,7 @@ def _given(call: ToolUse, value: Json) -> ToolUse:
 
 def _needing_nothing(moment: Moment, value: Json) -> tuple[ToolUse, ...]:
     """A call of the first tool that requires nothing."""
-    tool = next((tool for tool in moment.call.tools if not tool.required), None)
+    tool = next((tool for tool in moment.tools if not tool.required), None)
     return (_given(made_call(moment, tool), value),) if tool else ()
 
 

@@ -1,5 +1,6 @@
 """Calls that go on and on: the same, the same few, ever new ones.
 
+They call the scenario's tools, and the agent's own ones only where it offers none of those.
 Armed `often: forever` they end only where no tools are offered: there the script speaks again.
 `changing_result` changes a tool's answer, because the result tells polling from a loop.
 """
@@ -57,7 +58,7 @@ def failed_call_again(moment: Moment, plan: Plan) -> Plan:
 
 def cycle_of_calls(moment: Moment, plan: Plan, *, period: Period = 2) -> Plan:
     """A few calls in turn, A B A B: `period` of them, of different tools or arguments."""
-    tools = moment.call.tools
+    tools = moment.tools
     if not tools:
         return plan
     calls = [made_call(moment, tools[n % len(tools)], n) for n in range(period)]
@@ -88,14 +89,14 @@ def identical_calls_in_one_reply(moment: Moment, plan: Plan, *, count: Many = 10
 
 def parallel_calls(moment: Moment, plan: Plan, *, count: Many = 20) -> Plan:
     """One reply makes `count` different calls at once, of the tools in turn."""
-    tools = moment.call.tools
+    tools = moment.tools
     made = [made_call(moment, tools[n % len(tools)], n) for n in range(count) if tools]
     return calling(moment, plan, *made)
 
 
 def endless_new_calls(moment: Moment, plan: Plan) -> Plan:
     """Each reply calls the next tool with arguments not given before, and none is an answer."""
-    tools = moment.call.tools
+    tools = moment.tools
     number = moment.call.n
     made = [made_call(moment, tools[number % len(tools)], number)] if tools else []
     return calling(moment, plan, *made)
@@ -131,7 +132,7 @@ def spawns_itself(
 
 def _with_arguments(moment: Moment) -> list[ToolUse]:
     """A call whose arguments can be varied."""
-    offered = (made_call(moment, tool) for tool in moment.call.tools)
+    offered = (made_call(moment, tool) for tool in moment.tools)
     calls = [*call_of(moment), *offered]
     return [call for call in calls if varied(call.input, 1) != call.input][:1]
 

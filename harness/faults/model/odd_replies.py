@@ -138,7 +138,7 @@ Bytes = Annotated[int, msgspec.Meta(ge=1, le=100_000_000)]
 
 def imitated_call(moment: Moment, plan: Plan) -> Plan:
     """The text spells out a tool call, as some models do in place of making one."""
-    name = moment.call.tools[0].name if moment.call.tools else "delete"
+    name = moment.tools[0].name if moment.tools else "delete"
     return _preceded_by(plan, _CALL % name)
 
 

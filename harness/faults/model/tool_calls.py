@@ -56,7 +56,7 @@ def call_of(moment: Moment) -> list[ToolUse]:
     last = last_call(moment)
     if last is not None:
         return [msgspec.structs.replace(last, id=new_id(moment))]
-    return [made_call(moment, tool) for tool in moment.call.tools[:1]]
+    return [made_call(moment, tool) for tool in moment.tools[:1]]
 
 
 def last_call(moment: Moment) -> ToolUse | None:

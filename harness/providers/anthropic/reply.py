@@ -6,9 +6,11 @@ are constant, so that a run repeats to the byte; only a 429 shows them used up.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from harness.core.transition.ports import Reading
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Json
+from harness.core.values.messages import Json, Text
 from harness.core.values.plans import ApiError, Facts, Head, Recorded, Reply, Send
 from harness.providers.anthropic.blocks import block_to
 from harness.providers.anthropic.record import RECORD
@@ -57,15 +59,57 @@ def write(
     id_ = f"req_{name}"
     if isinstance(value, ApiError):
         return _refused(value, id_)
-    content = list(map(block_to, value.blocks))
-    message = _message(value, content, reading, f"msg_{name}")
-    if isinstance(reading, AnthropicReading) and reading.turn is not None:
-        reading.turn.keep(f"msg_{name}", content)
+    first, *others = _frames(value, reading, name)
     if not reading.stream:
-        return (Send(encode(message), json_head(200, id_)),)
-    first, *others = events(message)
+        return (Send(first, json_head(200, id_)),)
     head = Head(200, {**_STREAM_USUAL, RECORD.headers.request_id: id_})
     return (Send(first, head), *map(Send, others))
+
+
+def _frames(value: Reply, reading: Reading, name: str) -> list[bytes]:
+    """A reply as events, or as one body."""
+    plain = isinstance(reading, AnthropicReading) and reading.turn is None
+    changed = reading.transformations() if isinstance(reading, AnthropicReading) else []
+    if plain and not changed and (text := _kept_text(value)):
+        before, after, others = _text_frames(
+            text, value.stop, reading.model, reading.tokens, reading.stream
+        )
+        return [b"%b%b%b" % (before, name.encode(), after), *others]
+    content = list(map(block_to, value.blocks))
+    message = _message(value, content, reading.model, reading.tokens, f"msg_{name}")
+    if changed:
+        message["input_transformations"] = changed
+    if isinstance(reading, AnthropicReading) and reading.turn is not None:
+        reading.turn.keep(f"msg_{name}", content)
+    message |= value.extra
+    return events(message) if reading.stream else [encode(message)]
+
+
+_KEPT_CHARACTERS = 2000
+
+
+def _kept_text(value: Reply) -> str:
+    """The text of a reply that says nothing else; "" for any other, and for a long one."""
+    only = value.blocks[0] if len(value.blocks) == 1 else None
+    if not isinstance(only, Text) or only.extra or value.usage or value.extra:
+        return ""
+    return only.text if len(only.text) <= _KEPT_CHARACTERS else ""
+
+
+@lru_cache(maxsize=64)
+def _text_frames(
+    text: str, stop: str | None, model: str, size: int, stream: bool
+) -> tuple[bytes, bytes, list[bytes]]:
+    """The answer that says a text, which a script may say many times; the first frame is cut where
+    the name of the message stands."""
+    value, content = Reply((), stop), [block_to(Text(text))]
+    message = _message(value, content, model, size, f"msg_{_CUT}")
+    first, *others = events(message) if stream else [encode(message)]
+    before, _, after = first.partition(_CUT.encode())
+    return before, after, others
+
+
+_CUT = "0" * 24
 
 
 def write_facts(value: Facts | ApiError, key: str, draws: Draws) -> tuple[Send, ...]:
@@ -90,18 +134,18 @@ def error_envelope(error: ApiError, id_: str) -> dict[str, Json]:
 
 
 def _message(
-    reply: Reply, content: list[dict[str, Json]], reading: Reading, id_: str
+    reply: Reply, content: list[dict[str, Json]], model: str, size: int, id_: str
 ) -> dict[str, Json]:
     message: dict[str, Json] = {
         "id": id_,
         "type": "message",
         "role": "assistant",
-        "model": reading.model,
+        "model": model,
         "content": content,
         "stop_reason": reply.stop,
         "stop_sequence": None,
         "usage": {
-            "input_tokens": reading.tokens,
+            "input_tokens": size,
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": 0,
             "output_tokens": tokens(len(encode(content))),
@@ -110,6 +154,4 @@ def _message(
     }
     if reply.stop == "refusal":
         message["stop_details"] = {"type": "refusal", "category": None, "explanation": None}
-    if isinstance(reading, AnthropicReading) and (changed := reading.transformations()):
-        message["input_transformations"] = changed
-    return message | reply.extra
+    return message

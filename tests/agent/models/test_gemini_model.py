@@ -21,7 +21,7 @@ from harness.core.values.messages import (
 from harness.transports.sdk_clients import http_library
 
 http: Any = http_library()
-"""The newest library, which the agent's own client takes whatever the SDKs ride on."""
+"""The newest library, which the agent's own client accepts beside any SDK."""
 
 RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "7.5s"}
 BUSY = {"error": {"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED"}}

@@ -1,4 +1,4 @@
-"""A stream is given up once it has said nothing for too long, whatever keeps it open."""
+"""A stream without content for too long is abandoned, even if pings keep it open."""
 
 from __future__ import annotations
 

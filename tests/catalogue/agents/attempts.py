@@ -148,7 +148,7 @@ class _Scratch(RowTranscript):
 
 class _FromScratch(Loop):
     def recover(self, failure: ModelFailure, times: int) -> None:
-        """Begin the turn anew."""
+        """Restart the turn."""
         super().recover(failure, times)
         assert isinstance(self.transcript, _Scratch)
         self.transcript.restart()
@@ -187,5 +187,5 @@ class _Job(Gateway):
 
 
 def runs_a_job_again(brief: Brief) -> None:
-    """Takes the agent's own limit for an error like any other, and runs it anew."""
+    """Handles the agent's own limit as an ordinary error, and runs it again."""
     build(brief, gateway=_Job, transcript=_Scratch).run()

@@ -27,7 +27,7 @@ _LONG = Policy(max_model_calls=200, max_failures=200)
 
 
 class _Endless(Loop):
-    """Compacts after each overflow, and asks again whatever came of it."""
+    """Compacts after each overflow, and asks again after any outcome."""
 
     def recover(self, failure: ModelFailure, times: int) -> None:
         """Begin with a fresh count of attempts."""
@@ -61,7 +61,7 @@ class _FiveTimes(_Resending):
     most = 5
 
     def check(self) -> None:
-        """Go on whatever the user says."""
+        """Continue after any message of the user."""
 
 
 def sends_the_same_five_times(brief: Brief) -> None:
@@ -103,7 +103,7 @@ class _SilentlyEnding(Gateway):
 
 
 def bails_out_in_silence(brief: Brief) -> None:
-    """Gives up a short conversation that cannot be made shorter, and tells nobody."""
+    """Gives up a short conversation that cannot be shortened, without a message."""
     build(brief, gateway=_SilentlyEnding, overflow=_NEVER).run()
 
 

@@ -104,7 +104,7 @@ class _TwoLoops(Gateway):
         self.old = [(pending.inbound, transcript, loop)]
 
     def receive(self, inbound: Inbound) -> None:
-        """Answer a message that comes again, whoever works on it."""
+        """Answer a redelivered message, even while another process works on it."""
         old, self.old = getattr(self, "old", []), []
         known = any(row.inbound == inbound.id for row in self.store.rows(inbound.session))
         again = msgspec.structs.replace(inbound, id=f"{inbound.id}-again")

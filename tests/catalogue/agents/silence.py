@@ -64,7 +64,7 @@ class _Idle(Loop):
 
 
 def idles_before_the_end(brief: Brief) -> None:
-    """Is alive between its last tool and the end of the turn, and asks nobody."""
+    """Is alive between its last tool and the end of the turn, and calls no model."""
     idle = type("Idle", (_Idle,), {"sleep": staticmethod(brief.clock.sleep)})
     build(brief, turn=idle).run()
 
@@ -107,7 +107,7 @@ class _Raising(Toolbox):
 
 class _Standing(Gateway):
     def turn(self, inbound: Inbound, transcript: SessionTranscript) -> None:
-        """Work on one message; what a tool raises is nobody's."""
+        """Work on one message; no code catches a tool's error."""
         with suppress(ToolError, OSError):
             self.settle(inbound, transcript, self.loop_for(inbound, transcript).run())
 

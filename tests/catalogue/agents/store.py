@@ -21,7 +21,7 @@ _WRITES = {"accept": True, "append": "", "reply": "", "begin": 1, "delivered": N
 
 
 class _Careless:
-    """A store whose refusals nobody sees; with `once`, the first one is the last call it gets."""
+    """A store whose refusals stay unseen; with `once`, the first one is the last call it gets."""
 
     once = False
 
@@ -127,14 +127,14 @@ def splits_records_at_u2028(brief: Brief) -> None:
 
 
 class _Glued(_Careless):
-    """The first row behind a torn line becomes a part of it, and nobody can read the two."""
+    """The first row behind a torn line becomes a part of it, and both are unreadable."""
 
     def __init__(self, store: Any) -> None:
         super().__init__(store)
         self._torn = bool(store.notes)
 
     def accept(self, inbound: Inbound, message: Message) -> bool:
-        """Append a message behind whatever is there."""
+        """Append a message without a check of the file's end."""
         if self._torn:
             self._torn = False
             return True

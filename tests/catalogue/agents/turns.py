@@ -71,7 +71,7 @@ def stops_at_a_limit_without_a_word(brief: Brief) -> None:
 
 
 class _EqualCalls:
-    """Counts calls alone, whatever was done between them and whatever they brought."""
+    """Counts only calls, without their results and without the calls between them."""
 
     def __init__(self) -> None:
         self._seen: list[str] = []
@@ -111,7 +111,7 @@ def asks_for_the_same_cut_again(brief: Brief) -> None:
 
 class _Whole(SecondModel):
     def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
-        """Look at no output, whatever it says about its end."""
+        """Ignore the output and its stop reason."""
         is_cut = answer.stop == "max_tokens"
         return msgspec.structs.replace(answer, stop="end_turn") if is_cut else answer
 

@@ -138,4 +138,4 @@ def test_overloaded_session_goes_on_while_others_succeed() -> None:
     assert status == {"busy": {529}, "other": {200}}
     asked = [event.at_ms for event in answers(done) if event.session == "busy"]
     gaps = [later - earlier for earlier, later in pairwise(asked)]
-    assert gaps == sorted(gaps), "the SDK's back-off grows whatever others do"
+    assert gaps == sorted(gaps), "the SDK's back-off grows independently of the others"

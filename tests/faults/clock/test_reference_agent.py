@@ -1,4 +1,4 @@
-"""The reference agent under every clock fault, once and for ever: no check has a finding."""
+"""The reference agent under every clock fault, once and always: no check has a finding."""
 
 from __future__ import annotations
 

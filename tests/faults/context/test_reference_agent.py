@@ -1,4 +1,4 @@
-"""The reference agent survives every context fault, once and for ever."""
+"""The reference agent survives every context fault, once and always."""
 
 from __future__ import annotations
 

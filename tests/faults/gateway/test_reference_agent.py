@@ -1,4 +1,4 @@
-"""The reference agent survives every gateway fault, once, three times and for ever."""
+"""The reference agent survives every gateway fault, once, three times and always."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ KILLS = [kind for kind in GATEWAY if faults()[kind].kills]
 ENDLESS = {
     kind for kind in GATEWAY if faults()[kind].seams == ("inbox",) and "attachment" not in kind
 } - {"gateway.cancelled", "gateway.disconnected", "gateway.overtaken"}
-"""An inbox that never ends ends no run, so these are not armed for ever; nor are kills."""
+"""With an endless inbox no run ends, so these faults and kills are not armed for all calls."""
 
 ORDER = {"type": "object", "properties": {"order": {"type": "integer"}}, "required": ["order"]}
 SECOND = {"gateway.redelivered", "gateway.repeated_by_the_user", "gateway.echoed"}
 
 SILENT = {*(f"gateway.{name}" for name in ("delivery_fails", "delivery_times_out", "flood_wait"))}
 SILENT |= {"gateway.final_fails"}
-"""With a channel that never takes anything nobody can be told: the reply is kept as undelivered."""
+"""A channel that accepts nothing can deliver no notice: the reply is kept as undelivered."""
 
 IDLE = {"gateway.cancelled", "gateway.disconnected", "gateway.attachment_only"}
 """Struck by these in every turn, no turn ever comes to ask the model."""

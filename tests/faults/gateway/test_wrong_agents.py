@@ -86,7 +86,7 @@ class Small:
         return self.tools[call["name"]].call(dict(call["input"]), id=call["id"])
 
     def say(self, text: str, inbound: Any) -> None:
-        """Send a reply; where nobody confirms it, once more with a word about it."""
+        """Send a reply; without a confirmation, send it once more with a note."""
         try:
             self.brief.send(text, in_reply_to=inbound.id)
         except TimeoutError:
@@ -110,7 +110,7 @@ class GoesByTheText(Small):
 
 
 class SaysItAgain(Small):
-    """Sends the same text again when nobody confirms it."""
+    """Sends the same text again without a confirmation."""
 
     def say(self, text: str, inbound: Any) -> None:
         """Twice, if need be."""

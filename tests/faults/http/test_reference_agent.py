@@ -1,4 +1,4 @@
-"""The reference agent lives through every fault of the layer, once and for ever."""
+"""The reference agent survives every fault of the layer, once and always."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference agent survives whatever a model says, once and for ever, streamed and not."""
+"""The reference agent survives any answer of a model, once and always, streamed and not."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ WRITES: dict[str, tuple[Meets, ...]] = {
         Meets("jsonl", ("load: OSError: [Errno 5] Input/output error",)),
     ),
 }
-"""The first write of the agent, or its first read, is hit; whatever comes after it succeeds."""
+"""The first write of the agent, or its first read, is hit; all later ones succeed."""
 
 KILLED: dict[str, tuple[Meets, ...]] = {
     "killed_at_write": tuple(

@@ -1,8 +1,8 @@
-"""The reference agent under every fault of the layer, once and for ever, on both kinds of store.
+"""The reference agent under every fault of the layer, once and always, on both kinds of store.
 
-No check has a finding, except where nobody could have done better: a process that is killed for
-ever answers nobody, a disk that is full for ever takes no message in, and what a second process
-does to the session is that process's.
+No check has a finding, except where no agent could do better. A process that is killed at every
+start never answers. A disk that stays full stores no message. The writes of a second process are
+not the agent's.
 """
 
 from __future__ import annotations

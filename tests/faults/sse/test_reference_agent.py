@@ -1,4 +1,4 @@
-"""The reference agent survives every fault of a stream, once and for ever."""
+"""The reference agent survives every fault of a stream, once and always."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference agent survives every tool fault, once and for ever, and tells the truth of it."""
+"""The reference agent survives every tool fault, once and always, and reports it truthfully."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_a_late_tool_takes_virtual_time_and_is_given_up_by_a_limit() -> None:
     given_up = Met("tools.late", wait_s=90.0, timeout_s=30.0)
     assert isinstance(given_up.error, TimeoutError)
     assert given_up.clock.now_ms() == 30_000
-    assert effects(given_up.run) == ["payment"], "the tool goes on, whoever waits"
+    assert effects(given_up.run) == ["payment"], "the tool continues without a waiting caller"
 
 
 def test_a_tool_that_never_returns_is_given_up_by_a_limit() -> None:

@@ -94,7 +94,7 @@ def test_a_fault_can_make_counts_disagree_with_usage() -> None:
 
 
 def scaled(moment: Moment, plan: Plan) -> Plan:
-    """A thousand tokens, whatever is counted."""
+    """A thousand tokens for any text."""
     match plan:
         case (Answer(Facts()),):
             return (Answer(Facts({"input_tokens": 1000})),)

@@ -1,4 +1,4 @@
-"""Thinking that others signed, or nobody: refused in a run, unless it was given out there."""
+"""Thinking with a foreign signature or none: refused in a run, unless the run sent it."""
 
 from __future__ import annotations
 

@@ -36,6 +36,18 @@ def test_what_is_written_is_read_back(reply: Reply, stream: bool) -> None:
     assert reply.usage.items() <= parsed.usage.items()
 
 
+@given(texts, st.sampled_from(["end_turn", "refusal", None]), st.booleans())
+def test_a_text_that_is_said_again_is_written_as_any_reply(
+    text: str, stop: str | None, stream: bool
+) -> None:
+    for key in ("main/model#1", "main/model#2"):
+        said = WIRE.write(Reply((Text(text),), stop), reading(stream), key, Draws(7))
+        counted = WIRE.parse(joined(said), content_type(said)).usage
+        usage = {"output_tokens": counted["output_tokens"]}
+        other = Reply((Text(text),), stop, usage)
+        assert said == WIRE.write(other, reading(stream), key, Draws(7))
+
+
 @given(replies)
 def test_plain_and_streamed_say_the_same(reply: Reply) -> None:
     plain, streamed = written(reply), written(reply, stream=True)

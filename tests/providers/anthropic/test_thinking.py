@@ -1,4 +1,4 @@
-"""Signed thinking: whatever was changed since is told apart, however the request was reached."""
+"""Signed thinking: each change of it is found, on every path to the request."""
 
 from __future__ import annotations
 

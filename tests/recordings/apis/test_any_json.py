@@ -1,4 +1,4 @@
-"""Whatever JSON a recording holds where a request or an answer should be: nothing raises."""
+"""Any JSON in the place of a recorded request or answer: nothing raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a transcript holds, it becomes a scenario file that is read, or a clear refusal."""
+"""Any transcript becomes a scenario file that loads, or is refused with a clear error."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def _import(name: str, folder: Path) -> ScenarioImport:
 def test_the_recording_is_that_of_the_run(name: str) -> None:
     kept = decode(path_of(name).read_bytes())
     made = decode(encode(rebuild(name).history.events))
-    assert canonical(kept) == canonical(made), "make it anew: python -m tests.record_incidents"
+    assert canonical(kept) == canonical(made), "make it again: python -m tests.record_incidents"
     codes = {f.code for f in judge(kept).findings} | {f.check for f in judge(kept).findings}
     assert INCIDENTS[name].killed_by in codes
 

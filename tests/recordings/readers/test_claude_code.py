@@ -1,4 +1,4 @@
-"""Session logs: what the API saw, whatever order the lines were written in."""
+"""Session logs: what the API received, with the lines in any order."""
 
 from __future__ import annotations
 

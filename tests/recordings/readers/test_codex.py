@@ -1,4 +1,4 @@
-"""Codex rollouts: the items of the conversation, whatever else is written between them."""
+"""Codex rollouts: the items of the conversation, with any other lines between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees: a path from a root to a leaf is a transcript, whatever is wrong with the links."""
+"""Trees: a path from a root to a leaf is a transcript, with any damage of the links."""
 
 from __future__ import annotations
 

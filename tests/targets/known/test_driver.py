@@ -134,7 +134,7 @@ def test_the_server_of_tools_is_awake_before_the_first_message() -> None:
         driver._wake_tools(f"http://127.0.0.1:{server.server_port}/mcp")
         waiting.result(10)
     assert [msgspec.json.decode(body)["method"] for body in asked] == ["initialize"]
-    driver._wake_tools("http://127.0.0.1:9/mcp")  # a server that is not there stops nobody
+    driver._wake_tools("http://127.0.0.1:9/mcp")  # a missing server does not stop the driver
 
 
 @pytest.mark.parametrize("resets", [True, False])

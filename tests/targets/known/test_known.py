@@ -54,6 +54,19 @@ def test_a_program_that_is_not_installed_is_one_line_with_the_command(
     )
 
 
+def test_the_package_that_brings_the_tools_is_asked_for_before_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.targets.known.find_spec", lambda name: None)
+    program = tmp_path / "codex"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    with pytest.raises(
+        InputError, match=r"needs the package mcp: pip install 'loop-harness\[mcp\]'"
+    ):
+        resolve(f"codex?program={program}")
+
+
 def test_a_program_beside_the_path_is_named_by_an_option(tmp_path: Path) -> None:
     program = tmp_path / "claude"
     program.write_text("#!/bin/sh\n")
