@@ -13,10 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tests.compat.environments import ROOT, PlayedSet, data, python_of
-from tests.compat.results import Result
-
-SHOWN = ("anthropic", "openai", "pytest")
-"""The packages whose versions the table names."""
+from tests.compat.results import SHOWN, Result
 
 _VERSIONS = (
     "import json, platform, importlib.metadata as m; "

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from tests.compat.environments import HERE, ROOT, data
+from tests.compat.environments import HERE, ROOT, Row, data
+
+SHOWN = ("anthropic", "openai", "pytest")
+"""The packages whose versions the table names."""
 
 KEPT = HERE / "results.tsv"
 PAGE = ROOT / "docs" / "compatibility.md"
@@ -76,6 +79,11 @@ def table(results: Mapping[str, Result]) -> Iterable[str]:
         yield (
             _cells(results[name]) if name in results else f"| {row.python} | | | | | | not played |"
         )
+
+
+def _unplayed(row: Row) -> str:
+    versions = " | ".join(row.packages.get(package, "") for package in SHOWN)
+    return f"| {row.python} | {versions} | | | not played |"
 
 
 def _cells(found: Result) -> str:
