@@ -19,7 +19,7 @@ Values = st.SearchStrategy[Any]
 
 OPEN = 0.001
 SPAN = 2_000
-"""How far drawn numbers lie from their bound."""
+"""The largest distance of drawn numbers from their bound."""
 
 _JSON: Values = st.sampled_from([None, True, 0, 1.5, "", "text", [], ["a"], {}, {"key": "value"}])
 _WORDS: Values = st.sampled_from(["", "a", "ping", "ünïcödé", "two words", "x" * 200])
