@@ -1,11 +1,13 @@
 """The build step of the wheel: it takes the scenarios, cassettes, examples and docs along.
 
-All else stands in pyproject.toml. An editable install takes nothing along: it finds the folders
-beside the package.
+The description of the package is the README without its links to files, which a package index has
+not. All else stands in pyproject.toml. An editable install takes nothing along: it finds the
+folders beside the package.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -39,4 +41,15 @@ class BuildWithBundle(build_py):
         return Path(self.build_lib, "harness", FOLDER)
 
 
-setup(cmdclass={"build_py": BuildWithBundle})
+def description() -> str:
+    """The README, whose pictures and links to files are left out, and whose web links stay."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    without_pictures = re.sub(r"!\[[^\]]*\]\((?!https?:)[^)]*\)\n*", "", text)
+    return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", without_pictures)
+
+
+setup(
+    cmdclass={"build_py": BuildWithBundle},
+    long_description=description(),
+    long_description_content_type="text/markdown",
+)

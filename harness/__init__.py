@@ -2,8 +2,8 @@
 
 The names of this module are the public API, together with those of `harness.faults`,
 `harness.checks`, `harness.recordings`, `harness.stores`, `harness.strategies`, `harness.contracts`,
-`harness.agent` and `harness.adapters`. Each is imported from its home when it is first used, so
-that `import harness` costs nothing; type checkers see them all.
+`harness.agent` and `harness.adapters`. A name is imported from its module at its first use, so
+`import harness` is cheap. Type checkers see all names.
 """
 
 from __future__ import annotations

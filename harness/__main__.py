@@ -1,4 +1,4 @@
-"""`python -m harness`: the console script by another name."""
+"""`python -m harness` runs the same program as the console script."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The configuration: `[tool.harness]` of pyproject.toml, or harness.toml.
 
-It can name modules to import, so it is read only from the folder in which a command starts. A
-scenario from elsewhere brings no configuration with it.
+It can name modules to import, so it is read only from the folder in which a command starts. The
+folder of a scenario file has no influence.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from harness.files.toml_text import line_of, parse_toml
 PYPROJECT, OWN_FILE = "pyproject.toml", "harness.toml"
 
 SUFFIXES = (".toml", ".yaml", ".yml")
-"""How the name of a profile's file ends."""
+"""The suffix of a profile file."""
 
 
 class Configuration(Strict, frozen=True, kw_only=True):
-    """What the start folder configures.
+    """The configuration of the start folder.
 
-    `profile` names one of `profiles`, or a file. `target`, `fail-on` and `limits` hold where the
-    profile says nothing. `catalogue` is what a command plays that names no scenario. `files_from`
-    are folders in which the files of a scenario may stand.
+    `profile` names one of `profiles`, or a file. `target`, `fail-on` and `limits` apply if the
+    profile does not set them. `catalogue` holds the scenarios of a command that names none.
+    `files_from` holds further folders for the files of a scenario.
     """
 
     plugins: tuple[str, ...] = ()
@@ -46,9 +46,9 @@ class Configuration(Strict, frozen=True, kw_only=True):
     files_from: tuple[str, ...] = msgspec.field(default=(), name="files-from")
 
     def chosen_profile(self, named: str, folder: Path) -> Profile:
-        """The profile of a name or a file, else the configured one, with what stands beside it.
+        """The profile of a name or a file, else the configured one, completed by the configuration.
 
-        A file is named from `folder`. Raises InputError for a profile that cannot be used.
+        A file path is relative to `folder`. Raises InputError for an invalid profile.
         """
         name = named or self.profile
         profile = self.named_profile(name, folder) if name else Profile()
@@ -65,7 +65,8 @@ class Configuration(Strict, frozen=True, kw_only=True):
         )
 
     def named_profile(self, name: str, folder: Path) -> Profile:
-        """The profile of a name or a file as it stands; raises InputError for one that is not."""
+        """The profile of a name or a file, without additions; raises InputError for an unknown
+        one."""
         if name in self.profiles:
             return self.profiles[name]
         if os.path.isfile(folder / name) or name.endswith(SUFFIXES):
@@ -77,9 +78,10 @@ class Configuration(Strict, frozen=True, kw_only=True):
 
 
 def check_settings(profile: Profile, named: str, places: Mapping[str, str]) -> None:
-    """Raise InputError for a check, or a setting of one, that there is not.
+    """Raise InputError for an unknown check, or an unknown setting of a check.
 
-    `places` says where the keys of the configuration stand; the profile of a file is only `named`.
+    `places` maps the keys of the configuration to file and line; for a profile file, `named` is the
+    place.
     """
     if not profile.checks:
         return
@@ -101,8 +103,8 @@ def check_settings(profile: Profile, named: str, places: Mapping[str, str]) -> N
 def load_configuration(folder: Path) -> Configuration:
     """The configuration of a folder.
 
-    Raises InputError `FILE:LINE: …` for a file that is no TOML, a key that is unknown or has a
-    wrong value, and where both files configure.
+    Raises InputError `FILE:LINE: …` for invalid TOML, for an unknown key or a wrong value, and if
+    both files configure.
     """
     project = _File(folder / PYPROJECT, ("tool", "harness"))
     own = _File(folder / OWN_FILE, ())
@@ -112,9 +114,9 @@ def load_configuration(folder: Path) -> Configuration:
 
 
 def origins(folder: Path) -> dict[str, str]:
-    """Where each configured key stands: its dotted path, and `FILE:LINE`.
+    """Map the dotted path of each configured key to its `FILE:LINE`.
 
-    Raises InputError for a file that is no TOML.
+    Raises InputError for invalid TOML.
     """
     files = (_File(folder / PYPROJECT, ("tool", "harness")), _File(folder / OWN_FILE, ()))
     return {path: place for file in files for path, place in file.places()}
@@ -133,7 +135,7 @@ class _File:
         self.keys: Mapping[str, Any] | None = found
 
     def places(self) -> Iterator[tuple[str, str]]:
-        """The dotted path of each key, and where it stands."""
+        """Yield the dotted path of each key, and its place."""
         yield from self._below(self.keys or {}, ())
 
     def _below(self, keys: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """The public names of a package, each imported when it is first used.
 
-A public package lists its names once, in the block that type checkers read:
+A public package lists its names once, in a block for type checkers:
 
     TYPE_CHECKING = False
     if TYPE_CHECKING:
@@ -10,7 +10,7 @@ A public package lists its names once, in the block that type checkers read:
 
         __getattr__, __dir__ = lazy_names(__name__)
 
-So `import harness` costs nothing, and no name stands in a second list that could differ.
+So `import harness` is cheap, and there is no second list of names that could differ.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The loader of plug-ins: the user's modules that bring faults, checks, formats or stores.
+"""The loader of plug-ins: modules of the user with faults, checks, formats or stores.
 
 Only the user names a module: by configuration, entry point (group `loop_harness`), flag or
 `load_plugins`. Scenarios and recordings never cause an import. Exactly one room must recognise each
@@ -27,17 +27,17 @@ ROOMS = {
     "harness.recordings": "a format with `document` or `lines`",
     "harness.stores": "a store reader with `path` or `url`",
 }
-"""The rooms that recognise parts, and the parameters by which each does."""
+"""The rooms that recognise parts, and the parameters by which they recognise them."""
 
 CODES_OF_RUNS = ("run", "expect", "script", "target", "limit", "cassette")
-"""What codes about a run itself begin with; no prefix of a plug-in may."""
+"""The prefixes of codes about the run itself; a plug-in must not use them."""
 
 
 def load_plugins(*modules: str) -> tuple[Plugin, ...]:
-    """Load these modules beside the plug-ins of this process; all that are loaded then.
+    """Load these modules beside the plug-ins of this process; return all loaded plug-ins.
 
-    A module that is loaded already is skipped. Raises InputError for a module that cannot be
-    imported, or whose prefix or parts cannot be used; then nothing is loaded.
+    A loaded module is skipped. Raises InputError for a module that cannot be imported, or whose
+    prefix or parts are invalid; then nothing is loaded.
     """
     return _load(modules, Path.cwd())
 
@@ -61,10 +61,10 @@ def _load(modules: Sequence[str], folder: Path) -> tuple[Plugin, ...]:
 def load_configured(
     modules: Sequence[str] = (), *, config: bool = True, folder: Path | None = None
 ) -> tuple[Plugin, ...]:
-    """Load what the start folder configures, what is installed, and `modules`; in this order.
+    """Load the plug-ins of the configuration, the installed ones, and `modules`, in this order.
 
-    `folder` is the current one without it. With `config=False` only `modules` are loaded. Raises
-    InputError as `load_plugins` does, and for a configuration that cannot be used.
+    `folder` defaults to the current folder. With `config=False` only `modules` are loaded. Raises
+    InputError like `load_plugins`, and for an invalid configuration.
     """
     configured(modules, config=config, folder=folder)
     return loaded()
@@ -89,12 +89,12 @@ def configured(
 
 
 def loaded_modules() -> tuple[str, ...]:
-    """The names of the loaded plug-ins' modules, as a worker gets them."""
+    """The module names of the loaded plug-ins, for a worker."""
     return tuple(plugin.module.__name__ for plugin in loaded())
 
 
 def _imported(name: str, folder: Path) -> ModuleType:
-    """Import a module with the start folder first on the path, as for targets."""
+    """Import a module with the start folder first on the path, like a target."""
     place = f"plug-in {name!r}"
     if not re.fullmatch(r"\w+(\.\w+)*", name) or name.endswith(".py"):
         raise InputError("a module is named, as in `my_parts` or `my_package.parts`", place)
@@ -109,7 +109,8 @@ def _imported(name: str, folder: Path) -> ModuleType:
 
 
 def _frame(error: BaseException, name: str) -> str:
-    """Return where the user's code raised, as ` (FILE:LINE)`; "" for a module that is not found."""
+    """Return the place in the user's code that raised, as ` (FILE:LINE)`; "" for a missing
+    module."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" ({_shown(error.filename)}:{error.lineno})"
     top = name.partition(".")[0]
@@ -134,15 +135,15 @@ def _check_prefix(plugin: Plugin, others: Sequence[Plugin]) -> None:
     name, prefix = plugin.module.__name__, plugin.prefix
     place = f"plug-in {name!r}"
     if not isinstance(prefix, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", prefix):
-        what = f"the prefix {prefix!r} is no lower-case name: say another one as PREFIX"
+        what = f"the prefix {prefix!r} is not a lower-case name: set another one as PREFIX"
         raise InputError(what, place)
     other = next((other for other in others if other.prefix == prefix), None)
     if other is not None:
         what = f"the prefix {prefix!r} is that of the plug-in {other.module.__name__!r} too"
-        raise InputError(f"{what}: say another one as PREFIX", place)
+        raise InputError(f"{what}: set another one as PREFIX", place)
     ours = {kind.partition(".")[0] for kind in [*faults(), *checks()]} | {*CODES_OF_RUNS}
     if prefix in ours:
-        what = f"the prefix {prefix!r} is one of loop-harness: say another one as PREFIX"
+        what = f"the prefix {prefix!r} is one of loop-harness: set another one as PREFIX"
         raise InputError(what, place)
 
 
@@ -157,7 +158,7 @@ def _check_parts(plugin: Plugin) -> None:
         for name in parts:
             recognised[name].append(room.rpartition(".")[2])
     if not recognised:
-        raise InputError("it has no public function, so it brings no part", place)
+        raise InputError("it has no public function, so it has no part", place)
     for name, rooms in recognised.items():
         code = plugin.functions[name].__code__
         at = f"{place}: {name} ({_shown(code.co_filename)}:{code.co_firstlineno})"

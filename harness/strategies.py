@@ -8,10 +8,10 @@
 
     SessionTest = session_machine(my_agent).TestCase
 
-Each strategy draws the numbers that index the tables of a grammar, so an example costs little and
-shrinks to the simplest rows. A strategy holds no state, so all of Hypothesis works with it. Faults
-of loaded plug-ins are drawn too. `scenario_of` is for your own driver, `shrink` for your own
-question; `FindingOracle` is the question of `harness shrink`.
+Each strategy draws the numbers that index the tables of a grammar, so an example is cheap and
+shrinks to the simplest rows. A strategy holds no state, so every feature of Hypothesis works with
+it. Faults of loaded plug-ins are drawn too. `scenario_of` is for your own driver, and `shrink` for
+your own predicate; `FindingOracle` is the predicate of `harness shrink`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _T = TypeVar("_T")
 
 @st.composite
 def drawn(draw: st.DrawFn, make: Callable[[Choose], _T]) -> _T:
-    """The strategy of what a grammar makes; `make` asks its questions with the `Choose`."""
+    """The strategy for the values of a grammar; `make` makes its choices with the `Choose`."""
     return make(lambda n: draw(_below(n)) if n > 1 else 0)
 
 
@@ -80,30 +80,30 @@ def _below(n: int) -> st.SearchStrategy[int]:
 
 
 def conversations(*, max_rounds: int = 3) -> st.SearchStrategy[tuple[SeedMessage, ...]]:
-    """Stored sessions that every dialect accepts, once the user speaks again.
+    """Stored sessions that every dialect accepts after the next user message.
 
-    A round is what the user says and all that the assistant does about it. `max_rounds` >= 0.
+    A round is a user message and all that the assistant does for it. `max_rounds` >= 0.
     """
     return drawn(lambda choose: session_of(choose, max_rounds, damaged=False))
 
 
 def damaged_conversations(*, max_rounds: int = 3) -> st.SearchStrategy[tuple[SeedMessage, ...]]:
-    """Stored sessions as they are found in the field: valid, or with some of the mutations."""
+    """Stored sessions as they occur in practice: valid, or with some of the mutations."""
     return drawn(lambda choose: session_of(choose, max_rounds))
 
 
 def model_scripts(
     *, max_turns: int = 8, wire: str = DEFAULT_WIRE
 ) -> st.SearchStrategy[tuple[Turn, ...]]:
-    """What a scripted model says: optional turns, one that repeats forever, and a summary.
+    """The turns of a scripted model: optional turns, one that repeats forever, and a summary.
 
-    The calls are of the tools `ping` and `look_up`, and of one that does not exist.
+    The calls are to the tools `ping` and `look_up`, and to one that does not exist.
     """
     return drawn(lambda choose: script_of(choose, max_turns, wire))
 
 
 def tool_outcomes() -> st.SearchStrategy[tuple[ToolTurn, ...]]:
-    """What one tool answers, call by call; the last of up to three outcomes repeats forever."""
+    """The answers of one tool, call by call; the last of up to three outcomes repeats forever."""
     return drawn(outcomes_of)
 
 
@@ -121,9 +121,9 @@ def chunkings(data: bytes, *, max_cuts: int = 8) -> st.SearchStrategy[tuple[byte
 def inbound_traffic(
     *, max_messages: int = 5, bursts: bool = True, cancels: bool = True
 ) -> st.SearchStrategy[tuple[InboxItem, ...]]:
-    """One message or more in two sessions: blank ones, and ones that come again.
+    """One or more messages in two sessions, with blank and repeated ones.
 
-    `bursts`: some come while a turn is open. `cancels`: some take a turn back.
+    `bursts`: some arrive while a turn is open. `cancels`: some cancel a turn.
     """
     return drawn(lambda choose: inbox_of(choose, max_messages, bursts=bursts, cancels=cancels))
 
@@ -138,7 +138,7 @@ def fault_sets(
 ) -> st.SearchStrategy[tuple[FaultSpec, ...]]:
     """Sets of faults, at most one of a layer and `mean` on average, of the kinds that match.
 
-    None of them must fire. Raises InputError for a pattern that matches nothing.
+    A fault of the set need not fire. Raises InputError for a pattern that matches nothing.
     """
     _check(faults, wire, tools, kills)
     patterns = tuple(faults)
@@ -150,9 +150,9 @@ def fault_sets(
 def crash_points(
     faults: Sequence[str] = ("*",), *, wire: str = DEFAULT_WIRE, tools: bool = True
 ) -> st.SearchStrategy[FaultSpec]:
-    """Where an agent is ended with SIGKILL, to be started again on what it left: one fault each.
+    """Faults that end an agent with SIGKILL and restart it on its stored state, one at a time.
 
-    Raises InputError for patterns that no such fault matches.
+    Raises InputError for patterns without such a fault.
     """
     found = tuple(fault for fault in matching(faults, wire, tools) if fault.kills)
     if not found:
@@ -178,7 +178,7 @@ def scenarios(
     kills: bool = True,
     limits: Limits = LIMITS,
 ) -> st.SearchStrategy[Scenario]:
-    """Whole scenarios, as `grammar.Options` narrows them; without faults if none are named.
+    """Whole scenarios within `grammar.Options`; without faults if none are named.
 
     Raises InputError for a pattern of faults that matches nothing.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -120,6 +121,15 @@ def test_the_wheel_is_small_and_brings_every_file(built: Built) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert names == bundle | package
+
+
+def test_the_description_is_the_readme_without_links_to_files(built: Built) -> None:
+    with zipfile.ZipFile(built.wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        text = archive.read(name).decode()
+    assert "Description-Content-Type: text/markdown" in text
+    assert text.count("\n## ") == (ROOT / "README.md").read_text("utf-8").count("\n## ")
+    assert re.findall(r"\]\((?!https://)[^)]*\)", text) == []
 
 
 def test_an_installed_package_plays_its_catalogue(harness: Command, tmp_path: Path) -> None:

@@ -69,6 +69,12 @@ def test_make_targets_exist() -> None:
     assert wanted <= targets, f"no such target: {wanted - targets}"
 
 
+def test_the_changelog_is_short_enough_to_be_read() -> None:
+    releases = (ROOT / "CHANGELOG.md").read_text("utf-8").split("\n## ")[1:]
+    too_long = [release[:20] for release in releases if release.count("\n") > 150]
+    assert too_long == [], "a merge brought old lines back: take main's page, add your lines"
+
+
 def test_every_phony_target_is_explained() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     (phony,) = re.findall(r"^\.PHONY:(.*)$", makefile, re.MULTILINE)

@@ -11,7 +11,8 @@ from tests.plain_english import complaints
 from tests.plain_sources import prose
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"])
+NAMES = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")
+PAGES = sorted(ROOT / f"{name}.md" for name in NAMES)
 PAGES += sorted(path for path in (ROOT / "docs").rglob("*.md") if "decisions" not in path.parts)
 KINDS = {".py", ".yaml", ".toml", ".tsv"}
 FOLDERS = sorted(

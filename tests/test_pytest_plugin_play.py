@@ -73,7 +73,7 @@ WRONG = {
     'play(TALK, "reference", wire="openai")': "no wire is named 'openai'",
     'play(TALK, "reference", wrie="openai-chat")': "no keyword 'wrie'; did you mean 'wire'?",
     'play(TALK, "reference", size=3)': "no keyword 'size'",
-    "play(TALK)": "say which agent, or give chat=",
+    "play(TALK)": "give an agent or chat=",
     'play(TALK, "reference", chat=str)': "give an agent or chat=, not both",
     "play(TALK, chat=3)": "chat is a function from text to text, not int",
     'play(TALK, "refrence")': "did you mean 'reference'",

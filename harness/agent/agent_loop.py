@@ -26,11 +26,11 @@ _STOPS = frozenset({"end_turn", "stop_sequence", "tool_use", "max_tokens", "paus
 
 
 class Cancelled(Exception):
-    """The user has taken the turn back."""
+    """The user has cancelled the turn."""
 
 
 class Loop:
-    """One turn of an agent. `is_cancelled` is asked before every request and every tool."""
+    """One turn of an agent. The loop calls `is_cancelled` before every request and every tool."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Loop:
             return ends.gave_up(failure)
 
     def step(self) -> Outcome | None:
-        """Ask the model once and do what it says; None when the turn goes on."""
+        """Call the model once and carry out its answer; None if the turn continues."""
         answer = self.query()
         if not answer.message.tool_uses or answer.stop == "refusal":
             return self.finish(answer)
@@ -75,9 +75,9 @@ class Loop:
         return self.reject_cut_off(answer.message.tool_uses, answer.stop)
 
     def query(self, tools_withdrawn: bool = False) -> ModelAnswer:
-        """Ask the model, again where that can help.
+        """Call the model, with retries for failures that may pass.
 
-        Raises ModelFailure when it cannot, Cancelled when the user has taken the turn back.
+        Raises ModelFailure without a usable answer, and Cancelled after a cancel of the user.
         """
         failures: Counter[str] = Counter()
         most = self.policy.max_model_calls - (not tools_withdrawn)
@@ -99,8 +99,8 @@ class Loop:
                 return self.without_thinking(answer) if self.nudge else answer
 
     def messages(self) -> tuple[Message, ...]:
-        """The messages of the next request. After a restart, rows may stand behind the message that
-        is to be answered: a model that has the last word itself is asked to go on."""
+        """The messages of the next request. After a restart, the last row may be the model's own
+        text. Then the request asks the model to continue."""
         messages = self.transcript.wire(self.nudge)
         if self.counts["model calls"] == 1 and _has_last_word(messages):
             self.nudge = "Please go on."
@@ -108,12 +108,12 @@ class Loop:
         return tuple(messages)
 
     def check(self) -> None:
-        """Raise Cancelled once the user has taken the turn back."""
+        """Raise Cancelled if the user has cancelled the turn."""
         if self.is_cancelled():
             raise Cancelled
 
     def ask(self, query: Query) -> ModelAnswer:
-        """One request. An answer that ends for an unknown reason is not a whole answer."""
+        """Make one request. An answer with an unknown stop reason counts as incomplete."""
         answer = self.model.query(query, self.show)
         if answer.stop == "model_context_window_exceeded":
             raise ModelFailure("overflow", answer.stop)
@@ -122,15 +122,15 @@ class Loop:
         return answer
 
     def without_thinking(self, answer: ModelAnswer) -> ModelAnswer:
-        """The answer to a nudge without its thinking, which is signed for a conversation that has
-        the nudge in it: later requests have not, and would be refused."""
+        """The answer to a nudge without its thinking. The thinking is signed for a conversation
+        with the nudge; later requests lack the nudge, and the provider would refuse them."""
         self.nudge = ""
         said = tuple(b for b in answer.message.blocks if not isinstance(b, Thinking))
         return ModelAnswer(Message("assistant", said), answer.stop)
 
     def recover(self, failure: ModelFailure, times: int) -> None:
-        """Make another try possible, or raise the failure."""
-        if self.seen:  # the user has read a part: a second try would say it twice
+        """Prepare another attempt, or raise the failure."""
+        if self.seen:  # the user has read a part: a second attempt would repeat it
             raise failure
         self.check()
         if failure.kind == "overflow":
@@ -140,7 +140,7 @@ class Loop:
             raise failure
 
     def execute(self, calls: Sequence[ToolUse]) -> Outcome | None:
-        """Run the calls in their order; each gets its result, whether it was run or not."""
+        """Run the calls in their order; each gets a result, also if it was not run."""
         self.watch.begin_step()
         answered = [self.result_of(call, calls[:place]) for place, call in enumerate(calls)]
         self.transcript.append(results(*answered))
@@ -152,7 +152,7 @@ class Loop:
         return refusal or self.watched(call, self.toolbox.run(call))
 
     def refusal_of(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolResult | None:
-        """The result of a call that may not run; None if it may."""
+        """The error result of a call that must not run; None if it may run."""
         if self.ended or self.is_cancelled():
             return error_result(call, f"Not run: {self.ended or 'the user cancelled the turn.'}")
         if any(call.id == other.id for other in earlier):
@@ -164,14 +164,14 @@ class Loop:
         return error_result(call, decision.text)
 
     def watched(self, call: ToolUse, result: ToolResult) -> ToolResult:
-        """The result of a call that ran, with what the guards add to it."""
+        """The result of a call that ran, with the text that the guards add."""
         decision = self.watch.after(call, result)
         if isinstance(decision, EndTurn):
             self.ended = decision.text
         return _guided(result, decision.text) if isinstance(decision, Guide) else result
 
     def reject_cut_off(self, calls: Sequence[ToolUse], stop: str) -> Outcome | None:
-        """Answer calls that may be cut off, and run none of them; guards see them as they are."""
+        """Answer calls that may be cut off without running them; the guards see them as cut off."""
         self.watch.begin_step()
         decisions = [self.watch.before(cut_off(call)) for call in calls]
         text = (
@@ -182,7 +182,7 @@ class Loop:
         return self.conclude(ends_it[0]) if ends_it else None
 
     def finish(self, answer: ModelAnswer) -> Outcome | None:
-        """The outcome of an answer without calls; None when the model is to say more."""
+        """The outcome of an answer without calls; None if the model must continue."""
         self.check()
         if answer.stop == "pause_turn":
             self.transcript.append(answer.message)
@@ -198,7 +198,7 @@ class Loop:
         return outcome
 
     def conclude(self, reason: str) -> Outcome:
-        """End the turn: the model may say what happened, once, and do nothing more."""
+        """End the turn. The model may report once what happened, and may call no tools."""
         self.nudge = (
             f"The tools are withdrawn, and this turn ends here: {reason} Tell the user what was "
             "done, what was not, and why. Do not claim success for anything that failed."
@@ -209,7 +209,7 @@ class Loop:
             return ends.concluded(None, reason)
 
     def show(self, text: str) -> None:
-        """Let the user read a part of the answer as it comes, unless he has had enough."""
+        """Show the user a part of the streamed answer, unless the turn is cancelled."""
         self.check()
         if self._show is not None:
             self.seen.append(text)
@@ -217,7 +217,8 @@ class Loop:
 
 
 def _has_last_word(messages: Sequence[Message]) -> bool:
-    """Whether the model spoke last, in text alone: a paused answer goes back unchanged."""
+    """Whether the last message is the model's, with text only; a paused answer is sent back
+    unchanged."""
     if not messages or messages[-1].role != "assistant":
         return False
     return all(isinstance(block, Text | Thinking) for block in messages[-1].blocks)

@@ -39,10 +39,10 @@ NewTranscript: TypeAlias = Callable[[SessionStore, str, Projection], SessionTran
 
 @dataclass(frozen=True)
 class Parts:
-    """What the agent is made of.
+    """The parts of the agent.
 
-    `guards`, `watch`, `overflow`, `transcript` and `turn` are made anew for each turn, `gateway`
-    once for a run. The other parts are used as they are.
+    `guards`, `watch`, `overflow`, `transcript` and `turn` are made again for each turn, and
+    `gateway` once for a run. The other parts are used directly.
     """
 
     model: LanguageModel
@@ -62,7 +62,7 @@ class Parts:
     spawns: bool = False
 
     def loop(self, brief: Brief, inbound: Inbound, transcript: SessionTranscript) -> Loop:
-        """A fresh loop for one message; one that `spawns` may make sub-agents."""
+        """A new loop for one message; with `spawns` it may make sub-agents."""
         outbox = Outbox(brief, inbound, float(brief.options.get("heartbeat_s", 0)))
         budget = self.budgets.open(self.policy, inbound.text, brief.clock.now_ms)
         tools = self.tools.prepared(partial(self.environment.ready, inbound.session))
@@ -90,7 +90,7 @@ class Parts:
 
 
 def build(brief: Brief, **parts: Any) -> Gateway:
-    """The agent for a brief, with some parts replaced; `.run()` serves the inbox.
+    """Build the agent for a brief, with some parts replaced; `.run()` serves the inbox.
 
     Raises TypeError for a part that does not exist.
     """
@@ -115,13 +115,13 @@ def standard_model(
     """The model of the brief's provider, with the options `stream`, `model`, `max_tokens` and
     `client` (`plain`: without an SDK, in process, where the model has such a client).
 
-    `adapt` may put another client in the place of the SDK's. Raises InputError for a provider that
-    the agent does not know.
+    `adapt` may replace the SDK's client. Raises InputError for a provider that the agent does not
+    know.
     """
     make = _MODELS.get(brief.wire)
     if make is None:
         hint = nearest(brief.wire, _MODELS)
-        raise InputError(f"the agent speaks no wire {brief.wire!r}; {hint}", "wire")
+        raise InputError(f"the agent does not support the wire {brief.wire!r}; {hint}", "wire")
     return make(
         adapt(make.client_of(brief)),
         is_on(brief, "stream"),
@@ -131,30 +131,30 @@ def standard_model(
 
 
 def standard_overflow(brief: Brief) -> Callable[[Compaction], Escalation]:
-    """The escalation, which knows the window of the model that is asked."""
+    """The escalation for the window of the model in use."""
     return partial(Escalation, window_tokens=window_of(model_name(brief)))
 
 
 def model_name(brief: Brief) -> str:
-    """The model that is asked: the option `model`, or the usual one of the brief's provider."""
+    """The name of the model: the option `model`, or the default of the brief's provider."""
     make = _MODELS.get(brief.wire)
     return str(brief.options.get("model", make.usual_model if make else MODEL))
 
 
 def standard_projection(brief: Brief) -> Projection:
-    """What is sent of the stored rows to the brief's provider."""
+    """The projection of stored rows for the brief's provider."""
     model = _MODELS.get(brief.wire)
     return project if model is not None and not model.text_results else project_as_text
 
 
 def standard_compaction(brief: Brief) -> Compaction:
-    """A summary that saves enough of what is sent to the brief's provider."""
+    """The compaction whose savings are measured on requests to the brief's provider."""
     saves = partial(saves_enough, project=standard_projection(brief))
     return partial(compact, saves_enough=saves)
 
 
 def standard_transcript(brief: Brief) -> NewTranscript:
-    """Rows of the store; with the option `archive`, exported as JSONL and told from there."""
+    """The transcript in rows of the store; with the option `archive`, in an exported JSONL file."""
     archived = is_on(brief, "archive")
     return partial(ArchivedTranscript, archive_of(brief)) if archived else RowTranscript
 
@@ -165,7 +165,8 @@ def standard_tools(brief: Brief) -> Toolbox:
 
 
 def standard_environment(brief: Brief) -> Environments:
-    """What `terminal`, `file` and `code` work in, if the brief has a tool that makes it."""
+    """The environments of `terminal`, `file` and `code`, if the brief has a tool that makes
+    them."""
     return environments_of(brief.tools)
 
 
@@ -173,8 +174,8 @@ def standard_store(brief: Brief) -> SessionStore:
     """The brief's store, else the one that the options `store` and `dsn` name, for the session
     folder; a SQLite file without them.
 
-    A store of our own begins with the messages of `seed.jsonl`, if the folder has one. A call that
-    fails is tried again (`RetryingStore`).
+    A new store begins with the messages of `seed.jsonl`, if the folder has one. A failed call is
+    retried (`RetryingStore`).
     """
     store: Any = RetryingStore(brief.store or _own_store(brief), brief.clock.sleep)
     return store  # type: ignore[no-any-return]

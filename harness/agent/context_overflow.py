@@ -1,9 +1,9 @@
-"""Recovery when the prompt is too long: compact once, rebuild from the store, give up.
+"""Recovery from a prompt that is too long: compact once, rebuild from the store, give up.
 
 A request goes out at most three times in a row; tools do not run again. Compaction asks for a
-plain-text summary without tools, within a minute. The last assistant turn, what follows it
-(thinking is signed) and the user's last words stay. A summary that is empty, late, cut off or saves
-too little is refused.
+plain-text summary without tools, within a minute. The last assistant turn, the messages after it
+(thinking is signed) and the user's last words stay. A summary that is empty, late, cut off or too
+long is refused.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.messages import Block, Message, Text, ToolResult, ToolUse, canonical, user
 
 SAVING = 0.75
-"""A compacted history has at most this share of the tokens, or it is not worth the loss: of the
-request, which has rules and tools beside it, that is about 0.8."""
+"""The largest share of the tokens that a compacted history may have. With rules and tools, this is
+about 0.8 of the request."""
 
 SUMMARY_TIMEOUT_S = 60.0
-"""How long a summary may take; what replaces it then, a rebuild, waits for nobody."""
+"""The longest time for a summary. The rebuild that replaces it needs no request."""
 
 _SYSTEM = "You summarise conversations between a user and an assistant."
 _TASK = (
@@ -44,18 +44,18 @@ _LEAD = "Summary of the conversation so far:\n"
 _BLOCK_CHARACTERS = 2_000
 
 MAX_SHRINKS = 2
-"""How often a request is made smaller before it is given up."""
+"""The number of times a request is made smaller before the agent gives up."""
 
 SMALLER = 0.97
-"""What is rebuilt has at most this share of the tokens: they are estimated, and a request that is
-smaller by an estimate alone may be none on the wire."""
+"""The largest share of the tokens that a rebuilt history may have. The tokens are estimated, so a
+smaller difference may not exist on the wire."""
 
 ANSWERS_APART = 3
-"""So many answers must lie between two rounds: before that the history has hardly grown."""
+"""The number of answers between two rounds; before that, the history has hardly grown."""
 
 
 class Compacted(msgspec.Struct, frozen=True):
-    """The summary, and how many of the last messages stay."""
+    """The summary, and the number of last messages that stay."""
 
     summary: Message
     keep: int
@@ -66,7 +66,7 @@ Compaction: TypeAlias = Callable[[Sequence[Message], int, Ask], Compacted | None
 
 
 def is_summary(answer: ModelAnswer, told: str) -> bool:
-    """Whether an answer is a whole summary, and not what it was to summarise."""
+    """Whether an answer is a complete summary, and not a copy of its input."""
     text = answer.message.text.strip()
     whole = answer.stop in ("end_turn", "stop_sequence") and not answer.message.tool_uses
     return bool(text) and whole and text != told.strip()
@@ -75,7 +75,7 @@ def is_summary(answer: ModelAnswer, told: str) -> bool:
 def saves_enough(
     compacted: Compacted, messages: Sequence[Message], project: Projection = project
 ) -> bool:
-    """Whether what is sent of the history becomes enough smaller to be worth the loss."""
+    """Whether the sent history becomes enough smaller to justify the loss."""
     after = project([compacted.summary, *messages[-compacted.keep :]])
     return estimate_tokens(after) <= SAVING * estimate_tokens(project(messages))
 
@@ -88,7 +88,7 @@ def compact(
     is_summary: Callable[[ModelAnswer, str], bool] = is_summary,
     saves_enough: Callable[[Compacted, Sequence[Message]], bool] = saves_enough,
 ) -> Compacted | None:
-    """A compacted history, or None when there is nothing to compact or the summary is refused."""
+    """Return a compacted history; None if there is nothing to compact or the summary is refused."""
     cut = _last_turn(messages)
     said = max((i for i, m in enumerate(messages) if begins_turn(m)), default=0)
     kept_words, summaries = _words_of(messages[said]) if said < cut else ((), ())
@@ -110,7 +110,7 @@ def compact(
 
 
 def _words_of(said: Message) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """The user's text in a message, with the earlier summary that opens it."""
+    """The earlier summary at the beginning of a message, and the user's text after it."""
     former = tuple(b for b in said.blocks if isinstance(b, Text) and b.text.startswith(_LEAD))
     return tuple(b for b in said.blocks if b not in former), former
 
@@ -140,8 +140,8 @@ def _line(block: Block) -> str:
 
 
 class Escalation:
-    """Makes the history of one turn shorter: the stages in their order, but for those that do not
-    help. `rebuild_tokens` bounds the first rebuilt history and the second."""
+    """Shortens the history of one turn in stages, without the stages that do not help.
+    `rebuild_tokens` bounds the first and the second rebuilt history."""
 
     def __init__(
         self,
@@ -157,11 +157,11 @@ class Escalation:
         self._answers = 0
 
     def answered(self) -> None:
-        """Take note that the model took a request."""
+        """Record that the model accepted a request."""
         self._answers += 1
 
     def shrink(self, transcript: SessionTranscript, refusal: str, ask: Ask) -> bool:
-        """Take the next stage that helps; False when nothing is left to try.
+        """Run the next stage that helps; False if no stage is left.
 
         `refusal` is the provider's text, `ask` makes further requests.
         """
@@ -191,7 +191,7 @@ class Escalation:
 
 
 def _compact(transcript: SessionTranscript, budget: int, compaction: Compaction, ask: Ask) -> bool:
-    """Whether a summary was made and stored: the next turn needs the stored one."""
+    """Make a summary and store it for the next turn; return whether that worked."""
     compacted = compaction(transcript.messages, budget, ask)
     if compacted is None:
         return False
@@ -203,7 +203,7 @@ def _compact(transcript: SessionTranscript, budget: int, compaction: Compaction,
 
 
 def _rebuild(transcript: SessionTranscript, budget: int) -> bool:
-    """Whether the rest is smaller than the refused request, and so worth another one."""
+    """Rebuild the history; return whether it is smaller than the refused request."""
     before = transcript.wire()
     transcript.rebuild(budget)
     after = transcript.wire()

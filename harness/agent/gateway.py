@@ -1,8 +1,8 @@
-"""The gateway between user and loop: each message is taken in once, answered once, never lost.
+"""The gateway between user and loop: each message is stored once, answered once and never lost.
 
-The order is: store the message and its id, run a fresh loop on the stored history, store the reply,
-send it, note the delivery. A restart resumes at the first missing step. A turn that began twice
-without an end is parked. A turn that later messages have passed is not resumed.
+The order is: store the message and its id, run a new loop on the stored history, store the reply,
+send it, record the delivery. A restart resumes at the first missing step. A turn that began twice
+without an end is parked. A turn with later messages after it is not resumed.
 """
 
 from __future__ import annotations
@@ -46,17 +46,18 @@ class Gateway:
         self.own_messages: set[tuple[str, str]] = set()
 
     def run(self) -> None:
-        """Finish what was left undone, then take messages until there are no more."""
+        """Finish the open turns of an earlier run, then serve messages until there are no more."""
         self.catch_up()
         for inbound in self.brief.inbox():
             self.catch_up()
             self.receive(inbound)
 
     def catch_up(self) -> None:
-        """Note deliveries that could not be noted, and finish what an earlier run left undone.
+        """Record deliveries that could not be recorded, and finish the open turns of an earlier
+        run.
 
-        A store that cannot say what that is, is asked again with the next message. When it fails in
-        the middle of a recovered turn, the user is told.
+        If the store cannot list them, the agent asks it again at the next message. If it fails
+        during a recovered turn, the user is told.
         """
         left: Sequence[Pending] = ()
         try:
@@ -66,7 +67,7 @@ class Gateway:
             if self.recovery_due:
                 left, self.recovery_due = self.store.pending(), False
         except Exception as error:
-            _log.warning("the store failed, so something is left undone for now: %s", error)
+            _log.warning("the store failed, so open turns wait for the next message: %s", error)
         for pending in left:
             try:
                 self.recover(pending)
@@ -74,7 +75,7 @@ class Gateway:
                 self.send(pending.inbound, ends.unstored("The interrupted turn", error))
 
     def receive(self, inbound: Inbound) -> None:
-        """Take a message in and answer it; one that is known already is left alone."""
+        """Store a message and answer it; a known message is skipped."""
         inbound = msgspec.structs.replace(inbound, text=clean(inbound.text))
         if not inbound.text.strip():
             self.send(inbound, ends.failed(ends.BLANK))
@@ -94,8 +95,8 @@ class Gateway:
         return self.turn(inbound, transcript)
 
     def skip_known(self, inbound: Inbound) -> None:
-        """Skip a known message. The user is told when another process has taken it and not answered
-        yet: two agents on one session would do it twice."""
+        """Skip a known message. If another process took it and has not answered yet, tell the user,
+        because two agents on one session would do the work twice."""
         if self.recovery_due or (inbound.session, inbound.id) in self.own_messages:
             return
         open_ids = {(p.inbound.session, p.inbound.id) for p in self.unanswered()}
@@ -103,15 +104,15 @@ class Gateway:
             self.send(inbound, ends.failed(ends.TAKEN, "taken"))
 
     def unanswered(self) -> list[Pending]:
-        """The turns that are not answered; none when the store does not say."""
+        """The unanswered turns; empty if the store fails."""
         try:
             return [pending for pending in self.store.pending() if pending.reply is None]
         except Exception as error:
-            _log.warning("the store failed, so nobody knows what is left undone: %s", error)
+            _log.warning("the store failed, so the open turns are unknown: %s", error)
             return []
 
     def recover(self, pending: Pending) -> None:
-        """Go on where a former run of this agent ended."""
+        """Continue a turn where an earlier run of this agent ended."""
         inbound = pending.inbound
         self.own_messages.add((inbound.session, inbound.id))
         if pending.reply is not None:
@@ -125,19 +126,20 @@ class Gateway:
         return self.turn(inbound, transcript)
 
     def is_overtaken(self, inbound: Inbound) -> bool:
-        """Whether a later message of the session was taken in, because the store failed in the turn
-        of this one or when it was to be taken up; the history goes on behind it."""
+        """Whether a later message of the session was stored before this turn could end. That
+        happens if the store failed in this turn or at its resumption; the history continues with
+        the later message."""
         taken = [row.inbound for row in self.store.rows(inbound.session) if row.inbound]
         return bool(taken) and taken[-1] != inbound.id
 
     def report(self, inbound: Inbound, transcript: SessionTranscript) -> None:
-        """Say what of the stored history is damaged, once."""
+        """Report the damage of the stored history, once."""
         news = self.damage.news(inbound.session, transcript.messages, self.store.notes)
         if news:
             attempt(lambda: self.brief.send(news, "notice", inbound.session, inbound.id))
 
     def turn(self, inbound: Inbound, transcript: SessionTranscript) -> None:
-        """Work on one message. A turn that breaks is answered too, and says that it broke."""
+        """Work on one message. A turn that fails gets a reply too, which reports the failure."""
         try:
             outcome = self.loop_for(inbound, transcript).run()
         except Exception as error:
@@ -154,8 +156,8 @@ class Gateway:
             self.deliver(inbound, outcome)
 
     def deliver(self, inbound: Inbound, outcome: Outcome) -> None:
-        """Send a stored reply and note the delivery, at the latest with the next message. A reply
-        that cannot be sent stays undelivered for the next start."""
+        """Send a stored reply and record the delivery, at the latest with the next message. A reply
+        that cannot be sent stays undelivered until the next start."""
         if not self.send(inbound, outcome):
             return
         try:
@@ -165,5 +167,5 @@ class Gateway:
             _log.warning("the delivery of %s could not be noted: %s", inbound.id, error)
 
     def send(self, inbound: Inbound, outcome: Outcome) -> bool:
-        """Say how a turn ended; whether that was taken."""
+        """Send the end of a turn; return whether the outbox accepted it."""
         return deliver(self.brief, inbound, outcome)

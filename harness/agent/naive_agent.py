@@ -1,8 +1,8 @@
-"""The naive agent: the loop of a tutorial, on every provider that the reference agent speaks.
+"""The naive agent: the loop of a tutorial, on every provider that the reference agent supports.
 
-It follows the model wherever it goes: without a bound, a guard, a repair, a retry of its own or a
-store. `harness run FILE --target naive` shows what a scenario does to such an agent, and `harness
-import` plays it to see whether a scenario still holds its incident.
+It does what the model asks for, without a bound, a guard, a repair, a retry or a store. `harness
+run FILE --target naive` shows the effect of a scenario on such an agent. `harness import` plays it
+to verify that a scenario reproduces its incident.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ SORRY = "Sorry, something went wrong. Please try again."
 
 
 class NaiveAgent:
-    """One conversation a session, kept in memory and sent as it is."""
+    """One conversation for each session, kept in memory and sent unchanged."""
 
     def __init__(self, brief: Brief) -> None:
         self._model, self._toolbox = standard_model(brief), Toolbox(brief.tools)
         self._sessions = {"main": _stored(Path(brief.session_dir) / "seed.jsonl")}
 
     def turn(self, session: str, text: str) -> str:
-        """Ask the model until it calls no tool; its last words. Raises ModelFailure."""
+        """Call the model until it calls no tool; return its last text. Raises ModelFailure."""
         messages = self._sessions.setdefault(session, [])
         messages.append(user(text))
         while True:
@@ -41,13 +41,13 @@ class NaiveAgent:
 
 
 def _stored(seed: Path) -> list[Message]:
-    """The messages that stand in the session to begin with."""
+    """The messages that the session holds at the start."""
     lines = seed.read_bytes().split(b"\n") if seed.exists() else ()
     return [msgspec.json.decode(line, type=Message) for line in lines if line.strip()]
 
 
 def agent(brief: Brief) -> None:
-    """Answer every message; after an error of the model, say sorry."""
+    """Answer every message; after an error of the model, apologise."""
     naive = NaiveAgent(brief)
     for inbound in brief.inbox():
         try:

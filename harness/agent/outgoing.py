@@ -1,9 +1,9 @@
-"""What the agent sends to its user over a channel that may fail: the end of a turn, and news.
+"""The messages to the user over a channel that may fail: the end of a turn, and notices.
 
-The end is tried several times. A refused message has not arrived; after a time-out or a broken
-connection it may have, and the user is told so. News (partial text, compactions, a heartbeat) is
-sent once and not stored. Shown text cannot be taken back, so the loop does not repeat a partly
-shown answer.
+The end is retried several times. A refused message has not arrived. After a timeout or a broken
+connection it may have arrived, and the user is told so. A notice (partial text, compaction,
+heartbeat) is sent once and not stored. Shown text cannot be taken back, so the loop does not repeat
+a partly shown answer.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def deliver(
     outcome: Outcome,
     waits_s: Sequence[float] = DELIVERY_WAITS_S,
 ) -> bool:
-    """Say how the turn of a message ended; whether the channel has taken it.
+    """Send the end of a message's turn; return whether the channel accepted it.
 
-    It is tried again after each of the waits.
+    A failed attempt is retried after each of the waits.
     """
     text = outcome.text
     for wait_s in (*waits_s, None):
@@ -58,7 +58,7 @@ def deliver(
 
 
 def attempt(say: Callable[[], None]) -> None:
-    """Say something that is no end; a channel that fails does not break the turn."""
+    """Send a notice; a channel that fails does not break the turn."""
     try:
         say()
     except Exception as error:
@@ -66,7 +66,7 @@ def attempt(say: Callable[[], None]) -> None:
 
 
 def _may_have_arrived(error: Exception) -> bool:
-    """Whether a connection was there before the answer failed to come."""
+    """Whether the connection existed before the answer failed to arrive."""
     broken = isinstance(error, TimeoutError | ConnectionError)
     return broken and not isinstance(error, ConnectionRefusedError)
 
@@ -77,8 +77,8 @@ def _asked_s(error: Exception) -> float:
 
 
 class Outbox:
-    """The sendings of one turn that do not end it. A heartbeat comes when nothing else was said for
-    `heartbeat_s`; 0 is never."""
+    """The notices of one turn. A heartbeat is sent if nothing else was sent for `heartbeat_s`
+    seconds; 0 means never."""
 
     def __init__(self, brief: Brief, inbound: Inbound, heartbeat_s: float = 0) -> None:
         self._brief, self._inbound = brief, inbound
@@ -86,25 +86,25 @@ class Outbox:
         self._said_ms = brief.clock.now_ms()
 
     def say(self, text: str, kind: OutboundKind, status: str | None = None) -> None:
-        """Say something about the turn."""
+        """Send a notice about the turn."""
         session, name = self._inbound.session, self._inbound.id
         attempt(lambda: self._brief.send(text, kind, session, name, status=status))
         self._said_ms = self._brief.clock.now_ms()
 
     def show(self, text: str) -> None:
-        """A part of the answer."""
+        """Send a part of the answer."""
         self.say(text, "partial")
 
     def is_cancelled(self) -> bool:
-        """Whether the user has taken the turn back. The loop asks this at every turn of events, so
-        it is the moment for a heartbeat too."""
+        """Whether the user has cancelled the turn. The loop calls this often, so a heartbeat is
+        sent here too."""
         if self._every_ms and self._brief.clock.now_ms() - self._said_ms >= self._every_ms:
             self.say(ALIVE, "heartbeat")
         return self._brief.cancelled(self._inbound.session)
 
     def announced(self, compaction: Compaction) -> Compaction:
-        """The same compaction, whose begin and end the user is told; one that does not even ask
-        the model is not worth a word."""
+        """The same compaction, with notices to the user at its beginning and its end. A compaction
+        without a request to the model has no notice."""
 
         def compact(messages: Sequence[Message], budget: int, ask: Ask) -> Compacted | None:
             asked: list[Query] = []

@@ -1,7 +1,7 @@
-"""Sub-agents: a tool by which the model hands a part of its work to another loop.
+"""Sub-agents: a tool with which the model hands a part of its work to another loop.
 
-One count for a whole turn limits their number. They work one after the other. A sub-agent has no
-store: its last words are the result of the call.
+One count for a whole turn limits their number. They work one after another. A sub-agent has no
+store; its last text is the result of the call.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ SCHEMA = {
 
 
 class Tasks:
-    """The sub-agents of one turn; `session` is the turn's, and theirs are named after it.
+    """The sub-agents of one turn; `session` is the session of the turn, and the sub-agents'
+    sessions are named after it.
 
     `model_of` gives the model for a session and its parent, `loop_of` a loop for a sub-agent.
     """
@@ -48,7 +49,7 @@ class Tasks:
         self._numbers = count(1)
 
     def offered(self, tools: Toolbox, parent: str = "", depth: int = 0) -> Toolbox:
-        """The tools, and the one that makes a sub-agent unless the depth is reached."""
+        """The tools, with the one that makes a sub-agent unless the depth limit is reached."""
         if depth >= self._policy.max_depth:
             return tools
         above = parent or self._session
@@ -84,15 +85,15 @@ class TaskTranscript:
         self._project = project
 
     def open(self, inbound: Inbound) -> bool:
-        """A sub-agent takes in nothing but its prompt."""
+        """Do nothing: a sub-agent gets only its prompt."""
         return False
 
     def resume(self, inbound: Inbound) -> int:
-        """What is not stored cannot be taken up."""
+        """A sub-agent is not stored, so it cannot be resumed."""
         return 0
 
     def append(self, message: Message) -> None:
-        """Add what the model said, or results."""
+        """Add a message of the model, or results."""
         self.messages = [*self.messages, message]
 
     def wire(self, nudge: str = "") -> list[Message]:
@@ -100,12 +101,12 @@ class TaskTranscript:
         return self._project([*self.messages, *([user(nudge)] if nudge else [])])
 
     def compact(self, summary: Message, keep: int) -> None:
-        """Go on with a summary and the last `keep` messages."""
+        """Continue with a summary and the last `keep` messages."""
         self.messages = [summary, *self.messages[-keep:]]
 
     def rebuild(self, budget_tokens: int) -> None:
-        """Go on with what fits."""
+        """Continue with the messages that fit."""
         self.messages = fit(self.messages, budget_tokens)
 
     def close(self, inbound: Inbound, outcome: Outcome) -> None:
-        """Nothing is kept."""
+        """Do nothing: a sub-agent stores no reply."""

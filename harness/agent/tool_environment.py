@@ -1,4 +1,4 @@
-"""The environment that tools work in: its specification, its configuration, its creation.
+"""The environment in which tools work: its specification, its configuration, its creation.
 
 Every way of configuration (file, process variables, `config set`, the container builder) derives
 from the fields of `EnvironmentSpec`. Separate lists of keys lose keys silently (hermes-agent
@@ -20,13 +20,13 @@ from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
 
 Name: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[!-~]+$")]
-"""Printable ASCII without spaces, so that it can be the value of a variable as it stands."""
+"""Printable ASCII without spaces, so that it can be the value of a variable unchanged."""
 
 Share: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=4096)]
 Positive: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 
 SECTION = "terminal"
-"""The part of a configuration that speaks of the environment."""
+"""The section of a configuration for the environment."""
 
 ENVIRONMENT_TOOLS = frozenset({"terminal", "file", "code"})
 """The tools that work in the environment."""
@@ -38,8 +38,8 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """A container, in full.
 
     `cap_drop` are kernel capabilities, `security_options`, `mounts` (`SOURCE:TARGET[:ro]`) and
-    `extra_args` are handed to the backend as they stand, `cpus` is a number of cores, `memory_mib`
-    and `disk_mib` are in MiB, `pids` is how many processes there may be.
+    `extra_args` are passed to the backend unchanged. `cpus` is a number of cores, `memory_mib` and
+    `disk_mib` are in MiB, and `pids` is the largest number of processes.
     """
 
     image: Name = "debian:stable-slim"
@@ -55,7 +55,7 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     pids: Positive = 256
 
     def plain(self) -> dict[str, Json]:
-        """All keys with values as JSON has them."""
+        """All keys, with JSON values."""
         values = msgspec.to_builtins(self)
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
@@ -85,24 +85,24 @@ SETTINGS: tuple[Setting, ...] = tuple(
 
 
 def from_section(section: Mapping[str, Json]) -> EnvironmentSpec:
-    """The specification that a configuration's section says; a key that is not set is default.
+    """The specification in a configuration's section; a missing key has its default.
 
-    A value that is not text may also be written as JSON in a string. Raises InputError for an
-    unknown key and for a value that does not fit, and names it.
+    A value that is not text may also be written as JSON in a string. Raises InputError, with the
+    name, for an unknown key and for a value that does not fit.
     """
     return _spec({key: (setting_of(key), value) for key, value in section.items()})
 
 
 def to_variables(spec: EnvironmentSpec) -> dict[str, str]:
-    """The variables that hand a specification to a process, each key of it."""
+    """The variables that pass a specification to a process, one for each key."""
     values = spec.plain()
     return {s.variable: _written(s, values[s.key]) for s in SETTINGS}
 
 
 def from_variables(variables: Mapping[str, str]) -> EnvironmentSpec:
-    """The specification that a process was handed; a variable that is empty is not set.
+    """The specification from a process's variables; an empty variable counts as not set.
 
-    Raises InputError for a value that does not fit, and names the variable.
+    Raises InputError, with the variable's name, for a value that does not fit.
     """
     held = [(s, variables.get(s.variable, "")) for s in SETTINGS]
     return _spec({s.variable: (s, value) for s, value in held if value})
@@ -134,7 +134,7 @@ def _written(setting: Setting, value: Json) -> str:
 
 
 def _spec(held: Mapping[str, tuple[Setting, Json]]) -> EnvironmentSpec:
-    """The specification of values, each under the place that an error names."""
+    """The specification for values; each value has the place that an error names."""
     values: dict[str, Any] = {}
     for place, (setting, value) in held.items():
         try:
@@ -150,10 +150,10 @@ def _read(setting: Setting, value: Json) -> Json:
 
 
 class Backend(Protocol):
-    """What makes environments."""
+    """Creates environments."""
 
     def create(self, spec: EnvironmentSpec, /) -> Any:
-        """A new environment; what it raises is the result of the tool that asked for it."""
+        """A new environment; an error that it raises becomes the result of the tool."""
         ...
 
 
@@ -178,7 +178,7 @@ class Environments:
             return self._made[task]
 
     def spec_for(self, tool: str) -> EnvironmentSpec:
-        """What is made when this tool is first: the same for all."""
+        """The specification that this tool would create first; it is the same for all tools."""
         return self.settings()
 
 
@@ -189,21 +189,21 @@ class ToolBackend:
         self.tool = tool
 
     def create(self, spec: EnvironmentSpec) -> Any:
-        """What the tool answers; raises what it raises."""
+        """The tool's answer; an error of the tool is raised unchanged."""
         return self.tool.call(spec.plain(), id=CREATE)
 
 
 def environments_of(
     tools: Sequence[Tool], bridge: Callable[[EnvironmentSpec], dict[str, str]] = to_variables
 ) -> Environments:
-    """The environments that the tools offer; none without `create_environment`."""
+    """The environments of the tools; empty without `create_environment`."""
     named = {tool.name: tool for tool in tools}
     backend = ToolBackend(named[CREATE]) if CREATE in named else None
     return Environments(backend, lambda: from_variables(bridge(_configured(named))))
 
 
 def tools_for_model(tools: Sequence[Tool]) -> list[Tool]:
-    """The tools without those that only make the environment."""
+    """The tools without the one that only makes the environment."""
     hidden = (CREATE, SETTINGS_OF) if any(tool.name == CREATE for tool in tools) else ()
     return [tool for tool in tools if tool.name not in hidden]
 

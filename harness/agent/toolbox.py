@@ -1,7 +1,7 @@
-"""Tools as the model sees them, and one storable result for every call, whatever a tool does.
+"""The tools that the model sees, and one storable result for every call.
 
-Providers take unique names of letters, digits, `_` and `-`, up to 64 characters. One bad name from
-a tool server makes every request fail, so it is replaced.
+Providers accept unique names of letters, digits, `_` and `-`, up to 64 characters. One bad name
+from a tool server makes every request fail, so it is replaced.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ MAX_RESULT_CHARACTERS = 100_000
 ENDLESS = "\n[... the tool has more to say; it was stopped here]"
 
 TOOL_TIMEOUT_S = 1800.0
-"""The time-out of a tool that takes one."""
+"""The timeout of a tool that accepts one."""
 
 _AROUND_A_PART = len('{"type":"text","text":""},')
 
 
 class Toolbox:
-    """The tools of one agent, by the names that the model is told (`tool_names`).
+    """The tools of one agent, by their names for the model (`tool_names`).
 
-    A tool whose `call` takes `timeout_s` is given `timeout_s` seconds and raises TimeoutError when
-    it needs more. A tool without it cannot be stopped from outside.
+    A tool whose `call` takes `timeout_s` gets `timeout_s` seconds, and raises TimeoutError after
+    that. A tool without that parameter cannot be stopped from outside.
     """
 
     def __init__(self, tools: Sequence[Tool], timeout_s: float = TOOL_TIMEOUT_S) -> None:
@@ -60,14 +60,14 @@ class Toolbox:
         )
 
     def prepared(self, prepare: Callable[[str], object]) -> Toolbox:
-        """The same tools; before one runs, `prepare` is given its name. What that raises is an
-        error result like the tool's own."""
+        """The same tools, with `prepare` called with a tool's name before each run. An error of
+        `prepare` becomes an error result, like an error of the tool."""
         other = copy(self)
         other._prepare = prepare
         return other
 
     def with_tool(self, tool: Tool) -> Toolbox:
-        """The same tools and one more, which has a time-out of its own if it needs one."""
+        """The same tools and one more, which has its own timeout if it needs one."""
         other = copy(self)
         other._tools = {**self._tools, tool.name: tool}
         spec = ToolSpec(tool.name, tool.description, tool.input_schema)
@@ -77,8 +77,8 @@ class Toolbox:
     def run(self, call: ToolUse) -> ToolResult:
         """The result of a call. A tool that raises, or does not exist, gives an error result.
 
-        The tool gets a copy of the input: one that expands it in place must not change the history,
-        or what the guards know the call by.
+        The tool gets a copy of the input. A tool that changes its input must not change the history
+        or the call's identity for the guards.
         """
         tool = self._tools.get(call.name)
         if tool is None:
@@ -105,7 +105,7 @@ def _takes_timeout(tool: Tool) -> bool:
 
 
 def _error_text(error: BaseException) -> str:
-    """The error's text, or its class name where the text is empty or raises."""
+    """The error's text, or its class name if the text is empty or raises."""
     try:
         return str(error) or type(error).__name__
     except Exception:
@@ -118,7 +118,7 @@ def error_result(call: ToolUse, text: str) -> ToolResult:
 
 
 def content_of(value: Json) -> str | tuple[Text | Opaque, ...]:
-    """What a tool returned, as the content of a result: never blank, clean, of bounded size."""
+    """A tool's return value as the content of a result: never blank, clean, and of bounded size."""
     match value:
         case bytes() | bytearray():
             return content_of(_decoded(value))
@@ -134,7 +134,7 @@ def content_of(value: Json) -> str | tuple[Text | Opaque, ...]:
 
 
 def _gathered(pieces: Iterator[Json]) -> str:
-    """The beginning of an answer in pieces, which may have no end."""
+    """The beginning of an answer in pieces; the iterator may be endless."""
     texts: list[str] = []
     left = MAX_RESULT_CHARACTERS
     for piece in islice(pieces, MAX_RESULT_CHARACTERS):
@@ -146,7 +146,8 @@ def _gathered(pieces: Iterator[Json]) -> str:
 
 
 def _bounded(parts: Iterable[Text | Opaque]) -> tuple[Text | Opaque, ...]:
-    """The first parts, up to a limit on their texts and what is sent around each."""
+    """The first parts, up to a limit on their texts and on the characters that are sent around
+    each."""
     kept: list[Text | Opaque] = []
     left = MAX_RESULT_CHARACTERS
     for part in parts:
@@ -186,7 +187,7 @@ def _as_text(value: Json) -> str:
 
 
 def tool_names(names: Sequence[str]) -> list[str]:
-    """For each name a name that every provider takes, each once."""
+    """For each name, a unique name that every provider accepts."""
     used = {name for name in names if _GOOD.fullmatch(name)}
     return [name if _GOOD.fullmatch(name) else _made(name, used) for name in names]
 

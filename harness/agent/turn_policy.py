@@ -15,22 +15,22 @@ from harness.agent.models.failures import FailureKind, ModelFailure
 from harness.agent.models.model_call import LanguageModel, ModelAnswer, Query
 
 WOKEN = re.compile(r"\W*(?:heartbeat|cron|timer|wake[ -]?up|scheduled)\b", re.IGNORECASE)
-"""How a message begins that a timer sends, and no user."""
+"""The beginning of a message that a timer sends."""
 
 ANSWER_TOKENS_MAX = 100_000_000
-"""No answer costs so much; a larger count is a fault of the counting."""
+"""No answer costs this much; a larger count is an error of the counting."""
 
 
 class Policy(msgspec.Struct, frozen=True):
-    """What a turn may cost, and what is worth another try.
+    """The limits on the cost of a turn, and the failures to retry.
 
     `retries` counts further requests after a failure of that kind; the SDK has already tried a
-    transient one three times, and a permanent one fails again. `max_failures` counts those of
-    a whole turn, whatever succeeds between them. `runs_calls_on` are the stop reasons after which
-    calls are run: with any other they may be cut short, which their input cannot show.
-    `max_tokens` and `max_turn_s` hold for a turn with its sub-agents, `max_woken_tokens` for all
-    turns that a timer began since the user wrote last, and `max_depth` and
-    `max_tasks` for these.
+    transient one three times, and a permanent one fails again. `max_failures` counts the failures
+    of a whole turn, with any successes between them. `runs_calls_on` holds the stop reasons after
+    which calls run. After any other reason a call may be cut off, and its input cannot show that.
+    `max_tokens` and `max_turn_s` apply to a turn with its sub-agents. `max_woken_tokens` applies to
+    all turns that a timer started since the user's last message. `max_depth` and `max_tasks` limit
+    sub-agents.
     """
 
     max_model_calls: int = 50
@@ -48,14 +48,14 @@ class Policy(msgspec.Struct, frozen=True):
 
 
 class TurnBudget(msgspec.Struct):
-    """What is left for a turn: tokens, and a time on the clock until which it may go on."""
+    """The remaining budget of a turn: tokens, and the time on the clock at which it must end."""
 
     tokens: int
     until_ms: float
     now_ms: Callable[[], int]
 
     def check(self) -> None:
-        """Raise ModelFailure once nothing is left."""
+        """Raise ModelFailure if the budget is spent."""
         if self.tokens <= 0:
             raise ModelFailure("budget", "its tokens are spent.")
         if self.now_ms() > self.until_ms:
@@ -63,18 +63,19 @@ class TurnBudget(msgspec.Struct):
 
 
 def open_budget(policy: Policy, now_ms: Callable[[], int]) -> TurnBudget:
-    """The account of a turn that begins now."""
+    """The budget of a turn that begins now."""
     return TurnBudget(policy.max_tokens, now_ms() + policy.max_turn_s * 1000, now_ms)
 
 
 class Budgets:
-    """The accounts of a run's turns. Turns that a timer began share one, until a user writes."""
+    """The budgets of a run's turns. Turns that a timer started share one budget, until a user
+    writes."""
 
     def __init__(self) -> None:
         self._woken: TurnBudget | None = None
 
     def open(self, policy: Policy, text: str, now_ms: Callable[[], int]) -> TurnBudget:
-        """The account of a turn that begins now with a message of this text."""
+        """The budget of a turn that begins now with a message of this text."""
         account = open_budget(policy, now_ms)
         if WOKEN.match(text) is None:
             self._woken = None
@@ -85,7 +86,7 @@ class Budgets:
 
 
 class BudgetedModel:
-    """A model that is asked only as long as the account pays for it."""
+    """A model that is called only while the budget is not spent."""
 
     def __init__(self, model: LanguageModel, account: TurnBudget) -> None:
         self._model, self._account = model, account

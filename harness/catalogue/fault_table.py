@@ -1,6 +1,6 @@
-"""The fault table: every fault that a loop may meet, whether a function makes it or not.
+"""The fault table: every fault that a loop may meet, with or without a function that makes it.
 
-A code is a letter for the layer and a number. A row without a fault says why (`not_made`).
+A code is a letter for the layer and a number. A row without a fault has the reason in `not_made`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from harness.core.values.table_file import table
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What goes wrong, and what a correct agent does then: an invariant, or words.
+    """A fault, and the behaviour of a correct agent: an invariant, or a text.
 
-    `seen` is where it was seen: `incidents N` are rows of the public incidents, `REPO#N` a thread,
-    else a measurement. `not_made` is why no fault makes it, or what makes it instead.
+    `seen` is its source: `incidents N` are rows of the public incidents, `REPO#N` is a thread,
+    other texts are measurements. `not_made` is why no fault makes it, or what makes it instead.
     """
 
     code: str
@@ -28,7 +28,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 ROWS: MappingProxyType[str, Row] = table("harness.catalogue", "fault_table.tsv", Row)
-"""The rows by their code, layer by layer."""
+"""The rows by code, layer by layer."""
 
 NOT_MADE: MappingProxyType[str, str] = MappingProxyType(
     {code: row.not_made for code, row in ROWS.items() if row.not_made}
@@ -37,5 +37,5 @@ NOT_MADE: MappingProxyType[str, str] = MappingProxyType(
 
 
 def sources(codes: Iterable[str]) -> str:
-    """Where the rows were seen, in words."""
+    """Return the sources of the rows as text."""
     return "; ".join(f"{code}: {ROWS[code].seen or 'not seen in public'}" for code in codes)

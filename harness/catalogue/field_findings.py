@@ -1,7 +1,7 @@
-"""Confirmed findings on agents that people run: one TOML file of the folder `field` each.
+"""Confirmed findings in public agents: one TOML file each, in the folder `field`.
 
-A finding stands here only after a check by hand, without the harness, showed it too. The name of
-a file is TARGET-SLUG; reports and `harness explain` call it `field/NAME`.
+A finding is here only after a check without the harness showed it too. The name of a file is
+TARGET-SLUG; reports and `harness explain` call it `field/NAME`.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Basis: TypeAlias = Annotated[str, msgspec.Meta(pattern=rf"^({GENERAL}|https://\S
 
 
 class FieldFinding(Strict, frozen=True):
-    """A finding: where it was seen, what goes wrong, and how to repeat it without the harness.
+    """A finding: the target, the defect, and how to repeat it without the harness.
 
-    `repeat` is the command of the check by hand, and `scenario` the shortest scenario that shows
-    `codes` on the target. `basis` is the document, recording or report that says why it is wrong;
-    GENERAL means that no document says so, and that a good agent does better. `issue` is a public
-    report of it. `fixed_in` is the first release without it: such a finding is of older releases
-    only, and is counted apart.
+    `repeat` is the command of the check without the harness. `scenario` is the shortest scenario
+    that shows `codes` on the target. `basis` is the document, recording or report that says why it
+    is wrong. GENERAL means that no document says so, and that a good agent does better. `issue` is
+    a public report of it. `fixed_in` is the first release without it; a fixed finding is counted
+    apart.
     """
 
     target: Words
@@ -55,18 +55,18 @@ class FieldFinding(Strict, frozen=True):
 
     @property
     def reason(self) -> str:
-        """The basis, in words where it is no link."""
+        """The basis; for GENERAL a sentence in place of a link."""
         is_general = self.basis == GENERAL
         return "what a good agent does; no document says so" if is_general else self.basis
 
     def shows(self, code: str) -> bool:
-        """Whether the code, or a rule of the check of that name, is among those of the finding."""
+        """Whether the finding has the code, or a rule of the check with that name."""
         return any(code in (each, each.rpartition(".")[0]) for each in self.codes)
 
 
 @cache
 def field_findings() -> MappingProxyType[str, FieldFinding]:
-    """The confirmed findings by name, in the order of the names."""
+    """Return the confirmed findings by name, in the order of the names."""
     names = sorted(path.stem for path in FOLDER.glob("*.toml"))
     package = "harness.catalogue"
     texts = {name: package_text(package, f"{FOLDER.name}/{name}.toml") for name in names}
@@ -74,7 +74,7 @@ def field_findings() -> MappingProxyType[str, FieldFinding]:
 
 
 def field_finding(text: str, name: str) -> FieldFinding:
-    """The finding in the text of a file. Raises InputError, with the file, if it is none."""
+    """Read a finding from the text of a file. Raises InputError, with the file, for bad text."""
     try:
         return msgspec.convert(tomllib.loads(text), FieldFinding)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:

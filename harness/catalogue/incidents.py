@@ -17,10 +17,10 @@ from harness.core.values.table_file import table
 
 
 class Incident(msgspec.Struct, frozen=True):
-    """A public incident, as its reporters tell it.
+    """A public incident, as its reporters describe it.
 
-    A row says where it was reported (repositories and threads), what was seen, why in the
-    reporters' view, what stands on the wire, and the invariants that it breaks.
+    A row has the repositories and threads of the report, the symptom, the cause in the reporters'
+    view, the messages on the wire, and the broken invariants.
     """
 
     number: Annotated[int, msgspec.Meta(ge=1)]
@@ -33,7 +33,7 @@ class Incident(msgspec.Struct, frozen=True):
 
     @property
     def findings(self) -> frozenset[str]:
-        """The checks, and single rules of checks, whose findings show one of its invariants."""
+        """The checks, and single rules of checks, that show one of its invariants broken."""
         return frozenset(code for name in self.invariants for code in findings_of(name))
 
     def shows(self, code: str) -> bool:
@@ -42,7 +42,7 @@ class Incident(msgspec.Struct, frozen=True):
 
 
 class Invariant(msgspec.Struct, frozen=True):
-    """An invariant of the incidents that is more, or less, than the check of the same name.
+    """An invariant of the incidents that covers more, or less, than the check of the same name.
 
     `findings` names the checks, and single rules of checks, that show it broken.
     """
@@ -55,17 +55,17 @@ class Invariant(msgspec.Struct, frozen=True):
 INVARIANTS: MappingProxyType[str, Invariant] = table(
     "harness.catalogue", "invariants.tsv", Invariant
 )
-"""The invariants by name; one without a row is the check of its name."""
+"""The invariants by name; an invariant without a row equals the check of its name."""
 
 
 def findings_of(invariant: str) -> tuple[str, ...]:
-    """The checks and rules that show an invariant broken."""
+    """Return the checks and rules that show an invariant broken."""
     row = INVARIANTS.get(invariant)
     return row.findings if row else (invariant,)
 
 
 INCIDENTS: MappingProxyType[int, Incident] = table("harness.catalogue", "incidents.tsv", Incident)
-"""The incidents by their number."""
+"""The incidents by number."""
 
 
 def _by_kind() -> dict[str, dict[int, Incident]]:
@@ -82,9 +82,9 @@ PREFIX = "incidents:"
 
 
 def incident(source: str) -> Incident | None:
-    """The incident that a source names; None for a source of another kind.
+    """Return the incident that a source names; None for a source of another kind.
 
-    Raises InputError for a number that no incident has.
+    Raises InputError for an unknown number.
     """
     if not source.startswith(PREFIX):
         return None

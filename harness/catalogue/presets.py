@@ -1,6 +1,6 @@
 """Presets: faults that are a template with fixed constants, one row each.
 
-A template is a function of `harness/faults` by its place there: `templates.error`, or a private one
+A template is the name of a function in `harness/faults`: `templates.error`, or a private one
 (`tools._answers`). `constants` fixes settings and `settings` gives defaults of the others, both in
 JSON.
 """
@@ -18,7 +18,7 @@ from harness.core.values.table_file import table
 
 
 class Preset(msgspec.Struct, frozen=True, kw_only=True):
-    """A fault by its kind; `text` says what it does, as the docstring of a function would."""
+    """A fault by its kind; `text` is its description, like the docstring of a function."""
 
     kind: str
     template: str

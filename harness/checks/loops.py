@@ -1,7 +1,8 @@
 """Whether a turn without progress stops: the same call with the same result, K times.
 
 Polling with changing results is progress. Identical calls of one message count once, unless they
-exceed K. A finding names the first events that prove it, so it is stable as the run goes on.
+exceed K. A finding names the first events that prove it, so it does not change as the run
+continues.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _Made = TypeVar("_Made")
 @needs("tool", or_calls=True)
 @counted_anew("a kill")
 def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -> Iterator[Finding]:
-    """After `repeats` equal steps in a turn the next one differs, or the turn ends.
+    """After `repeats` equal steps in a turn, the next step differs or the turn ends.
 
     `same_call`: equal tool, input and result. `like_call`: the results differ in ids, times or a
     count of the calls only, and repeat twice as often. `same_failure`: one tool and one error, with
@@ -48,8 +49,8 @@ def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -
     a tool with any input, after twice as many failures. `cycle`: two to five calls, or messages of
     calls, repeat in order with equal results. `empty_input`: after `repeats` messages that call a
     tool without its required input, another such call runs. `refusals`: the agent itself answers
-    the same call more than twice as often, and the turn continues. Such an answer is a refusal, or
-    comes from a tool of its own with the same result.
+    the same call more than twice `repeats` times, and the turn continues. Such an answer is a
+    refusal, or comes from a tool of its own with the same result.
 
     A kill starts every count again, because an agent keeps its counts in memory. In a recording,
     `same_call` and `same_failure` report each whole series of equal steps, and `cycle` reports two

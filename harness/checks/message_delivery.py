@@ -112,7 +112,7 @@ def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
 
 def _misplaced(text: str, exchange: Exchange) -> tuple[str, str]:
     if any(squeeze(text) in squeeze(m.text) for m in exchange.node.messages if m.role == "user"):
-        return "order", "stands in the request, but not as its newest user text"
+        return "order", "is in the request, but not as its newest user text"
     return "lost", "is not in the first request of its turn"
 
 
@@ -148,7 +148,7 @@ def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
 
 def _may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
     """The number of rows that may keep the message. In the agent's own store, rows of later turns
-    with equal words count too, and rows of any session if a row does not name its session."""
+    with equal words count too. So do rows of any session, if a row does not name its session."""
     if not trace.own_store:
         return 1
     sessions = {placed.row.session for placed in rows}

@@ -257,7 +257,7 @@ def _pauses_on(turn: Turn) -> bool:
 
 
 _WORDS = {
-    "refused": "its last request is refused for what the agent sends",
+    "refused": "its last request is refused for its content",
     "unasked": "ends without a reply and without asking the model",
     "unanswered": "the model's answer does not become its reply",
 }

@@ -92,8 +92,8 @@ def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding
     judged. In a log, rows that the program wrote in the user's name, and words after results, are
     one message with their neighbour. `wire: false` leaves out the requests. The stored rows of a
     finished turn begin with its inbound message, alternate, and end with a reply; an answer that
-    the provider paused may go on in the next row. `spiral`: five messages of the user in a row have
-    no answer in the request. This pattern shows that replies never reach the history; the next
+    the provider paused may continue in the next row. `spiral`: five messages of the user in a row
+    have no answer in the request. This pattern shows that replies never reach the history; the next
     answer answers all five again.
     """
     trace = history.trace

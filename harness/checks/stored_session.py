@@ -38,11 +38,11 @@ def reload_equivalence(history: History) -> Iterator[Finding | Case]:
     """The stored rows are the live messages: each once, unchanged, in order.
 
     `lost_inbound`, `lost_reply`: a finished turn does not store its inbound message or the reply
-    that was delivered. `order`: the reply stands before it. `blank`: a message without text is
-    stored, and no later request can carry it. `duplicate`: a row or a reply is stored again.
-    `gone`, `changed`: rows vanish or change their text without a compaction; an answer may grow.
-    `forgotten`: the first request after a start lacks the last reply, although the store holds it.
-    An agent may leave out a turn that failed. Source: invariant 27.
+    that was delivered. `order`: the reply is stored before the message. `blank`: a message without
+    text is stored, and no later request can carry it. `duplicate`: a row or a reply is stored
+    again. `gone`, `changed`: rows vanish or change their text without a compaction; an answer may
+    grow. `forgotten`: the first request after a start lacks the last reply, although the store
+    holds it. An agent may leave out a turn that failed. Source: invariant 27.
     """
     trace = history.trace
     yield from _replaced(trace)
@@ -102,7 +102,7 @@ def _forgotten(trace: Trace) -> Iterator[Finding]:
             continue
         said = _said_last(trace, first)
         if said is not None and not says(first.node, said.text):
-            text = f"{first.called.key}: the first request after the start lacks what was said last"
+            text = f"{first.called.key}: the first request after the start lacks the last reply"
             yield Finding("reload_equivalence.forgotten", text, (start.n, first.n))
 
 

@@ -93,7 +93,7 @@ _SAYS_SO = re.compile(
 
 @needs("model", "tool", told_by="run")
 def error_visible(history: History) -> Iterator[Finding]:
-    """When a tool failed, the model is told so, and the user is not told that it worked.
+    """The model learns of each failed tool, and the user is not told that the tool worked.
 
     `hidden`: a tool raised, timed out, or answered with an error or an error status, and the model
     is not told. The result has no error flag, does not mention an error, and does not hold the
@@ -248,7 +248,7 @@ def _ended(trace: Trace, turn: Turn, broken: Exchange, after: Exchange | None) -
     later = [s for s in told if after is None or s.n < after.n]
     is_seen = "outbox" in trace.seams
     if is_seen and after is None and not later and turn.settled_by in _ORDERLY:
-        text = f"{broken.called.key} broke off, was not asked again, and the user is told nothing"
+        text = f"{broken.called.key} broke off, was not retried, and the user is told nothing"
         yield Finding(f"{_CODE}.silent", text, (broken.n, turn.settled_n))
     said = squeeze(broken.reply.text) if broken.reply else ""
     for sending in later:

@@ -1,7 +1,7 @@
-"""The command line: one file a verb; this file alone turns errors into exit statuses.
+"""The command line: one file for each verb. Only this file turns errors into exit statuses.
 
 0 passes, 1 is a finding, 2 unusable input, 3 unknown or a harness failure, 130 Ctrl-C, 143 SIGTERM.
-Only `--debug` shows a traceback. What costs time is imported once signals are taken.
+Only `--debug` shows a traceback. Slow imports follow the installation of the signal handlers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NoReturn
 from harness.cli.interrupts import Terminated, end_with, orderly_end
 
 COMPLETE = "_HARNESS_COMPLETE"
-"""The variable by which a shell asks for completion."""
+"""The environment variable by which a shell asks for completion."""
 
 INPUT, FAILURE, INTERRUPTED, TERMINATED = 2, 3, 130, 143
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _guarded(words: list[str]) -> int:
-    """Return the exit status of a verb that a signal may end."""
+    """Return the exit status of a verb; a signal may end it early."""
     try:
         return _status(words)
     except Terminated:
@@ -52,15 +52,15 @@ def _guarded(words: list[str]) -> int:
 
 
 def _stopped(how: str, status: int) -> int:
-    """Say so, and remove what a worker left that was stopped between two of its steps."""
+    """Print how the command ended, and remove the temporary files of stopped workers."""
     from harness.files.owner import remove_dead
 
     remove_dead()
-    return _say(f"{how}: what had not ended was stopped", status)
+    return _say(f"{how}: unfinished work was stopped", status)
 
 
 def _status(words: list[str]) -> int:
-    """Return the exit status. `--debug` is read here, before anything can fail."""
+    """Return the exit status. `--debug` is read here, before any step that can fail."""
     import click
 
     from harness.core.values.errors import InputError

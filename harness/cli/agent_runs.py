@@ -1,7 +1,7 @@
-"""The runs of a plan that an agent can tell apart: on the APIs that it speaks, each once.
+"""Selects the runs that differ for an agent: each once, on the APIs that it speaks.
 
-A program or a framework speaks one API, and most scenarios ask nothing of a certain one. So what
-their files do not name on that API is played on it too, if it can be said there.
+A program or a framework speaks one API, and most scenarios need no certain API. Such a scenario is
+played on the agent's API too, if that API can express it.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from harness.targets.spec import resolve
 Planned = list[tuple[str, Scenario]]
 
 _BLOCKS = frozenset({"text", "thinking", "tool_use"})
-"""The blocks that the answers of all APIs can hold."""
+"""The block types that every API has in its responses."""
 
 
 def for_agent(planned: Planned, only: Sequence[str], wires: Sequence[str], target: str) -> Planned:
-    """The runs that `only` names, on the wires that are named, else on those of the target.
+    """Return the runs that `only` names, on the given wires, else on those of the target.
 
-    Raises InputError for a file or a target that cannot be used, and when there is no such run.
+    Raises InputError for a file or a target that cannot be used, and when no run is left.
     """
     if wires or not target:
         return on_wires(narrow(planned, only), wires)
-    check_files(planned)  # before the target is imported, which may change the folder
+    check_files(planned)  # first, because importing the target may change the folder
     return for_profile(planned, only, resolve(target).profile)
 
 
 def for_profile(planned: Planned, only: Sequence[str], profile: Profile) -> Planned:
-    """The runs that `only` names, on the wires of the profile. Raises InputError without one."""
+    """Return the runs that `only` names, on the profile's wires. Raises InputError for none."""
     spoken = on_wires([*planned, *_carried(planned, profile.wires)], profile.wires)
     return list(_told_apart(narrow(spoken, only), profile))
 
 
 def _carried(planned: Planned, wires: Collection[str]) -> Iterator[tuple[str, Scenario]]:
-    """The runs of the default wire on one of `wires`, of scenarios that name none of them."""
+    """Yield runs on one of `wires` for scenarios without one: their default-wire runs, moved."""
     named = {scenario.name for _, scenario in planned if scenario.wire in wires}
     for path, scenario in planned:
         if scenario.wire != DEFAULT_WIRE or scenario.name in named:
@@ -50,7 +50,7 @@ def _carried(planned: Planned, wires: Collection[str]) -> Iterator[tuple[str, Sc
 
 
 def _can_be_said(scenario: Scenario, wire: str) -> bool:
-    """Whether a run asks for no dialect, block, fault or rule that an API lacks."""
+    """Whether an API has each dialect, block, fault and rule that a run uses."""
     if scenario.dialect or isinstance(scenario.script, CassetteScript):
         return False
     blocks = (block.get("type") for turn in scenario.script for block in turn.blocks)
@@ -61,7 +61,7 @@ def _can_be_said(scenario: Scenario, wire: str) -> bool:
 
 
 def _told_apart(planned: Planned, profile: Profile) -> Iterator[tuple[str, Scenario]]:
-    """The runs without those that a streamed one repeats, for an agent that always streams."""
+    """Drop the plain runs that a streamed run repeats, for an agent that always streams."""
     streamed = {scenario.run_name for _, scenario in planned if scenario.stream}
     for path, scenario in planned:
         twin = f"{scenario.run_name}+stream" in streamed

@@ -21,7 +21,7 @@ _KEY = "harness.baseline"
 
 
 class Baseline:
-    """The baseline of a command, which may be none."""
+    """The baseline of a command; without a file it accepts nothing."""
 
     def __init__(self, file: Path | None = None, update: bool = False) -> None:
         """Read the file. Raises InputError for one that cannot be used."""
@@ -39,11 +39,11 @@ class Baseline:
         self.comparison: Comparison | None = Comparison(rows, update) if file else None
 
     def take(self, run: RunSummary) -> RunSummary:
-        """The run with its accepted findings set apart."""
+        """Return the run with its accepted findings set apart."""
         return self.comparison.take(run) if self.comparison else run
 
     def write(self) -> None:
-        """Write the new baseline, where that is asked for."""
+        """Write the new baseline if the user asked for it."""
         from harness.files.regular_file import write_atomically
         from harness.report.baseline import text
 
@@ -51,7 +51,7 @@ class Baseline:
             write_atomically(self.file, text(self.comparison.rows()).encode())
 
     def tell(self, detail: Detail) -> None:
-        """Print what it says of the runs: an object with `--json`, else a few lines."""
+        """Print how the runs differ from the baseline: an object with `--json`, else lines."""
         from harness.cli import terminal
         from harness.report.baseline import told
         from harness.report.json_lines import baseline_line
@@ -66,7 +66,7 @@ class Baseline:
 
 
 def baseline(function: _F) -> _F:
-    """The two options, for a verb that takes its runs through `chosen_baseline()`."""
+    """Add the two options to a verb that passes its runs through `chosen_baseline()`."""
 
     @wraps(function)
     def with_baseline(*args: Any, baseline: Path | None, update: bool, **named: Any) -> Any:
@@ -74,14 +74,14 @@ def baseline(function: _F) -> _F:
         return function(*args, **named)
 
     file = click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE",
-                        help="Accept the findings that stand there; only new ones fail.",
+                        help="Accept the findings listed in FILE; only new ones fail.",
                         )  # fmt: skip
     update = click.option("--update-baseline", "update", is_flag=True,
-                          help="Write what is found into the baseline.")  # fmt: skip
+                          help="Write the findings of this command into the baseline.")  # fmt: skip
     return cast(_F, file(update(with_baseline)))
 
 
 def chosen_baseline() -> Baseline:
-    """The baseline of this command."""
+    """Return the baseline of this command."""
     found: Baseline | None = click.get_current_context().meta.get(_KEY)
     return found or Baseline()

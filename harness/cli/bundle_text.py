@@ -13,7 +13,7 @@ from harness.report.event_lines import counted
 
 
 def bundle_text(name: str) -> str:
-    """The text for a name of the bundle. Raises InputError for one that there is not."""
+    """Return the text for a name of the bundle. Raises InputError for an unknown name."""
     path = bundled(name)[0]
     if path.is_dir():
         return "\n".join(dict.fromkeys(map(shown, bundled_files([path]))))
@@ -37,7 +37,7 @@ def _parts(path: Path, runs: Sequence[Scenario]) -> Iterator[str]:
     yield f"{counted(len(runs), 'run')}: {variants}; on {wires}"
     needs = dict.fromkeys(need for run in runs for need in needs_of(run))
     if needs:
-        yield f"Runs of it need: {', '.join(needs)} (harness explain @docs/profiles)"
+        yield f"Its runs need: {', '.join(needs)} (harness explain @docs/profiles)"
     yield f"play it: harness run {name} --target SPEC\ncopy it: harness copy {name}"
 
 

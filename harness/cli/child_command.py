@@ -1,4 +1,4 @@
-"""A command of ours in a child process: what it runs of the user's code cannot hold or end us."""
+"""Runs a command in a child process, so that user code can neither block nor end this one."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def child_command(
     shows: Literal["nothing", "notes", "all"] = "nothing",
     python: str = "",
 ) -> ChildEnd:
-    """Run a Python, this one unless another is named, with some words.
+    """Run a Python (by default this one) with these arguments, and return how it ended.
 
-    Of its output goes where ours goes: nothing, standard error (`notes`), or all. The child has a
-    process group of its own, which ends with it, and no standard input.
+    `shows` selects the output that is passed on. The child has no standard input. It has its own
+    process group, which ends with it.
     """
     out = None if shows == "all" else subprocess.PIPE
     err = subprocess.PIPE if shows == "nothing" else None
@@ -52,7 +52,7 @@ def child_command(
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:
-    """End a child in order, so that it can end its own; then all that is left of its group."""
+    """Ask a child to stop, so that it can stop its children; then kill the rest of its group."""
     with suppress(ProcessLookupError):
         child.terminate()
     with suppress(subprocess.TimeoutExpired):

@@ -1,7 +1,7 @@
-"""Completion in the shell: `_HARNESS_COMPLETE=bash_source harness` prints what a shell runs.
+"""Shell completion: `_HARNESS_COMPLETE=bash_source harness` prints the script for a shell.
 
-click completes verbs, options and files. Names of ours are completed here; each function imports
-what it asks only when it is asked, since a shell waits for it at each press of the key.
+click completes verbs, options and files. This file completes the harness's own names. Each function
+imports what it needs when it is called, because the shell waits at each key press.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 NAMES_MOST = 400
-"""More than a shell shows on a screen; what is typed narrows them."""
+"""The most names that are offered: more than a shell shows on a screen."""
 
 _Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
 def complete(instruction: str) -> int:
-    """Print the script of a shell, or the words that complete a line; the exit status."""
+    """Print the script of a shell, or the completions of a line. Return the exit status."""
     from click.shell_completion import shell_complete
 
     from harness.cli.verbs import harness
@@ -33,7 +33,7 @@ def complete(instruction: str) -> int:
 
 
 def completing(names: Callable[[str], Iterable[str | tuple[str, str]]]) -> _Completer:
-    """A completer of the names, some with a line of help, that begin with what is typed."""
+    """Return a completer that offers the names with the typed prefix; some have a line of help."""
 
     def found(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return items(names(incomplete), incomplete)
@@ -42,7 +42,7 @@ def completing(names: Callable[[str], Iterable[str | tuple[str, str]]]) -> _Comp
 
 
 def items(names: Iterable[str | tuple[str, str]], incomplete: str) -> list[CompletionItem]:
-    """The names that begin with what is typed."""
+    """Return the names that begin with `incomplete`."""
     from click.shell_completion import CompletionItem
 
     pairs = [(name, None) if isinstance(name, str) else name for name in names]
@@ -51,19 +51,19 @@ def items(names: Iterable[str | tuple[str, str]], incomplete: str) -> list[Compl
 
 
 def catalogue_names(incomplete: str) -> Iterable[str]:
-    """The names after `@`, a folder at a time."""
+    """Return the names after `@`, a folder at a time."""
     from harness.core.values.errors import InputError
     from harness.files.bundle import bundle_names
 
     depth = incomplete.count("/")
     try:
         return sorted(name for name in bundle_names() if name.count("/") <= depth + 1)
-    except InputError:  # nothing came along
+    except InputError:  # the package has no bundle
         return ()
 
 
 def codes(incomplete: str) -> Iterable[str]:
-    """Codes of findings, checks, kinds of faults and rules; behind a dot also settings and keys."""
+    """Return codes of findings, checks, faults and rules; after a dot also settings and keys."""
     from harness import providers
     from harness.catalogue.presets import PRESETS
     from harness.checks.rule_classes import RULE_CLASSES
@@ -87,28 +87,28 @@ def codes(incomplete: str) -> Iterable[str]:
 
 
 def check_names(_: str) -> Iterable[tuple[str, str]]:
-    """The checks, with what each asks."""
+    """Return the checks, each with its summary."""
     from harness.checks.judge import names
 
     return names().items()
 
 
 def listed(_: str) -> Iterable[str]:
-    """What can be listed."""
+    """Return the kinds of part that `list` prints."""
     from harness.cli.list import KINDS
 
     return KINDS
 
 
 def files_with_schema(_: str) -> Iterable[str]:
-    """The kinds of files that have a schema."""
+    """Return the kinds of files that have a schema."""
     from harness.schema import FILES
 
     return FILES
 
 
 def profiles(_: str) -> Iterable[str]:
-    """The configured profiles, and files that may be one."""
+    """Return the configured profiles, and files that may be a profile."""
     from pathlib import Path
 
     from harness.configuration import SUFFIXES, load_configuration
@@ -116,13 +116,13 @@ def profiles(_: str) -> Iterable[str]:
 
     try:
         named = [*load_configuration(Path.cwd()).profiles]
-    except InputError:  # the command itself says what is wrong
+    except InputError:  # the command itself reports the error
         named = []
     return [*named, *sorted(name for name in os.listdir() if name.endswith(SUFFIXES))]
 
 
 def targets(_: str) -> Iterable[str]:
-    """The agents that are known by name, how other targets begin, the modules of this folder."""
+    """Return the agents known by name, the prefixes of other targets, and this folder's modules."""
     from harness.targets.spec import known_names
 
     modules = sorted(name[:-3] + ":" for name in os.listdir() if name.endswith(".py"))

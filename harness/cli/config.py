@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
 
 NESTED = ("limits", "capabilities")
-"""The keys whose own keys are shown one by one."""
+"""The keys whose nested keys are shown one by one."""
 
 DEFAULT = "default"
 
@@ -59,7 +59,7 @@ def command(
 ) -> int:
     """Show each value that a command in this folder uses, and where it comes from.
 
-    With flags of a command it shows what they change.
+    Add the flags of a command to see what they change.
     """
     from harness.cli.terminal import out
     from harness.report.json_lines import line
@@ -78,7 +78,7 @@ def command(
 
 
 def _words(row: Setting) -> str:
-    """A value as JSON; of an empty default, what holds then."""
+    """Return a value as JSON; for an empty default, a text that says what applies."""
     from harness.schema.key_table import KEYS
 
     if row.origin == DEFAULT and row.value in (None, (), []):
@@ -89,15 +89,15 @@ def _words(row: Setting) -> str:
 
 
 def settings(folder: Path, named: str, flags: Mapping[str, Any]) -> Iterator[Setting]:
-    """The keys of the configuration, then those of a profile alone, with their values in effect.
+    """Return the configuration's keys, then those that only a profile has, with effective values.
 
-    A flag wins over the profile, and that over the configuration.
+    A flag overrides the profile, and the profile overrides the configuration.
     """
     from harness.configuration import Configuration
     from harness.core.values.profile import Profile
 
     found = configuration()
-    found.chosen_profile(named, folder)  # it says what is wrong with the profile
+    found.chosen_profile(named, folder)  # raises the error of an unusable profile
     name = named or found.profile
     chosen = found.named_profile(name, folder) if name else Profile()
     places = _places(folder) if found != Configuration() else {}
@@ -123,7 +123,7 @@ def _setting(
 
 
 def _flag(key: str, given: Any) -> str:
-    """The flag that gave a value, or the variable that stands for it."""
+    """Return the flag that gave a value, or the environment variable in its place."""
     if key == "profile" and os.environ.get(PROFILE_VARIABLE) == given:
         return f"${PROFILE_VARIABLE}"
     return {"plugins": "--plugin"}.get(key, f"--{key.rpartition('.')[2].replace('_', '-')}")
@@ -136,7 +136,7 @@ def _places(folder: Path) -> dict[str, str]:
 
 
 def _profile_places(name: str, places: dict[str, str], folder: Path) -> dict[str, str]:
-    """Where the keys of a profile stand: in the configuration, or in a file of their own."""
+    """Return where each key of a profile is written: in the configuration, or in its own file."""
     from harness.files.profile_file import profile_origins
 
     head = f"profiles.{name}."
@@ -151,7 +151,7 @@ def _near(place: str, folder: Path) -> str:
 
 
 def _flat(struct: Any) -> dict[str, Any]:
-    """The values of a struct by their keys, those of nested keys by their dotted path."""
+    """Return the values of a struct by key, and those of nested keys by dotted path."""
     found: dict[str, Any] = {}
     names = zip(struct.__struct_encode_fields__, struct.__struct_fields__, strict=True)
     for key, field in names:

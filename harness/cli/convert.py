@@ -1,4 +1,4 @@
-"""`harness convert`: the same cassette in another format."""
+"""`harness convert`: writes a cassette in another format."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from harness.cli.options import NamedPath, every_verb
 @click.option("--to", default="", metavar="FORMAT",
               help="compact, vcr or cassetter. Default by the name: .jsonl is compact, "
               ".yaml is vcr.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace what is there.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 @every_verb
 def command(source: Path, target: Path, to: str, force: bool, as_json: bool) -> int:
-    """Write a cassette in another format, without secrets and else without loss.
+    """Write a cassette in another format, without secrets and without other loss.
 
-    The first CASSETTE may be of any writer that is played: vcrpy, go-vcr, Ruby's VCR, cassetter,
-    HAR, one exchange as JSON, or the compact form. What is written is read back first: a format
-    that cannot say all of it is an error, and no file.
+    The source CASSETTE has any playable format: vcrpy, go-vcr, Ruby's VCR, cassetter, HAR, one
+    exchange as JSON, or compact. The result is read back before the file is written. A format that
+    cannot hold all of it is an error, and no file is written.
     """
     import msgspec
 
@@ -37,6 +37,6 @@ def command(source: Path, target: Path, to: str, force: bool, as_json: bool) -> 
         return 0
     for note in done.notes:
         terminal.note(f"{source}: {note}")
-    sizes = f"{done.before_bytes:,} bytes as they were, {done.after_bytes:,} now"
+    sizes = f"{done.before_bytes:,} bytes before, {done.after_bytes:,} now"
     terminal.out(f"{target}: {done.format}, {done.interactions} interactions, {sizes}")
     return 0

@@ -1,6 +1,6 @@
-"""`harness copy`: what comes along with the package, as files of the user's own.
+"""`harness copy`: copies bundled files into the user's folder.
 
-A scenario is copied with the files that it names, an example with the modules that it imports.
+A scenario is copied with the files that it names, an example with its imported modules.
 """
 
 from __future__ import annotations
@@ -22,14 +22,12 @@ from harness.files.bundle import MARK, below_root, bundled, bundled_files, shown
 from harness.files.regular_file import whole
 
 _EXAMPLE = "@loops/circles"
-_NAMES = (
-    "these files name each other as `examples.…`, which holds where they are copied without DEST"
-)
+_NAMES = "these files import each other as `examples.…`, so copy them without DEST"
 _NAMED = re.compile(rb'from examples\.|"examples\.')
 
 
 class Copied(msgspec.Struct, frozen=True, rename={"source": "from"}):
-    """A file that is copied; `is_new` is False where it stood there already, byte for byte."""
+    """A copied file; `is_new` is False if the same bytes were there already."""
 
     file: str
     source: str
@@ -39,21 +37,22 @@ class Copied(msgspec.Struct, frozen=True, rename={"source": "from"}):
 @click.command("copy")
 @click.argument("name", metavar="@NAME", shell_complete=completing(catalogue_names))
 @click.argument("dest", required=False, type=click.Path(path_type=Path), metavar="[DEST]")
-@click.option("--force", is_flag=True, help="Replace what is there.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 @plugins
 @every_verb
 def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
-    """Copy a scenario, a cassette, an example or a page that comes along with the package.
+    """Copy a bundled scenario, cassette, example or page.
 
-    @NAME is a file (@loops/circles, @examples/naive_agent) or a folder (@loops, @docs, @all). It is
-    put into the folder DEST; the default is where it stands in the source tree, as scenarios/loops.
+    @NAME is a file (@loops/circles, @examples/naive_agent) or a folder (@loops, @docs, @all). DEST
+    is the folder for the copy. The default is its place in the source tree, such as
+    scenarios/loops.
     """
     from harness.cli import terminal
     from harness.files.regular_file import write_atomically
     from harness.report.json_lines import line
 
     if not name.startswith(MARK):
-        raise InputError(f"a name begins with {MARK}, as {_EXAMPLE}", name)
+        raise InputError(f"a name begins with {MARK}, such as {_EXAMPLE}", name)
     named = bundled(name)
     goals = _goals(named, dest)
     contents = {file: whole(file) for file in goals}
@@ -70,18 +69,18 @@ def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
 
 
 def _goals(named: Sequence[Path], dest: Path | None) -> dict[Path, Path]:
-    """Where each file goes, and what it needs."""
+    """Return the destination of each file, and of the files that it needs."""
     home = named[0].parent
     folder = below_root(home) if dest is None else dest
     if folder.exists() and not folder.is_dir():
-        raise InputError("a file, where a folder is needed", str(folder))
+        raise InputError("is a file; DEST must be a folder", str(folder))
     files = bundled_files(named)
     needed = (other for file in files for other in _needed(file))
     return {file: folder / file.relative_to(home) for file in dict.fromkeys([*files, *needed])}
 
 
 def _is_same(goal: Path, content: bytes, force: bool) -> bool:
-    """Whether the file is there already. Raises InputError for another one in its place."""
+    """Whether the same file is there already. Raises InputError for a different one."""
     if not goal.exists() or (force and not goal.is_file()):
         return False
     if whole(goal) == content:
@@ -89,12 +88,12 @@ def _is_same(goal: Path, content: bytes, force: bool) -> bool:
     if force:
         return False
     raise InputError(
-        "is there and differs: --force replaces it, DEST names another folder", f"{goal}"
+        "exists and differs: --force replaces it, DEST names another folder", f"{goal}"
     )
 
 
 def _needed(file: Path) -> Iterator[Path]:
-    """The files of the bundle that a scenario names, and the modules that an example imports."""
+    """Return the bundled files that a scenario names, and the modules that an example imports."""
     if file.suffix == ".yaml":
         yield from _named_in_scenario(file)
     elif file.suffix == ".py":
@@ -120,7 +119,7 @@ def _named_in_scenario(file: Path) -> Iterator[Path]:
 
 def _text(done: Sequence[Copied], named: Sequence[Path], goals: dict[Path, Path]) -> Iterator[str]:
     for copied in done:
-        yield f"{'wrote' if copied.is_new else 'stands already:'} {copied.file}"
+        yield f"{'wrote' if copied.is_new else 'unchanged:'} {copied.file}"
     first = next(file for file in goals if file.is_relative_to(named[0]))
     goal = goals[first].parents[len(first.relative_to(named[0]).parts) - 1]
     if words := _next(goals[first] if named[0].is_file() else goal, named[0]):
@@ -128,7 +127,7 @@ def _text(done: Sequence[Copied], named: Sequence[Path], goals: dict[Path, Path]
 
 
 def _next(goal: Path, source: Path) -> list[str]:
-    """The command that tries what was copied; none for pages, and for code without an agent."""
+    """Return a command that tries the copy; none for pages and for code without an agent."""
     kind = below_root(source).parts[0]
     if kind == "examples":
         target = _target(goal, source)
@@ -142,7 +141,7 @@ def _next(goal: Path, source: Path) -> list[str]:
 
 
 def _target(goal: Path, source: Path) -> str:
-    """The specification of an example that is an agent, else nothing."""
+    """Return the target specification of an example that is an agent, else nothing."""
     if goal.suffix == ".mjs":
         return f"process:node {shlex.quote(str(goal))}"
     parts = goal.with_suffix("").parts

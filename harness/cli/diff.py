@@ -1,7 +1,7 @@
-"""`harness diff`: two targets, or two folders of histories, run by run.
+"""`harness diff`: compares two targets, or two folders of histories, run by run.
 
-What is played is played by `harness run`; what is compared is always two histories on disk. Both
-are judged by the checks of today, so that a finding is new because of the agent.
+`harness run` plays the targets; the comparison always reads two histories on disk. The present
+checks judge both, so a new finding comes from the agent and not from a changed check.
 """
 
 from __future__ import annotations
@@ -42,27 +42,27 @@ UNKNOWN = 3
 @click.argument("b", metavar="B", shell_complete=completing(targets))
 @click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
 @click.option("--profile-a", default="", metavar="NAME|FILE", shell_complete=completing(profiles),
-              help="What the agent of side A is.")  # fmt: skip
+              help="The profile of the agent on side A.")  # fmt: skip
 @click.option("--profile-b", default="", metavar="NAME|FILE", shell_complete=completing(profiles),
-              help="What the agent of side B is.")  # fmt: skip
+              help="The profile of the agent on side B.")  # fmt: skip
 @click.option("--python-a", default="", metavar="PROGRAM",
-              help="The Python, with loop-harness, that plays side A.")  # fmt: skip
+              help="The Python that plays side A; it needs loop-harness.")  # fmt: skip
 @click.option("--python-b", default="", metavar="PROGRAM",
-              help="The Python, with loop-harness, that plays side B.")  # fmt: skip
+              help="The Python that plays side B; it needs loop-harness.")  # fmt: skip
 @click.option("--only", multiple=True, metavar="PATTERN",
               help="Only runs whose name matches (* and ?).")  # fmt: skip
-@spoken("Only runs on this wire, of what is played.")
+@spoken("Play only runs on this wire.")
 @real_s
 @seed
 @world
-@out_folder(DEFAULT_OUT, "Where the histories of what is played go, in `a` and `b`.")
+@out_folder(DEFAULT_OUT, "The folder for the played histories, in `a` and `b`.")
 @click.option("--fail-on", type=click.Choice(["new", "any"]),
-              help="Exit status 1 where a failing finding is new, or where anything differs.",
+              help="Exit with 1 if a failing finding is new, or if anything differs.",
               )  # fmt: skip
 @click.option("--markdown", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE",
               help="Write a summary for a pull request; - is standard output.")  # fmt: skip
 @html
-@click.option("-v", "--verbose", is_flag=True, help="All of each run that differs.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all details of each run that differs.")
 @jobs
 @plugins
 @every_verb
@@ -74,8 +74,8 @@ def command(
 ) -> int:  # fmt: skip
     """Compare two targets, or two folders of histories, run by run.
 
-    A and B are each a folder that `harness run --out` wrote, or a target to be played now.
-    Findings new and gone, the first call that differs, calls, tokens and waits.
+    A and B are each a folder that `harness run --out` wrote, or a target to play now. The report
+    shows new and gone findings, the first call that differs, calls, tokens and waits.
     """
     from harness.cli import terminal
     from harness.cli.diff_sides import SideRequest
@@ -109,7 +109,7 @@ def _check(
     markdown: Path | None,
     as_json: bool,
 ) -> None:
-    """Raise InputError for what cannot be compared, before anything is played."""
+    """Raise InputError for sides that cannot be compared, before any run is played."""
     from harness.cli import terminal
     from harness.cli.output_files import STANDARD_OUTPUT
     from harness.files.regular_file import check_writable
@@ -124,10 +124,10 @@ def _check(
         if Path(one.named).resolve() == Path(other.named).resolve():
             raise InputError("both sides are the same histories: name two folders", one.named)
         if paths:
-            what = "histories are not played again; --only PATTERN narrows them"
+            what = "only for targets that are played; --only PATTERN selects among histories"
             raise InputError(what, str(paths[0]))
     if not one.is_folder and _same(one, other):
-        said = "only what changes from run to run can differ"
+        said = "only behaviour that varies between runs can differ"
         terminal.note(f"note: both sides are {one.named}: {said}")
     if as_json and markdown == STANDARD_OUTPUT:
         raise InputError("--json writes on standard output too", "--markdown -")
@@ -148,7 +148,7 @@ def _side(request: SideRequest, only: tuple[str, ...], words: list[str], out: Pa
 
 
 def _compared(a: Side, b: Side) -> Diff:
-    """All runs of both sides. Raises InputError where there is none to compare."""
+    """Return all runs of both sides. Raises InputError if no run can be compared."""
     from harness.cli import terminal
     from harness.report.run_diff import Diff, NotCompared, RunDiff
 
@@ -167,7 +167,7 @@ def _compared(a: Side, b: Side) -> Diff:
 
 
 def _run(name: str, a: Side, b: Side) -> RunDiff | NotCompared:
-    """A run of both sides, or why it cannot be compared."""
+    """Return a run of both sides, or why it cannot be compared."""
     from harness.checks.judge import judge
     from harness.core.history.history import encode
     from harness.report.run_diff import NotCompared, Played, run_diff
@@ -196,7 +196,7 @@ def _not_applicable(lacks: dict[str, str]) -> str:
 
 
 def _history(run: SideRun, letter: str) -> History:
-    """A run from its file. Raises InputError for a history that cannot be used."""
+    """Read a run from its file. Raises InputError for a history that cannot be used."""
     from harness.cli.show import read
 
     if run.history is None:
@@ -206,12 +206,12 @@ def _history(run: SideRun, letter: str) -> History:
     except InputError as error:
         raise InputError(f"{letter} cannot be read: {error}") from None
     if history.trace.ended is None:
-        raise InputError(f"{letter} is half written: {run.history} has no end")
+        raise InputError(f"{letter} is incomplete: {run.history} has no end")
     return history
 
 
 def _check_pair(one: History, other: History) -> None:
-    """Raise InputError for two runs that draw from other seeds."""
+    """Raise InputError for two runs with different seeds."""
     a, b = ({start.seed for start in history.trace.starts} for history in (one, other))
     if a != b:
         said = [", ".join(map(str, sorted(seeds))) for seeds in (a, b)]
@@ -219,7 +219,7 @@ def _check_pair(one: History, other: History) -> None:
 
 
 def _write(diff: Diff, markdown: Path | None, page: Path | None) -> None:
-    """Write the documents that were asked for."""
+    """Write the requested documents."""
     from harness.cli import terminal
     from harness.cli.output_files import write_output
 
@@ -251,7 +251,7 @@ def _lines(diff: Diff, verbose: bool, as_json: bool) -> Iterator[str]:
 
 
 def _status(diff: Diff, fail_on: str | None) -> int:
-    """1 for what `--fail-on` names, else 3 where a history cannot be used, else 0."""
+    """Return 1 for what `--fail-on` names, else 3 if a history cannot be used, else 0."""
     if (fail_on == "new" and diff.has_new) or (fail_on == "any" and diff.has_any):
         return 1
     return UNKNOWN if any(left.kind == "unusable" for left in diff.left) else 0

@@ -1,7 +1,7 @@
 """The two sides of a diff: folders of histories, or targets that are played into folders.
 
-A target is played by `harness run` in a process of its own, by the Python that the user names for
-its side. So two versions of one package, which live in two environments, meet in folders alone.
+`harness run` plays a target in a process of its own, with the Python that the user names for the
+side. So two versions of one package in two environments share only folders.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Side(msgspec.Struct, frozen=True):
 
 
 class SideRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user names as a side; `python` and `profile` are for a target."""
+    """A side as the user names it; `python` and `profile` apply to a target."""
 
     letter: Letter
     named: str
@@ -44,7 +44,7 @@ class SideRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_folder(self) -> bool:
-        """Whether histories are named."""
+        """Whether the side is a folder of histories."""
         return Path(self.named).exists()
 
     @property
@@ -55,11 +55,11 @@ class SideRequest(msgspec.Struct, frozen=True, kw_only=True):
         return self.is_folder and self.named in known_names()
 
     def check(self) -> None:
-        """Raise InputError unless it names histories, or a target that can be started."""
+        """Raise InputError unless the side is a folder of histories or a usable target."""
         if self.is_folder:
             for flag, given in (("python", self.python), ("profile", self.profile)):
                 if given:
-                    what = f"{self.named} holds histories, which are not played again"
+                    what = f"{self.named} is a folder of histories, which is not played"
                     raise InputError(what, f"--{flag}-{self.letter}")
         elif self.python:
             _check_python(self.python, f"--python-{self.letter}")
@@ -82,12 +82,12 @@ def _check_target(named: str) -> None:
     except InputError as error:
         if ":" in named:
             raise
-        what = f"no folder of histories and no target: {error.what}"
+        what = f"neither a folder of histories nor a target: {error.what}"
         raise InputError(what, named) from None
 
 
 def folder_side(named: str, patterns: Sequence[str]) -> Side:
-    """The runs below a folder, or of one history. Raises InputError where there is none."""
+    """Return the runs below a folder, or of one history. Raises InputError if there is none."""
     root = Path(named)
     runs: dict[str, SideRun] = {}
     found = _below(root) if root.is_dir() else [root]
@@ -95,7 +95,7 @@ def folder_side(named: str, patterns: Sequence[str]) -> Side:
         name, run = _run_at(path)
         other = runs.setdefault(name, run)
         if other is not run:
-            what = f"the run {name} stands here twice, also in {_place(other)}; name one folder"
+            what = f"the run {name} is here twice, also in {_place(other)}; name one folder"
             raise InputError(what, str(path.parent))
     if not runs:
         raise InputError("no history.jsonl below it; `harness run --out DIR` writes them", named)
@@ -103,7 +103,7 @@ def folder_side(named: str, patterns: Sequence[str]) -> Side:
 
 
 def _below(root: Path) -> Iterator[Path]:
-    """Yield the histories below a folder, and the verdicts that stand without one."""
+    """Yield the histories below a folder, and the verdicts without a history."""
     yield from sorted(root.rglob("history.jsonl"))
     for path in sorted(root.rglob("verdict.json")):
         if not path.with_name("history.jsonl").exists():
@@ -111,18 +111,18 @@ def _below(root: Path) -> Iterator[Path]:
 
 
 def _run_at(path: Path) -> tuple[str, SideRun]:
-    """The name of a run, and what is left of it."""
+    """Return the name of a run, and its history or why there is none."""
     from harness.runner.run_folder import run_of
 
     by_folder = run_of(path.parent.resolve())
     reason = _not_applicable(path.with_name("verdict.json"))
     if path.name == "verdict.json":
-        return by_folder, SideRun(None, reason or "it has a verdict and no history")
+        return by_folder, SideRun(None, reason or "it has a verdict but no history")
     return _name_in(path) or by_folder, SideRun(None if reason else path, reason)
 
 
 def _name_in(path: Path) -> str:
-    """The name of the run that the first line of a history says, "" for a damaged one."""
+    """Return the run's name from the first line of a history; "" for a damaged line."""
     from harness.core.history.event_log import decode_line
     from harness.core.history.events import Started
     from harness.files.regular_file import opened
@@ -137,7 +137,7 @@ def _name_in(path: Path) -> str:
 
 
 def _not_applicable(path: Path) -> str:
-    """Why the verdict on file says that the run is not applicable, "" if it does not."""
+    """Return why the stored verdict calls the run not applicable; "" if it does not."""
     from harness.core.values.verdict import Verdict
     from harness.files.regular_file import whole
 
@@ -166,9 +166,9 @@ def _narrowed(runs: dict[str, SideRun], patterns: Sequence[str], named: str) -> 
 
 
 def played_side(request: SideRequest, words: Iterable[str], out: Path) -> Side:
-    """Play a target by `harness run` with these words, into a folder below `out`.
+    """Play a target by `harness run` with these arguments, into a folder below `out`.
 
-    What the command says goes to standard error. Ends this command where that one could not run.
+    Its output goes to standard error. If it cannot run, this command ends too.
     """
     from harness.cli import terminal
     from harness.cli.child_command import child_command

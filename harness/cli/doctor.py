@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from harness.engines import Engine
 
 REAL_S = 15.0
-"""The limit of real time of a probe, where neither flag nor profile says one."""
+"""The limit of real time of a probe if neither a flag nor the profile sets one."""
 
 NAME = "agent"
 
 _PROBES = 16
-"""About how many probes are played, in a few batches."""
+"""About the number of probes that are played, in a few batches."""
 
 
 @click.command("doctor")
@@ -52,7 +52,7 @@ _PROBES = 16
 @real_s
 @world
 @click.option("--store", default="", metavar="READER:PATH",
-              help="How to read the agent's own session store, as in sqlite:sessions.db.",
+              help="How to read the agent's session store, such as sqlite:sessions.db.",
               )  # fmt: skip
 @click.option("--write", "written", default=None, is_flag=False, flag_value=NAME,
               metavar="[NAME|FILE]",
@@ -65,9 +65,9 @@ def command(
     target: str, profile_name: str, world: World | None, store: str, written: str | None,
     jobs: int | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Play short probes against an agent, and say which connections and behaviour they show.
+    """Play short probes against an agent, and print the connections and behaviour that they show.
 
-    Exit status 0 when the agent asks the model on any wire, 1 when it does on none.
+    Exit status 0 if the agent calls the model on any wire, 1 if it calls it on none.
     """
     import msgspec
 
@@ -92,7 +92,7 @@ def command(
         try:
             found = examine(known, player.play)
         except KeyboardInterrupt:
-            terminal.note(f"{counted(player.ended, 'probe')} had ended; no profile is made of them")
+            terminal.note(f"{counted(player.ended, 'probe')} ended; no profile is written")
             raise
     seen = msgspec.structs.replace(found.profile, limits=given.limits)
     found = msgspec.structs.replace(found, profile=seen)
@@ -113,7 +113,7 @@ def _known(profile: Profile, store: str) -> Profile:
 
 
 class _Player:
-    """Plays scenarios as `harness run` does, and reads their histories."""
+    """Plays scenarios like `harness run`, and reads their histories."""
 
     def __init__(
         self, target: str, world: World | None, store: str, out: Path, engine: Engine
@@ -123,7 +123,7 @@ class _Player:
         self.ended = 0
 
     def play(self, scenarios: Sequence[Scenario]) -> list[Probe]:
-        """The probes of these scenarios, in order."""
+        """Return the probes of these scenarios, in order."""
         self._batch += 1
         return list(self._probes(scenarios, self._out / str(self._batch)))
 

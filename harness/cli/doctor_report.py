@@ -1,4 +1,4 @@
-"""The text of `harness doctor`: a table of observations, then what crashed."""
+"""The text of `harness doctor`: a table of observations, then the crashes."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def report(target: str, found: Examination, width: int, paint: Paint = plain) ->
 
 
 def _ways_on(observations: Sequence[Observation], width: int, paint: Paint) -> Iterator[str]:
-    """Yield the sections of the docs that say how to connect what was not seen."""
+    """Yield the sections of the docs for each connection that was not seen."""
     items: dict[str, list[str]] = {}
     for one in observations:
         if one.see:
             items.setdefault(one.see, []).append(one.item)
     if items:
         yield ""
-        yield paint("strong", "how to connect what was not seen, or to declare it")
+        yield paint("strong", "how to connect, or to declare, the parts that were not seen")
     column = max(map(len, items), default=0) + 2
     for see, names in items.items():
         first, *rest = _wrapped(", ".join(names), width - 2 - column)
@@ -50,7 +50,7 @@ def _ways_on(observations: Sequence[Observation], width: int, paint: Paint) -> I
 
 
 def _unsaid(found: Examination) -> list[Probe]:
-    """The probes whose crash no row tells: an agent that speaks one wire may refuse others."""
+    """Return the probes whose crash is in no row; an agent of one wire may refuse the others."""
     return [p for p in found.probes if not found.wire or p.requests]
 
 
@@ -69,7 +69,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _broken(probes: Sequence[Probe], width: int, paint: Paint) -> Iterator[str]:
-    """Yield each crash, hang or limit once, with the probes in which it came and its frames."""
+    """Yield each crash, hang or limit once, with its probes and its stack frames."""
     where: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for probe in probes:
         if probe.broken:
@@ -84,7 +84,7 @@ def _broken(probes: Sequence[Probe], width: int, paint: Paint) -> Iterator[str]:
 
 
 def observation_line(one: Observation) -> Json:
-    """An observation: part, item, state, what, see, findings."""
+    """Return an observation as JSON: part, item, state, what, see, findings."""
     return {
         "part": one.part,
         "item": one.item,
@@ -96,7 +96,7 @@ def observation_line(one: Observation) -> Json:
 
 
 def broken_lines(probes: Sequence[Probe]) -> list[Json]:
-    """The probes in which the target crashed, hung or passed a limit."""
+    """Return the probes in which the target crashed, hung or exceeded a limit."""
     return [
         {
             "probe": probe.scenario.run_name,

@@ -1,8 +1,8 @@
-"""A dry run: the runs that would be played, and the calls that their faults would hit.
+"""A dry run: lists the runs of a command, and the calls that their faults would hit.
 
-Counting plays nothing. Which calls are hit depends on the agent. Where `--faults` or `--verbose`
-asks for it, a run with faults is rehearsed in virtual time with the same seed. The reference agent
-stands in for a program or a server, which is not started.
+The list needs no run. The calls that are hit depend on the agent. So `--faults` or `--verbose`
+rehearses each run with faults, in virtual time with the same seed. The reference agent replaces a
+program or a server, which is not started.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def rehearse(
     *,
     with_hits: bool,
 ) -> int:
-    """Print what would run, with the hits of each if they are asked for; exit status 0.
+    """Print the planned runs, with the hits of each if requested. Return exit status 0.
 
     Raises InputError for a target that cannot be used.
     """
@@ -45,7 +45,7 @@ def rehearse(
             if found is not None:
                 advance()
     if detail != "json":
-        terminal.out(f"{len(planned)} runs, none of them played{_end(faulty, agent, with_hits)}")
+        terminal.out(f"{len(planned)} runs, none played{_end(faulty, agent, with_hits)}")
     return 0
 
 
@@ -54,11 +54,11 @@ def _end(faulty: int, agent: str, with_hits: bool) -> str:
         return ""
     if with_hits:
         return f"; hits rehearsed with {agent}"
-    return f"; {faulty} have faults: -v rehearses which calls they hit"
+    return f"; {faulty} have faults: -v rehearses the calls that they hit"
 
 
 def _tell(path: str, scenario: Scenario, found: list[dict[str, str]] | None, detail: str) -> None:
-    """Print one run; `found` is None where nothing was rehearsed."""
+    """Print one run; `found` is None without a rehearsal."""
     from harness.cli import terminal
     from harness.report.json_lines import line
     from harness.runner.needs import needs_of
@@ -83,7 +83,7 @@ def _agent(target: str) -> str:
 
 
 def hits(scenario: Scenario, target: str, seed: int | None = None) -> list[dict[str, str]]:
-    """The calls that the faults of a run hit, in order: `key` and `fault` of each."""
+    """Return the calls that a run's faults hit, in order, each with `key` and `fault`."""
     from harness.runner import run
     from harness.targets.spec import resolve
 

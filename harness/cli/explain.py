@@ -1,4 +1,4 @@
-"""`harness explain`: what a code, a check, a rule, a fault, a setting, a key or an incident is."""
+"""`harness explain`: explains a code, a check, a rule, a fault, a setting, a key or an incident."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 def command(code: str, as_json: bool) -> int:
     """Explain CODE: a finding's code, a check, a rule, a fault, a setting, a key, or incidents:N.
 
-    field/NAME is what was confirmed in a public agent, field/AGENT all of an agent, field/ all.
+    field/NAME is a finding confirmed in a public agent; field/AGENT lists an agent's, field/ all.
 
-    As in no_progress_stop.same_call, V11, http.status, http.status.retry_after, limits.real_s, T4.
+    Examples: no_progress_stop.same_call, V11, http.status.retry_after, limits.real_s, T4.
 
-    A name after @ is of what comes along: the story of a scenario (@loops/circles), or a page.
+    A name with @ is bundled: the story of a scenario (@loops/circles), or a page.
     """
     from harness.cli import terminal
     from harness.report.json_lines import line
@@ -41,7 +41,7 @@ def command(code: str, as_json: bool) -> int:
 
 
 def explanation(code: str) -> str:
-    """The text for a code. Raises InputError, with the nearest right name, for an unknown one."""
+    """Return the text for a code. Raises InputError, with the nearest name, for an unknown code."""
     from harness.catalogue import FIELD_PREFIX, incident
     from harness.cli.bundle_text import bundle_text
     from harness.cli.field_explanation import field_text, seen_in_the_field
@@ -59,7 +59,7 @@ def explanation(code: str) -> str:
 
 
 def _parts(code: str) -> Iterator[str]:
-    """The texts of all that has this name: a check and a key may have the same."""
+    """Return the texts of all parts with this name; a check and a key may share one."""
     from harness.cli.rule_explanation import rule_texts
     from harness.cli.setting_explanation import key_texts, setting_texts
 
@@ -71,13 +71,13 @@ def _parts(code: str) -> Iterator[str]:
 
 
 def _key(code: str) -> str:
-    """The key that a code is about: the limit of `limit.model_calls`."""
+    """Return the key that a code refers to, such as the limit of `limit.model_calls`."""
     head, dot, name = code.partition(".")
     return f"limits.{name}" if dot and head == "limit" else code
 
 
 def _check(code: str, is_other: bool) -> Iterator[str]:
-    """The text of a check or of its rule. Raises InputError for a rule that the check has not."""
+    """Return the text of a check or of its rule. Raises InputError for an unknown rule."""
     from harness.checks.judge import check_of, checks, explain
     from harness.cli.rule_explanation import CHECK
 
@@ -92,7 +92,7 @@ def _check(code: str, is_other: bool) -> Iterator[str]:
 
 
 def names() -> set[str]:
-    """Every name that is explained, incidents and pages apart."""
+    """Return every name that is explained, except incidents and pages."""
     from harness.checks.judge import names as checks
     from harness.cli.field_explanation import field_names
     from harness.cli.rule_explanation import rule_names
@@ -121,7 +121,7 @@ def _incident(code: str, row: Incident) -> str:
 
 @cache
 def _faults(plugins: tuple[Plugin, ...]) -> dict[str, list[Fault]]:
-    """The faults under their kind, their bare name and their rows: one row may have many."""
+    """Return the faults by kind, by bare name and by row; one row may have many faults."""
     from harness.faults import faults
 
     found: dict[str, list[Fault]] = {}
@@ -136,7 +136,7 @@ def _fault(fault: Fault) -> str:
     from harness.cli.setting_explanation import fault_line, settings_list
 
     parts = [
-        f"{fault.kind}  (fault, bends the {fault.stage})",
+        f"{fault.kind}  (fault, changes the {fault.stage})",
         fault.text,
         f"Strikes on: {', '.join(fault.seams)}.",
         *settings_list(fault),

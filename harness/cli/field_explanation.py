@@ -1,6 +1,6 @@
-"""What `harness explain` says of confirmed findings on public agents.
+"""Texts of `harness explain` on confirmed findings in public agents.
 
-By the name of one, of an agent, or of a code that it shows.
+They are found by the name of a finding, of an agent, or of a finding's code.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ RULES = "valid_request"
 
 
 def field_names() -> set[str]:
-    """The names of the findings, and of the targets that have some."""
+    """Return the names of the findings, and of the targets that have findings."""
     found = field_findings()
     named = {*found, *(row.target for row in found.values())}
     return {f"{FIELD_PREFIX}{name}" for name in named}
 
 
 def field_text(code: str) -> str:
-    """The text of a finding, or the list of a target's; `field/` lists all of them.
+    """Return the text of a finding, or the list of a target's findings; `field/` lists all.
 
-    Raises InputError for a name that neither has.
+    Raises InputError for an unknown name.
     """
     name, found = code.removeprefix(FIELD_PREFIX), field_findings()
     if name in found:
@@ -39,7 +39,7 @@ def field_text(code: str) -> str:
 
 
 def seen_in_the_field(code: str) -> Iterator[str]:
-    """What was found in public agents that a code is about; nothing for most codes."""
+    """Return the findings in public agents that have a code; nothing for most codes."""
     rule = f"{RULES}.{code.rpartition('.')[2]}"
     listed = {n: row for n, row in field_findings().items() if row.shows(code) or row.shows(rule)}
     if listed:
@@ -60,7 +60,7 @@ def _text(code: str, row: FieldFinding) -> str:
         f"Expected: {row.expected.strip()}",
         f"Observed: {row.observed.strip()}",
         f"Repeat it without the harness: {row.repeat}",
-        f"With it: {row.scenario}, which shows {', '.join(row.codes)}.",
+        f"With the harness: {row.scenario}, which shows {', '.join(row.codes)}.",
         f"Why it is wrong: {row.reason}",
         f"Public report: {row.issue}" if row.issue else "No public report was found.",
     ]

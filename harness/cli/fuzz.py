@@ -1,7 +1,7 @@
 """`harness fuzz`: a campaign against an agent, limited by examples or minutes.
 
-The run that shows a finding is on disk at once. The finding is printed once it is shrunk and on
-disk. The journal holds it too, so an interrupted campaign continues without duplicates.
+A run with a finding is written at once. The finding is printed after it is shrunk and written. The
+journal holds it too, so an interrupted campaign continues without duplicates.
 """
 
 from __future__ import annotations
@@ -59,24 +59,26 @@ DEFAULT_EXAMPLES = 1_000
     help="The agent, as in `harness run`.",
 )
 @click.option("--examples", type=click.IntRange(1), metavar="N",
-              help=f"So many examples in all.  [default: {DEFAULT_EXAMPLES}]")  # fmt: skip
+              help=f"The number of examples.  [default: {DEFAULT_EXAMPLES}]")  # fmt: skip
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), metavar="M",
-              help="In place of --examples: explore and shrink for so long.")  # fmt: skip
+              help="Explore and shrink for this time, in place of --examples.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), metavar="N",
-              help="What everything is drawn from.  [default: another one each time]")  # fmt: skip
+              help="The seed of all random choices.  [default: a new one each time]")  # fmt: skip
 @click.option("--wire", type=WireChoice(),
-              help="What the agent speaks.  [default: anthropic]")  # fmt: skip
+              help="The API that the agent uses.  [default: anthropic]")  # fmt: skip
 @profile
 @fail_on
-@click.option("--store", default="", metavar="READER:PATH", help="The agent's own session store.")
-@click.option("--keep", is_flag=True, help="Keep the session folders of the runs that are kept.")
+@click.option(
+    "--store", default="", metavar="READER:PATH", help="How to read the agent's session store."
+)
+@click.option("--keep", is_flag=True, help="Keep the session folders of the kept runs.")
 @engine
 @click.option("--workers", type=click.IntRange(1, 4096), metavar="N",
-              help="How many work at once.  [default: one a core; one for a server]")  # fmt: skip
+              help="The number of workers.  [default: one per core; one for a server]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
               help=f"A new folder for the campaign.  [default: {DEFAULT_OUT}/SEED]")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
-              help="Go on with the campaign of this folder.")  # fmt: skip
+              help="Continue the campaign of this folder.")  # fmt: skip
 @output_files
 @baseline
 @plugins
@@ -99,7 +101,7 @@ def command(
              "--keep": keep or None}  # fmt: skip
     given = [flag for flag, value in asked.items() if value is not None]
     if resume is not None and given:
-        raise InputError("a campaign that is resumed has its own", given[0])
+        raise InputError("a resumed campaign keeps its own value", given[0])
     cluster = engine_named(engine, workers) if engine == "ray" else None
     with ExitStack() as held:
         if resume is not None:
@@ -138,7 +140,7 @@ def _begun(
     from harness.fuzz.campaign import begin
     from harness.fuzz.campaign_journal import CampaignPlan
 
-    start = Path.cwd()  # a target may change the folder of the process
+    start = Path.cwd()  # a target may change the working directory
     agent, spec = _agent(profile_name, target, store)
     drawn = secrets.randbelow(1_000_000) if seed is None else seed
     folder = _new_folder(start, out or Path(DEFAULT_OUT) / str(drawn), held)
@@ -153,7 +155,7 @@ def _begun(
 
 
 def _agent(profile_name: str, named: str | None, store: str) -> tuple[Profile, TargetSpec]:
-    """The agent, with what is known of its kind of target and the store of the command."""
+    """Return the agent's profile, with its kind of target and the store that the command names."""
     from msgspec.structs import replace
 
     from harness.cli.selection import check_target
@@ -168,12 +170,12 @@ def _agent(profile_name: str, named: str | None, store: str) -> tuple[Profile, T
 
 
 def _new_folder(start: Path, named: Path, held: ExitStack) -> Path:
-    """The folder of a new campaign, locked. Raises InputError for one that holds a campaign."""
+    """Return the locked folder of a new campaign. Raises InputError if it holds a campaign."""
     from harness.fuzz.campaign_journal import FILE
 
     folder = start / named
     if (folder / FILE).exists() and (folder / FILE).stat().st_size:
-        what = f"holds a campaign: go on with --resume {named}, or choose another --out"
+        what = f"holds a campaign: continue it with --resume {named}, or choose another --out"
         raise InputError(what, str(named))
     held.enter_context(out_lock(folder, named))
     return folder
@@ -191,8 +193,10 @@ def _resumed(folder: Path, held: ExitStack) -> tuple[Campaign, Journal, Path]:
 
 
 def _local(workers: int | None, target: str) -> Engine:
-    """Run even one worker in its own process: an agent may end its process. A server plays one run
-    at a time unless `workers` says more."""
+    """Return an engine with worker processes, even for one worker: an agent may end its process.
+
+    A server plays one run at a time unless `workers` is higher.
+    """
     from harness.engines.local import Local
     from harness.targets.spec import is_server
 
@@ -226,7 +230,7 @@ def _run(
         words = ["harness", "fuzz", "--resume", str(shown), *plugin_flags()]
         with deferred():
             show.ending("interrupted")
-            terminal.note(f"to go on: {shlex.join(words)}")
+            terminal.note(f"to continue: {shlex.join(words)}")
         raise
     finally:
         results.close()  # type: ignore[attr-defined]
@@ -239,17 +243,19 @@ def _run(
 
 
 _GRACE_S = 5.0
-"""How long a run that is under way may go on once the time is over."""
+"""How long a running example may continue after the campaign's time is over."""
 
 
 class _TimeOver(KeyboardInterrupt):
-    """The time of the campaign and the grace are over: what is under way is stopped, as Ctrl-C
-    does, and what is done is taken."""
+    """The campaign's time and the grace period are over.
+
+    Running examples are stopped as by Ctrl-C, and finished ones are kept.
+    """
 
 
 @contextmanager
 def _alarm(end_s: float | None) -> Iterator[None]:
-    """Raise `_TimeOver` inside once the time is long over, whatever the target does."""
+    """Raise `_TimeOver` in the block when the grace period is over, even if the target blocks."""
 
     def ring(number: int, frame: FrameType | None) -> None:
         raise _TimeOver

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from harness.fuzz.held_examples import CauseCount
 
 EVERY_S = 10.0
-"""How often the state of a campaign is told."""
+"""The interval between two progress lines of a campaign."""
 
 
 class FuzzReport:
-    """The face of a campaign that runs. `most` examples in all, or until `end_s` (monotonic)."""
+    """The progress and report of a campaign of `most` examples, or until `end_s` (monotonic)."""
 
     def __init__(
         self, campaign: Campaign, folder: Path, most: int | None, end_s: float | None, as_json: bool
@@ -54,7 +54,7 @@ class FuzzReport:
         plan = self._campaign.plan
         terminal.note(f"seed {plan.seed}, target {plan.target}, into {self._folder}")
         if self._before:
-            terminal.note(f"going on after {self._before} examples")
+            terminal.note(f"continuing after {self._before} examples")
             for reduced in self._campaign.findings.kept.values():
                 self._finding(reduced)
         self._progress = _bar()
@@ -66,7 +66,7 @@ class FuzzReport:
         return self
 
     def _tick(self) -> None:
-        """Tell the state while results are awaited: a single one may take long."""
+        """Print the state while no result arrives; a single one may take long."""
         while not self._ended.wait(EVERY_S):
             if self._progress is None:
                 terminal.note(self._state())
@@ -80,7 +80,7 @@ class FuzzReport:
         return self._campaign.examples if self._most else time.monotonic() - self._began_s
 
     def result(self, result: Result) -> None:
-        """Show what has come in."""
+        """Show a result."""
         if self._campaign.is_new(result):
             self._finding(result)
         elif isinstance(result, ShrunkFinding) and result.failure:
@@ -96,7 +96,7 @@ class FuzzReport:
         return scenario_file(self._folder, example)
 
     def _repeat(self, file: Path) -> str:
-        """The command that plays a file of the campaign."""
+        """Return the command that plays a file of the campaign."""
         plan = self._campaign.plan
         words = ["harness", "run", str(file), "--target", plan.target]
         words += ["--profile", plan.profile_name] if plan.profile_name else []
@@ -104,7 +104,7 @@ class FuzzReport:
         return shlex.join([*words, *plugin_flags()])
 
     def _finding(self, reduced: ShrunkFinding) -> None:
-        if reduced.name in self._printed:  # an earlier example of it has come later
+        if reduced.name in self._printed:  # a result of an earlier example arrived later
             return
         self._printed.add(reduced.name)
         file = self._folder / FOLDER / f"{reduced.name}.yaml"
@@ -140,7 +140,7 @@ class FuzzReport:
         )
 
     def ending(self, why: str = "the time is over") -> int:
-        """Show what it came to; the exit status. `why` it ended with findings that wait."""
+        """Show the result and return the exit status. `why` says why findings still wait."""
         campaign = self._campaign
         found = fuzz_runs(campaign, self._folder, self._repeat)
         runs = [chosen_baseline().take(run) for run in found]
@@ -163,12 +163,12 @@ class FuzzReport:
                 _out("    connect it or declare it: docs/profiles.md#capabilities")
             for doubt, times in campaign.doubts.items():
                 _out(f"in doubt ({times}x): {doubt}")
-            _out(f"seed {campaign.plan.seed}; to go on: {self._resume()}")
+            _out(f"seed {campaign.plan.seed}; to continue: {self._resume()}")
         chosen_files().write(runs, NOUN)
         return EXIT_STATUS[word]
 
     def _unshrunk(self) -> list[RawFinding]:
-        """The findings that wait to be shrunk, the first of each code, of which none was."""
+        """Return the first waiting finding of each code that has no shrunk finding."""
         shrunk = {reduced.code for reduced in self._campaign.findings.kept.values()}
         first: dict[str, RawFinding] = {}
         for found in self._campaign.findings.waiting:
@@ -187,7 +187,7 @@ class FuzzReport:
         }
 
     def _summary(self) -> Iterator[str]:
-        """The causes: how many examples show each, and the file of one that was shrunk."""
+        """Return the causes: how many examples show each, and the file of a shrunk one."""
         tally = CauseTally("example")
         files = {r.code: f"{FOLDER}/{r.name}.yaml" for r in self._campaign.findings.kept.values()}
         for count in self._campaign.causes.values():

@@ -1,7 +1,7 @@
-"""A campaign as runs, for the files and the baseline that `fuzz` shares with `run`.
+"""Presents a campaign as runs, for the files and the baseline that `fuzz` shares with `run`.
 
-The scenarios of a campaign are drawn, and so are their names. What stays from one campaign to the
-next is the code of a finding, so each code stands for a run, and one more for the campaign itself.
+The scenarios of a campaign and their names are random. Only the codes of findings stay the same
+from campaign to campaign. So each code is one run, and the campaign itself is one more.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _SCENARIO = "fuzz"
 def fuzz_runs(
     campaign: Campaign, folder: Path, repeat: Callable[[Path], str]
 ) -> Iterator[RunSummary]:
-    """The runs: the campaign, then each code that it found; `repeat` gives the command of a file.
+    """Return the campaign as a run, then each code; `repeat` gives the command of a file.
 
-    A run of a code names the first scenario that was shrunk for it, if one was.
+    The run of a code names its first shrunk scenario, if there is one.
     """
     plan, shrunk = campaign.plan, dict[str, list[ShrunkFinding]]()
     for one in campaign.findings.kept.values():
@@ -48,7 +48,7 @@ def fuzz_runs(
 
 
 def _of_the_campaign(campaign: Campaign) -> Verdict:
-    """A campaign in which no example ended says nothing of its agent."""
+    """Return the run of the campaign; its verdict is unknown if no example ended."""
     doubts = [f"{doubt} ({times}x)" for doubt, times in campaign.doubts.items()]
     doubts += [f"{one.code}: {one.failure}" for one in campaign.findings.unrepeated]
     doubts += [] if campaign.examples else ["no example ended"]
@@ -56,7 +56,7 @@ def _of_the_campaign(campaign: Campaign) -> Verdict:
 
 
 def _of_a_code(campaign: Campaign, code: str, shrunk: list[ShrunkFinding] | None) -> Verdict:
-    """The findings of one code: those that were shrunk, else what was seen first."""
+    """Return the run of one code: its shrunk findings, else the first one seen."""
     seen = next((c.finding for c in campaign.causes.values() if c.finding.code == code), None)
     first = seen or Finding(code, "waits to be shrunk")
     found = [msgspec.structs.replace(first, message=one.message) for one in shrunk or ()]

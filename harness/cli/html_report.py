@@ -1,4 +1,4 @@
-"""`--html FILE`: the page of the runs of a command, and of the runs below a folder."""
+"""`--html FILE`: writes the page of the runs of a command, or of the runs below a folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _file(context: click.Context, option: click.Parameter, given: Path | None) -> Path | None:
-    """The file of `--html`, which must be one that can be written before any work is done."""
+    """Return the file of `--html`, after a check that it can be written."""
     from harness.files.regular_file import check_writable
 
     if given is not None:
@@ -31,21 +31,21 @@ def _file(context: click.Context, option: click.Parameter, given: Path | None) -
 
 
 def html(function: _F) -> _F:
-    """`--html FILE`, which is checked before the verb begins."""
+    """Add `--html FILE`, which is checked before the verb begins."""
     option = click.option(
         "--html", "page", type=click.Path(path_type=Path), metavar="FILE", callback=_file,
-        help="Write one HTML file in which the runs can be read, searched and shared.",
+        help="Write the runs as one HTML page that needs no network.",
     )  # fmt: skip
     return option(function)
 
 
 def kept_history(run: RunSummary) -> History | None:
-    """The history of a run that was kept on disk; None without one."""
+    """Return the history of a run that was kept on disk; None without one."""
     from harness.cli.show import read
 
     try:
         return read(Path(run.history)) if run.history else None
-    except InputError:  # it was removed since
+    except InputError:  # it was removed in the meantime
         return None
 
 
@@ -55,17 +55,17 @@ def write_runs(
     title: str = "",
     read: Callable[[RunSummary], History | None] = kept_history,
 ) -> None:
-    """Write the page of these runs with their histories, which `read` gives one by one."""
+    """Write the page of these runs; `read` returns the history of each."""
     from harness.report.html.html_page import in_order, page_part
 
     _write(file, title or _title(runs), (page_part(run, read(run)) for run in in_order(runs)))
 
 
 def write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
-    """Write the page of the runs with these histories, of which the user named the folder.
+    """Write the page of the runs of these histories; `named` is the folder as the user wrote it.
 
-    Each is read once, before its place in the page is known: of each verdict as many stay in
-    memory as one page may have.
+    Each is read once, before its place in the page is known. At most one page's number of runs per
+    verdict stays in memory.
     """
     from harness.report.html.html_page import ORDER, PAGE_MAX_BYTES, PagePart
 
@@ -93,7 +93,7 @@ def _title(runs: Sequence[RunSummary]) -> str:
 
 
 def _read(path: Path) -> PagePart:
-    """A run by its file; an unknown one, with the reason, where that cannot be read."""
+    """Read a run from its file; for an unreadable file return an unknown run with the reason."""
     from harness.cli.show import read, verdict
     from harness.report.html.html_page import page_part
     from harness.report.run_summary import of_history
@@ -108,7 +108,7 @@ def _read(path: Path) -> PagePart:
 
 
 def histories_below(run: Path) -> Iterator[Path]:
-    """The history that RUN names, or each one below the folder, in the order of the names."""
+    """Return the history that RUN names, or each one below the folder, in order of the names."""
     from harness.cli.show import HISTORY, find, folder_of
 
     folder = folder_of(run)

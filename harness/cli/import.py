@@ -1,4 +1,4 @@
-"""`harness import`: a recording becomes a scenario. `scenario_import` does the work.
+"""`harness import`: makes a scenario of a recording. `scenario_import` does the work.
 
 `import` is a Python keyword, so this module is loaded by name only.
 """
@@ -17,20 +17,20 @@ from harness.cli.options import NamedPath, every_verb, out_folder, plugins, reco
 @click.argument("file", type=NamedPath())
 @click.option("--name", required=True, metavar="NAME", help="The scenario's name, in kebab case.")
 @click.option("--at", type=click.IntRange(1), metavar="TURN",
-              help="Play from the TURN-th message of the user on; what is before is stored.",
+              help="Start at the TURN-th user message; earlier messages become the stored session.",
               )  # fmt: skip
 @click.option("--transcript", default="", metavar="TRANSCRIPT",
-              help="Which one of several; default: the one with the most messages.")  # fmt: skip
+              help="Which of several transcripts; default: the longest.")  # fmt: skip
 @recording_format("How to read the file")
-@out_folder(".", "The folder that gets scenarios/NAME.yaml and cassettes/NAME.yaml.")
-@click.option("--force", is_flag=True, help="Replace what is there.")
+@out_folder(".", "The folder for scenarios/NAME.yaml and cassettes/NAME.yaml.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 @plugins
 @every_verb
 def command(
     file: Path, name: str, at: int | None, transcript: str, kind: str, out: Path, force: bool,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Make a scenario of a recorded incident, with a report of what the recording lacks.
+    """Make a scenario of a recorded incident, and report what the recording lacks.
 
     FILE is any recording that `harness judge` reads, or the history of a run.
     """

@@ -1,4 +1,4 @@
-"""What `import` says: what was written, what was found, what is found again, what was lacking."""
+"""The report of `import`: files, findings, reproduced findings, and what the recording lacked."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from harness.recordings.importing.fidelity import Fidelity
 from harness.recordings.importing.reproduction import FindingFate
 
 TURNS_TOLD = 8
-"""So many turns of one finding are named."""
+"""The most turns that are named for one finding."""
 
 
 class ScenarioImport(msgspec.Struct, frozen=True, kw_only=True):
-    """What was written, which transcript it is, what fired over it, and how faithful it is."""
+    """The result of an import: files, transcript, findings, and what the recording lacked."""
 
     scenario: Path
     cassette: Path | None
@@ -32,7 +32,7 @@ class ScenarioImport(msgspec.Struct, frozen=True, kw_only=True):
     unplayed: str
 
     def text(self) -> Iterator[str]:
-        """The report."""
+        """Return the report as text."""
         yield f"{self.scenario}: {visible_line(self.transcript)} ({self.format})"
         if self.cassette:
             yield f"{self.cassette}: the recorded exchanges"
@@ -43,12 +43,12 @@ class ScenarioImport(msgspec.Struct, frozen=True, kw_only=True):
         yield f"play it: {shlex.join(words)}"
 
     def details(self) -> Iterator[str]:
-        """What became of the findings, then what the recording lacked."""
+        """Return what became of the findings, then what the recording lacked."""
         yield from _fate_lines(self.fates, self.turns, self.unplayed)
         yield from self.fidelity.lines()
 
     def keys(self) -> dict[str, Json]:
-        """The report as one object."""
+        """Return the report as one object."""
         return {
             "scenario": str(self.scenario),
             "cassette": str(self.cassette) if self.cassette else None,
@@ -65,9 +65,9 @@ class ScenarioImport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _fate_lines(fates: Sequence[FindingFate], turns: int, unplayed: str) -> Iterator[str]:
-    """What became of the findings: a line for each kind of finding and fate."""
+    """Return a line for each kind of finding and its outcome in the replay."""
     if unplayed:
-        yield f"not asked whether it is found again: {unplayed}"
+        yield f"not replayed: {unplayed}"
     groups: dict[tuple[str, str], list[FindingFate]] = {}
     for fate in fates:
         groups.setdefault((fate.place.code, _end(fate)), []).append(fate)
@@ -81,11 +81,11 @@ def _end(fate: FindingFate) -> str:
     if not fate.shown:
         return f"is lost: {fate.lost}"
     other = f" as {fate.shown}" if fate.shown != fate.place.code else ""
-    return f"is found again in a naive agent{other}"
+    return f"is reproduced by a naive agent{other}"
 
 
 def _in_turns(numbers: Sequence[int], turns: int) -> str:
-    """Where findings stand; nothing where there is one turn only."""
+    """Return the turns of findings as text; "" for a recording of one turn."""
     if turns < 2:
         return ""
     told = ", ".join(map(str, numbers[:TURNS_TOLD]))

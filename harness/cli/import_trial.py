@@ -1,7 +1,7 @@
-"""Whether a target can be imported, tried in a process of its own: `python -m` this module SPEC.
+"""Tries to import a target in a process of its own: `python -m` this module SPEC.
 
-The last line of standard output is JSON: `error`, "" if it can, and the `place` in the project
-where the import fails or was when its time was over.
+The last line of standard output is JSON. `error` is "" after a successful import. `place` is the
+line of the project where the import failed or ran out of time.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import NamedTuple
 from harness.cli.child_command import child_command
 
 LIMIT_S = 20.0
-"""How long an import may take."""
+"""The time limit of an import."""
 
 _GRACE_S = 3.0
 
 
 class ImportTrial(NamedTuple):
-    """What is wrong with an import, "" if nothing, and where in the project."""
+    """The error of an import ("" for none), and its place in the project."""
 
     error: str
     place: str = ""
@@ -49,7 +49,7 @@ def _tell(error: str, place: str) -> None:
 
 
 def _place(frames: Iterable[traceback.FrameSummary]) -> str:
-    """The deepest frame in a file of the current folder."""
+    """Return the deepest frame in a file of the current folder."""
     start = os.path.join(os.getcwd(), "")
     own = [frame for frame in frames if frame.filename.startswith(start)
            and "site-packages" not in frame.filename]  # fmt: skip
@@ -57,7 +57,7 @@ def _place(frames: Iterable[traceback.FrameSummary]) -> str:
 
 
 def _give_up(limit_s: float) -> None:
-    """Tell where the import is, and end the process, whatever it waits for."""
+    """After the limit, print where the import is, and end the process."""
     stacks = (traceback.extract_stack(frame) for frame in sys._current_frames().values())
     place = next((found for stack in stacks if (found := _place(stack))), "")
     _tell(f"its import takes more than {limit_s:g} s", place)

@@ -1,6 +1,6 @@
-"""`harness init`: a first test in a project, from what its files show to a scenario that fails.
+"""`harness init`: writes a first test into a project, with a scenario that the agent fails.
 
-Code of the user runs in child processes only. Only `--force` replaces a file that is there.
+User code runs only in child processes. Only `--force` replaces an existing file.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 @click.option("--target", default="", metavar="SPEC",
               help="The agent: a function from text to text, an agent object, or any target of "
               "`harness run`.")  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print the files that would be written, and write nothing."
+)
 @click.option("--force", is_flag=True,
-              help="Replace files that say something else, and name each.")  # fmt: skip
+              help="Replace existing files that differ, and name each.")  # fmt: skip
 @plugins
 @every_verb
 def command(target: str, dry_run: bool, force: bool, as_json: bool) -> int:
@@ -33,10 +35,10 @@ def command(target: str, dry_run: bool, force: bool, as_json: bool) -> int:
 
     It finds the agent, and writes a profile (by `harness doctor`), a scenario, a pytest file, a
     workflow for GitHub Actions and a pre-commit entry. An empty folder gets a small agent too.
-    Files that are there stay as they are, but for --force.
+    Existing files stay as they are, except with --force.
 
-    Exit status 0 when the project is set up, whatever the first scenario finds; 1 when the agent
-    asks no model.
+    Exit status 0 if the project is set up, even if the first scenario finds a defect; 1 if the
+    agent calls no model.
     """
     from harness.cli.init_report import InitReport
     from harness.cli.project_plan import ProjectPlan, check_writable
@@ -71,9 +73,9 @@ def command(target: str, dry_run: bool, force: bool, as_json: bool) -> int:
 def _agent(
     target: str, configured: str, files: Mapping[str, str], found: Survey
 ) -> Candidate | str:
-    """The agent: a candidate, or a target that needs no adapter.
+    """Return the agent: a candidate, or a target that needs no adapter.
 
-    Raises InputError where it cannot be told.
+    Raises InputError if the agent cannot be determined.
     """
     from harness.starter.project import named, proposal
     from harness.starter.starter_files import EXAMPLE
@@ -87,6 +89,6 @@ def _agent(
         return named(target, files, found) or target
     chosen = proposal(found)
     if chosen is None and EXAMPLE.path in files:
-        what = f"{EXAMPLE.path} asks no model that is known; name the agent: MODULE:FUNCTION"
+        what = f"{EXAMPLE.path} calls no known model API; name the agent: MODULE:FUNCTION"
         raise InputError(what, "--target")
     return chosen or EXAMPLE

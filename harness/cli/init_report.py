@@ -36,7 +36,7 @@ _STYLES = {
 
 
 class InitReport:
-    """Prints in order; with `as_json` one object a line."""
+    """Prints each step when it is done; with `as_json` one object a line."""
 
     def __init__(self, as_json: bool, dry_run: bool) -> None:
         self._as_json, self._dry_run = as_json, dry_run
@@ -47,7 +47,7 @@ class InitReport:
             terminal.out(text)
 
     def found(self, one: Candidate, survey: Survey) -> None:
-        """Say what the agent is, and what else may be it."""
+        """Print the agent, and the other candidates."""
         if one == EXAMPLE:
             self._out(
                 "This folder has no agent: it gets a small one, with a defect, to begin with."
@@ -63,11 +63,11 @@ class InitReport:
             self._out(f"  others, for --target: {said}")
 
     def probing(self, target: str) -> None:
-        """Say that the probes begin: they take some seconds."""
+        """Print that the probes begin; they take some seconds."""
         terminal.note(f"probing {target} ...")
 
     def probed(self, wire: str, observations: Sequence[Observation]) -> None:
-        """Say what the probes showed."""
+        """Print what the probes showed."""
         from harness.doctor.observation import SEPARATE_RUNS
 
         seen = [one.item for one in observations if one.part == "connections"
@@ -78,17 +78,17 @@ class InitReport:
                 self._out(f"  attention: {one.what} ({one.see})")
 
     def silent(self, setup: Setup, rows: Sequence[Observation]) -> None:
-        """Say that the agent asks no model, and why, as far as it is known."""
+        """Print that the agent calls no model, with the reason if it is known."""
         said = [one.what for one in rows if one.what] or [""]
         why = f": {said[0].removeprefix('does not speak: ')}" if said[0] else ""
         terminal.note(
-            f"{setup.target} asks no model on any wire{why}\n"
-            "  nothing is written; name another part of the project: --target MODULE:FUNCTION, or\n"
-            f"  see what the probes say: harness doctor --target '{setup.target}'"
+            f"{setup.target} calls no model on any wire{why}\n"
+            "  nothing is written; name another function with --target MODULE:FUNCTION, or\n"
+            f"  see the results of the probes: harness doctor --target '{setup.target}'"
         )
 
     def pieces(self, pieces: Sequence[Piece]) -> None:
-        """Say what becomes of each file; a dry run shows the texts."""
+        """Print what is done to each file; a dry run prints the texts."""
         self._out()
         column = max(len(piece.path) for piece in pieces) + 2
         for piece in pieces:
@@ -116,7 +116,7 @@ class InitReport:
             self._out("\n".join(f"      {line}" for line in entry.splitlines()))
 
     def play(self, starter: Starter, told: str, *, is_example: bool) -> None:
-        """Play the first scenario as a user would, and say how its finding is mended."""
+        """Play the first scenario as a user would, and print how to fix its finding."""
         from harness.cli.child_command import child_command
 
         command = ["run", starter.path]
@@ -124,14 +124,16 @@ class InitReport:
         more = ["--json"] if self._as_json else []
         ended = child_command(["-m", "harness", *command, *more], _LIMIT_S, shows="all")
         if ended.status == 1:
-            self._out(f"\nto mend it: {starter.mend}")
+            self._out(f"\nto fix it: {starter.mend}")
             if is_example:
                 self._out(_EXAMPLE_MEND + template("mend.txt").rstrip())
             elif told:
-                self._out(f"  an error that your program tells its user: name it in {told}")
+                self._out(
+                    f"  an error message that your program shows to its user: add it to {told}"
+                )
 
     def next(self, pieces: Sequence[Piece], target: str) -> None:
-        """Say what to type next."""
+        """Print the commands to type next."""
         is_new = any(piece.is_written for piece in pieces)
         (test,) = (p.path for p in pieces if p.path.endswith("test_harness.py"))
         commands = ["harness run scenarios", f"pytest {test}", "harness fuzz --minutes 5"]
@@ -140,7 +142,7 @@ class InitReport:
             terminal.out(json_lines.line(line))
             return
         if not is_new:
-            self._out("\nnothing is changed: the project is set up")
+            self._out("\nno changes: the project is set up already")
         self._out("\nnext:\n" + "\n".join(f"  {command}" for command in commands))
 
 
@@ -151,9 +153,9 @@ _EXAMPLE_MEND = (
 
 def _said(piece: Piece) -> str:
     if piece.state == "kept":
-        return "it says something else; --dry-run shows ours, --force replaces it"
+        return "it exists and differs; --dry-run shows the new text, --force replaces it"
     if piece.state == "replaced":
-        return "it said something else"
+        return "it had other contents"
     if piece.state == "elsewhere":
-        return "it belongs into the folder of the repository, above this one"
+        return "it belongs in the root folder of the repository, above this one"
     return piece.what

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: a command ends in order, and what it writes at its end is written whole."""
+"""Ctrl-C and SIGTERM: a command ends in order, and writes its last files whole."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Terminated(Interrupted):
-    """SIGTERM has come: the command ends as after Ctrl-C, with a status of its own."""
+    """SIGTERM arrived: the command ends as after Ctrl-C, with its own exit status."""
 
 
 @contextmanager
 def orderly_end() -> Iterator[None]:
-    """Inside, Ctrl-C raises `Interrupted`, and the first SIGTERM `Terminated`.
+    """In the block, Ctrl-C raises `Interrupted`, and the first SIGTERM `Terminated`.
 
-    So what is known is written and said. Signals that are ignored, or taken by others, stay so.
+    So the command can write and print its results so far. Signals that are ignored, or that other
+    code handles, stay as they are.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -50,7 +51,7 @@ def orderly_end() -> Iterator[None]:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Inside, a signal waits: it is raised at the end, unless an error ends the block."""
+    """In the block, a signal waits; it is raised at the end, unless an error ends the block."""
     if not _is_main():
         yield
         return
@@ -72,7 +73,7 @@ def deferred() -> Iterator[None]:
 
 
 def end_with(status: int) -> None:
-    """From here on a signal ends this process at once: its status is known."""
+    """From now on a signal ends this process at once, with a known status."""
 
     def leave(number: int, frame: FrameType | None) -> None:
         os._exit(status)

@@ -1,7 +1,7 @@
-"""`harness judge`: the same checks for recordings of other programs and for runs of ours.
+"""`harness judge`: applies the checks to recordings of other programs and to runs of the harness.
 
 An unreadable file is one line, or in a folder a refusal counted by reason; the rest is judged. Only
-the tally stays in memory, so a folder may hold any number of files.
+the counts stay in memory, so a folder may hold any number of files.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ if TYPE_CHECKING:
 @profile
 @fail_on
 @click.option(
-    "--check", shell_complete=completing(check_names), metavar="NAME", help="Only this check."
+    "--check", shell_complete=completing(check_names), metavar="NAME", help="Apply only this check."
 )
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
-              help="Keep the results in DIR, and take those that are there already.")  # fmt: skip
+              help="Keep the results in DIR, and reuse the results that are there.")  # fmt: skip
 @html
 @output_files
 @baseline
@@ -75,9 +75,9 @@ def command(
     check: str | None, resume: Path | None, page: Path | None, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
-    """Judge recordings: runs of ours, and transcripts of others.
+    """Judge recordings: runs of the harness, and transcripts of other programs.
 
-    Of a DIR, every file is tried. Exit status 1 for a finding that fails, 2 when nothing could be
+    In a DIR, every file is tried. Exit status 1 for a finding that fails, 2 if no file could be
     read.
     """
     from harness.cli import terminal
@@ -136,7 +136,7 @@ def _all_files(paths: tuple[Path, ...]) -> int:
 
 
 def _file_count(paths: tuple[Path, ...]) -> int:
-    """How many files there are, as far as it matters for the number of workers."""
+    """Count the files, up to the number that matters for the number of workers."""
     from harness.cli.judge_paths import files
 
     return sum(1 for _ in islice(files(paths), cores() * TASKS_A_WORKER))
@@ -148,9 +148,9 @@ def _todo(
     journal: JudgeJournal | None,
     stamps: dict[str, Stamp],
 ) -> Iterator[JudgeTask]:
-    """Yield the files as jobs; put the stamps of those to be journalled into `stamps`.
+    """Yield the files as jobs; add the stamps of files for the journal to `stamps`.
 
-    `asked` is a job with all that is asked of each file.
+    `asked` is a job with the settings that all files share.
     """
     from harness.cli.judge_journal import asked_for, stamp
     from harness.cli.judge_paths import files
@@ -204,5 +204,5 @@ def _end(tally: JudgedTotals, detail: Detail) -> int:
 
     _show_tally(tally, detail)
     if not tally.words:
-        raise InputError("nothing could be read: see the reasons for each refusal, or --format")
+        raise InputError("no file could be read: see the reason of each refusal, or set --format")
     return EXIT_STATUS[worst(*tally.words)]

@@ -28,7 +28,7 @@ NAME = "judged.jsonl"
 
 
 class Stamp(msgspec.Struct, frozen=True):
-    """What a file is known by, and what was asked of it."""
+    """The identity of a file, and the settings it was judged with."""
 
     path: str
     size_bytes: int
@@ -42,7 +42,7 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class _Stamped(msgspec.Struct, frozen=True):
-    """A journal line decoded for its stamp only."""
+    """A journal line of which only the stamp is decoded."""
 
     stamp: Stamp
 
@@ -53,8 +53,9 @@ def asked_for(
     profile: Profile = NO_PROFILE,
     fail_on: FindingClass | None = None,
 ) -> str:
-    """What is asked of every file of a run, in a word: other plug-ins, or another profile, ask
-    something else."""
+    """Return a digest of the settings that a file is judged with.
+
+    Other plug-ins or another profile give another digest."""
     from importlib.metadata import version
 
     words = [kind, check or "all", version("loop-harness")]
@@ -71,7 +72,7 @@ def _plugin_word(plugin: Plugin) -> str:
 
 
 def stamp(path: str, shown: str, asked: str) -> Stamp | None:
-    """The stamp of a file as it is now; None for one that is gone."""
+    """Return the stamp of a file as it is now; None for a file that is gone."""
     try:
         status = os.stat(path)
     except OSError:
@@ -80,7 +81,7 @@ def stamp(path: str, shown: str, asked: str) -> Stamp | None:
 
 
 class JudgeJournal:
-    """The journal in a folder, open for writing; the folder is made. Raises InputError."""
+    """The journal in a folder, open for writing; makes the folder. May raise InputError."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
@@ -113,17 +114,17 @@ class JudgeJournal:
         self._file.close()
 
     def place(self, known: Stamp | None) -> int | None:
-        """Where in the journal a file stands; None for one that is still to be judged."""
+        """Return the position of a file in the journal; None for a file not yet judged."""
         return self._places.get(known) if known is not None else None
 
     def add(self, known: Stamp, file: JudgedFile) -> None:
-        """Write down what was found in a file."""
+        """Add the result of a file."""
         self._file.write(mask_line(msgspec.json.encode(_Line(known, file))) + b"\n")
         self._file.flush()
 
 
 def recall(path: str, place: int) -> JudgedFile | None:
-    """What was found in the file whose line begins at `place`; None where the line is damaged."""
+    """Return the result in the line that begins at `place`; None if the line is damaged."""
     with opened(Path(path)) as file, suppress(ValueError):
         file.seek(place)
         return msgspec.json.decode(file.readline(), type=_Line).file

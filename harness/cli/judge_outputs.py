@@ -1,4 +1,4 @@
-"""The files and the baseline of `harness judge`, by the mechanism of `harness run`."""
+"""Writes the files and the baseline of `harness judge`, by the mechanism of `harness run`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 
 class JudgeOutputs:
-    """The transcripts of a command on their way into its files.
+    """Collects the transcripts of a command for its output files.
 
-    They stay in memory only if a file is made of them. `read` gives the history of one for the
-    page.
+    They stay in memory only if a file needs them. `read` returns the history of one for the page.
     """
 
     def __init__(self, page: Path | None, read: Callable[[RunSummary], History | None]) -> None:
@@ -31,7 +30,7 @@ class JudgeOutputs:
         self._runs: list[RunSummary] = []
 
     def take(self, file: JudgedFile) -> JudgedFile:
-        """The file with its accepted findings set apart."""
+        """Return the file with its accepted findings set apart."""
         from harness.report.judged_runs import judged_runs
 
         runs = [self._baseline.take(run) for run in judged_runs(file)]
@@ -42,7 +41,7 @@ class JudgeOutputs:
         return msgspec.structs.replace(file, transcripts=transcripts)
 
     def write(self) -> None:
-        """Write the files of what was judged so far."""
+        """Write the output files for the transcripts judged so far."""
         from harness.cli.html_report import write_runs
         from harness.report.judged_runs import NOUN
 
@@ -51,7 +50,7 @@ class JudgeOutputs:
             write_runs(self._page, self._runs, "judged recordings", self._read)
 
     def end(self, detail: Detail) -> None:
-        """Write the files and the baseline of a whole command, and say what the baseline says."""
+        """Write the output files and the baseline of a whole command, and print its differences."""
         self._baseline.write()
         self.write()
         self._baseline.tell(detail)

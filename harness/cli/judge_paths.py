@@ -1,4 +1,4 @@
-"""The files that `judge` is given: the named ones, and every file below a folder."""
+"""The input files of `judge`: the named ones, and every file below a folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.report.report_file import is_report
 
 
 def files(paths: Sequence[Path]) -> Iterator[FoundFile]:
-    """Each file once, in order. Raises InputError for a path that is nothing."""
+    """Yield each file once, in order. Raises InputError for a path that does not exist."""
     for path in paths:
         if not path.exists():
             raise InputError("no such file or folder", str(path))

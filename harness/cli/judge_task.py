@@ -1,8 +1,8 @@
 """One file as a task of `judge`, for any process.
 
-A run of ours is judged as its history; each transcript of another recording is judged as one, and
-so are the recorded calls of one agent loop. An error in a file is one line and the run continues.
-Small files go to a worker in batches.
+A run of the harness is one history; a recording of another program is one history per transcript.
+The recorded calls of one agent loop are one history too. An error in a file is one line, and the
+command continues. Small files go to a worker in batches.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from harness.report.run_summary import RunSummary
 
 CHUNK_FILES, CHUNK_BYTES = 32, 4_000_000
-"""The most that a worker gets at once, unless one file alone is larger."""
+"""The most bytes that a worker gets at once, unless a single file is larger."""
 
 COLLECT_EVERY = 200_000
-"""How many values are made between two searches for garbage."""
+"""The number of new objects between two garbage collections."""
 
 DIED = "the process that read it died"
 
@@ -48,8 +48,8 @@ DIED = "the process that read it died"
 class JudgeTask(msgspec.Struct, frozen=True, kw_only=True):
     """A file to be judged.
 
-    `named`: the user named it, so that all of why it cannot be read is said. `refused`: it is not
-    to be opened, and why. `recalled`: it was judged before, and stands in the `journal` there.
+    `named`: the user named it, so the whole reason of a refusal is reported. `refused`: why it is
+    not opened. `recalled`: the position of an earlier result in the `journal`.
     """
 
     path: str
@@ -79,12 +79,12 @@ def check_names(kind: str, check: str | None) -> None:
 
 
 def shown(path: str) -> str:
-    """A path as a line of text: a byte that is no UTF-8 and a control character are written out."""
+    """Return a path as one line of text; invalid UTF-8 and control characters are escaped."""
     return visible_line(os.fsencode(path).decode("utf-8", "backslashreplace"))
 
 
 def chunks(tasks: Iterable[JudgeTask], workers: int) -> Iterator[TaskChunk]:
-    """The tasks, several at a time as long as they are small; for one worker singly."""
+    """Yield the tasks in batches: small files together, or one at a time for one worker."""
     if workers == 1:
         yield from ((task,) for task in tasks)
         return
@@ -101,14 +101,14 @@ def chunks(tasks: Iterable[JudgeTask], workers: int) -> Iterator[TaskChunk]:
 
 
 def judge_chunk(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
-    """What is found in each of the files."""
+    """Return the result of each file."""
     with few_collections():
         return tuple(map(judge_file, chunk))
 
 
 @contextmanager
 def few_collections() -> Iterator[None]:
-    """Collect garbage rarely: recordings have no cycles, and it takes a fifth of the time."""
+    """Collect garbage rarely: it takes a fifth of the time, and recordings have no cycles."""
     usual = gc.get_threshold()
     gc.set_threshold(COLLECT_EVERY, *usual[1:])
     try:
@@ -118,21 +118,21 @@ def few_collections() -> Iterator[None]:
 
 
 def judge_files(engine: Engine, tasks: Iterable[JudgeTask]) -> Iterator[JudgedFile]:
-    """What is found in each file, in order. A file that ends its process costs two workers."""
+    """Yield the result of each file, in order. A file that ends its process costs two workers."""
     lost = partial(lost_files, engine)
     batches = chunks(tasks, engine.workers)
     return chain.from_iterable(ordered_map(engine, judge_chunk, batches, lost, attempts=1))
 
 
 def lost_files(engine: Engine, chunk: TaskChunk) -> tuple[JudgedFile, ...]:
-    """What is known of files of which one has ended its process: each is tried once more, alone."""
+    """Judge each file of a batch again, alone, after one of them ended the process."""
     singly = ((task,) for task in chunk)
     found = ordered_map(engine, judge_chunk, singly, lost_file, attempts=1)
     return tuple(chain.from_iterable(found))
 
 
 def lost_file(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
-    """What is said of a file that has ended the process that read it alone."""
+    """Return the refusal of a file that ended the process which read it alone."""
     (task,) = chunk
     return (_refused(task, DIED),)
 
@@ -142,9 +142,10 @@ def _refused(task: JudgeTask, reason: str) -> JudgedFile:
 
 
 def judge_file(task: JudgeTask) -> JudgedFile:
-    """What is found in a file, as JSON can say it; what cannot be read is refused, with the reason.
+    """Return the result of a file, as values for JSON; an unreadable file is refused with the
+    reason.
 
-    Nothing that a file does is an error here, for such an error would end the whole command.
+    No file raises an error here, because an error would end the whole command.
     """
     from harness.cli.judge_journal import recall
 
@@ -163,7 +164,7 @@ def judge_file(task: JudgeTask) -> JudgedFile:
 
 
 def _sayable(file: JudgedFile) -> JudgedFile:
-    """The file with each half of a surrogate pair written out; an id or a name may hold one."""
+    """Return the result with lone surrogates escaped; an id or a name may hold one."""
     try:
         msgspec.json.encode(file)
     except UnicodeEncodeError:
@@ -172,7 +173,7 @@ def _sayable(file: JudgedFile) -> JudgedFile:
 
 
 def _reason(error: InputError, task: JudgeTask) -> str:
-    """Return the whole error for a named file; else the part to count, equal across files."""
+    """Return the whole error for a named file, else the part that is equal across files."""
     if not task.named:
         return re.split(r"[:;]", error.what)[0]
     place = error.place.removeprefix(task.path).removeprefix(": ")
@@ -207,7 +208,7 @@ def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[JudgedTransc
 
 
 def _histories(recording: Recording) -> Iterator[tuple[str, History]]:
-    """What a file holds, by its names: a history of ours, or transcripts as histories."""
+    """Return the histories of a file by name: a run of the harness, or transcripts."""
     from harness.recordings.transcript_history import to_history
 
     if (history := recording.history) is not None:
@@ -218,21 +219,21 @@ def _histories(recording: Recording) -> Iterator[tuple[str, History]]:
 
 @lru_cache(maxsize=1)
 def _recording(path: str, kind: str) -> Recording:
-    """A file that is read again; those of one file follow each other."""
+    """Read a file again; the cache holds one, because a file's transcripts come in sequence."""
     from harness.files.recording_file import read_any_recording
 
     return _of_sessions(read_any_recording(Path(path), kind))
 
 
 def _of_sessions(recording: Recording) -> Recording:
-    """The recording with the calls of one session as one transcript."""
+    """Return the recording with the calls of one session as one transcript."""
     from harness.recordings.exchange_sessions import sessions
 
     return msgspec.structs.replace(recording, transcripts=sessions(recording.transcripts))
 
 
 def judged_history(run: RunSummary, kind: str) -> History | None:
-    """The history that a judged transcript had; None for a file that is gone or not named so."""
+    """Return the history of a judged transcript; None if the file or the transcript is gone."""
     from harness.report.judged_runs import transcript_name
 
     try:

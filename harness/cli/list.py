@@ -1,4 +1,4 @@
-"""`harness list`: the parts found by walking the folders; there is no registry."""
+"""`harness list`: lists the parts of the harness. It walks the folders, so there is no registry."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ Row = dict[str, Any]
 def command(what: str, folder: Path | None, as_json: bool) -> int:
     """List scenarios, faults, checks, targets, formats, stores, examples or docs.
 
-    Scenarios are those of DIR, else of ./scenarios, else the catalogue (@all, @loops). What a
-    plug-in brings is marked with the name of its module.
+    Scenarios are those of DIR, else of ./scenarios, else the catalogue (@all, @loops). A part of a
+    plug-in is marked with the name of its module.
     """
     from harness.cli import terminal
     from harness.report.json_lines import line
 
     if what not in KINDS:
-        raise InputError(f"nothing of this name to list; {nearest(what, KINDS)}", what)
+        raise InputError(f"no such kind of part; {nearest(what, KINDS)}", what)
     if folder is not None and what != "scenarios":
-        raise InputError("only scenarios are listed from a folder", str(folder))
+        raise InputError("only `harness list scenarios` takes a folder", str(folder))
     rows = list(KINDS[what](folder))
     if what in BROUGHT:
         rows = [_marked(row) for row in rows]
@@ -69,7 +69,7 @@ def _marked(row: Row) -> Row:
 
 
 def _by_file(rows: list[Row]) -> list[Row]:
-    """One row a file, by the name that `run` takes, with what all of its runs need."""
+    """Return one row a file, by the name that `run` takes, with the needs of its runs."""
     files: dict[str, list[Row]] = {}
     for row in rows:
         files.setdefault(row["file"], []).append(row)
@@ -86,7 +86,7 @@ def _file_row(name: str, runs: list[Row]) -> Row:
 
 
 def scenarios(folder: Path | None) -> Iterator[Row]:
-    """Every run of a folder, else of what is configured, else of ./scenarios or the catalogue."""
+    """Return every run of a folder, else of the configured catalogue, ./scenarios or the bundle."""
     from harness.cli.selection import default_paths, plan
     from harness.files.bundle import catalogue
     from harness.runner.needs import needs_of
@@ -103,7 +103,7 @@ def scenarios(folder: Path | None) -> Iterator[Row]:
 
 
 def faults(_: Path | None = None) -> Iterator[Row]:
-    """Every fault: its kind, the rows of the fault table that it makes, where and how it bends."""
+    """Return every fault: its kind, its rows of the fault table, where and how it acts."""
     from harness.catalogue import sources
     from harness.faults import faults
 
@@ -122,7 +122,7 @@ def faults(_: Path | None = None) -> Iterator[Row]:
 
 
 def checks(_: Path | None = None) -> Iterator[Row]:
-    """Every check, with the seams that it needs and its settings."""
+    """Return every check, with the seams that it needs and its settings."""
     from harness.checks.judge import checks, settings_of
 
     for name, check in checks().items():
@@ -136,7 +136,7 @@ def checks(_: Path | None = None) -> Iterator[Row]:
 
 
 def targets(_: Path | None = None) -> Iterator[Row]:
-    """The forms of a target's specification."""
+    """Return the forms of a target's specification."""
     from harness.targets.spec import names
 
     for name, title in names().items():
@@ -144,7 +144,7 @@ def targets(_: Path | None = None) -> Iterator[Row]:
 
 
 def formats(_: Path | None = None) -> Iterator[Row]:
-    """The formats of recordings that `judge` reads."""
+    """Return the formats of recordings that `judge` reads."""
     from harness.recordings.recognition import formats as known
 
     for name, kind in known().items():
@@ -152,7 +152,7 @@ def formats(_: Path | None = None) -> Iterator[Row]:
 
 
 def stores(_: Path | None = None) -> Iterator[Row]:
-    """The readers of session stores, for `--store READER:PATH` and for `session.format`."""
+    """Return the readers of session stores, for `--store READER:PATH` and for `session.format`."""
     from harness.stores import readers
 
     for name, reader in readers().items():
@@ -160,17 +160,17 @@ def stores(_: Path | None = None) -> Iterator[Row]:
 
 
 def examples(_: Path | None = None) -> Iterator[Row]:
-    """The agents to copy from."""
+    """Return the bundled example agents."""
     yield from _bundled_files("examples")
 
 
 def docs(_: Path | None = None) -> Iterator[Row]:
-    """The pages of the documentation."""
+    """Return the pages of the documentation."""
     yield from _bundled_files("docs")
 
 
 def _bundled_files(kind: str) -> Iterator[Row]:
-    """One row a name; the modules of a program stand below its own."""
+    """Return one row a name; the modules of a program follow the program."""
     from harness.files.bundle import bundled, bundled_files, shown
     from harness.files.regular_file import text_of
 
@@ -183,7 +183,7 @@ def _bundled_files(kind: str) -> Iterator[Row]:
 
 
 def first_line(thing: object) -> str:
-    """The first line of a docstring."""
+    """Return the first line of a docstring."""
     return (getattr(thing, "__doc__", "") or "").strip().partition("\n")[0]
 
 
@@ -199,4 +199,4 @@ KINDS: dict[str, Callable[[Path | None], Iterator[Row]]] = {
 }
 
 BROUGHT = ("faults", "checks", "formats", "stores")
-"""What plug-ins bring."""
+"""The parts that plug-ins add."""

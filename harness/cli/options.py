@@ -27,7 +27,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class WireChoice(click.Choice[str]):
-    """The name of a provider; the names are imported only when they are asked for."""
+    """The name of a provider; the names are imported only when they are needed."""
 
     def __init__(self) -> None:
         self.case_sensitive = True
@@ -41,13 +41,13 @@ class WireChoice(click.Choice[str]):
 
 
 class NamedPath(click.Path):
-    """A path of the user's, or what comes along with the package: `@loops/circles`."""
+    """A path of the user, or a bundled name: `@loops/circles`."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path that is named. Raises InputError for a name that there is not."""
+        """Return the named path. Raises InputError for an unknown name."""
         from harness.files.bundle import named_path
 
         return super().convert(named_path(value) if isinstance(value, str) else value, param, ctx)
@@ -55,16 +55,16 @@ class NamedPath(click.Path):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The names after `@` where one is begun, else files."""
+        """Complete bundled names after `@`, else files."""
         if not incomplete.startswith("@"):
             return super().shell_complete(ctx, param, incomplete)
         return items(catalogue_names(incomplete), incomplete)
 
 
 def every_verb(function: _F) -> _F:
-    """`--json` and `--debug`, which every verb has; `main` looks for `--debug` by itself."""
+    """Add `--json` and `--debug`, which every verb has; `main` reads `--debug` by itself."""
     debug = click.option(
-        "--debug", is_flag=True, expose_value=False, help="Show the traceback of a failure."
+        "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
     )
     as_json = click.option(
         "--json", "as_json", is_flag=True, help="Print JSON Lines on standard output."
@@ -77,9 +77,9 @@ _REAL_S = "harness.real_s"
 
 
 def plugins(function: _F) -> _F:
-    """`--plugin MODULE` and `--no-config`, for every verb that knows faults, checks or formats.
+    """Add `--plugin MODULE` and `--no-config`, for every verb that uses faults, checks or formats.
 
-    The plug-ins are loaded before the verb begins, and the verb is not told of them.
+    The plug-ins are loaded before the verb begins; they are no arguments of the verb.
     """
 
     @wraps(function)
@@ -106,8 +106,7 @@ def plugins(function: _F) -> _F:
 
 
 def plugin_flags() -> tuple[str, ...]:
-    """The flags of this command line that load plug-ins and set limits, for a command that
-    repeats it."""
+    """Return the flags for plug-ins and limits, for a command that repeats this one."""
     context = click.get_current_context(silent=True)
     flags: tuple[str, ...] = context.meta.get(_FLAGS, ()) if context else ()
     limit = context.meta.get(_REAL_S) if context else None
@@ -115,12 +114,12 @@ def plugin_flags() -> tuple[str, ...]:
 
 
 PROFILE_VARIABLE = "HARNESS_PROFILE"
-"""The environment variable that names a profile where no flag does."""
+"""The environment variable that names a profile if no flag does."""
 
 
 @click.pass_context
 def given_flags(context: click.Context) -> dict[str, Any]:
-    """What `--plugin` and `--real-s` of this command line say, by the keys that they stand for."""
+    """Return the values of `--plugin` and `--real-s`, by the keys that they override."""
     words = context.meta.get(_FLAGS, ())
     modules = [word for flag, word in pairwise(words) if flag == "--plugin"]
     return {"plugins": modules or None, "limits.real_s": context.meta.get(_REAL_S)}
@@ -128,28 +127,28 @@ def given_flags(context: click.Context) -> dict[str, Any]:
 
 profile = click.option("--profile", "profile_name", default="", metavar="NAME|FILE",
                        envvar=PROFILE_VARIABLE, shell_complete=completing(profiles),
-                       help="What the agent is: a configured profile, or a file.")  # fmt: skip
+                       help="The profile of the agent: a configured name, or a file.")  # fmt: skip
 """`--profile NAME|FILE`, for a verb with `plugins`; `chosen_profile` reads it."""
 
 
 def configuration() -> Configuration:
-    """The configuration of this command; that of nothing with `--no-config`."""
+    """Return the configuration of this command; the defaults with `--no-config`."""
     found: Configuration = click.get_current_context().meta[_CONFIGURATION]
     return found
 
 
 def files_from() -> tuple[str, ...]:
-    """The folders beside its own in which a scenario may name files, as it is configured."""
+    """Return the configured folders, beside its own, in which a scenario may name files."""
     return found.files_from if (found := _known()) else ()
 
 
 def catalogue() -> tuple[str, ...]:
-    """What is played where a command names no scenario, as it is configured."""
+    """Return the configured scenarios for a command that names none."""
     return found.catalogue if (found := _known()) else ()
 
 
 def _known() -> Configuration | None:
-    """The configuration of this command, if it has one."""
+    """Return the configuration of this command, if it has one."""
     context = click.get_current_context(silent=True)
     return context.meta.get(_CONFIGURATION) if context else None
 
@@ -160,15 +159,15 @@ def _real_s(context: click.Context, option: click.Parameter, given: float | None
 
 real_s = click.option("--real-s", type=click.FloatRange(min=0, min_open=True), metavar="S",
                       expose_value=False, callback=_real_s,
-                      help="In place of limits.real_s of the profile and the scenario.",
+                      help="Overrides limits.real_s of the profile and the scenario.",
                       )  # fmt: skip
-"""`--real-s S`, for a verb with `profile`: it changes the profile that `chosen_profile` reads."""
+"""`--real-s S`, for a verb with `profile`; `chosen_profile` applies it."""
 
 
 def chosen_profile(named: str) -> Profile:
-    """The profile of `--profile`, else the configured one, with the limit of `--real-s`.
+    """Return the profile of `--profile`, else the configured one, with the limit of `--real-s`.
 
-    Raises InputError for one that cannot be used.
+    Raises InputError for a profile that cannot be used.
     """
     found = configuration().chosen_profile(named, Path.cwd())
     given = click.get_current_context().meta.get(_REAL_S)
@@ -181,40 +180,40 @@ def chosen_profile(named: str) -> Profile:
 
 
 jobs = click.option("-j", "--jobs", type=click.IntRange(1, 4096), metavar="N",
-                    show_default="one a core, if there is so much to do; two a CPU of a cluster",
-                    help="Work in N processes; the order of the output stays.")  # fmt: skip
+                    show_default="one per core for enough work; two per CPU of a cluster",
+                    help="Use N processes; the order of the output stays the same.")  # fmt: skip
 """`-j N`: how many processes work at once."""
 
 TASKS_A_WORKER = 8
-"""So many tasks make up for the start of a process."""
+"""The number of tasks that is worth the start of a process."""
 
 engine = click.option("--engine", type=click.Choice(["local", "ray"]), default="local",
                       show_default=True,
-                      help="Processes here, or an existing Ray cluster (extra `ray`).")  # fmt: skip
-"""`--engine`: where the work is done."""
+                      help="Local processes, or a running Ray cluster (extra `ray`).")  # fmt: skip
+"""`--engine`: where the tasks run."""
 
 fail_on = click.option("--fail-on", type=click.Choice(CLASSES),
-                       help="From which class on a finding fails a run.  [default: as the scenario "
+                       help="The least class that fails a run.  [default: as the scenario "
                        "or the profile says, else weakness]")  # fmt: skip
-"""`--fail-on CLASS`: where the line is drawn, whatever a scenario or a profile says."""
+"""`--fail-on CLASS`: overrides the class in scenarios and profiles."""
 
 seed = click.option("--seed", type=click.IntRange(0), metavar="N",
-                    help="In place of the scenario's.")  # fmt: skip
-"""`--seed N`: what a run draws from, in place of what its file says."""
+                    help="Overrides the scenario's seed.")  # fmt: skip
+"""`--seed N`: the seed of a run's random choices, in place of the file's."""
 
 world = click.option("--world", type=click.Choice(["simulate", "supervise"]),
-                     help="Default: simulate for Python agents, supervise for any other.",
+                     help="Default: simulate for Python agents (virtual time), else supervise.",
                      )  # fmt: skip
 """`--world`: virtual time or real time."""
 
 
 def spoken(help: str) -> Callable[[_F], _F]:
-    """`--wire NAME`, once or more: the wires whose runs are meant."""
+    """Return `--wire NAME`, once or more: the wires whose runs are selected."""
     return click.option("--wire", "spoken", multiple=True, type=WireChoice(), help=help)
 
 
 def recording_format(help: str) -> Callable[[_F], _F]:
-    """`--format FORMAT`: how recordings are read."""
+    """Return `--format FORMAT`: how recordings are read."""
     text = f"{help}: auto, or one of `harness list formats`."
     return click.option(
         "--format", "kind", default="auto", show_default=True, metavar="FORMAT", help=text
@@ -222,7 +221,7 @@ def recording_format(help: str) -> Callable[[_F], _F]:
 
 
 def out_folder(default: str, help: str) -> Callable[[_F], _F]:
-    """`--out DIR`: where files are written."""
+    """Return `--out DIR`: where files are written."""
     folder = click.Path(path_type=Path)
     return click.option(
         "--out", type=folder, default=default, show_default=True, metavar="DIR", help=help
@@ -230,8 +229,11 @@ def out_folder(default: str, help: str) -> Callable[[_F], _F]:
 
 
 def engine_named(engine: EngineName, workers: int | None) -> Engine:
-    """The engine that was asked for, of so many workers; None: as many as a cluster can use, and
-    here one. One that is here is this process. Raises InputError without a cluster."""
+    """Return the chosen engine with this number of workers.
+
+    None workers means one here, and as many as a cluster can use. A single local worker is this
+    process. Raises InputError for a missing cluster.
+    """
     if engine == "ray":
         from harness.engines.ray import Ray
 
@@ -246,8 +248,11 @@ def engine_named(engine: EngineName, workers: int | None) -> Engine:
 
 
 def target_engine(engine: EngineName, workers: int | None, target: str, tasks: int) -> Engine:
-    """The engine for so many runs of a target: at least one worker for Python code, which may
-    end it. A server plays one run at a time unless `workers` says more."""
+    """Return the engine for this number of runs of a target.
+
+    Python code gets at least one worker process, because it may end its process. A server plays one
+    run at a time unless `workers` is higher.
+    """
     from harness.targets.spec import resolve
 
     kind = resolve(target).kind
@@ -259,7 +264,7 @@ def target_engine(engine: EngineName, workers: int | None, target: str, tasks: i
 
 
 def worker_engine(engine: EngineName, workers: int | None, tasks: int) -> Engine:
-    """The engine for tasks that may end their process: none of them is done in this one."""
+    """Return the engine for tasks that may end their process: it never uses this process."""
     if engine == "local":
         from harness.engines.local import Local
 
@@ -268,7 +273,7 @@ def worker_engine(engine: EngineName, workers: int | None, tasks: int) -> Engine
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

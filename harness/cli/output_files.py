@@ -1,8 +1,8 @@
-"""`--junit`, `--markdown` and `--github`: what a CI server reads of the runs of a command.
+"""`--junit`, `--markdown` and `--github`: the files that a CI server reads after a command.
 
-A verb hands over its runs as summaries, and says what it calls one. Each file is checked before the
-first run and written whole at the end. Under GitHub Actions the annotations and the summary of the
-step are written without being asked for.
+A verb passes its runs as summaries, with its noun for a run. Each file is checked before the first
+run and written whole at the end. GitHub Actions gets the annotations and the summary of the step by
+default.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ STANDARD_OUTPUT = Path("-")
 class OutputFiles(msgspec.Struct, frozen=True):
     """The files that a command writes beside its report; `-` is standard output.
 
-    `step_summary` is a file to which a summary is appended, `repository` the folder below which
-    annotations name files; both are of GitHub, and None elsewhere.
+    `step_summary` is a file to which a summary is appended. Annotations name files relative to
+    `repository`. Both are None outside GitHub Actions.
     """
 
     junit: Path | None = None
@@ -40,16 +40,16 @@ class OutputFiles(msgspec.Struct, frozen=True):
 
     @property
     def wants_runs(self) -> bool:
-        """Whether anything is written of the runs, so that they are to be kept until the end."""
+        """Whether a file needs the runs, so they have to be kept until the end."""
         return any((self.junit, self.markdown, self.step_summary, self.repository))
 
     @property
     def takes_standard_output(self) -> bool:
-        """Whether standard output is one of these files, and not the report's."""
+        """Whether standard output is one of these files, so the report goes elsewhere."""
         return STANDARD_OUTPUT in (self.junit, self.markdown)
 
     def check(self, others: Mapping[str, Path | None]) -> None:
-        """Raise InputError for two outputs at one place, and for one that cannot be written.
+        """Raise InputError for two outputs to one file, and for a file that cannot be written.
 
         `others` are the files of other options, by their flag.
         """
@@ -62,7 +62,7 @@ class OutputFiles(msgspec.Struct, frozen=True):
                 continue
             place = "-" if path == STANDARD_OUTPUT else os.path.realpath(path)
             if place in taken:
-                raise InputError(f"{taken[place]} writes there too", f"{flag} {path}")
+                raise InputError(f"{taken[place]} writes to the same file", f"{flag} {path}")
             taken[place] = flag
             if place != "-":
                 check_writable(path)
@@ -108,7 +108,7 @@ def _append(path: Path, data: bytes) -> None:
 
 
 def _summarize(path: Path, runs: Sequence[RunSummary], noun: str) -> None:
-    """Append a summary to that of the step, which other commands of the step have begun."""
+    """Append to the summary of the step; other commands of the step may have written to it."""
     from harness.report.markdown_summary import STEP_MAX_BYTES, markdown
 
     room = STEP_MAX_BYTES - path.stat().st_size
@@ -116,7 +116,7 @@ def _summarize(path: Path, runs: Sequence[RunSummary], noun: str) -> None:
 
 
 def _annotate(repository: Path, runs: Sequence[RunSummary], noun: str) -> None:
-    """Print the annotations on standard error, which GitHub reads as well."""
+    """Print the annotations on standard error, which GitHub reads too."""
     from harness.cli import terminal
     from harness.report.github_annotations import annotation_lines
 
@@ -125,7 +125,7 @@ def _annotate(repository: Path, runs: Sequence[RunSummary], noun: str) -> None:
 
 
 def output_files(function: _F) -> _F:
-    """The options of these files, for a verb that writes them by `chosen_files().write`."""
+    """Add the options of these files, for a verb that calls `chosen_files().write`."""
 
     @wraps(function)
     def with_files(
@@ -145,13 +145,13 @@ def output_files(function: _F) -> _F:
                             help="Write a summary for a pull request; - is standard output.",
                             )  # fmt: skip
     github = click.option("--github/--no-github", default=None,
-                          help="Annotations of GitHub Actions, and the summary of the step.  "
-                          "[default: where GITHUB_ACTIONS is true]")  # fmt: skip
+                          help="Write annotations and a step summary for GitHub Actions.  "
+                          "[default: if GITHUB_ACTIONS is true]")  # fmt: skip
     return cast(_F, junit(markdown(github(with_files))))
 
 
 def chosen_files() -> OutputFiles:
-    """The files of this command."""
+    """Return the files of this command."""
     found: OutputFiles = click.get_current_context().meta.get(_KEY, OutputFiles())
     return found
 
@@ -163,7 +163,7 @@ def _is_github(given: bool | None) -> bool:
 
 
 def _of_github() -> tuple[Path | None, Path]:
-    """The summary of the step, if there is one, and the folder of the repository."""
+    """Return the file of the step's summary, if there is one, and the repository's folder."""
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     workspace = os.environ.get("GITHUB_WORKSPACE") or os.getcwd()
     return Path(summary) if summary else None, Path(workspace)

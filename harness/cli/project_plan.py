@@ -1,4 +1,4 @@
-"""What `harness init` writes into a project: its pieces, from the probes to the files."""
+"""Plans the files that `harness init` writes into a project, from the probes to the texts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check_writable(folder: Path) -> None:
 class ProjectPlan:
     """The plan of a project, made step by step: agent, probes, first scenario, files.
 
-    With `force` a file that says something else is replaced; the configuration is only added to.
+    With `force` a differing file is replaced; the configuration only gets new keys.
     """
 
     def __init__(
@@ -80,12 +80,12 @@ class ProjectPlan:
 
     @property
     def configured_target(self) -> str:
-        """The target of the configuration, by its profile or by itself; "" without one."""
+        """Return the target in the configuration, or in its profile; "" without one."""
         return self._configured.target
 
     @property
     def has_profile(self) -> bool:
-        """Whether the configuration names a profile, or has ours."""
+        """Whether the configuration names a profile, or has the one that `init` writes."""
         return bool(self._config.profile) or NAME in self._config.profiles
 
     def take_target(self, target: str) -> None:
@@ -98,7 +98,7 @@ class ProjectPlan:
         self.setup = setup_of(one, self.files, _python(self.folder))
 
     def prepare(self, report: InitReport) -> bool:
-        """Probe the agent and choose the first scenario; False for an agent that asks no model.
+        """Probe the agent and choose the first scenario; False for an agent that calls no model.
 
         Raises InputError for an agent that cannot be imported or started.
         """
@@ -119,24 +119,24 @@ class ProjectPlan:
         return True
 
     def _new_code(self) -> list[StarterFile]:
-        """The files of code that the agent needs and that are not there."""
+        """Return the missing files of code that the agent needs."""
         made = [self.setup.adapter] if self.setup.adapter else []
         if self.is_example:
             made.append(StarterFile(EXAMPLE.path, template("agent.py.txt"), "a small agent"))
         return [one for one in made if not (self.folder / one.path).exists()]
 
     def _first_failing(self, probes: TargetProbes) -> Starter:
-        """The first scenario that the agent fails; the first one that it can play, if none."""
+        """Return the first scenario that the agent fails, else the first one that it can play."""
         fitting = [one for one in STARTERS if probes.takes_tools or not one.needs_tools]
         return next((one for one in fitting if probes.fails(one, self.setup)), fitting[0])
 
     @property
     def wire(self) -> str:
-        """The wire that the agent speaks, by the probes or else by its profile."""
+        """Return the wire that the agent uses, from the probes or else from its profile."""
         return self.probes.wire if self.probes else next(iter(self._configured.wires), "")
 
     def pieces(self) -> list[Piece]:
-        """The files of the project, each with what becomes of it."""
+        """Return the files of the project, each with what is done to it."""
         from harness.schema import schema_of
 
         schema = json.dumps(schema_of("scenario"), indent=2) + "\n"
@@ -162,11 +162,11 @@ class ProjectPlan:
         return Piece(path=one.path, text=one.text, what=one.what, state=state)
 
     def _profile(self) -> Piece:
-        """The configuration with the profile of the agent."""
+        """Return the configuration with the profile of the agent."""
         is_project = (self.folder / PYPROJECT).exists() and not (self.folder / OWN_FILE).exists()
         name, table = (PYPROJECT, ("tool", "harness")) if is_project else (OWN_FILE, ())
         before = text_of(self.folder / name) if (self.folder / name).exists() else ""
-        what = "what the agent is, as the probes saw it"
+        what = "the agent's profile, from the probes"
         if self.has_profile or not self.probes:
             return Piece(path=name, text=before, what=what, state="unchanged")
         added = self.probes.profile_text(self.setup.target, (*table, "profiles", NAME))
@@ -176,7 +176,7 @@ class ProjectPlan:
                      state="extended" if before else "written")  # fmt: skip
 
     def write(self, pieces: Sequence[Piece]) -> None:
-        """Write what is to be written; a file that came in the meantime stays."""
+        """Write the new and changed files; a file that appeared in the meantime stays."""
         for piece in pieces:
             path = self.folder / piece.path
             if piece.state in ("extended", "replaced") or (
@@ -186,7 +186,7 @@ class ProjectPlan:
 
 
 def _check_extended(before: str, text: str, table: Sequence[str], name: str) -> None:
-    """Raise InputError unless the text says what stood there before, and our keys."""
+    """Raise InputError unless the text holds the old values and the new keys, and nothing else."""
     try:
         now, was = tomllib.loads(text), tomllib.loads(before)
     except tomllib.TOMLDecodeError:
@@ -201,7 +201,7 @@ def _check_extended(before: str, text: str, table: Sequence[str], name: str) -> 
 
 
 def _without(now: Any, was: Any, key: str) -> dict[str, Any]:
-    """The table `key` as it was; nothing else beside it may have changed."""
+    """Return the old table `key`; `{"": None}`, which matches nothing, if another table changed."""
     same = all(now.get(name) == value for name, value in was.items() if name != key)
     return was.get(key, {}) if same else {"": None}
 
@@ -214,7 +214,7 @@ def _text(path: Path) -> str:
 
 
 def _python(folder: Path) -> str:
-    """How a command line names this Python: that of the PATH, or of an environment here."""
+    """Return this Python for a command line: a name on the PATH, or a path below the folder."""
     on_path = shutil.which("python")
     is_ours = on_path is not None and os.path.dirname(on_path) == os.path.dirname(sys.executable)
     is_inside = Path(sys.executable).is_relative_to(folder)
@@ -227,7 +227,7 @@ def _is_below_repository(folder: Path) -> bool:
 
 
 def _requirement() -> str:
-    """What pip installs to have this version: a repository that it came from, else its name."""
+    """Return what pip installs for this version: its repository if known, else its name."""
     try:
         installed = distribution("loop-harness")
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The texts of a project's files, read with bounds: what `harness init` looks at."""
+"""Reads the files of a project for `harness init`, with bounds on number and size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.files.regular_file import whole
 from harness.starter.project import is_read
 
 FILES_MOST, FILE_BYTES_MOST = 2000, 1_000_000
-"""How many files are read, and how large one may be."""
+"""The most files that are read, and the largest size of one."""
 
 _PASSED_OVER = frozenset(
     {"node_modules", "site-packages", "__pycache__", "build", "dist", "venv", "env", "vendor"}
@@ -19,10 +19,10 @@ _PASSED_OVER = frozenset(
 
 
 def project_texts(folder: Path) -> dict[str, str]:
-    """The files of a project that the survey reads, by their path below it.
+    """Return the texts of a project's files, by their path below it.
 
-    Folders of installed packages and hidden ones are passed over, and so is a file that cannot be
-    read. A file that is not UTF-8 is read as Latin-1: names and imports are the same in both.
+    Installed packages, hidden folders and unreadable files are skipped. A file that is not UTF-8 is
+    read as Latin-1: names and imports are the same in both.
     """
     found: dict[str, str] = {}
     for path in _walk(folder):

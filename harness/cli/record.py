@@ -1,7 +1,7 @@
-"""`harness record`: an agent and the real model, as a cassette. It alone calls other hosts.
+"""`harness record`: records an agent's calls to the real model as a cassette.
 
-Only a complete recording replaces a cassette. A partial one cost money too, so it is kept as
-CASSETTE.part, itself a valid cassette.
+Only this command calls other hosts. Only a complete recording replaces a cassette. A partial
+recording cost money too, so it is kept as CASSETTE.part, which is a valid cassette.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ REAL_S = 600.0
     help="The agent, as for `run`.",
 )
 @click.option("--scenario", "file", type=NamedPath(), metavar="FILE",
-              help="Its inbox, tools, session and limits are the target's; its script and faults "
-              "are not.")  # fmt: skip
+              help="Use its inbox, tools, session and limits; its script and faults "
+              "are ignored.")  # fmt: skip
 @click.option("--only", multiple=True, metavar="PATTERN", help="Which run of the file.")
-@click.option("--prompt", metavar="TEXT", help="One message, in place of a scenario.")
+@click.option("--prompt", metavar="TEXT", help="One user message, in place of a scenario.")
 @click.option("--wire", type=WireChoice(),
-              help="The wire that the target is told to speak; default: the scenario's, or "
+              help="The wire that the target is to use; default: the scenario's, or "
               "anthropic.")  # fmt: skip
 @click.option("--upstream", default="", metavar="URL",
               help="The model's API; default: the variable of its SDK (ANTHROPIC_BASE_URL), or the "
               "providers'.")  # fmt: skip
 @click.option("--real-s", type=click.FloatRange(min=0, min_open=True), default=REAL_S,
               show_default=True, metavar="S",
-              help="After so many seconds the target is stopped.")  # fmt: skip
+              help="Stop the target after this many seconds.")  # fmt: skip
 @click.option("--allow", multiple=True, metavar="DIGEST",
-              help="Write what looks like a secret and is none, by the digest that was named.",
+              help="Keep a text that looks like a secret and is none, by the digest in the error.",
               )  # fmt: skip
 @plugins
 @every_verb
@@ -71,7 +71,7 @@ def command(
     from harness.targets.spec import resolve
     from harness.transports.upstream import provider_access
 
-    start = Path.cwd()  # a target may change the folder of the process
+    start = Path.cwd()  # a target may change the working directory
     scenario = _scenario(file, only, prompt, wire, real_s)
     spec, known = resolve(target), provider_access(os.environ, upstream)
     recorder, goal = Recorder(secrets_of(os.environ), allow), _File(start / cassette, cassette)
@@ -90,19 +90,19 @@ def command(
 
 
 class _File(NamedTuple):
-    """Where a cassette is written, and how the user names it."""
+    """The path of a cassette, and its name as the user wrote it."""
 
     path: Path
     named: Path
 
     @property
     def part(self) -> _File:
-        """The file of a recording that is not whole."""
+        """The file of an incomplete recording."""
         name = f"{self.named.name}.part"
         return _File(self.path.with_name(name), self.named.with_name(name))
 
     def write(self, recorder: Recorder) -> None:
-        """Write what is recorded so far; raises InputError as `Recorder.write` does."""
+        """Write the recording so far; raises InputError as `Recorder.write` does."""
         try:
             recorder.write(self.path)
         except InputError as error:
@@ -142,7 +142,7 @@ def _keep_part(recorder: Recorder, file: _File) -> Path | None:
         terminal.note(f"error: {error}")
         return None
     part, calls = file.part.named, counted(len(recorder), "call")
-    terminal.note(f"{calls} recorded so far: {part}; {file.named} is as it was")
+    terminal.note(f"{calls} recorded so far: {part}; {file.named} is unchanged")
     return part
 
 
@@ -175,9 +175,9 @@ def _report(made: LiveRun, recorder: Recorder, file: _File, as_json: bool) -> in
 _ENDS = {
     "crashed": "crashed",
     "hung": "hung",
-    "computes": "computed without an end",
-    "loops": "called without an end",
-    "backs_off": "backed off without an end",
-    "memory": "took too much memory",
-    "limit": "went on at a limit",
+    "computes": "computed without end",
+    "loops": "called without end",
+    "backs_off": "backed off without end",
+    "memory": "used too much memory",
+    "limit": "continued at a limit",
 }

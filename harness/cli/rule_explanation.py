@@ -1,4 +1,4 @@
-"""What `harness explain` says of a provider's rule: `V11`, `valid_request.V11`, `gemini.G3`."""
+"""Texts of `harness explain` for a provider's rule: `V11`, `valid_request.V11`, `gemini.G3`."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 CHECK = "valid_request"
 
 KNOWN = {
-    "R": "a recorded answer of the provider",
+    "R": "a recorded response of the provider",
     "S": "types of the official SDK",
     "D": "the provider's documentation",
-    "I": "seen word for word in a public issue",
-    "K": "general knowledge that nothing here confirms",
+    "I": "a public issue that quotes it word for word",
+    "K": "general knowledge, which no source here confirms",
 }
 
 
 def rule_names() -> Iterator[str]:
-    """Every name by which a rule is explained."""
+    """Return every name by which a rule is explained."""
     for name in providers.names():
         for rule in providers.rules(name):
             yield from (rule, f"{CHECK}.{rule}", f"{name}.{rule}")
 
 
 def rule_texts(code: str) -> Iterator[str]:
-    """The text of each rule of this name: several providers may have one."""
+    """Return the text of each rule of this name; several providers may have one."""
     where, _, rule = code.rpartition(".")
     for name in providers.names():
         if where in ("", CHECK, name) and rule in providers.rules(name):
@@ -52,9 +52,9 @@ def _text(provider: str, rule: Rule) -> str:
         _example(provider, rule.id),
         f"On in {where}.{models}{since} Known from {KNOWN[rule.known]}: {rule.source}.",
         f"{row.class_.capitalize()}: {row.reason} Source: {row.source}.",
-        "What to do: look at the request at the number of its event (`harness show RUN`), and "
-        "build requests for which the first sentence is true. Where an agent takes up a stored "
-        "session, it holds for whatever the session holds.",
+        "What to do: look at the request by its event number (`harness show RUN`), and "
+        "build requests for which the first sentence is true. If an agent resumes a stored "
+        "session, the rule applies to the stored messages too.",
     ]
     return "\n\n".join(filter(None, parts))
 

@@ -1,7 +1,7 @@
-"""`harness run`: scenarios against an agent.
+"""`harness run`: plays scenarios against an agent.
 
-All input is read before the first run, so a mistake in the last file costs no runs. The worker
-reduces a run to its summary.
+All input is read before the first run, so a mistake in the last file costs no runs. A worker
+reduces each run to a summary.
 """
 
 from __future__ import annotations
@@ -63,22 +63,22 @@ DEFAULT_OUT = ".harness/runs"
 @click.option("--only", multiple=True, metavar="PATTERN",
               help="Only runs whose name NAME[/VARIANT][@WIRE][+stream] matches (* and ?).",
               )  # fmt: skip
-@spoken("Only runs on this wire, for an agent that speaks no other.")
+@spoken("Only runs on this wire, for an agent that uses no other.")
 @profile
 @real_s
 @fail_on
 @seed
 @world
-@out_folder(DEFAULT_OUT, "Where the histories go.")
+@out_folder(DEFAULT_OUT, "The folder for the histories.")
 @click.option("--store", default="", metavar="READER:PATH",
-              help="How to read the agent's own session store, as in sqlite:sessions.db.",
+              help="How to read the agent's session store, such as sqlite:sessions.db.",
               )  # fmt: skip
 @click.option("--faults", type=click.Path(path_type=Path), metavar="OVERLAY",
-              help="A YAML file with `faults:` that are added to every run.")  # fmt: skip
+              help="A YAML file whose `faults:` are added to every run.")  # fmt: skip
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="List what would run; with -v or --faults, which calls faults hit.",
+    help="List the runs; with -v or --faults, also the calls that faults hit.",
 )
 @click.option("-x", "first", is_flag=True, help="Stop after the first failing run.")
 @click.option("--maxfail", type=click.IntRange(1), metavar="N",
@@ -87,8 +87,8 @@ DEFAULT_OUT = ".harness/runs"
 @html
 @output_files
 @baseline
-@click.option("-q", "--quiet", is_flag=True, help="Only failures, and the last line.")
-@click.option("-v", "--verbose", is_flag=True, help="All of each run.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only failures and the last line.")
+@click.option("-v", "--verbose", is_flag=True, help="Print all details of each run.")
 @jobs
 @engine
 @plugins
@@ -100,11 +100,11 @@ def command(
     first: bool, maxfail: int | None, keep: bool, page: Path | None, quiet: bool, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
-    """Play scenarios against an agent and judge what it did.
+    """Play scenarios against an agent and judge its behaviour.
 
-    SCENARIO is a YAML file; of a DIR, every *.yaml with `script:` is run. Default: ./scenarios.
-    The catalogue comes along: @all, a folder of it (@loops), a scenario (@loops/circles).
-    A CASSETTE, or a DIR of nothing else, is played by itself: its user, its tools, its model.
+    SCENARIO is a YAML file. In a DIR, every *.yaml with `script:` is played. Default: ./scenarios.
+    The catalogue is bundled: @all, a folder of it (@loops), a scenario (@loops/circles). A
+    CASSETTE, or a DIR of cassettes only, is played as a scenario of its own.
     """
     from harness.cli.agent_runs import for_agent
     from harness.cli.dry_run import rehearse
@@ -141,7 +141,7 @@ def command(
 def _again(
     paths: tuple[Path, ...], asked: Callable[..., Invocation], seed: int | None
 ) -> Callable[[str], str] | None:
-    """The command that plays one run by its name below the one path of this command."""
+    """Return the command that plays one run by name, below the single path of this command."""
     from harness.cli.selection import DEFAULT_FOLDER
     from harness.files.bundle import shown
     from harness.report.run_summary import run_command
@@ -151,7 +151,7 @@ def _again(
 
 
 def _speaking(agent: Profile, wires: tuple[str, ...]) -> Profile:
-    """The agent with the wires that the command names, if it names any."""
+    """Return the agent with the wires that the command names, if it names any."""
     return msgspec.structs.replace(agent, wires=wires or agent.wires)
 
 
@@ -175,7 +175,7 @@ def _play(
     page: Path | None,
     again: Callable[[str], str] | None,
 ) -> int:
-    """Play the tasks into the folder `where`, which the user named `out`."""
+    """Play the tasks into the folder `where`; `out` is its name as the user wrote it."""
     from harness.cli import terminal
     from harness.cli.run_output import RunOutput
     from harness.cli.run_task import played
@@ -202,7 +202,7 @@ def _play(
 
 
 def _end(output: RunOutput, page: Path | None) -> None:
-    """Print the end of the report, and write what is to be written of the runs."""
+    """Print the end of the report, and write the output files."""
     from harness.cli.html_report import write_runs
 
     output.end()
@@ -212,7 +212,7 @@ def _end(output: RunOutput, page: Path | None) -> None:
 
 
 def as_named(run: RunSummary, where: Path, out: Path) -> RunSummary:
-    """The run with its paths as the user named the folder."""
+    """Return the run with its paths as the user named the folder."""
     history, kept = (path.replace(str(where), str(out), 1) for path in (run.history, run.kept))
     return msgspec.structs.replace(run, history=history, kept=kept)
 
@@ -220,9 +220,10 @@ def as_named(run: RunSummary, where: Path, out: Path) -> RunSummary:
 def _settled(
     runs: Generator[RunSummary], most: int | None, accept: Callable[[RunSummary], RunSummary]
 ) -> Iterator[RunSummary]:
-    """Yield each run once its verdict is settled; at the end those that lack a capability.
+    """Yield each run when its verdict is final; runs that lack a capability come last.
 
-    `accept` sets findings apart that do not fail. After `most` failing runs no other is played.
+    `accept` sets apart the findings that do not fail. After `most` failing runs no further run is
+    played.
     """
     from harness.runner.capability_ledger import CapabilityLedger
 
@@ -242,7 +243,7 @@ def _settled(
 
 
 def _without_trace(run: RunSummary) -> RunSummary:
-    """A run that lacks a capability: its verdict is written anew, and no folder of it is kept."""
+    """Mark a run as lacking a capability: write its new verdict and remove its folder."""
     from harness.runner.run_folder import drop_session, write_verdict
 
     if not run.history:

@@ -1,6 +1,6 @@
 """What `harness run` prints: a line for each run, a screen of causes, or JSON Lines.
 
-Many runs are a screen of causes; what `-v` prints of them is written into the folder of the runs.
+Many runs get a screen of causes; their `-v` report is written into the folder of the runs.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from harness.report.report_file import REPORT
 from harness.report.run_summary import RunSummary, lacks
 
 Detail = Literal["none", "quiet", "usual", "verbose", "json"]
-"""How much is said: nothing, failures only, causes, each run whole, or JSON Lines."""
+"""How much is printed: nothing, failures only, causes, each run whole, or JSON Lines."""
 
 WRONG = ("fail", "unknown")
 
 LISTED_MAX = 10
-"""So many runs have a line each; more are told by their causes."""
+"""The most runs with a line each; more are reported by cause."""
 
 
 class RunOutput:
     """The report of the runs of one command, printed as they come in.
 
-    `planned` holds the name and the scenario of each run. The report of a single one is whole.
-    `report` is the file for the report of many, `named` as the user named it. `again` gives a
-    short command for a run, by its name.
+    `planned` holds the name and the scenario of each run. A single run gets the whole report.
+    `report` is the file for the report of many runs, `named` its name as the user wrote it. `again`
+    returns a short command for a run, by its name.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class RunOutput:
 
     @property
     def _is_short(self) -> bool:
-        """Whether no block of each run follows."""
+        """Whether the output omits the block of each run."""
         return self._detail == "quiet" or (self._detail == "usual" and self._planned > 1)
 
     @property
     def _is_screen(self) -> bool:
-        """Whether the causes alone are printed."""
+        """Whether only the causes are printed."""
         return self._detail == "usual" and self._planned > LISTED_MAX
 
     def _has_line(self, run: RunSummary) -> bool:
@@ -78,7 +78,7 @@ class RunOutput:
         return run.word != "not_applicable" or not self._is_short
 
     def end(self) -> None:
-        """Print what stands below the lines."""
+        """Print the part below the lines."""
         if self._is_screen:
             report_file.write(self._report, self.runs, self._planned)
         if self._detail == "none":

@@ -1,8 +1,8 @@
 """One run as a task: plain data in and a summary out, for any process.
 
-A Python target shares its worker with the runs before it. Where a worker ends in a run, the run is
-played again in a forked child of another worker. If that child ends between the begin and the end
-of the target's call, the target has ended it.
+A Python target shares its worker with the runs before it. If a worker ends during a run, the run is
+played again in a forked child of another worker. If that child ends during the target's call, the
+target has ended it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ from harness.report.run_summary import Invocation, RunSummary, summarize
 
 
 class RunTask(msgspec.Struct, frozen=True, kw_only=True):
-    """A run to be played; `asked` is how the user asked for it.
+    """A run to be played; `asked` is its path as the user wrote it.
 
-    `keep`: the session folder of a failing run stays.
-    `ends` are the exit statuses of the worker processes that the run has cost. `isolate`: a forked
-    child calls the target.
+    `keep`: the session folder of a failing run stays. `ends`: the exit statuses of the worker
+    processes that ended in this run. `isolate`: a forked child calls the target.
     """
 
     scenario: Scenario
@@ -44,9 +43,9 @@ class RunTask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def play(task: RunTask) -> RunSummary:
-    """Play a run, write its history below `out`, and return what a report needs of it.
+    """Play a run, write its history below `out`, and return its summary for the report.
 
-    What the agent prints goes to standard error: standard output is the report's.
+    The agent's output goes to standard error, because standard output is for the report.
     """
     from harness.runner import run
     from harness.targets.process_exits import make_replaceable
@@ -72,7 +71,7 @@ def play(task: RunTask) -> RunSummary:
 
 
 _OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM)
-"""Ends of a worker that other programs of the machine may cause."""
+"""Exit statuses of a worker that other programs of the machine may cause."""
 
 
 def _own_ends(task: RunTask) -> bool:
@@ -80,7 +79,7 @@ def _own_ends(task: RunTask) -> bool:
 
 
 def _in_doubt(summary: RunSummary, ends: tuple[int, ...]) -> RunSummary:
-    """A run that ended its process once and then did not is no pass."""
+    """Turn a pass into unknown if the run ended its process the first time."""
     verdict = summary.verdict
     if verdict.verdict != "pass":
         return summary
@@ -99,8 +98,8 @@ def _words(ends: tuple[int, ...]) -> str:
 class RunTasks:
     """The tasks of a command, in order.
 
-    Once a worker has ended in a run, that run and all that come after it are isolated: a new worker
-    costs more than a forked child.
+    After a worker has ended in a run, that run and all later ones are isolated: a new worker costs
+    more than a forked child.
     """
 
     def __init__(self, tasks: Sequence[RunTask]) -> None:
@@ -111,19 +110,19 @@ class RunTasks:
             yield msgspec.structs.replace(task, isolate=True) if self._isolate else task
 
     def again(self, task: RunTask, status: int) -> RunTask:
-        """The task of a run whose worker has ended."""
+        """Return the task that repeats a run whose worker has ended."""
         self._isolate = True
         return msgspec.structs.replace(task, ends=(*task.ends, status), isolate=True)
 
 
 def played(tasks: Sequence[RunTask], engine: Engine) -> Generator[RunSummary]:
-    """Play the tasks of a command; their summaries, in order."""
+    """Play the tasks of a command; yield their summaries, in order."""
     planned = RunTasks(tasks)
     return ordered_map(engine, play, planned, lost_run, planned.again)
 
 
 def lost_run(task: RunTask) -> RunSummary:
-    """The summary of a run that ended each worker: nothing is known of it."""
+    """Return the summary of a run that ended each worker: its verdict is unknown."""
     how = f" with {_words(task.ends)}" if task.ends else ""
     doubt = f"each worker process that played this run ended{how}; no history is left"
     return RunSummary(

@@ -1,4 +1,4 @@
-"""The work of `import`: read a recording, judge it, write it as a scenario.
+"""Does the work of `import`: reads a recording, judges it, and writes it as a scenario.
 
 The scenario's text is parsed before it is written. Known shapes of secrets are masked. Exchanges
 recorded byte for byte become a cassette beside it.
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from harness.recordings.transcripts import Recording, Transcript
 
 DIGEST_DIGITS = 16
-"""How much of a file's SHA-256 names it in `source`."""
+"""How many digits of a file's SHA-256 identify it in `source`."""
 
 
 PLAYED_MAX_BYTES = 4_000_000_000
-"""So many bytes all requests of a play may have, each with the whole conversation: a minute."""
+"""The most bytes of all requests in a replay: each holds the whole conversation. About a minute."""
 
 
 class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asks for."""
+    """The input and options of the command."""
 
     file: Path
     name: str
@@ -70,9 +70,9 @@ def import_file(asked: ImportRequest) -> ScenarioImport:
 
 
 def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
-    """What a recording is as a scenario, and what writes it: all reading is done before.
+    """Return a recording as a scenario, and a function that writes it; all reading is done first.
 
-    Raises InputError for a recording that cannot be read or played, and for files that are there.
+    Raises InputError for a recording that cannot be read or played, and for existing files.
     """
     from harness.cassettes.redaction import mask_value
     from harness.files.scenario_text import scenario_text
@@ -118,7 +118,7 @@ def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
 def _replayed(
     text: str, path: Path, read: _Read, at: int | None
 ) -> tuple[tuple[FindingFate, ...], str]:
-    """What became of the findings when a naive agent plays the scenario; why, where none can."""
+    """Return which findings a naive agent reproduces, or why the scenario is not replayed."""
     from harness.agent.naive_agent import agent as naive
     from harness.recordings.importing.reproduction import fates, places_in_history
     from harness.runner import run
@@ -129,7 +129,7 @@ def _replayed(
     calls = sum(isinstance(step, ModelTurn) for step in read.story.steps)
     if calls * len(text) > PLAYED_MAX_BYTES:
         turn = max(1, read.places[0].turn)
-        return (), f"it is too long to be played here; a finding stands in turn {turn}: see --at"
+        return (), f"it is too long to be replayed; a finding is in turn {turn}: use --at"
     try:
         played = run(scenario, naive, options={"client": "plain"}, world="simulate")
     except (InputError, OSError) as error:
@@ -205,7 +205,7 @@ def _findings(history: History) -> tuple[Finding, ...]:
 
 
 def _askable(codes: Sequence[str]) -> list[str]:
-    """Return the checks with findings, except those of the run itself."""
+    """Return the checks with findings, except those on the run itself."""
     from harness.checks.judge import check_of, checks
 
     known = checks()
@@ -214,7 +214,7 @@ def _askable(codes: Sequence[str]) -> list[str]:
 
 
 def _numbers(links: Sequence[Transcript]) -> Iterator[int]:
-    """Yield the positions in the file of the exchanges among the transcripts."""
+    """Yield the positions, in the file, of the exchanges that belong to the transcripts."""
     for link in links:
         number = link.name.removeprefix("interaction ")
         if link.exchange and number.isdecimal():
@@ -222,7 +222,7 @@ def _numbers(links: Sequence[Transcript]) -> Iterator[int]:
 
 
 def _checked(text: str, path: Path) -> Scenario:
-    """The scenario of a text. Raises InputError when it is none."""
+    """Parse a scenario. Raises InputError for an invalid one."""
     from harness.files.scenario_file import SourceFile
     from harness.files.yaml_text import SIZE_MAX_BYTES, parse
 
@@ -233,7 +233,7 @@ def _checked(text: str, path: Path) -> Scenario:
         root, lines = parse(text)
         return next(SourceFile(path, root, lines).scenarios())
     except InputError as error:
-        raise InputError(f"it would be no scenario: {error.what}", error.place) from None
+        raise InputError(f"the result is not a valid scenario: {error.what}", error.place) from None
 
 
 def _cassette(asked: ImportRequest, read: _Read) -> tuple[Path, bytes] | None:
@@ -254,7 +254,7 @@ def _cassette(asked: ImportRequest, read: _Read) -> tuple[Path, bytes] | None:
 def _refuse_what_is_there(files: Sequence[tuple[Path, bytes]], force: bool) -> None:
     for path, _ in files:
         if path.exists() and not force:
-            raise InputError("there is such a file already: --force replaces it", str(path))
+            raise InputError("the file exists: --force replaces it", str(path))
 
 
 def _write(files: Sequence[tuple[Path, bytes]]) -> None:

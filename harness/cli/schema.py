@@ -1,4 +1,4 @@
-"""`harness schema`: the JSON Schemas of scenarios, overlays, profiles and the configuration."""
+"""`harness schema`: prints the JSON Schema of a kind of file."""
 
 from __future__ import annotations
 
@@ -26,6 +26,6 @@ def command(file: str, as_json: bool) -> int:
     from harness.schema import FILES, schema_of
 
     if file not in FILES:
-        raise InputError(f"no file of this kind has a schema; {nearest(file, FILES)}", file)
+        raise InputError(f"no schema for this kind of file; {nearest(file, FILES)}", file)
     out(json.dumps(schema_of(file), indent=None if as_json else 2))
     return 0

@@ -1,6 +1,6 @@
-"""The runs that a command line names: scenario files, cassettes and folders, narrowed by options.
+"""Selects the runs of a command line: scenario files, cassettes and folders, narrowed by options.
 
-Content identifies a cassette; it is one scenario for each API it speaks. In a folder with
+A cassette is known by its content; it is one scenario for each of its APIs. In a folder with
 scenarios, cassettes are their inputs and are not played by themselves.
 """
 
@@ -24,14 +24,14 @@ from harness.files.scenario_file import load_overlay, with_overlay
 from harness.targets.spec import names, resolve
 
 DEFAULT_FOLDER = Path("scenarios")
-_HINT = "`harness list scenarios` says what comes along, such as @loops"
+_HINT = "`harness list scenarios` lists the bundled ones, such as @loops"
 
 
 def plan(paths: Sequence[Path]) -> list[tuple[str, Scenario]]:
-    """Every run of these files and folders with the path of its file; of ./scenarios without any.
+    """Return every run of these files and folders with its path; without any, of ./scenarios.
 
     A cassette is a run of its own. Raises InputError for a file that cannot be used, and for two
-    files with runs of one name.
+    runs of one name.
     """
     from harness.cli import terminal
 
@@ -48,13 +48,13 @@ def plan(paths: Sequence[Path]) -> list[tuple[str, Scenario]]:
     for path, scenario in planned:
         other = seen.setdefault(scenario.run_name, path)
         if other != path:
-            raise InputError(f"the run {scenario.run_name!r} stands in {other} too", path)
+            raise InputError(f"the run {scenario.run_name!r} is in {other} too", path)
     _tell_passed_over(run for _, run in planned)
     return planned
 
 
 def _tell_passed_over(runs: Iterable[Scenario]) -> None:
-    """Print which entries of an archive are not played, and why."""
+    """Print the skipped entries of an archive, and why they are not played."""
     from harness.cassettes.cassette_file import archive_notes
     from harness.cli import terminal
     from harness.core.scenario.scenario import CassetteScript
@@ -64,7 +64,7 @@ def _tell_passed_over(runs: Iterable[Scenario]) -> None:
     for run in runs:
         if not isinstance(run.script, CassetteScript):
             continue
-        with suppress(InputError):  # who reads the cassette to play it says what is wrong with it
+        with suppress(InputError):  # playing the cassette reports its error
             path = scenario_path(run, run.script.cassette)
             notes = [] if path in seen else archive_notes(path)
             seen.add(path)
@@ -79,7 +79,7 @@ def _default() -> list[Path]:
 
 
 def default_paths() -> list[Path]:
-    """What a command plays that names nothing: the configured catalogue, else ./scenarios."""
+    """Return the default paths of a command: the configured catalogue, else ./scenarios."""
     configured = [named_path(path) for path in catalogue()]
     return configured or ([DEFAULT_FOLDER] if DEFAULT_FOLDER.is_dir() else [])
 
@@ -87,9 +87,9 @@ def default_paths() -> list[Path]:
 def narrow(
     planned: list[tuple[str, Scenario]], patterns: Sequence[str]
 ) -> list[tuple[str, Scenario]]:
-    """The runs whose name matches one of the patterns; all of them without any.
+    """Return the runs whose name matches one of the patterns; without patterns, all.
 
-    Raises InputError for a pattern that matches nothing.
+    Raises InputError for a pattern without a match.
     """
     known = [scenario.run_name for _, scenario in planned]
     for pattern in patterns:
@@ -105,7 +105,7 @@ def narrow(
 def on_wires(
     planned: list[tuple[str, Scenario]], wires: Sequence[str]
 ) -> list[tuple[str, Scenario]]:
-    """The runs on one of these wires; all of them without any. InputError when there is none."""
+    """Return the runs on one of these wires; without wires, all. Raises InputError for no run."""
     found = [(path, scenario) for path, scenario in planned if not wires or scenario.wire in wires]
     if not found:
         raise InputError("no run on this wire", f"--wire {' --wire '.join(wires)}")
@@ -115,7 +115,7 @@ def on_wires(
 def overlaid(
     planned: list[tuple[str, Scenario]], overlay: Path | None
 ) -> list[tuple[str, Scenario]]:
-    """The runs with the faults of an overlay file, if one is given.
+    """Return the runs with the faults of an overlay file, if one is given.
 
     Raises InputError for a file that cannot be used, or whose faults do not fit a run.
     """
@@ -128,14 +128,14 @@ def overlaid(
 def under_profile(
     planned: list[tuple[str, Scenario]], profile: Profile
 ) -> list[tuple[str, Scenario]]:
-    """The runs with the profile of the agent that plays them."""
+    """Return the runs with the profile of the agent that plays them."""
     return [(path, msgspec.structs.replace(run, profile=profile)) for path, run in planned]
 
 
 def failing_on(
     planned: list[tuple[str, Scenario]], fail_on: FindingClass | None
 ) -> list[tuple[str, Scenario]]:
-    """The runs that findings of this class and worse fail; as they are without one."""
+    """Return the runs with this class as the least that fails; without one, unchanged."""
     return [(path, run.failing_on(fail_on)) for path, run in planned]
 
 
@@ -157,7 +157,7 @@ def check_files(planned: list[tuple[str, Scenario]]) -> None:
 def check_target(target: str, planned: list[tuple[str, Scenario]]) -> None:
     """Raise InputError unless the target can be started, and every planned fault can reach it."""
     if not target:
-        raise InputError(f"say which agent: {', '.join(names())}", "--target")
+        raise InputError(f"name the agent: {', '.join(names())}", "--target")
     from harness.runner.prepare import check_faults
 
     spec = resolve(target)
@@ -169,7 +169,7 @@ _ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".har")
 
 
 def cassettes_of(path: Path) -> list[Path]:
-    """The cassettes that a path names: itself, or those of a folder without scenarios."""
+    """Return the cassettes of a path: itself, or those of a folder without scenarios."""
     if path.is_dir():
         return _cassettes_below(path)
     return [path] if path.exists() and _is_cassette(path, named=True) else []
@@ -192,7 +192,10 @@ def _cassettes_below(folder: Path) -> list[Path]:
 
 
 def _is_cassette(path: Path, *, named: bool = False) -> bool:
-    """Raise InputError for an unreadable file; if `named`, for an empty one or a recording too."""
+    """Whether a file is a cassette. Raises InputError for an unreadable file.
+
+    A named file also raises it if it is empty, or a recording that needs `import`.
+    """
     from harness.cassettes.cassette_file import is_cassette
     from harness.files.regular_file import head_of, whole
     from harness.recordings.json_documents import UTF16, is_json
@@ -224,14 +227,14 @@ def _refuse_recording(path: Path, data: bytes) -> None:
         title = format_named(format_of(data)).title
     except InputError:
         return
-    what = f"a recording ({title}): `harness import` makes a scenario of it"
+    what = f"this is a recording ({title}): `harness import` makes a scenario of it"
     raise InputError(what, str(path))
 
 
 def scenarios_of_cassette(path: Path, root: Path) -> Iterator[Scenario]:
-    """The scenarios of a cassette file, named by its path below `root`.
+    """Return the scenarios of a cassette file, named by its path below `root`.
 
-    Raises InputError, naming the file, for one that cannot be played.
+    Raises InputError, which names the file, for one that cannot be played.
     """
     from harness.cassettes.cassette_player import indexes
     from harness.cassettes.cassette_scenario import kebab, scenario_of_cassette
@@ -243,12 +246,12 @@ def scenarios_of_cassette(path: Path, root: Path) -> Iterator[Scenario]:
 
 
 def planned_cassettes(paths: Sequence[Path]) -> dict[Path, list[tuple[str, Scenario]]]:
-    """The runs of the cassettes that these paths name, by the path that names them."""
+    """Return the runs of the cassettes that these paths name, by path."""
     return {path: _runs_of(path, files) for path in paths if (files := cassettes_of(path))}
 
 
 def _runs_of(path: Path, files: Sequence[Path]) -> list[tuple[str, Scenario]]:
-    """The runs of the files that a path names; one without a call in a folder is passed over."""
+    """Return the runs of a path's files; in a folder, a cassette without a call is skipped."""
     from harness.cassettes.cassette_player import NoCalls
     from harness.cli import terminal
 
@@ -267,9 +270,9 @@ def _runs_of(path: Path, files: Sequence[Path]) -> list[tuple[str, Scenario]]:
 
 
 def single_run(path: Path, patterns: Sequence[str], wires: Sequence[str]) -> tuple[Scenario, int]:
-    """The first run of a file that is meant, and how many others are.
+    """Return the first selected run of a file, and the number of other selected runs.
 
-    Raises InputError for a file that cannot be used, and when no run is meant.
+    Raises InputError for a file that cannot be used, and when no run is selected.
     """
     planned = on_wires(narrow(plan([path]), patterns), wires)
     return planned[0][1], len(planned) - 1

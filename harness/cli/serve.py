@@ -1,4 +1,4 @@
-"""`harness serve`: a scenario for an agent that the user starts.
+"""`harness serve`: serves a scenario to an agent that the user starts.
 
 It serves until the inbox ends or Ctrl-C, then judges. A second Ctrl-C ends the command.
 """
@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 @click.option("--only", multiple=True, metavar="PATTERN", help="Which run of the file.")
 @spoken("The run on this wire.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, metavar="N",
-              help="Where to listen on 127.0.0.1; 0 takes a free port.")  # fmt: skip
+              help="The port on 127.0.0.1; 0 takes a free one.")  # fmt: skip
 @profile
 @fail_on
 @seed
-@out_folder(DEFAULT_OUT, "Where the history goes.")
+@out_folder(DEFAULT_OUT, "The folder for the history.")
 @click.option("--store", default="", metavar="READER:PATH",
-              help="How to read the agent's own session store, below HARNESS_SESSION_DIR.",
+              help="How to read the agent's session store below HARNESS_SESSION_DIR.",
               )  # fmt: skip
-@click.option("-v", "--verbose", is_flag=True, help="Say more of the run.")
+@click.option("-v", "--verbose", is_flag=True, help="Print more about the run.")
 @plugins
 @every_verb
 def command(
@@ -58,7 +58,7 @@ def command(
 ) -> int:  # fmt: skip
     """Serve a run of SCENARIO to an agent started by hand; judge it at the inbox's end or Ctrl-C.
 
-    Of a file with several runs the first that --only and --wire leave is served.
+    Of several runs, the first one that --only and --wire select is served.
     """
     import msgspec
 
@@ -85,7 +85,7 @@ def command(
         terminal.out(f"{found.run_name}{more}: start the agent with")
         for name, value in named.items():
             terminal.out(f"  export {name}={shlex.quote(value)}")
-        terminal.out("The run ends with the inbox, or by Ctrl-C.")
+        terminal.out("The run ends after the last message, or on Ctrl-C.")
 
     with _stopped_by_signal() as stop:
         made = summarize(serve(found, ready, stop, port=port, out=where, store=store), None)

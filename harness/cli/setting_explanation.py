@@ -1,4 +1,4 @@
-"""What `harness explain` says of settings of faults and checks, and of the keys of files."""
+"""Texts of `harness explain` for settings of faults and checks, and for the keys of files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def setting_names() -> Iterator[str]:
-    """The settings of all faults and checks: `http.status.retry_after`, `backoff.cap_s`."""
+    """Return the settings of all faults and checks: `http.status.retry_after`, `backoff.cap_s`."""
     from harness.checks.judge import checks
     from harness.faults import faults
 
@@ -21,7 +21,7 @@ def setting_names() -> Iterator[str]:
 
 
 def settings_of_part(part: str) -> Iterator[str]:
-    """The settings of a fault or a check; none of any other name."""
+    """Return the settings of a fault or a check; nothing for any other name."""
     from harness.checks.judge import checks, settings_of
     from harness.faults import faults
 
@@ -32,7 +32,7 @@ def settings_of_part(part: str) -> Iterator[str]:
 
 
 def setting_texts(code: str) -> Iterator[str]:
-    """The text of a setting of a fault or a check."""
+    """Return the text of a setting of a fault or a check."""
     from harness.checks.judge import checks
     from harness.faults import faults
     from harness.schema.check_schema import settings_of_check
@@ -55,7 +55,7 @@ def _setting(code: str, what: str, node: Any, example: str) -> str:
 
 
 def settings_list(fault: Fault) -> Iterator[str]:
-    """The settings of a fault, a line each."""
+    """Return the settings of a fault, a line each."""
     from harness.schema.fault_schema import settings_schema
 
     found = settings_schema(fault)
@@ -64,7 +64,7 @@ def settings_list(fault: Fault) -> Iterator[str]:
 
 
 def fault_line(fault: Fault) -> str:
-    """A fault with the defaults of its settings, as a scenario writes it."""
+    """Return a fault with its default settings, as a scenario writes it."""
     known = {k: v for k, v in fault.defaults.items() if v is not None and v != ""}
     said = (f"{name}: {json.dumps(value)}" for name, value in known.items())
     return ", ".join([f"kind: {fault.kind}", *said, "when: 1"])
@@ -77,7 +77,7 @@ def _fault_example(fault: Fault, setting: str) -> str:
 
 
 def value_words(node: Any) -> str:
-    """The values that a schema takes, and the default: `(integer from 400 to 599; default 529)`."""
+    """Return the values that a schema allows: `(integer from 400 to 599; default 529)`."""
     default = f"; default {json.dumps(node['default'])}" if "default" in node else ""
     return f"({_type(node)}{default})"
 
@@ -99,14 +99,14 @@ def _type(node: Any) -> str:
 
 
 def key_names() -> Iterator[str]:
-    """The paths of all keys of files."""
+    """Return the paths of all keys of files."""
     from harness.schema.key_paths import file_keys
 
     yield from file_keys()
 
 
 def key_texts(code: str) -> Iterator[str]:
-    """The text of a key, for each kind of file that has it."""
+    """Return the text of a key, for each kind of file that has it."""
     from harness.schema.key_paths import file_keys
 
     yield from (_key(key) for key in file_keys().get(code, ()))
@@ -118,6 +118,6 @@ def _key(key: FileKey) -> str:
 
 
 def _values(node: Any) -> str:
-    """Long lists of names are listed elsewhere."""
+    """Return the allowed values, or "" for a long list of names, which other commands print."""
     shown = value_words(node)
     return shown if len(shown) < 300 else ""

@@ -1,4 +1,4 @@
-"""`harness show`: the timeline of one run, with its verdict on file or else a new one."""
+"""`harness show`: prints the timeline of one run, with its stored verdict or else a new one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HISTORY, VERDICT = "history.jsonl", "verdict.json"
 def command(run: Path, page: Path | None, as_json: bool) -> int:
     """Print the timeline of one run: turns, calls, answers, rows, findings.
 
-    RUN is the folder of a run, or its history.jsonl; of a scenario (@loops/circles) its run below
+    RUN is the folder of a run, its history.jsonl, or a scenario (@loops/circles) with a run below
     .harness/runs. With --json: its events. With --html: a page of the run, or of all runs below a
     folder.
     """
@@ -49,13 +49,13 @@ def command(run: Path, page: Path | None, as_json: bool) -> int:
 
 
 def find(run: Path) -> Path:
-    """The history that RUN names. Raises InputError, with the runs below a folder that is none."""
+    """Return the history that RUN names. Raises InputError, which names the runs of a folder."""
     folder = folder_of(run)
     path = folder / HISTORY if folder.is_dir() else folder
     if path.is_file():
         return path
     if not folder.exists():
-        what = "no such run: a folder with history.jsonl, or the file"
+        what = "no such run: name a folder with history.jsonl, or the file"
         raise InputError(what if folder is run else _NOT_PLAYED, str(folder))
     below = sorted(str(p.parent) for p in folder.rglob(HISTORY))
     if len(below) == 1:
@@ -65,15 +65,15 @@ def find(run: Path) -> Path:
 
 
 def folder_of(run: Path) -> Path:
-    """The folder of a scenario's runs; of anything else what it is."""
+    """Return the folder of a scenario's runs; any other path unchanged."""
     return Path(DEFAULT_OUT, run.stem) if run.suffix == ".yaml" else run
 
 
-_NOT_PLAYED = "no run of this scenario stands here: `harness run` plays it"
+_NOT_PLAYED = "no run of this scenario here: `harness run` plays it"
 
 
 def read(path: Path) -> History:
-    """A history from its file. Raises InputError for a file that holds none."""
+    """Read a history from its file. Raises InputError for a file that holds none."""
     import msgspec
 
     from harness.core.history.history import decode
@@ -91,7 +91,7 @@ def read(path: Path) -> History:
 
 
 def verdict(path: Path, history: History) -> Verdict:
-    """The verdict on file beside a history, or else a new one."""
+    """Return the stored verdict beside a history, or else a new one."""
     import msgspec
 
     from harness.checks.judge import judge

@@ -1,4 +1,4 @@
-"""`harness shrink`: cut a failing scenario or run down to what its finding needs."""
+"""`harness shrink`: reduces a failing scenario or run to what its finding needs."""
 
 from __future__ import annotations
 
@@ -42,18 +42,20 @@ DEFAULT_OUT = ".harness/shrunk"
               help="The finding to keep: its code, or its check. Default: the first one that "
               "fails the run.")  # fmt: skip
 @click.option("--only", multiple=True, metavar="PATTERN",
-              help="Of a file with several runs those that match "
+              help="Only the runs of the file that match "
               "NAME[/VARIANT][@WIRE][+stream] (* and ?).")  # fmt: skip
 @profile
 @real_s
 @fail_on
 @seed
 @world
-@click.option("--store", default="", metavar="READER:PATH", help="The agent's own session store.")
+@click.option(
+    "--store", default="", metavar="READER:PATH", help="How to read the agent's session store."
+)
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), metavar="M",
-              help="Stop after so long with the smallest scenario by then.")  # fmt: skip
+              help="Stop after this time with the smallest scenario so far.")  # fmt: skip
 @click.option("--keep-session", is_flag=True, help="Keep the session folder of the last run.")
-@out_folder(DEFAULT_OUT, "Where the small scenario goes.")
+@out_folder(DEFAULT_OUT, "The folder for the small scenario.")
 @plugins
 @every_verb
 def command(
@@ -62,15 +64,15 @@ def command(
     world: Literal["simulate", "supervise"] | None, store: str, minutes: float | None,
     keep_session: bool, out: Path, as_json: bool,
 ) -> int:  # fmt: skip
-    """Cut a failing scenario down to what its finding needs.
+    """Reduce a failing scenario to what its finding needs.
 
-    SCENARIO is a scenario file; of its runs, the first one that shows the finding is taken. RUN is
-    the folder of a run, or its history.jsonl. Ctrl-C keeps the smallest scenario so far.
+    SCENARIO is a scenario file; its first run with the finding is used. RUN is the folder of a run,
+    or its history.jsonl. Ctrl-C keeps the smallest scenario so far.
     """
     from harness.cli.shrink_report import ShrinkRequest
     from harness.cli.shrink_run import shrink_source
 
-    start = Path.cwd()  # a target may change the folder of the process
+    start = Path.cwd()  # a target may change the working directory
     agent = chosen_profile(profile_name)
     asked = ShrinkRequest(
         source=source, target=target or agent.target, keep=keep, only=only, profile=agent,

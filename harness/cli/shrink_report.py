@@ -22,7 +22,7 @@ from harness.shrink.scenario_size import Extent, extent
 
 
 class ShrinkRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asks for, in which folder."""
+    """The input and options of the command, and its folder."""
 
     source: Path
     target: str
@@ -42,10 +42,10 @@ class ShrinkRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What shrinking came to: where it started, what is left, and where it stands.
+    """The result of shrinking: the size before, the size left, and the file.
 
-    `repeats`: the file shows the finding; None where it was not played, after an interrupt.
-    `late`: the time was over before it was minimal. `kept` is the session folder of the last run.
+    `repeats`: the file shows the finding; None if an interrupt prevented the replay. `late`: the
+    time was over before the scenario was minimal. `kept`: the session folder of the last run.
     """
 
     asked: ShrinkRequest
@@ -61,12 +61,12 @@ class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shown(self) -> str:
-        """The file as the user names its folder."""
+        """The file, with its folder as the user wrote it."""
         return str(self.asked.out / self.file.name)
 
     @property
     def command(self) -> str:
-        """The command that plays the file."""
+        """Return the command that plays the file."""
         asked = self.asked
         again = Invocation(
             path=self.shown,
@@ -80,20 +80,20 @@ class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def text(result: ShrinkResult) -> Iterator[str]:
-    """The report, line by line, with the file itself: it is short."""
+    """Return the report, with the text of the file, which is short."""
     finding, shrunk = result.keeping.finding, result.shrunk
     yield f"{finding.code} is kept: {finding.message}"
     yield f"  {_size(extent(result.before))} -> {_size(extent(result.after))}"
     yield f"  {shrunk.tried} candidates, {shrunk.kept} kept"
     if result.interrupted:
-        yield "  interrupted: this is the smallest so far, and perhaps not the smallest there is"
+        yield "  interrupted: the smallest scenario so far, perhaps not the smallest possible"
         yield "  the file was not played again"
     elif result.late:
-        yield "  the time is over: perhaps it is not the smallest there is"
+        yield "  the time is over: perhaps not the smallest possible"
     elif not shrunk.minimal:
-        yield "  the tries are spent: perhaps it is not the smallest there is"
+        yield "  the limit of candidates is reached: perhaps not the smallest possible"
     if result.repeats is False:
-        yield "  the file does not show the finding: the agent does not do the same each time"
+        yield "  the file does not show the finding: the agent behaves differently each time"
     if result.kept:
         yield f"  session: {result.kept}"
     yield f"\n{result.shown}"
@@ -107,7 +107,7 @@ def _size(size: Extent) -> str:
 
 
 def line(result: ShrinkResult) -> str:
-    """The report as one line of JSON."""
+    """Return the report as one line of JSON."""
     keys: dict[str, Json] = {
         "name": result.before.run_name,
         "file": result.shown,

@@ -1,6 +1,6 @@
-"""The work of `shrink`: find the run with the finding, cut it down, write it, play the file.
+"""Does the work of `shrink`: finds the run with the finding, reduces it, and writes it.
 
-The written file is replayed to confirm the result. Ctrl-C keeps the smallest scenario so far.
+The written file is played to confirm the result. Ctrl-C keeps the smallest scenario so far.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ UNKNOWN = 3
 
 
 def shrink_source(asked: ShrinkRequest) -> int:
-    """Shrink, write and say what came of it; the exit status."""
+    """Shrink, write and report; return the exit status."""
     begun_s = time.monotonic()
-    runs = _runs(asked)  # before the target is imported, which may change the folder
+    runs = _runs(asked)  # first, because importing the target may change the folder
     spec = _check(asked)
     with redirect_stdout(sys.stderr):
         scenario, keeping = _first_that_shows(asked, runs, spec)
@@ -66,16 +66,16 @@ def shrink_source(asked: ShrinkRequest) -> int:
 
 def _check(asked: ShrinkRequest) -> TargetSpec:
     if not asked.target:
-        raise InputError(f"say which agent: {', '.join(names())}", "--target")
+        raise InputError(f"name the agent: {', '.join(names())}", "--target")
     check, known = check_of(asked.keep), [*checks()]
     if check and check not in known:
         raise InputError(f"there is no check {check!r}; {unknown_name(check, known)}", "--keep")
-    # A candidate may end its process, which is a forked child for that.
+    # A candidate may end its process, so it runs in a forked child.
     return msgspec.structs.replace(resolve(asked.target), isolate=True)
 
 
 def _runs(asked: ShrinkRequest) -> list[Scenario]:
-    """The runs that are meant, their other files inlined."""
+    """Return the selected runs, with their other files inlined."""
     runs = scenarios_of(asked.source, asked.only, asked.seed)
     return [inlined(_under_profile(run, asked.profile).failing_on(asked.fail_on)) for run in runs]
 
@@ -98,23 +98,23 @@ def _first_that_shows(
 
 
 def _under_profile(scenario: Scenario, profile: Profile) -> Scenario:
-    """The scenario of a run keeps the profile of the run where the user names no other."""
+    """Return the scenario with the user's profile, else with the profile of the kept run."""
     given = profile if profile != NO_PROFILE else scenario.profile
     return msgspec.structs.replace(scenario, profile=given)
 
 
 def _announce(asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle) -> float:
-    """Say what is done; returns how many seconds of real time a run takes."""
+    """Print the finding to keep; return the seconds of real time that a run takes."""
     finding = keeping.finding
     if finding.code != asked.keep:
-        terminal.note(f"kept is {finding.code}: {finding.message}")
+        terminal.note(f"the finding to keep is {finding.code}: {finding.message}")
     if keeping.world != "supervise":
         return 0.0
     began_s = time.monotonic()
     keeping(scenario)
     run_s = time.monotonic() - began_s
     terminal.note(
-        f"runs are in real time, {run_s:.1f} s each by now; shrinking takes dozens of them up "
+        f"runs are in real time, {run_s:.1f} s each so far; shrinking takes dozens of them up "
         "to some hundreds. Ctrl-C or --minutes keeps the smallest scenario so far"
     )
     return run_s
@@ -127,8 +127,9 @@ class _TimeOver(Exception):
 def _shrunk(
     asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle, end_s: float | None
 ) -> tuple[ShrinkResult, KeyboardInterrupt | None]:
-    """What shrinking came to, on disk, and what has interrupted it. No candidate begins after
-    `end_s` (monotonic)."""
+    """Shrink and write; return the result and the interrupt, if any.
+
+    No candidate begins after `end_s` (monotonic)."""
     last = ShrinkStep(best=scenario, tried=0, kept=0, is_kept=False)
     stop: KeyboardInterrupt | None = None
     late = False
@@ -168,10 +169,10 @@ def _shrunk(
 
 
 def _file_of(asked: ShrinkRequest, small: Scenario) -> Path:
-    """Where the small scenario goes. Raises InputError where the given one is."""
+    """Return the file for the small scenario. Raises InputError if it is the given one."""
     file, source = asked.start / asked.out / f"{small.name}.yaml", asked.start / asked.source
     if file.exists() and source.exists() and file.samefile(source):
-        what = "--out is the folder of the scenario itself, of the same name"
+        what = "--out is the folder of the scenario itself: choose another folder"
         raise InputError(what, str(asked.out / file.name))
     return file
 
@@ -187,7 +188,7 @@ def _named(small: Scenario, whole: Scenario, code: str) -> Scenario:
 
 
 def _played_again(result: ShrinkResult, spec: TargetSpec) -> ShrinkResult:
-    """The result with what the file shows when it is played."""
+    """Play the written file; return the result with its outcome."""
     asked = result.asked
     (again,) = load_scenarios(result.file)
     again = _under_profile(again, result.before.profile)
@@ -201,11 +202,11 @@ def _played_again(result: ShrinkResult, spec: TargetSpec) -> ShrinkResult:
 
 
 _EVERY_S = 10.0
-"""How often the state is told where there is no bar."""
+"""The interval of progress lines if there is no progress bar."""
 
 
 def _lines(scenario: Scenario) -> Callable[[ShrinkStep], None]:
-    """Tell the state in a line every ten seconds, with the rate."""
+    """Print the state in a line every ten seconds, with the rate."""
     total, begun_s = size_of(scenario).things, time.monotonic()
     said_s = begun_s
 
@@ -216,7 +217,7 @@ def _lines(scenario: Scenario) -> Callable[[ShrinkStep], None]:
             said_s = now_s
             left, rate = size_of(step.best).things, step.tried / (now_s - begun_s)
             terminal.note(
-                f"{left} of {total} things left, {step.tried} candidates, {two_figures(rate)}/s"
+                f"{left} of {total} parts left, {step.tried} candidates, {two_figures(rate)}/s"
             )
 
     return advance
@@ -239,7 +240,7 @@ def _bar(scenario: Scenario) -> Iterator[Callable[[ShrinkStep], None]]:
 
         def advance(step: ShrinkStep) -> None:
             left = size_of(step.best).things
-            said = f"{left} of {total} things left, {step.tried} candidates"
+            said = f"{left} of {total} parts left, {step.tried} candidates"
             bar.update(task, completed=total - left, said=said)
 
         yield advance

@@ -1,7 +1,7 @@
 """The input of `harness shrink`: runs of a scenario file, or a run that was kept.
 
-A kept run names its scenario. The file is looked up in ./scenarios, because only a file has the
-settings of the faults. Without one, the history becomes a scenario with scripts and faults.
+A kept run names its scenario. The file is looked up in ./scenarios, because only the file has the
+settings of the faults. Without a file, a scenario is made of the history.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from harness.files.bundle import catalogue
 
 
 def scenarios_of(source: Path, only: Sequence[str], seed: int | None) -> list[Scenario]:
-    """The runs that are meant, in the order of their file.
+    """Return the selected runs, in the order of their file.
 
-    Raises InputError for what is neither a scenario file nor a run.
+    Raises InputError for a path that is neither a scenario file nor a run.
     """
     if source.is_dir() or source.suffix == ".jsonl":
         found = [_of_run(source)]
@@ -42,7 +42,7 @@ def _of_run(run: Path) -> Scenario:
     if start is None:
         raise InputError("the history does not begin with `started`", str(run))
     if start.world == "recording":
-        raise InputError("a recording: make a scenario of it with `harness import`", str(run))
+        raise InputError("this is a recording: `harness import` makes a scenario of it", str(run))
     try:
         scenario = _on_file(start) or _made_of(history, start)
     except InputError as error:
@@ -100,7 +100,7 @@ def _made_of(history: History, start: Started) -> Scenario:
 
 
 def kebab(text: str) -> str:
-    """A text in kebab case, as names of scenarios are.
+    """Return a text in kebab case, like the names of scenarios.
 
     >>> kebab("no_progress_stop.same_call")
     'no-progress-stop-same-call'

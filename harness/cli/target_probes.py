@@ -1,7 +1,7 @@
-"""The probes of `harness init`: other commands of ours, in child processes, on a target.
+"""The probes of `harness init`: other harness commands, in child processes, on a target.
 
-A new file of code stands in the project while the probes run, for the target is found by the
-current folder. It is taken away after them, so that a project is set up whole or stays as it was.
+A new file of code is written into the project before the probes, because the target is imported
+from the current folder. It is removed after them, so a project is set up whole or stays as it was.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from harness.cli.init_report import InitReport
 
 LIMIT_S = 300.0
-"""How long the probes of an agent may take together."""
+"""The time limit of all probes of an agent together."""
 
 _ADVICE = {
     "ModuleNotFoundError": "install what it needs beside loop-harness, or name another --target",
@@ -37,7 +37,7 @@ _ADVICE = {
 
 
 class TargetProbes:
-    """Runs `doctor` and `run` on a target, and keeps what they showed."""
+    """Runs `doctor` and `run` on a target, and keeps their results."""
 
     def __init__(self, folder: Path, code: Sequence[StarterFile], flags: Sequence[str]) -> None:
         self._folder, self._code, self._flags = folder, code, flags
@@ -75,7 +75,7 @@ class TargetProbes:
             raise InputError(f"{found.error}{at}{more}", f"target {target!r}")
 
     def examine(self, setup: Setup, report: InitReport) -> bool:
-        """Have `harness doctor` probe the agent; False if it asks the model on no wire."""
+        """Probe the agent with `harness doctor`; False if it calls the model on no wire."""
         report.probing(setup.target)
         tries = ((setup.wire,), ()) if setup.wire else ((),)
         for wires in tries:
@@ -137,7 +137,7 @@ def _reason(ended: ChildEnd) -> str:
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    """The JSON objects of an output; what the user's code prints between them is passed over."""
+    """Yield the JSON objects of an output; lines that the user's code prints are skipped."""
     found = []
     for line in text.splitlines():
         try:

@@ -1,8 +1,8 @@
 """Standard output for results, standard error for progress; colour only on a terminal.
 
-A reader that leaves early (`| head`) leaves the verdict unchanged: the rest is discarded. All text
-goes out by `out` and `note`, which write control characters out: only our own colours are obeyed.
-Under GitHub Actions no line of theirs is a workflow command; `annotate` alone prints those.
+A reader that stops early (`| head`) does not change the verdict: the rest is discarded. All text
+passes through `out` and `note`, which escape control characters except our own colours. Under
+GitHub Actions they escape workflow commands; only `annotate` prints those.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _COLOURS: dict[str, dict[str, str | bool]] = {
 
 
 _TOKEN = secrets.token_hex(8)
-"""What marks our own colours until they go out; no text of strangers can hold it."""
+"""Marks our own colours until they are printed; no text from outside can contain it."""
 
 _COLOUR = re.compile(rf"{_TOKEN}<(\w*)>")
 
@@ -49,12 +49,12 @@ def out(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print a line that is no result."""
+    """Print a line on standard error."""
     annotate(_shown(text))
 
 
 def annotate(command: str) -> None:
-    """Print a workflow command of GitHub Actions, which reads standard error as well."""
+    """Print a workflow command of GitHub Actions, which reads standard error too."""
     _clear()
     if sys.stderr is not None:
         print(visible(command), file=sys.stderr)
@@ -70,12 +70,12 @@ def is_github() -> bool:
 
 
 def width() -> int:
-    """The columns of the terminal; 100 where there is none."""
+    """Return the columns of the terminal; 100 without one."""
     return shutil.get_terminal_size((100, 24)).columns
 
 
 def paint() -> Paint:
-    """Colour for a terminal, none for anything else."""
+    """Return a painter with colour for a terminal, without colour for anything else."""
     dumb = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
     return plain if dumb or not _is_terminal(sys.stdout) else _coloured
 
@@ -98,14 +98,14 @@ def _is_dumb() -> bool:
 
 
 LINE_EVERY_S, DRAW_EVERY_S = 10.0, 0.1
-"""How often a count is told: as a line of a log, and on a terminal."""
+"""The interval of a count: in a log, and on a terminal."""
 
 
 class Progress:
-    """A count on standard error: one line that changes on a terminal, else a line now and then.
+    """A count on standard error: one line that changes on a terminal, else a line every ten
+    seconds.
 
-    The line is cleared before any other output. It stays away where nobody can see it change: in
-    the first ten seconds of a log.
+    The line is cleared before any other output. A log gets no line in the first ten seconds.
     """
 
     def __init__(self, total: Callable[[], int], what: str) -> None:
@@ -115,7 +115,7 @@ class Progress:
         self._is_drawn = False
 
     def advance(self) -> None:
-        """One more has ended."""
+        """Count one more."""
         self._ended += 1
         now = monotonic()
         if now - self._told >= (DRAW_EVERY_S if self._is_live else LINE_EVERY_S):
@@ -130,7 +130,7 @@ class Progress:
             self._is_drawn = True
 
     def clear(self) -> None:
-        """Make room for another line."""
+        """Clear the line before other output."""
         if self._is_drawn:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -147,7 +147,7 @@ _SHOWN: ContextVar[Progress | None] = ContextVar("shown", default=None)
 
 @contextmanager
 def progress(total: int | Callable[[], int], what: str) -> Iterator[Callable[[], None]]:
-    """A count of what has ended; what there is in all may be a function, asked when it is told."""
+    """Show a count in the block; a function as `total` is called each time it is printed."""
     counted = lru_cache(maxsize=1)(total) if callable(total) else lambda: total
     bar = Progress(counted, what)
     before = _SHOWN.set(bar)

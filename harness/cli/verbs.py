@@ -12,19 +12,19 @@ import click
 
 VERBS = {
     "init": "Write a first test into a project, and play it.",
-    "run": "Play scenarios against an agent and judge what it did.",
-    "doctor": "Probe an agent: what it is, and the profile that says so.",
+    "run": "Play scenarios against an agent and judge its behaviour.",
+    "doctor": "Probe an agent, and write its profile.",
     "serve": "Serve a scenario to an agent started by hand, and judge it when it is stopped.",
     "record": "Record an agent's calls to the real model as a cassette.",
-    "judge": "Judge recordings: runs of ours, and transcripts of others.",
+    "judge": "Judge recordings: runs of the harness, and transcripts of other programs.",
     "import": "Make a scenario of a recorded incident.",
     "fuzz": "Play generated scenarios against an agent; shrink what is found.",
-    "shrink": "Cut a failing scenario down to what its finding needs.",
+    "shrink": "Reduce a failing scenario to what its finding needs.",
     "convert": "Write a cassette in another format, without loss.",
     "diff": "Compare two targets, or two folders of histories, run by run.",
     "show": "Print the timeline of one run.",
     "list": "List scenarios, faults, checks, targets, formats, stores, examples or docs.",
-    "copy": "Copy a scenario or an example that comes along into your folder.",
+    "copy": "Copy a bundled scenario or example into your folder.",
     "explain": "Explain a code, a check, a rule, a fault, a setting or a key.",
     "config": "Show each value that a command uses, and where it comes from.",
     "schema": "Print the JSON Schema of a kind of file, for editors.",
@@ -35,11 +35,11 @@ class Verbs(click.Group):
     """A group whose commands are imported by name, one module each."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The verbs, in the order in which one meets them."""
+        """Return the verbs, in the order in which a user meets them."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a verb."""
+        """Return the command of a verb."""
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"harness.cli.{cmd_name}")
@@ -49,7 +49,7 @@ class Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The verb that is meant; the nearest right name for one that does not exist."""
+        """Return the verb; for an unknown one the error names the nearest."""
         from harness.core.values.errors import nearest
 
         if args[0] not in VERBS and not args[0].startswith("-"):
@@ -57,7 +57,7 @@ class Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of verbs, from the table alone."""
+        """Print the list of verbs, from the table only."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
 

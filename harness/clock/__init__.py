@@ -1,7 +1,7 @@
-"""The only source of time: real time, virtual time, and what virtual time cannot see.
+"""The only source of time: real time, virtual time, and the real waits that virtual time misses.
 
-`virtual_clock` is the clock as a value. `time_patch` serves synchronous code, `event_loop` asyncio
-and anyio, `trio_clock` trio. `meter` measures the real waits that none of them sees.
+`virtual_clock` is the clock as a value, and its patch for synchronous code. `event_loop` serves
+asyncio and anyio, and `trio_clock` trio. `meter` measures the real waits that none of them sees.
 """
 
 from harness.clock.event_loop import VirtualEventLoop as VirtualEventLoop

@@ -1,10 +1,11 @@
 """asyncio, and anyio on it, in virtual time, through asyncio's policy and without patches.
 
 When nothing is ready, the clock jumps to the next timer. It stands still during real work (a
-thread's job, a socket, a child process), which would otherwise time out at once.
+thread's job, a socket, a child process), because that work would otherwise time out at once.
 
-Idle connections look like slow ones, so real work gets `PATIENCE_S` without news or computing. That
-exceeds the real wait that makes a run unknown: a time-out it causes never counts as fact.
+Idle connections look like slow ones, so real work gets `PATIENCE_S` seconds without events or
+computing. That is longer than the real wait that makes a run unknown. So a timeout after it never
+counts as a fact about the agent.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ Ts = TypeVarTuple("Ts")
 
 @contextmanager
 def virtual_event_loops(clock: VirtualClock, *, check: Check | None = None) -> Iterator[None]:
-    """In this block a new asyncio event loop is a `VirtualEventLoop` on `clock`.
+    """Make each new asyncio event loop in this block a `VirtualEventLoop` on `clock`.
 
-    One clock drives one loop at a time: a second loop beside a first is an ordinary one, whose
-    waits are real and so are measured. `check` is as for `VirtualEventLoop`.
+    One clock drives one loop at a time: a second loop beside the first is an ordinary one, whose
+    waits are real and measured. `check` is as for `VirtualEventLoop`.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # policies go with Python 3.16
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.16 removes policies
         before = asyncio.get_event_loop_policy()
         base = asyncio.DefaultEventLoopPolicy
 
@@ -64,13 +65,13 @@ def _set_policy(policy: asyncio.AbstractEventLoopPolicy) -> None:
 PATIENCE_S = REAL_WAIT_LIMIT_S * 1.25
 
 CHECK_S = 0.25
-"""How often a loop that really waits calls its `check`."""
+"""The interval, in seconds, at which a loop in a real wait calls its `check`."""
 
 _Events = list[tuple[selectors.SelectorKey, int]]
 
 
 class _Selector(selectors.DefaultSelector):
-    """The machine's selector, with every question of the event loop put to `ask`."""
+    """The machine's selector; each `select` of the event loop goes to `ask`."""
 
     ask: Callable[[float | None], _Events]
 
@@ -84,8 +85,8 @@ class _Selector(selectors.DefaultSelector):
 class VirtualEventLoop(asyncio.SelectorEventLoop):
     """An asyncio event loop whose time is `clock`'s.
 
-    `check` is called again and again while the loop runs or waits. What it raises comes out of
-    the loop, also where a thread hangs or every task waits for another.
+    `check` is called repeatedly while the loop runs or waits. Its exceptions leave the loop, also
+    if a thread hangs or the tasks are deadlocked.
     """
 
     def __init__(self, clock: VirtualClock, *, check: Check | None = None) -> None:
@@ -111,14 +112,14 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         return self._clock.monotonic()
 
     def run_forever(self) -> None:
-        """As asyncio's; the calling thread is the one that never parks."""
+        """Like asyncio's method; the calling thread is the one that never parks."""
         self._workers.owner = threading.get_ident()
         super().run_forever()
 
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts
     ) -> asyncio.Future[T]:
-        """As asyncio's, with the clock standing still until the job is over or sleeps."""
+        """Like asyncio's method; the clock stands still until the job ends or sleeps."""
         job = self._workers.job(executor)
         future: asyncio.Future[T]
         if isinstance(executor, ThreadPoolExecutor | None):
@@ -132,9 +133,9 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         return future
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
-        """As asyncio's; meanwhile only sleeping threads move the clock, timers do not.
+        """Like asyncio's method; during it, sleeping threads move the clock, and timers do not.
 
-        After a limit nothing is waited for: sleepers are stopped, and hung threads are left.
+        After a limit it does not wait: sleepers are stopped, and hung threads are left.
         """
         if self._stopped:
             self._workers.close(stopped=True)
@@ -151,7 +152,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         return child
 
     def close(self) -> None:
-        """As asyncio's; threads that still sleep go on, or are stopped with the run."""
+        """Like asyncio's method; threads that still sleep continue, or are stopped with the run."""
         if not self.is_closed():
             self._workers.close(stopped=self._stopped)
             self._clock.attach(None)
@@ -163,7 +164,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         return executor
 
     def _look_again(self) -> None:
-        with suppress(RuntimeError):  # closed meanwhile: no loop is left to look
+        with suppress(RuntimeError):  # the loop was closed in between
             self.call_soon_threadsafe(lambda: None)
 
     @contextmanager
@@ -180,7 +181,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         try:
             if timeout != 0:
                 return self._pass_time()
-            if not self._stopped:  # a loop that never rests must meet its limit too
+            if not self._stopped:  # a loop that never idles must meet its limit too
                 self._look()
         except RunStopped:
             self._stopped = True
@@ -194,7 +195,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
             return self._wait_really(None)  # other threads are not waited for
         timer_us, sleeper_us = self._next_timer_us(), self._workers.next_us()
         if sleeper_us is not None and (timer_us is None or sleeper_us < timer_us):
-            # Once the agent has ended, a tool that hangs past the limit holds up nobody.
+            # After the end of the agent, a tool that hangs past the limit does not delay the run.
             given_up = self._only_threads and not self._clock.reaches(sleeper_us)
             if not (given_up and self._workers.stop_first()):
                 self._clock.pass_until(sleeper_us, "sleep")
@@ -215,7 +216,8 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         )
 
     def _computes(self, thread: threading.Thread) -> bool:
-        """anyio hands jobs to its workers past `run_in_executor`, hence the look at the threads."""
+        """Whether a thread computes. anyio gives jobs to its workers without `run_in_executor`, so
+        the threads themselves are read."""
         idle = getattr(thread, "idle_workers", None)
         if idle is None or getattr(thread, "loop", None) is not self:
             return False
@@ -229,7 +231,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         return round((timers[0].when() - UPTIME_S) * MICROSECONDS)
 
     def _wait_really(self, patience_s: float | None) -> _Events:
-        """Ready events; empty after `patience_s` without news and computing."""
+        """Ready events; empty after `patience_s` without events and computing."""
         with RealWaitMeter() as meter:
             while patience_s is None or meter.waited_s < patience_s:
                 left_s = None if patience_s is None else patience_s - meter.waited_s
@@ -250,11 +252,11 @@ def run_async(
     *,
     check: Check | None = None,
 ) -> T:
-    """Call the coroutine function `main` and run what it returns to its end in virtual time.
+    """Call the coroutine function `main`, and run its coroutine to the end in virtual time.
 
     Like `asyncio.run`: leftover tasks are cancelled, asynchronous generators and the default
-    executor are shut down. Raises what `main` and `check` raise, and `RunStopped` at a limit of
-    virtual time.
+    executor are shut down. Raises the exceptions of `main` and `check`, and `RunStopped` at a limit
+    of virtual time.
     """
 
     def loop() -> VirtualEventLoop:

@@ -1,8 +1,8 @@
-"""How long a run really waited where virtual time could not see it.
+"""The real waits of a run that virtual time does not see.
 
-Processor time, the harness's own time and time when other programs had the processor are no waits.
-A real wait (`queue.get(timeout)`, a socket) makes a run unknown. Time when programs of this machine
-stalled on a disk is subtracted, because a disk wait looks the same.
+Processor time, the harness's own time, and time when other programs had the processor are not
+waits. A real wait (`queue.get(timeout)`, a socket) makes a run unknown. Time when programs of this
+machine stalled on a disk is subtracted, because a disk wait looks the same.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from typing import Self
 
 REAL_WAIT_LIMIT_S = 1.0
-"""More real waiting than this outside the harness makes a run `unknown: real wait`."""
+"""The real wait, in seconds, above which a run is `unknown: real wait`."""
 
 
 class RealWaitMeter:
-    """A context manager around a run; `waited_s` can be read during it and after it."""
+    """A context manager around a run; `waited_s` can be read during and after the run."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -40,7 +40,7 @@ class RealWaitMeter:
 
     @contextmanager
     def harness_time(self) -> Iterator[None]:
-        """Time in this block is the harness's own; blocks that overlap count once."""
+        """Count the time in this block as the harness's own; overlapping blocks count once."""
         with self._lock:
             self._inside += 1
             if self._inside == 1:
@@ -55,24 +55,24 @@ class RealWaitMeter:
 
     @property
     def waited_s(self) -> float:
-        """Real seconds outside the harness in which the process did not compute; never negative."""
+        """Real seconds, outside the harness, without computing of this process; never negative."""
         now = self._now() if self._ended is None else self._ended
         return max(0.0, now - self._began - self._harness_s)
 
     @property
     def exceeded(self) -> bool:
-        """Whether the run waited so long that virtual time says nothing about it. What the disks
-        took of it is known once the run is over."""
+        """Whether the run waited so long that virtual time proves nothing about it. The share of
+        the disks is known after the run."""
         return self.waited_s - self._stalled_s > REAL_WAIT_LIMIT_S
 
     @staticmethod
     def _now() -> float:
-        # All at once: a block of the harness takes its processor time out of the reckoning too.
+        # One expression: a block of the harness subtracts its processor time too.
         return time.perf_counter() - time.process_time() - _ready_s()
 
 
 def processor_s(thread: threading.Thread) -> float:
-    """Seconds that a thread of this process was on a processor; 0 where nothing tells."""
+    """Seconds that a thread of this process was on a processor; 0 if unknown."""
     try:
         return int(_read(f"/proc/self/task/{thread.native_id}/schedstat").split()[0]) / 1e9
     except (OSError, IndexError, ValueError):
@@ -80,7 +80,7 @@ def processor_s(thread: threading.Thread) -> float:
 
 
 def _ready_s() -> float:
-    """Seconds ready but not running (second number of `schedstat`, in ns); 0 where unknown."""
+    """Seconds ready but not running (second number of `schedstat`, in ns); 0 if unknown."""
     try:
         return int(_read("/proc/thread-self/schedstat").split()[1]) / 1e9
     except (OSError, IndexError, ValueError):

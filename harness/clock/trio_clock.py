@@ -1,9 +1,9 @@
 """trio in virtual time, by trio's public clock interface.
 
 trio asks its clock only when no task is ready; there time jumps to the next deadline. It stands
-still while a thread or socket works, up to `PATIENCE_S` of real waiting without news. trio takes an
-exception from a clock for its own defect. So a limit cancels the program, and is raised after it
-ends.
+still while a thread or socket works, up to `PATIENCE_S` of real waiting without news. trio treats
+an exception from a clock as a defect of trio. So a limit cancels the program, and is raised after
+its end.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ T = TypeVar("T")
 
 
 def run_trio(main: Callable[[], Awaitable[T]], clock: VirtualClock | None = None) -> T:
-    """Run the asynchronous function `main` to its end under trio, in virtual time where a clock is
-    given.
+    """Run the asynchronous function `main` to its end under trio, in virtual time if there is a
+    clock.
 
-    Raises what `main` raises, RunStopped at a limit, and InputError where trio is not installed.
+    Raises the exceptions of `main`, RunStopped at a limit, and InputError without trio.
     """
     trio = _trio()
     if clock is None:
@@ -46,7 +46,7 @@ def run_trio(main: Callable[[], Awaitable[T]], clock: VirtualClock | None = None
     try:
         result = trio.run(bounded, clock=virtual_trio_clock(clock, on_limit=stop))
     except trio.TrioInternalError as error:
-        if isinstance(error.__cause__, RunStopped):  # of real time, by a signal in trio's own code
+        if isinstance(error.__cause__, RunStopped):  # of real time, by a signal in trio's code
             raise error.__cause__ from None
         raise
     if stopped:
@@ -69,9 +69,9 @@ def _raised(error: RunStopped) -> None:
 def virtual_trio_clock(
     clock: VirtualClock, *, on_limit: Callable[[RunStopped], None] = _raised
 ) -> trio.abc.Clock:
-    """A clock for `trio.run(main, clock=...)`. Raises ImportError where trio is not installed.
+    """A clock for `trio.run(main, clock=...)`. Raises ImportError without trio.
 
-    `on_limit` is given what the clock raises when a wait would go past its limit.
+    `on_limit` gets the exception of the clock if a wait would exceed its limit.
     """
     import trio
 
@@ -83,7 +83,7 @@ def virtual_trio_clock(
             self.standing = None
 
         def current_time(self) -> float:
-            # A deadline can lie a fraction of a microsecond past the moment that stands for it.
+            # A deadline can be a fraction of a microsecond later than its whole microsecond.
             return max(self.reached, clock.monotonic())
 
         def deadline_to_sleep_time(self, deadline: float) -> float:

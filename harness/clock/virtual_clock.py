@@ -1,15 +1,17 @@
 """Virtual time: a clock as a value, and the one patch that shows it to synchronous code.
 
 Time counts whole microseconds, so waits add up without rounding. Only waits move the monotonic
-reading, which starts at a day, as programs take 0 for "never"; a `jump` (NTP) moves the wall clock.
+clock. It starts at one day, because programs use 0 for "never". A `jump` (NTP) moves the wall
+clock.
 
 The patch misses functions kept *before* the run, waits inside C, and `datetime.now()`;
-`RealWaitMeter` measures real waits. `_STAY_REAL` modules would hang or spin on a stopped clock.
+`RealWaitMeter` measures real waits. The modules in `_STAY_REAL` keep real time, because they would
+hang or spin on a stopped clock.
 """
 
 from __future__ import annotations
 
-import queue  # noqa: F401  imported now, so that it takes the real monotonic clock
+import queue  # noqa: F401  imported now, so that it keeps the real monotonic clock
 import sched  # noqa: F401
 import socketserver  # noqa: F401
 import subprocess  # noqa: F401
@@ -36,14 +38,14 @@ EPOCH_S = 1_767_225_600
 """The wall clock at the start of a virtual run: 2026-01-01T00:00:00Z."""
 
 abandoned: WeakSet[threading.Thread] = WeakSet()
-"""Threads of runs that were stopped at a limit. They may not move the clock of a later run."""
+"""Threads of runs that were stopped at a limit. They must not move the clock of a later run."""
 
 Source = Literal["sleep", "loop", "transport"]
 Park: TypeAlias = Callable[[int, Source], bool]
 
 
 class Clock(Protocol):
-    """What a target and a transport may ask of time."""
+    """The clock of a target and a transport."""
 
     def now_ms(self) -> int:
         """Milliseconds since the run began; never goes back."""
@@ -59,10 +61,11 @@ class Clock(Protocol):
 
 
 class VirtualWait(msgspec.Struct, frozen=True):
-    """One wait in virtual time: when it began, how long it was, and who waited.
+    """One wait in virtual time: its start, its length, and its source.
 
-    `source` is `sleep` (a thread slept), `loop` (every task of an event loop waited, and its
-    clock jumped to the next timer) or `transport` (a scripted wait of the harness itself).
+    `source` is `sleep`, `loop` or `transport`. `sleep`: a thread slept. `loop`: every task of an
+    event loop waited, and its clock jumped to the next timer. `transport`: a scripted wait of the
+    harness itself.
     """
 
     at_ms: int
@@ -71,7 +74,7 @@ class VirtualWait(msgspec.Struct, frozen=True):
 
 
 class RealClock:
-    """Real time, counted from the moment this clock is made."""
+    """Real time, counted from the creation of this clock."""
 
     def __init__(self, start_ms: int = 0) -> None:
         self._start_ms = start_ms
@@ -97,12 +100,12 @@ class RealClock:
 
 
 class VirtualClock:
-    """Time that passes when somebody waits, and at no other moment. Safe to share by threads.
+    """Time that passes only during waits. Threads may share it.
 
-    `start_ms` is what the run's clock shows at first (a restarted target goes on where it was
-    stopped), `epoch_s` the wall clock at 0 ms. A wait that would end more than `limit_s` seconds
-    after the run's start stops the clock at the limit and raises `RunStopped`: a program that
-    does nothing but wait would otherwise never end.
+    `start_ms` is the first reading of the run's clock; a restarted target continues at its last
+    reading. `epoch_s` is the wall clock at 0 ms. A wait that would end more than `limit_s` seconds
+    after the run's start stops the clock at the limit and raises `RunStopped`. Otherwise a program
+    that only waits would never end.
     """
 
     def __init__(
@@ -142,22 +145,22 @@ class VirtualClock:
     def jump(self, wall_ms: int, monotonic_ms: int = 0) -> None:
         """Move the wall clock, forward or back, and the monotonic one, forward.
 
-        Nobody has waited: the process stood still. An event loop finds all timers due at once.
+        This is not a wait: the process stood still. An event loop finds all timers due at once.
         """
         self.advance(monotonic_ms / 1000)
         with self._lock:
             self._wall_offset_us += (wall_ms - monotonic_ms) * 1000
 
     def advance(self, seconds: float) -> None:
-        """Let time pass without a wait on record."""
+        """Let time pass without a recorded wait."""
         self._pass(lambda now: now + _microseconds(seconds), None)
 
     def sleep(self, seconds: float, source: Source = "sleep") -> None:
-        """Let time pass at once, and put the wait on record.
+        """Let time pass at once, and record the wait.
 
-        A thread beside a virtual event loop really stops until that loop's clock has come to the
-        end of its sleep, so that timers before it fire before it. Raises ValueError for a
-        negative time, as `time.sleep` does, and RunStopped in a thread of a stopped run.
+        A thread beside a virtual event loop really stops until that loop's clock reaches the end of
+        the sleep. So earlier timers fire first. Raises ValueError for a negative time, as
+        `time.sleep` does, and RunStopped in a thread of a stopped run.
         """
         if abandoned and threading.current_thread() in abandoned:
             raise RunStopped("the run of this thread was stopped")
@@ -174,9 +177,9 @@ class VirtualClock:
         await anyio.sleep(seconds)
 
     def pass_until(self, target_us: int, source: Source) -> None:
-        """Let time pass until `now_us() == target_us`; a moment that is past changes nothing.
+        """Let time pass until `now_us() == target_us`; a moment in the past changes nothing.
 
-        For event loops, which know moments and not durations.
+        For event loops, which use moments instead of durations.
         """
         self._pass(lambda now: target_us, source)
 
@@ -185,10 +188,10 @@ class VirtualClock:
         return self._within_limit(target_us) == target_us
 
     def attach(self, park: Park | None) -> None:
-        """Name the event loop that drives this clock, or None when it has ended.
+        """Set the event loop that drives this clock, or None after its end.
 
-        `park(until_us, source)` stops the calling thread until the loop has come to that moment and
-        returns True; False means that this thread shall let the time pass itself.
+        `park(until_us, source)` stops the calling thread until the loop reaches that moment, and
+        returns True. False means that this thread must let the time pass itself.
         """
         if park is not None and self._park is not None:
             raise RuntimeError("this clock drives an event loop already; end that one first")
@@ -235,7 +238,7 @@ _STAY_REAL = frozenset((
 
 _clock: VirtualClock | None = None
 _outsiders: frozenset[int | None] = frozenset()
-"""Threads that were there before the run, and work for somebody else: their time is real."""
+"""Threads that existed before the run and do not work for it: their time is real."""
 
 
 def _stand_in(name: str) -> Callable[..., Any]:
@@ -259,17 +262,17 @@ _STAND_INS = {name: _stand_in(name) for name in _REAL}
 
 @contextmanager
 def virtual_time(clock: VirtualClock, *threads: threading.Thread) -> Iterator[VirtualClock]:
-    """Put `clock` under the functions of the module `time` until the block is left.
+    """Make the functions of the module `time` use `clock` until the end of the block.
 
-    Time stays real in threads that were there before, but for this one, the given ones, and those
-    of pools, which may work for the run.
-    The patch is for the whole process; it is taken back however the block ends. Raises
-    RuntimeError when another `virtual_time` is on: two clocks cannot both be the time.
+    Time stays real in threads that existed before, except this thread, the given ones, and those of
+    pools, which may work for the run. The patch applies to the whole process, and the end of the
+    block always removes it. Raises RuntimeError if another `virtual_time` is active, because a
+    process has only one time.
     """
     global _clock, _outsiders
     if _clock is not None:
-        how = "leave the first block, or run the second in a process of its own"
-        raise RuntimeError(f"virtual_time is on already: one process has one time; {how}")
+        how = "leave the first block, or run the second in a separate process"
+        raise RuntimeError(f"virtual_time is active already: one process has one time; {how}")
     run = {threading.current_thread(), *threads, *_threads_queues, *abandoned}
     _outsiders = frozenset(t.ident for t in threading.enumerate() if t not in run)
     _clock = clock

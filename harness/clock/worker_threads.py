@@ -1,8 +1,8 @@
 """Threads beside a virtual event loop: which of them compute, and which of them sleep.
 
-While a job computes, the clock stands still, or every time-out around it fires at once. While it
-sleeps, the clock runs to the end of the shortest sleep at most. Sleepers wake by the end of their
-sleep, then by job order, so the machine does not decide.
+While a job computes, the clock stands still; otherwise every timeout around it would fire at once.
+While it sleeps, the clock runs at most to the end of the shortest sleep. Sleepers wake in order of
+the end of their sleep, then in job order, so the order does not depend on the machine.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _AFTER_ALL_JOBS = 2**62
 
 
 class Job:
-    """One function that was handed to an executor. It is over when it has run and its future too.
+    """One function that an executor got. It is over when both the function and its future are done.
 
-    The two are told apart because either can be first: a time-out cancels the future of a job
-    that goes on, and a result reaches the loop a moment after the function has returned.
+    Either can be done first: a timeout cancels the future of a job that continues, and a result
+    reaches the loop a moment after the function has returned.
     """
 
     def __init__(self, number: int, executor: Executor | None) -> None:
@@ -38,7 +38,7 @@ class Job:
 
 
 class _Sleeper:
-    """A thread that sleeps on the clock; those that wake first come first."""
+    """A thread that sleeps on the clock; sleepers are sorted by the end of their sleep."""
 
     def __init__(self, until_us: int, order: int, thread: int, source: Source) -> None:
         self.until_us, self.thread, self.source = until_us, thread, source
@@ -50,9 +50,9 @@ class _Sleeper:
 
 
 class WorkerThreads:
-    """The jobs of one event loop, and the threads that are asleep on its clock.
+    """The jobs of one event loop, and the threads that sleep on its clock.
 
-    `wake` is called, from any thread, when the loop has to look again.
+    `wake` is called, from any thread, if the loop must check again.
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
@@ -66,13 +66,13 @@ class WorkerThreads:
         self.owner: int | None = None
 
     def job(self, executor: Executor | None) -> Job:
-        """A new job, in flight from now on."""
+        """A new job, which is open from now on."""
         job = Job(next(self._numbers), executor)
         self._jobs[job.number] = job
         return job
 
     def run(self, job: Job, function: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
-        """Run `function` in the thread that has taken up `job`."""
+        """Run `function` in the thread of `job`."""
         job.thread, job.function_over = threading.get_ident(), False
         self._jobs[job.number] = job
         try:
@@ -83,7 +83,7 @@ class WorkerThreads:
             self._wake()
 
     def future_done(self, job: Job, *, cancelled: bool) -> None:
-        """The loop has the outcome of `job`, or no longer asks for it."""
+        """Record that the loop has the outcome of `job`, or no longer needs it."""
         job.future_over = True
         never_ran = cancelled and job.thread is None
         job.function_over |= never_ran or not isinstance(job.executor, ThreadPoolExecutor | None)
@@ -94,7 +94,7 @@ class WorkerThreads:
             self._jobs.pop(job.number, None)
 
     def busy(self) -> bool:
-        """Whether some job computes, or is about to."""
+        """Whether a job computes or is about to."""
         with self._lock:
             asleep = {sleeper.thread for sleeper in self._asleep}
         jobs = list(self._jobs.values())
@@ -106,10 +106,10 @@ class WorkerThreads:
             return any(sleeper.thread == thread for sleeper in self._asleep)
 
     def park(self, until_us: int, source: Source) -> bool:
-        """Stop the calling thread until the loop's clock has come to `until_us`.
+        """Stop the calling thread until the loop's clock reaches `until_us`.
 
-        False, at once, in the loop's own thread and after the loop has ended. Raises RunStopped
-        when the run was stopped at a limit meanwhile, or this sleep by `stop_first`.
+        Return False at once in the loop's own thread, and after the end of the loop. Raises
+        RunStopped if a limit stopped the run, or `stop_first` stopped this sleep.
         """
         thread = threading.get_ident()
         if thread == self.owner:
@@ -133,7 +133,7 @@ class WorkerThreads:
         return _AFTER_ALL_JOBS + (started.index(thread) if thread in started else len(started))
 
     def next_us(self) -> int | None:
-        """The moment at which the first sleeper is to wake."""
+        """The moment at which the first sleeper must wake."""
         with self._lock:
             return self._asleep[0].until_us if self._asleep else None
 
@@ -143,7 +143,7 @@ class WorkerThreads:
         return any(job.executor is executor and not job.function_over for job in jobs)
 
     def wake_first(self) -> None:
-        """Let the first sleeper go on."""
+        """Let the first sleeper continue."""
         with self._lock:
             sleeper = heapq.heappop(self._asleep)
         sleeper.woken.set()
@@ -159,10 +159,10 @@ class WorkerThreads:
         return True
 
     def close(self, *, stopped: bool = False) -> None:
-        """Let every sleeper go on, and park no thread from now on.
+        """Let every sleeper continue, and park no thread from now on.
 
-        After a run that was `stopped` at a limit, a sleeper gets RunStopped instead, and a thread
-        that still computes gets it at its next sleep: it would move the clock of a later run.
+        After a run that was `stopped` at a limit, a sleeper gets RunStopped instead. A thread that
+        still computes gets it at its next sleep, because it would move the clock of a later run.
         """
         with self._lock:
             self._open = False

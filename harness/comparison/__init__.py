@@ -1,7 +1,8 @@
-"""What two histories of one run differ in: the first call, the requests' frame, and the numbers.
+"""The differences between two histories of one run: the first call, the requests' frame, the
+numbers.
 
-Calls are compared by what they are: their number, tools, arguments and the shape of messages.
-Prose, ids, ports, times and scratch folders do not count. Nothing here judges.
+Calls are compared by their number, tools, arguments and the shape of messages. Prose, ids, ports,
+times and scratch folders do not count. A difference is not a judgement.
 """
 
 from harness.comparison.course import Call, course

@@ -1,8 +1,8 @@
-"""The calls of a run in lanes, each as a value that is equal where nothing that counts differs.
+"""The calls of a run in lanes, each as a value that is equal unless something relevant differs.
 
-A session has a lane, and its side questions (`aux`) have another: both may cross in time. Tools
-that run side by side stand in the order in which they were asked for. What only time decides is
-left out: looks for a cancel, signs of life, parts of an answer, and questions for facts.
+A session has one lane, and its side requests (`aux`) have another, because both may cross in time.
+Tools that run in parallel are in the order of their calls. Calls that depend only on timing are
+left out: polls for a cancel, heartbeats, parts of an answer, and requests for facts.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ Lane: TypeAlias = tuple[str, str]
 """The session, and `""`, `aux` or `end`."""
 
 END = "the end"
-"""The key of the end of a run, which stands as a call."""
+"""The key of the end of a run, which counts as a call."""
 
 _PASSING = frozenset({"partial", "heartbeat"})
-"""What an agent says whose number only time decides."""
+"""The kinds of messages whose number depends only on timing."""
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A call that counts, at event `n`.
+    """A compared call, at event `n`.
 
-    `words` name it. Two calls of one `kind` are equal if their `said` is: pairs of a name and a
-    text. `messages` numbers the list of messages of a model call. `frame` is what else a request
-    says, which seldom changes from call to call. `answer` is what the world answered.
+    `words` is its name. Two calls of one `kind` are equal if their `said` is equal: pairs of a name
+    and a text. `messages` is the number of the message list of a model call. `frame` holds the
+    other fields of a request, which seldom change from call to call. `answer` is the answer of the
+    world.
     """
 
     n: int
@@ -52,7 +53,7 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def same(self) -> tuple[object, ...]:
-        """Equal for two calls that do not differ in what the agent does."""
+        """A key that is equal for two calls in which the agent does the same."""
         return self.kind, self.said, self.messages
 
 
@@ -114,7 +115,7 @@ class Course:
         return self._made(event, "model", said, messages=number, frame=frame, exchange=exchange)
 
     def _answer(self, answered: Answered | None) -> tuple[tuple[str, str], ...]:
-        """What the world answered, as far as it is not prose."""
+        """The answer of the world, without prose."""
         if answered is None:
             return (("answer", "none"),)
         said = self._trace.messages.get(answered.blocks) if answered.blocks else None
@@ -133,12 +134,12 @@ class Course:
 
 
 def course(history: History, numbers: dict[tuple[int, Shape], int] | None = None) -> Course:
-    """The course of a history; two that share `numbers` can be compared."""
+    """Return the course of a history; two courses that share `numbers` can be compared."""
     return Course(history, {} if numbers is None else numbers)
 
 
 def _in_order(calls: Iterable[Call]) -> Iterator[Call]:
-    """Yield the calls, those of tools between two others in the order in which they were asked."""
+    """Yield the calls; tool runs between two other calls are in the order of the model's calls."""
     for is_tool, group in groupby(calls, lambda call: call.kind.startswith("tool ")):
         found = list(group)
         yield from sorted(found, key=_rank) if is_tool else found
@@ -150,7 +151,7 @@ def _rank(call: Call) -> tuple[str, str, str]:
 
 
 def _asked(run: Execution | None) -> str:
-    """Which call of the newest answer a run of a tool carries out; "no call" for none."""
+    """The call of the newest answer that a tool run carries out; "no call" without one."""
     if run is None or run.ask is None:
         return "no call"
     uses = run.ask.exchange.reply.tool_uses if run.ask.exchange.reply else ()

@@ -1,4 +1,4 @@
-"""The numbers of a run: calls, prompt tokens, and the time that passed, virtual or real."""
+"""The numbers of a run: calls, prompt tokens, and its duration, virtual or real."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from harness.core.history.history import History
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """What a run, or many, took.
+    """The numbers of one or several runs.
 
     `answers` are the finals and errors that the user got. `prompt_tokens` is the size of all
-    prompts. `virtual_s` passed on the virtual clock, where only waiting takes time; `real_s` on
-    the machine's.
+    prompts. `virtual_s` is the time on the virtual clock, where only waits take time; `real_s` is
+    the time on the machine's clock.
     """
 
     model_calls: int = 0
@@ -42,6 +42,6 @@ def figures(history: History) -> Figures:
 
 
 def total(found: Iterable[Figures]) -> Figures:
-    """The sum of the numbers of some runs."""
+    """The sum of the numbers of several runs."""
     rows = [msgspec.structs.astuple(one) for one in found]
     return Figures(*map(sum, zip(*rows, strict=True))) if rows else Figures()

@@ -1,8 +1,8 @@
-"""The first call in which two histories differ, and what else their requests say differently.
+"""The first call in which two histories differ, and the differences in the frames of requests.
 
-A lane is compared with that of the same session, and the first difference of all lanes is told.
-What follows from it is not. The frame of requests is compared up to there: a tool that a release
-adds is offered with each request, and would hide every other difference.
+A lane is compared with the lane of the same session. Only the first difference of all lanes is
+reported, because later ones follow from it. The frames of requests are compared separately, up to
+that call. A tool that a release adds is in each request, and would hide every other difference.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from harness.core.history.history import History
 from harness.core.values.messages import Json, canonical
 
 CUT = 60
-"""The most characters of a value in a sentence."""
+"""The largest number of characters of a value in a sentence."""
 
 
 class Change(msgspec.Struct, frozen=True):
     """The first call that differs: in a sentence, with its name and event on each side.
 
-    `what` has no numbers of calls, so that the same change in many runs reads the same. A side
-    that has no such call has the key "" and the event 0. `by_world`: the calls are alike up to
-    here, and the answers differ.
+    `what` has no numbers of calls, so that the same change in many runs has the same text. A side
+    without such a call has the key "" and the event 0. `by_world`: the calls are equal up to here,
+    and the answers differ.
     """
 
     what: str
@@ -38,14 +38,15 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Differences(msgspec.Struct, frozen=True):
-    """What the calls of two histories differ in: the first one, and the frames of requests."""
+    """The differences between the calls of two histories: the first one, and the frames of
+    requests."""
 
     first: Change | None = None
     frames: tuple[str, ...] = ()
 
 
 def differences(before: History, after: History) -> Differences:
-    """What differs between the calls of two histories of one run."""
+    """Return the differences between the calls of two histories of one run."""
     numbers: dict[tuple[int, Shape], int] = {}
     one, other = course(before, numbers), course(after, numbers)
     first: list[tuple[bool, int, Change]] = []
@@ -64,7 +65,7 @@ def differences(before: History, after: History) -> Differences:
 
 
 def _pairs(one: Course, other: Course) -> Iterator[tuple[list[Call], list[Call]]]:
-    """Yield the calls of lanes that belong together: by their session, the rest in order."""
+    """Yield the calls of matching lanes: by session, and the remaining lanes in order."""
     shared = [lane for lane in one.lanes if lane in other.lanes]
     yield from ((one.lanes[lane], other.lanes[lane]) for lane in shared)
     for kind in ("", "aux", "end"):
@@ -77,7 +78,7 @@ def _rest(side: Course, shared: list[Lane], kind: str) -> list[list[Call]]:
 
 
 def _change(a: Call | None, b: Call | None, one: Course, other: Course) -> Change | None:
-    """How two calls differ, or their answers; None where nothing does."""
+    """The difference between two calls or their answers; None without a difference."""
     what = by_world = ""
     if a is None or b is None:
         what = f"{_name(a)} → {_name(b)}"
@@ -114,7 +115,7 @@ def _unlike(a: Call, b: Call, one: Course, other: Course) -> str:
 
 
 def _messages(a: Call, b: Call, one: Course, other: Course) -> str:
-    """How the messages of two requests differ: at the first one that does."""
+    """The first difference between the messages of two requests, in words."""
     if a.exchange is None or b.exchange is None:
         return ""
     mine, its = one.shapes.shapes(a.exchange), other.shapes.shapes(b.exchange)
@@ -153,7 +154,7 @@ def _value(value: object) -> str:
 
 
 def _pair_words(before: dict[str, str], after: dict[str, str]) -> str:
-    """The names whose words differ, with both words."""
+    """The names with different values, with both values."""
     names = [name for name in dict.fromkeys((*before, *after))
              if before.get(name) != after.get(name)]  # fmt: skip
     return ", ".join(
@@ -163,7 +164,7 @@ def _pair_words(before: dict[str, str], after: dict[str, str]) -> str:
 
 
 def _frame_changes(a: Call, b: Call) -> Iterator[str]:
-    """Yield what the frames of two requests say differently, each in words."""
+    """Yield each difference between the frames of two requests, in words."""
     its = dict(b.frame)
     for name, said in a.frame:
         other = its.get(name, said)

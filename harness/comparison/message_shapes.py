@@ -1,7 +1,7 @@
 """The shape of a message: its role and its blocks, with calls by tool and input, without prose.
 
-A result names the call that it answers by its place, since ids are new with each run. A text of
-the user's side that is an inbound message of the scenario is told from any other.
+A result names the call that it answers by its place, because ids are new in each run. A user text
+that is an inbound message of the scenario is distinguished from any other text.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Shape: TypeAlias = tuple[str, ...]
 """The role of a message, and the words of its blocks."""
 
 TELLING_MIN = 12
-"""The least characters by which an inbound text is known within a longer one."""
+"""The number of characters from which an inbound text is recognised within a longer one."""
 
 
 class MessageShapes:
     """The shapes of the messages of one history.
 
-    `numbers` gives each list of shapes a number, and is shared with the other history: two lists
-    of one number are equal. `names` gives tools the names of the scenario: what an agent calls them
-    is said with its requests.
+    `numbers` gives each list of shapes a number, and both histories share it: two lists with one
+    number are equal. `names` maps the agent's tool names to those of the scenario; the agent's
+    names are compared with the frames.
     """
 
     def __init__(self, trace: Trace, numbers: dict[tuple[int, Shape], int]) -> None:
@@ -90,7 +90,7 @@ class MessageShapes:
         return f"text {name}" if name else _text("text", text)
 
     def _place(self, node: Node, id: str) -> str:
-        """The newest call of this id before a message: its tool, and how many messages back."""
+        """The newest call with this id before a message: its tool, and its distance in messages."""
         back, at = 1, node.parent
         while at is not None and at.depth:
             for number, use in enumerate(at.message.tool_uses, 1):
@@ -105,7 +105,8 @@ def _text(kind: str, text: str) -> str:
 
 
 def _inbound_names(trace: Trace) -> Mapping[str, str]:
-    """The texts of the user by the name of the first message with each; the longest ones first."""
+    """Map each text of the user to the name of the first message with it; the longest texts
+    first."""
     found: dict[str, str] = {}
     for delivery in trace.deliveries:
         text = delivery.inbound.text.strip()
@@ -115,7 +116,7 @@ def _inbound_names(trace: Trace) -> Mapping[str, str]:
 
 
 def first_unlike(before: list[Shape], after: list[Shape]) -> tuple[int, Shape, Shape] | None:
-    """The first place, from 1, at which two lists of shapes differ; () for a message too few."""
+    """The first place, from 1, at which two lists of shapes differ; () for a missing message."""
     length = max(len(before), len(after))
     pairs = zip(_padded(before, length), _padded(after, length), strict=True)
     return next(((n, a, b) for n, (a, b) in enumerate(pairs, 1) if a != b), None)

@@ -1,7 +1,7 @@
-"""A value without what is new with each run: UUIDs, times, loopback ports, scratch folders.
+"""Values without the parts that are new in each run: UUIDs, times, loopback ports, scratch folders.
 
-Only a text that as a whole is such a value is replaced. What the model asked for stays as it is:
-the scenario says it, so both runs have the same.
+A text is replaced only if the whole text is such a value. A value that the model's call holds stays
+unchanged: it comes from the scenario, so it is equal in both runs.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _NOTHING = object()
 
 
 def stable(value: Json, asked: object = _NOTHING) -> Json:
-    """The value with a word for each text that is new with each run.
+    """The value with a placeholder for each text that is new in each run.
 
-    `asked` is what the model asked for in its place; a part that is equal to it stays.
+    `asked` is the value in the model's call; a part that is equal to it stays.
 
     >>> stable({"day": "2026-05-01", "at": "2026-05-01T10:00:00.5+00:00"}, {"day": "2026-05-01"})
     {'day': '2026-05-01', 'at': '<time>'}

@@ -1,4 +1,4 @@
-"""The laws that parts keep, as tests: ours keep them, and a plug-in's can be held to them.
+"""The laws of parts, as tests: our parts keep them, and a plug-in can be tested against them.
 
     from harness.contracts import check_check, check_fault
     import my_parts
@@ -6,8 +6,8 @@
     def test_slow_disk() -> None:
         check_fault(my_parts.slow_disk)
 
-Each function draws examples with Hypothesis, by the profile that is in force, and raises
-AssertionError with one plain sentence for a law that is broken.
+Each function draws examples with Hypothesis, by the active profile. For a broken law, it raises
+AssertionError with one plain sentence.
 """
 
 from __future__ import annotations

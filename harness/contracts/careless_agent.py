@@ -1,6 +1,7 @@
 """An agent with bad habits, so that the contracts of checks have something to find.
 
-A habit is one defect of real agents, one bit of the option `habits`. 0 is a tutorial's loop.
+A habit is one defect of real agents, and one bit of the option `habits`. With 0 it is the loop of a
+tutorial.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ HABITS = ("forgets", "insists", "repeats calls", "drops results", "says nothing"
           "boasts")  # fmt: skip
 
 ROUNDS = 6
-"""After so many answers of the model a turn is over."""
+"""The number of model answers after which a turn ends."""
 
 
 def careless(brief: Brief) -> None:
@@ -33,7 +34,7 @@ def careless(brief: Brief) -> None:
 
 
 def _turn(brief: Brief, messages: list[dict[str, Any]], habits: set[str]) -> tuple[str, bool]:
-    """What the agent says in the end, and whether the model could not be asked."""
+    """Return the agent's last text, and whether the model could not be called."""
     for _ in range(ROUNDS):
         blocks = _ask(brief, messages, habits)
         if blocks is None:
@@ -51,7 +52,7 @@ def _turn(brief: Brief, messages: list[dict[str, Any]], habits: set[str]) -> tup
 def _ask(
     brief: Brief, messages: list[dict[str, Any]], habits: set[str]
 ) -> list[dict[str, Any]] | None:
-    """The blocks of an answer; None when every try fails."""
+    """The blocks of an answer; None if every attempt fails."""
     tools = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
         for tool in brief.tools
@@ -62,7 +63,7 @@ def _ask(
             reply = client.messages.create(
                 model="any", max_tokens=1000, messages=messages, tools=tools
             )
-        except Exception:  # whatever the SDK raises, this agent does not look at it
+        except Exception:  # this agent ignores every error of the SDK
             continue
         return [block.model_dump(exclude_none=True) for block in reply.content or ()]
     return None

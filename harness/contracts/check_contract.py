@@ -1,7 +1,8 @@
 """The laws of a check.
 
-A check is pure, and its proof stands in the history. A finding on a prefix stays on the whole run,
-since an agent is judged while it runs. A check that needs the end declares `at_end`.
+A check is pure, and the events of the history prove its findings. A finding on a prefix stays on
+the whole run, because an agent is judged while it runs. A check that needs the end declares
+`at_end`.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ def check_check(
 ) -> None:
     """Raise AssertionError, with a plain sentence, for a law that a check breaks.
 
-    `at_end`: its findings need the end of the run, so a prefix may show others. `more` are your own
-    histories beside the generated ones, best such in which the check finds something. `examples` is
-    how many histories are drawn; without it, as many as the Hypothesis profile says.
+    `at_end`: its findings need the end of the run, so a prefix may have others. `more` adds your
+    own histories to the generated ones, preferably histories with findings of the check. `examples`
+    is the number of histories to draw; the default is that of the Hypothesis profile.
     """
     name = check.__name__
     part_named(check, "harness.checks")
@@ -78,20 +79,20 @@ def _check_declarations(check: CheckFunction, types: dict[str, object], defaults
 
 
 def _check_history(check: CheckFunction, history: History, settings: Settings) -> list[Finding]:
-    """Asked twice, and of the same history from its file: the same findings, nothing changed."""
+    """Run a check twice, and on the same history from its file; the findings must be equal."""
     name, before = check.__name__, encode(history.events)
     shown = list(_contents(history))
     found = _found(check, history, settings)
     law(encode(history.events) == before, f"{name} changes the events of the history")
     law(list(_contents(history)) == shown, f"{name} changes the trace of the history")
-    law(_found(check, history, settings) == found, f"{name} finds something else the second time")
+    law(_found(check, history, settings) == found, f"{name} has other findings the second time")
     again = _found(check, decode(before), settings)
-    law(again == found, f"{name} finds something else in the same history from its file")
+    law(again == found, f"{name} has other findings in the same history from its file")
     return found
 
 
 def _contents(history: History) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-    """What the trace holds, list by list: a check may read them all, and change none."""
+    """The content of the trace, list by list: a check may read every list and change none."""
     trace = history.trace
     for holder in (trace, *trace.turns.values()):
         for field in holder.__struct_fields__:
@@ -116,7 +117,7 @@ def _check_finding(name: str, finding: Finding, history: History, at_end: bool) 
     own, _, rule = finding.code.rpartition(".")
     is_own = bool(rule) and own.rpartition(".")[2] == name
     law(is_own, f"{name} yields the code {finding.code!r}: a code is `{name}.RULE`")
-    law(bool(finding.message.strip()), f"{name}: the finding {finding.code} says nothing")
+    law(bool(finding.message.strip()), f"{name}: the finding {finding.code} has no message")
     classes = ", ".join(CLASSES)
     law(
         finding.class_ in ("", *CLASSES),
@@ -126,18 +127,18 @@ def _check_finding(name: str, finding: Finding, history: History, at_end: bool) 
     law(named, f"{name}: the finding {finding.code} names no event that proves it")
     for n in finding.events:
         there = isinstance(n, int) and 0 < n <= len(history.events)
-        law(there, f"{name}: {finding.code} is proved by event {n}; there is none of this number")
+        law(there, f"{name}: {finding.code} is proved by event {n}, which does not exist")
 
 
 def _check_prefix(
     check: CheckFunction, history: History, settings: Settings, part: float, found: list[Finding]
 ) -> None:
-    """What a prefix shows the whole shows too, proved by one of the same events."""
+    """Compare a prefix with the whole: each finding must stay, with at least one common event."""
     for early in _found(check, prefix(history, part), settings):
         stays = any(
             late.code == early.code and not set(early.events).isdisjoint(late.events)
             for late in found
         )
         name = check.__name__
-        what = f"{name} finds {early.code} in the beginning of a run, and not in all of it"
+        what = f"{name} finds {early.code} at the beginning of a run, but not in the whole run"
         law(stays, f"{what}: {early.message}; with at_end=True it need not")

@@ -1,7 +1,8 @@
 """The laws of a fault.
 
 A fault is a pure function of its moment, in any order and process. It declares kills and clock
-moves. Typed settings let files arm it, grammars draw it, and the shrinker reduce it.
+changes. Its settings have types, so that files can arm it, grammars can draw it, and the shrinker
+can reduce it.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ Settings = dict[str, Any]
 def check_fault(fault: Fault | Callable[..., Plan], *, examples: int | None = None) -> None:
     """Raise AssertionError, with a plain sentence, for a law that a fault breaks.
 
-    `fault` is the function, or a fault of `harness.faults.faults()`. `examples` is how many moments
-    are drawn; without it, as many as the Hypothesis profile says.
+    `fault` is the function, or a fault of `harness.faults.faults()`. `examples` is the number of
+    moments to draw; the default is that of the Hypothesis profile.
     """
     known = fault if isinstance(fault, Fault) else part_named(fault, "harness.faults")
     _check_declarations(known)
@@ -46,7 +47,7 @@ def check_fault(fault: Fault | Callable[..., Plan], *, examples: int | None = No
 
 
 def _check_declarations(fault: Fault) -> None:
-    """What the module says about the fault: seams that there are, settings that can be given."""
+    """Check the module's declarations: known seams, and settings with types."""
     seams = get_args(Seam)
     for seam in fault.seams:
         law(seam in seams, f"{fault.kind}: SEAMS names {seam!r}; there are {', '.join(seams)}")
@@ -59,12 +60,12 @@ def _check_declarations(fault: Fault) -> None:
 
 
 def _check_moment(fault: Fault, case: FaultCase, settings: Settings) -> Plan:
-    """Asked twice at one moment, under another global seed: the same plan, nothing changed."""
+    """Call the fault twice at one moment, with another global seed; the plans must be equal."""
     before, state = _told(case), random.getstate()
     bent = _asked(fault, case, settings)
     drawn = random.getstate() != state
     law(not drawn, f"{fault.kind} draws from the global `random`: take moment.draws.random(NAME)")
-    law(_told(case) == before, f"{fault.kind} changes the moment or the plan that it is given")
+    law(_told(case) == before, f"{fault.kind} changes the moment or the plan that it gets")
     random.seed(f"other than {fault.kind}")
     again = _asked(fault, case, settings)
     random.setstate(state)
@@ -74,11 +75,11 @@ def _check_moment(fault: Fault, case: FaultCase, settings: Settings) -> Plan:
 
 def _is_not_alone(fault: Fault, case: FaultCase) -> str:
     key = case.moment.call.key
-    return f"{fault.kind} gives two plans at one moment ({key}): its draws hang on something else"
+    return f"{fault.kind} gives two plans at one moment ({key}): its draws depend on something else"
 
 
 def _told(case: FaultCase) -> bytes:
-    """All that the fault is given, as it is now."""
+    """The current input of the fault, as bytes."""
     moment = case.moment
     return pickle.dumps(
         (moment.call, vars(moment.past), moment.draws.seed, moment.refusals, case.plan)
@@ -104,7 +105,7 @@ def _plan(fault: Fault, bent: Any) -> Plan:
 
 
 def _check_plan(fault: Fault, case: FaultCase, bent: Plan) -> None:
-    """What it may do is declared, and what it did has an effect."""
+    """Check that the effects of the fault are declared, and that a changed plan has an effect."""
     if bent == case.plan:
         return
     added = [step for step in bent if step not in case.plan]
@@ -112,13 +113,13 @@ def _check_plan(fault: Fault, case: FaultCase, bent: Plan) -> None:
         if isinstance(step, Kill):
             law(fault.kills, f"{fault.kind} ends the target: name it in KILLS")
         if isinstance(step, Jump):
-            law(fault.virtual, f"{fault.kind} moves the clock: say VIRTUAL = True")
+            law(fault.virtual, f"{fault.kind} moves the clock: set VIRTUAL = True")
         if isinstance(step, Wait):
             law(step.ms >= 0, f"{fault.kind} waits for {step.ms} ms")
     effective = tuple(step for step in bent if not _is_empty(step))
     idle = effective == tuple(step for step in case.plan if not _is_empty(step))
     what = f"{fault.kind} changes the plan without an effect: it would count as fired"
-    law(not idle, f"{what}; return the plan as it is, or bound the setting (FromOne)")
+    law(not idle, f"{what}; return the plan unchanged, or bound the setting (FromOne)")
 
 
 def _is_empty(step: Step) -> bool:

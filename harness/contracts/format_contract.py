@@ -1,6 +1,6 @@
 """The laws of a recording format.
 
-Formats meet torn, interleaved and foreign files, so they may raise nothing but `InputError`.
+Formats read torn, interleaved and foreign files, so they may raise only `InputError`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from harness.core.values.errors import InputError
 from harness.recordings import Format, Recording, counts, to_history
 
 STRANGERS = (b"", b"\n", b"{}", b"[]", b"null", b"hello\n", b"a: 1\n", b"\xff\xfe\x00", b'"text"\n')
-"""What is no recording at all."""
+"""Documents that are not recordings."""
 
 
 def check_format(
@@ -28,8 +28,8 @@ def check_format(
 ) -> None:
     """Raise AssertionError, with a plain sentence, for a law that a format breaks.
 
-    `format` is the function, or a format of `harness.recordings.formats()`; `documents` are whole
-    files that it reads, at least one.
+    `format` is the function, or a format of `harness.recordings.formats()`; `documents` are
+    complete files that it reads, at least one.
     """
     known = format if isinstance(format, Format) else part_named(format, "harness.recordings")
     law(bool(documents), f"{known.name}: give a document that it reads")
@@ -38,7 +38,7 @@ def check_format(
     for stranger in STRANGERS:
         if stranger not in documents:
             is_stranger = _attempted(known, stranger) in (None, "refused")
-            law(is_stranger, f"{known.name} reads {stranger!r}, which is no recording")
+            law(is_stranger, f"{known.name} reads {stranger!r}, which is not a recording")
 
     @drawing(examples)
     @given(damaged(documents))
@@ -63,7 +63,7 @@ def damaged(documents: tuple[bytes, ...]) -> st.SearchStrategy[bytes]:
 
 
 def _first_lines(document: bytes, most: int, ends: bool) -> bytes:
-    """The first lines of a document, the last one of them with its line feed or without."""
+    """The first lines of a document; the last of them may lack its line feed."""
     lines = b"".join(_lines(document)[:most])
     return lines if ends else lines.removesuffix(b"\n")
 
@@ -73,37 +73,37 @@ def _cut(document: bytes, part: float) -> bytes:
 
 
 def _spliced(document: bytes, part: float, put: bytes, taken: int) -> bytes:
-    """A document with other bytes in the place of some."""
+    """A document with some of its bytes replaced."""
     at = round(part * len(document))
     return document[:at] + put + document[at + taken :]
 
 
 def _check_document(known: Format, document: bytes) -> None:
     recording = _attempted(known, document)
-    law(isinstance(recording, Recording), f"{known.name} does not read a document that it is given")
+    law(isinstance(recording, Recording), f"{known.name} does not read a document that it gets")
     assert isinstance(recording, Recording)
     has_some = recording.history is not None or any(t.messages for t in recording.transcripts)
     law(has_some, f"{known.name} reads a document, and there is no message in it")
     said = _contents(recording)
     again = _contents(_attempted(known, document))
-    law(again == said, f"{known.name} reads something else each time")
+    law(again == said, f"{known.name} reads the same document differently each time")
     named = _contents(_read(known, document))
-    law(named == said, f"{known.name} reads something else where it is named")
+    law(named == said, f"{known.name} reads the document differently if it is named")
     if known.by_lines:
         lines = _lines(document)
         same = _contents(known.read_lines(iter(lines))) == said
-        law(same, f"{known.name} reads something else when the lines come one by one")
+        law(same, f"{known.name} reads the document differently line by line")
 
 
 def _contents(found: Recording | str | None) -> object:
-    """What was read, as a value that can be compared."""
+    """The content of a recording, as a comparable value."""
     if not isinstance(found, Recording) or found.history is None:
         return found
     return msgspec.structs.replace(found, history=None), encode(found.history.events)
 
 
 def _lines(document: bytes) -> list[bytes]:
-    """The lines as a file gives them: each with its line feed, which the last one may lack."""
+    """The lines of a document, each with its line feed; the last one may lack it."""
     return [line for line in re.split(rb"(?<=\n)", document) if line]
 
 
@@ -113,14 +113,17 @@ def _attempted(known: Format, document: bytes) -> Recording | str | None:
 
 def _read(known: Format, document: bytes) -> Recording | str | None:
     found = _guarded(known, known.read, document)
-    law(found is not None, f"{known.name} is named for a file, and gives no reason against it")
+    law(
+        found is not None,
+        f"{known.name} is named for a file that it cannot read, and gives no reason",
+    )
     return found
 
 
 def _guarded(
     known: Format, work: Callable[[bytes], Recording | None], document: bytes
 ) -> Recording | str | None:
-    """A recording, None, or "refused"; anything else breaks a law."""
+    """A recording, None, or "refused"; any other outcome breaks a law."""
     try:
         found = work(document)
     except InputError as error:

@@ -1,4 +1,4 @@
-"""What every contract is made of: a law in a sentence, examples, and the part that is meant."""
+"""The common parts of contracts: a law with its sentence, the examples, and the tested part."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def law(holds: bool, sentence: str) -> None:
 
 
 def drawing(examples: int | None) -> Callable[[_F], _F]:
-    """The settings of a contract's examples: the profile's, and as many as are asked for."""
+    """The Hypothesis settings of a contract: those of the profile, with the given number of
+    examples."""
     chosen: dict[str, Any] = {
         "deadline": None,
         "phases": [phase for phase in settings().phases if phase is not Phase.explain],
@@ -36,11 +37,12 @@ def drawing(examples: int | None) -> Callable[[_F], _F]:
 
 
 def part_named(function: Callable[..., Any], room: str) -> Any:
-    """A function as the part that a plug-in would bring; its module gives prefix and constants.
+    """The part that a plug-in with this function would bring; its module gives prefix and
+    constants.
 
     Raises AssertionError for a function that the room does not recognise.
     """
-    law(isinstance(function, FunctionType), f"{function!r} is no function")
+    law(isinstance(function, FunctionType), f"{function!r} is not a function")
     assert isinstance(function, FunctionType)
     home = sys.modules.get(function.__module__)
     alone = ModuleType(function.__module__)

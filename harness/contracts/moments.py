@@ -1,6 +1,6 @@
-"""Moments at which a fault is asked: the call, the plan before it, and the past, on every seam.
+"""The moments of a fault: the call, the plan before it, and the past, on every seam.
 
-Tables index them by small numbers, simplest first. The provider writes the answers' bytes.
+Tables index them by small numbers, the simplest first. The provider writes the answers' bytes.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ TALKS: tuple[tuple[Message, ...], ...] = (
 
 
 class FaultCase(NamedTuple):
-    """A moment and the plan that the fault is given there."""
+    """A moment, and the plan that the fault gets."""
 
     moment: Moment
     plan: Plan
 
 
 class _Asked(NamedTuple):
-    """A request, what it says around itself, and the plan without the fault."""
+    """A request, the other fields of its call, and the plan without the fault."""
 
     request: Request
     plan: Plan
@@ -95,7 +95,7 @@ class _Asked(NamedTuple):
 
 
 def cases(fault: Fault) -> st.SearchStrategy[FaultCase]:
-    """Moments on the seams of a fault, on each wire that it is for."""
+    """Moments on the seams of a fault, on each of its wires."""
     wires = fault.wires or providers.names()
     tables = [
         (wire, seam, _asked(wire, seam, fault.stage)) for wire in wires for seam in fault.seams
@@ -130,7 +130,7 @@ def _case(
 
 
 def _past(call: Call) -> Past:
-    """What a fault may count: the calls before this one, in an open turn."""
+    """The past that a fault may count: the calls before this one, in an open turn."""
     past = Past()
     past.see_called("inbox#1", "inbox", "main", InboxRequest())
     inbound = msgspec.to_builtins(Inbound("m1", text="Hello."))
@@ -160,7 +160,7 @@ def _model(wire: str, stage: str) -> list[_Asked]:
 
 
 def _plans(wire: str, value: Reply | ApiError, stage: str, stream: bool) -> list[Plan]:
-    """The plan of an answer as a fault of a stage is given it: whole, delayed, or broken off."""
+    """The plans of an answer for a fault of a stage: complete, delayed, or broken off."""
     whole: Plan = (Answer(value),)
     if stage == "bytes":
         reading = Reading("m", (), 0, (), stream=stream)
@@ -204,4 +204,4 @@ _PLANS: dict[Seam, tuple[Plan, ...]] = {
     )
     for seam, values in _VALUES.items()
 }
-"""What a fault on another seam than the model's is given: an answer, a slow one, a failure."""
+"""The plans for a fault on another seam than the model's: an answer, a slow answer, a failure."""

@@ -1,6 +1,6 @@
 """Histories of generated runs, on which a check must keep its laws.
 
-Each number names one run by the reference or the careless agent, cached once a process.
+Each number names one run by the reference or the careless agent, cached in the process.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from harness.runner import run
 from harness.targets.spec import of_callable, resolve
 
 RUNS = 48
-"""How many runs there are to draw from."""
+"""The number of runs to draw from."""
 
 _OPTIONS = Options(faults=("*",), kills=False, limits=Limits(model_calls=40, real_s=20.0))
 
 
 def histories() -> st.SearchStrategy[History]:
-    """Histories of whole runs; each time another value, for a check that changes one."""
+    """Histories of whole runs; each draw is a new object, because a wrong check may change it."""
     return st.integers(0, RUNS - 1).map(lambda number: decode(played(number)))
 
 
 @lru_cache(maxsize=RUNS)
 def played(number: int) -> bytes:
-    """The lines of the run of a number."""
+    """The lines of the history of the run with this number."""
     scenario = scenario_of(ChoiceSequence((), Random(number)), _OPTIONS)
     with silence():
         return encode(_run(scenario, number).events)
@@ -48,6 +48,6 @@ def _run(scenario: Scenario, number: int) -> History:
 
 
 def prefix(history: History, part: float) -> History:
-    """The first part of a history, from nothing (0) to all of it (1)."""
+    """The first part of a history, from empty (0) to complete (1)."""
     lines = encode(history.events).splitlines(keepends=True)
     return decode(b"".join(lines[: round(part * len(lines))]))

@@ -19,7 +19,7 @@ Values = st.SearchStrategy[Any]
 
 OPEN = 0.001
 SPAN = 2_000
-"""How far drawn numbers lie from their bound."""
+"""The largest distance of drawn numbers from their bound."""
 
 _JSON: Values = st.sampled_from([None, True, 0, 1.5, "", "text", [], ["a"], {}, {"key": "value"}])
 _WORDS: Values = st.sampled_from(["", "a", "ping", "ünïcödé", "two words", "x" * 200])
@@ -69,7 +69,7 @@ def _of(kind: Any, bounds: tuple[msgspec.Meta, ...]) -> Values:
 def _range(bounds: tuple[msgspec.Meta, ...]) -> tuple[float, float]:
     """The least and the greatest number; above an open bound, at least a thousandth more.
 
-    A wait shorter than a millisecond is none on the run's clock.
+    The run's clock does not show a wait shorter than a millisecond.
     """
     lows = [meta.ge for meta in bounds if meta.ge is not None]
     lows += [meta.gt + OPEN for meta in bounds if meta.gt is not None]

@@ -1,7 +1,7 @@
 """The laws of a store reader.
 
-A reader polls a store while the agent writes it. It loses no row and tells none twice, wherever a
-write broke off. A reader with a cursor reads what a fresh one reads.
+A reader polls a store while the agent writes to it. It loses no row and yields no row twice, also
+after a write that broke off. A reader with a cursor reads the same rows as a new reader.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ def check_store(
 ) -> None:
     """Raise AssertionError, with a plain sentence, for a law that a store reader breaks.
 
-    `add(path, message)` writes one message as the agent does; the first one makes the store.
-    `change(path, place, message)` and `remove(path, place)` do so with the message at a place, from
-    0, where the agent can. `cuts=False`: the store is no single file that can be cut anywhere.
+    `add(path, message)` writes one message as the agent does; the first call creates the store.
+    `change(path, place, message)` and `remove(path, place)` change or remove the message at a
+    place, from 0, if the agent can do that. `cuts=False`: the store is not a single file that can
+    be cut anywhere.
     """
     part_named(reader, "harness.stores")
     does = {"add": True, "change": change is not None, "remove": remove is not None}
@@ -53,7 +54,9 @@ def check_store(
         with tempfile.TemporaryDirectory(prefix="loop-harness-") as folder:
             path = Path(folder) / "store"
             watched = _Watched(reader, path)
-            law(watched.look() == [], f"{watched.name}: there are rows where nothing was written")
+            law(
+                watched.look() == [], f"{watched.name}: there are rows although nothing was written"
+            )
             for number, (kind, place, text) in enumerate(steps):
                 message = (assistant if number % 2 else user)(f"{text} {number}")
                 _step(watched, kind, place, message, add, change, remove)
@@ -65,7 +68,7 @@ def check_store(
 
 
 class _Watched:
-    """A store, the reader that has been open from the beginning, and what it saw last."""
+    """A store, the reader that is open from the beginning, and the rows that it read last."""
 
     def __init__(self, reader: Callable[[Path], Store], path: Path) -> None:
         self.reader, self.path, self.name = reader, path, reader.__name__
@@ -73,21 +76,21 @@ class _Watched:
         self.rows: Rows = []
 
     def look(self) -> Rows:
-        """What the open reader sees: the same a second time, and the same as a fresh one."""
+        """Read with the open reader; a second read and a new reader must give the same rows."""
         before = _bytes(self.path)
         self.rows = self._read(self._store)
         law(self._read(self._store) == self.rows, f"{self.name} reads other rows the second time")
         law(self.fresh() == self.rows, f"{self.name}: an open store and a fresh one see other rows")
         law(_bytes(self.path) == before, f"{self.name} writes to the store that it reads")
         ids = [row.id for row, _ in self.rows]
-        law(all(ids) and len(ids) == len(set(ids)), f"{self.name}: an id is empty, or there twice")
+        law(all(ids) and len(ids) == len(set(ids)), f"{self.name}: an id is empty, or occurs twice")
         for row, message in self.rows:
             is_its = row.digest == digest(message)
             law(is_its, f"{self.name}: the digest of row {row.id} is not that of its message")
         return self.rows
 
     def fresh(self) -> Rows:
-        """What a reader sees that is opened now."""
+        """The rows of a reader that is opened now."""
         store = self.reader(self.path)
         try:
             return self._read(store)
@@ -125,7 +128,7 @@ def _step(
     change: Change | None,
     remove: Remove | None,
 ) -> None:
-    """Write, look, and compare with what was seen before."""
+    """Write, read, and compare with the rows before."""
     before = _identities(watched.rows)
     place = place % len(before) if before else 0
     if kind == "add" or not before:
@@ -138,7 +141,7 @@ def _step(
         remove(watched.path, place)
         left = [*before[:place], *before[place + 1 :]]
         is_gone = _identities(watched.look()) == left
-        law(is_gone, f"{watched.name}: a row was removed, and not exactly that row is gone")
+        law(is_gone, f"{watched.name}: one row was removed, but the rows that are gone differ")
 
 
 def _identities(rows: Sequence[tuple[StoredRow, Message]]) -> list[tuple[str, str]]:
@@ -149,7 +152,10 @@ def _check_added(watched: _Watched, before: list[tuple[str, str]], message: Mess
     rows = watched.look()
     now = _identities(rows)
     law(now[: len(before)] == before, f"{watched.name}: a row was added, and earlier rows changed")
-    law(len(now) == len(before) + 1, f"{watched.name}: one message was added, not one row is new")
+    law(
+        len(now) == len(before) + 1,
+        f"{watched.name}: one message was added, but the number of new rows is not one",
+    )
     same = message.text in rows[-1][1].text
     law(same, f"{watched.name}: the text of the new row is {rows[-1][1].text!r}: {message.text!r}")
 
@@ -157,13 +163,13 @@ def _check_added(watched: _Watched, before: list[tuple[str, str]], message: Mess
 def _check_changed(watched: _Watched, before: list[tuple[str, str]], place: int) -> None:
     now = _identities(watched.look())
     ids = [name for name, _ in now] == [name for name, _ in before]
-    law(ids, f"{watched.name}: a row was changed in place, and the ids are others")
+    law(ids, f"{watched.name}: a row was changed in place, and the ids changed")
     differ = [n for n, (old, new) in enumerate(zip(before, now, strict=True)) if old != new]
-    law(differ == [place], f"{watched.name}: one row was changed, and not exactly its digest")
+    law(differ == [place], f"{watched.name}: one row was changed, but the changed digests differ")
 
 
 def _check_cut(watched: _Watched, part: float) -> None:
-    """The store as it is in the middle of a write: no row that will never be, and nothing lost."""
+    """Cut the store, as during a write: the reader must show no false row and lose none."""
     whole, ids = watched.path.read_bytes(), {row.id for row, _ in watched.rows}
     watched.path.write_bytes(whole[: round(part * len(whole))])
     for look in (watched.fresh, watched.look):
@@ -171,6 +177,6 @@ def _check_cut(watched: _Watched, part: float) -> None:
             seen = {row.id for row, _ in look()}
         except InputError:
             continue
-        law(seen <= ids, f"{watched.name}: in a file that is cut it sees a row that is not there")
+        law(seen <= ids, f"{watched.name}: in a cut file it reads a row that does not exist")
     watched.path.write_bytes(whole)
     law({row.id for row, _ in watched.look()} == ids, f"{watched.name}: after a cut, rows are lost")

@@ -1,7 +1,7 @@
 """Engines: how tasks run in this process, in many processes, or on many machines.
 
-Results come in task order, and a lost worker's task is done again. So results do not depend on the
-workers. Runs, recordings and campaign batches use the same engines.
+Results come in task order, and the task of a lost worker is repeated. So results do not depend on
+the workers. Runs, recordings and campaign batches use the same engines.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 ResultT = TypeVar("ResultT")
 
 ATTEMPTS = 3
-"""How many workers a task may cost before it is given up."""
+"""The number of workers that a task may end before the engine gives it up."""
 
 STOP_S = 10.0
-"""How long a worker may take to end what it works on once it is interrupted."""
+"""The seconds that an interrupted worker has to end its task."""
 
 
 Again: TypeAlias = Callable[[Any, int], Any]
@@ -28,15 +28,15 @@ def as_it_was(task: Any, status: int) -> Any:
 
 
 def in_order(task: Any) -> bool:
-    """No result is given out of order."""
+    """Give no result out of order."""
     return False
 
 
 class Engine(Protocol):
-    """Does tasks somewhere."""
+    """Runs tasks."""
 
     workers: int
-    """How many tasks can be under way at once."""
+    """The number of tasks that can run at once."""
 
     def each(
         self,
@@ -50,17 +50,16 @@ class Engine(Protocol):
         loose: Loose = in_order,
         rest: bool = False,
     ) -> Iterator[ResultT]:
-        """`work` of each task, in order, until the source has none and none is under way.
+        """Yield `work(task)` for each task, in order, until the source is empty and no task runs.
 
-        `work` is a function at module level, tasks and results are plain data. `source` gives the
-        next task, None when there is none now; it is asked again after each result. At most
-        `window` tasks are handed out whose results were not yet given. `lost` makes the result of a
-        task that has cost `attempts` workers; it is called in this process, in its place in the
-        order, and may use the engine itself, to do parts of the task. `again` makes the task that
-        is done next of a task and the exit status of the local worker that it has cost. Raises what
-        `work` and `lost` raise, when all results before it were given. A local worker's
-        result of a task that is `loose` is given as soon as it is there, and is not counted in the
-        window. With `rest`, an interrupt first yields what local workers have done after a task
-        that is still under way.
+        `work` is a function at module level; tasks and results are plain data. `source` returns the
+        next task, or None if there is none now; it is called again after each result. At most
+        `window` tasks without a yielded result are handed out. `lost` makes the result of a task
+        that ended `attempts` workers. It is called in this process, in its place in the order, and
+        may use the engine for parts of the task. `again` makes the next attempt from a task and the
+        exit status of the local worker that it ended. Exceptions of `work` and `lost` are raised
+        after all earlier results. A local worker's result of a `loose` task is yielded at once, and
+        does not count in the window. With `rest`, an interrupt first yields the results of local
+        workers behind a task that still runs.
         """
         ...

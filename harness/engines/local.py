@@ -1,8 +1,8 @@
 """Worker processes on this machine, spawned once, each with its imported modules.
 
-Each worker leases one task at a time over its own pipe, so a dead worker's task is known and goes
-to the next. Ctrl-C is held back while a worker starts. When this process is killed, the pipes end,
-and so do the workers.
+Each worker leases one task at a time over its own pipe. So the task of a dead worker is known, and
+the next worker gets it. Ctrl-C is blocked while a worker starts. If this process is killed, the
+pipes end, and so do the workers.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from harness.plugins import loaded_modules
 ResultT = TypeVar("ResultT")
 
 _AGAIN_S = 0.5
-"""How often a worker that is to end its task is told so."""
+"""The interval, in seconds, at which a worker is told again to end its task."""
 
 
 class Local:
-    """So many processes. As a context manager it keeps them from one `each` to the next."""
+    """An engine of worker processes. As a context manager it keeps them from one `each` to the
+    next."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -44,7 +45,7 @@ class Local:
         self._put_back(None)
 
     def _taken(self, work: Callable[[Any], Any]) -> _Pool:
-        """The processes that were kept, or new ones, for this work."""
+        """The kept processes, or new ones, for this work."""
         pool, self._pool = self._pool, None
         if pool is not None and pool.work is work:
             return pool
@@ -53,7 +54,7 @@ class Local:
         return _Pool(work, self.workers)
 
     def _put_back(self, pool: _Pool | None) -> None:
-        """Keep processes that have nothing to do; stop all others."""
+        """Keep idle processes; stop all others."""
         if self._keeps and pool is not None and pool.is_idle:
             self._pool = pool
             return
@@ -89,7 +90,7 @@ class Local:
 
 
 class _Lease:
-    """A task in its place of the order; one that is loose has none."""
+    """A task with its place in the order; a loose task has no place."""
 
     def __init__(self, place: int | None, task: Any) -> None:
         self.place, self.task, self.cost, self.status = place, task, 0, 0
@@ -109,7 +110,8 @@ class _Worker:
         theirs.close()
 
     def end(self) -> int:
-        """The exit status of a worker whose pipe has ended; one that stays is ended."""
+        """The exit status of a worker whose pipe has ended; a worker that is still alive is
+        ended."""
         self.process.join(STOP_S)
         self.process.kill()
         self.process.join()
@@ -133,7 +135,7 @@ class _Pool:
         return all(worker.lease is None for worker in self._workers)
 
     def hand(self, lease: _Lease) -> None:
-        """A worker that is dead by now is noticed in `finished`."""
+        """Hand a task to a worker; `finished` notices a dead worker."""
         worker = next((w for w in self._workers if w.lease is None), None)
         if worker is None:
             worker = _Worker(self._context, self.work, self._plugins)
@@ -158,7 +160,8 @@ class _Pool:
             yield lease, said
 
     def _wait(self, seconds: float) -> None:
-        """Wait for the workers; one whose program takes the signal in another thread gets more."""
+        """Wait for the workers. A busy worker gets the signal again, because another thread of its
+        program may have taken it."""
         end_s = time.monotonic() + seconds
         while (left_s := end_s - time.monotonic()) > 0:
             busy = [worker.process for worker in self._workers if worker.process.is_alive()]
@@ -225,7 +228,7 @@ def _results(
 
 
 def _result(lease: _Lease, said: Any, lost: Callable[[Any], ResultT]) -> ResultT:
-    """What a task came to. Raises what its work raises."""
+    """The result of a task. Raises the exception of its work."""
     result, error = (lost(lease.task), None) if said is None else said
     if error is not None:
         raise error
@@ -233,7 +236,7 @@ def _result(lease: _Lease, said: Any, lost: Callable[[Any], ResultT]) -> ResultT
 
 
 def _ended(done: dict[int, tuple[_Lease, Any]]) -> Iterator[Any]:
-    """The results that were not given yet; of what failed or was lost nothing is known."""
+    """The results that were not yielded yet, without failed and lost tasks."""
     for place in sorted(done):
         _, said = done[place]
         if said is not None and said[1] is None:

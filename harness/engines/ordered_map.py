@@ -11,7 +11,7 @@ TaskT = TypeVar("TaskT")
 ResultT = TypeVar("ResultT")
 
 AHEAD = 4
-"""How many tasks for each worker are taken before their results are asked for."""
+"""The number of tasks for each worker that are taken ahead of the results."""
 
 
 def ordered_map(
@@ -22,10 +22,10 @@ def ordered_map(
     again: Callable[[TaskT, int], TaskT] = as_it_was,
     attempts: int = ATTEMPTS,
 ) -> Generator[ResultT]:
-    """`work` of each task, in order, as `Engine.each` does it.
+    """Yield `work(task)` for each task, in order, like `Engine.each`.
 
     The tasks are taken a few ahead of the results, so neither grows with their number. Closing it
-    interrupts what is under way. Ctrl-C gives the results that are there, then passes on.
+    interrupts the running tasks. Ctrl-C yields the available results, and is then raised.
     """
     left, window = iter(tasks), engine.workers * AHEAD
     yield from engine.each(

@@ -1,8 +1,8 @@
 """An existing Ray cluster as an engine; needs the extra `ray`.
 
-The task of a lost worker or node is done again. Workers use this process's folder, so relative
-paths agree. Nodes need loop-harness, the target's imports, and that folder (shared or in the image)
-or a `working_dir` in the runtime environment.
+The task of a lost worker or node is repeated. Workers use this process's folder, so relative paths
+agree. Nodes need loop-harness, the target's imports, and that folder (shared or in the image) or a
+`working_dir` in the runtime environment.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ ResultT = TypeVar("ResultT")
 
 
 _KILLED = -signal.SIGKILL
-"""Ray does not tell how a worker has ended; other programs of the machine may have killed it."""
+"""Ray does not report how a worker ended; another program of the machine may have killed it."""
 
 _LOST = object()
 
-# A task that ended its worker is another one the next time, so Ray does not repeat it.
+# The engine changes a task that ended its worker before it repeats it, so Ray must not repeat it.
 _SETTINGS = {"max_retries": 0, "scheduling_strategy": "SPREAD", "num_cpus": 1}
 
 
 @dataclass
 class _Lease:
-    """A task that is under way, and how often it was begun."""
+    """A running task, and the number of its starts."""
 
     task: Any
     reference: Any
@@ -44,7 +44,7 @@ class _Lease:
 class Ray:
     """The cluster that the environment names (`RAY_ADDRESS`), or that runs on this machine.
 
-    `workers` is how many tasks are under way at once, None: two for each of its CPUs.
+    `workers` is the number of tasks that run at once; None means two for each of its CPUs.
     """
 
     def __init__(self, workers: int | None = None, address: str = "auto") -> None:
@@ -62,7 +62,8 @@ class Ray:
             except (ConnectionError, ValueError, RuntimeError) as error:
                 what = f"no Ray cluster: begin one with `ray start --head` ({error})"
                 raise InputError(what, "--engine ray") from None
-        # Ray says who died on standard output, which is for results; its logs say it too.
+        # Ray reports dead workers on standard output, which is for results; its logs have the same
+        # reports.
         ray._private.worker._worker_logs_enabled = False
         self._ray: Any = ray
         self.workers = workers or max(2, 2 * int(self._ray.cluster_resources().get("CPU", 1)))
@@ -110,7 +111,7 @@ class Ray:
             self._stop(under_way)
 
     def _result(self, reference: Any) -> Any:
-        """What a task that is over came to; `_LOST` where its worker ended before it was done."""
+        """The result of a finished task; `_LOST` if its worker ended before the task."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(reference)

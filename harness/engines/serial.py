@@ -1,4 +1,4 @@
-"""The engine without workers: this process does one task after the other."""
+"""The engine without workers: this process runs one task after another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ResultT = TypeVar("ResultT")
 
 
 class Serial:
-    """No workers at all."""
+    """An engine without workers."""
 
     workers = 1
 

@@ -1,8 +1,8 @@
 """The life of a worker process: task after task over its pipe, until the pipe ends.
 
-Ctrl-C, SIGTERM from its parent or its parent's death interrupts it once. It then ends its task and
-the program under test in order, sends no result, and ignores a second signal. Programs that it
-starts have the usual signal handlers.
+Ctrl-C, SIGTERM from its parent, or the death of its parent interrupts it once. It then ends its
+task and the program under test in order, sends no result, and ignores a second signal. Programs
+that it starts have the usual signal handlers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGIO)
 
 
 class _Interrupt:
-    """Raised in a task; between two tasks it waits for the next one, or for the pipe's end."""
+    """The signal handler: it raises within a task; between tasks it takes effect at the next task
+    or at the pipe's end."""
 
     def __init__(self) -> None:
         self.has_come = self.is_raised = self.works = False
@@ -37,7 +38,7 @@ class _Interrupt:
         self._raise()
 
     def begin(self) -> None:
-        """A task begins."""
+        """Begin a task."""
         self.works = True
         if self.has_come:
             self._raise()
@@ -62,7 +63,8 @@ def serve(pipe: Connection, work: Callable[[Any], Any], plugins: Sequence[str] =
 def _answer(
     pipe: Connection, work: Callable[[Any], Any], plugins: Sequence[str], interrupt: _Interrupt
 ) -> NoReturn:
-    """What the first task leaves, such as modules, stays; the garbage collector skips it."""
+    """Answer tasks until the pipe ends. Objects that the first task leaves, such as modules, stay,
+    so the garbage collector skips them."""
     is_first = True
     while True:
         task = pipe.recv()
@@ -77,14 +79,16 @@ def _answer(
 
 
 def _listen(interrupt: _Interrupt) -> None:
-    """Ctrl-C stays ignored where it was, as in a shell's background job."""
+    """Install the signal handlers. An ignored Ctrl-C stays ignored, as in a shell's background
+    job."""
     for number in _SIGNALS:
         if number != signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     parent = multiprocessing.parent_process()
     if parent is not None:
-        # SIGIO comes once the parent is dead; a thread that waits would hinder a run that forks.
+        # SIGIO arrives after the parent's death. A waiting thread instead would disturb a run that
+        # forks.
         with suppress(OSError):
             pipe = parent.sentinel
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())

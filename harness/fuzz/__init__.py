@@ -1,5 +1,5 @@
-"""Fuzzing: scenarios are generated, played in campaigns, and kept when they reach something new.
+"""Fuzzing: generates scenarios, plays them in campaigns, and keeps those with new coverage.
 
-The grammars map a sequence of small numbers to a scenario; a smaller number is a simpler thing.
-`harness.strategies` is the public face of the grammars and of `machines`.
+The grammars map a sequence of small numbers to a scenario; a smaller number gives a simpler part.
+`harness.strategies` is the public API of the grammars and of `machines`.
 """

@@ -1,6 +1,6 @@
 """The work of a campaign as tasks: plain data in, plain data out, for any process.
 
-A batch's draws follow from the campaign's seed, its number and its parents alone.
+The random choices of a batch depend only on the campaign's seed, its number and its parents.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ SIZE = 16
 """Examples of a batch. A run in virtual time takes milliseconds, and a batch is one message."""
 
 SIZE_IN_REAL_TIME = 1
-"""A run of a program takes seconds, so what it shows is told at once."""
+"""Examples of a batch for a program. A run takes seconds, so each result is reported at once."""
 
 _VARIED = 0.5
-"""The share of examples that are mutated from parents, once there are some."""
+"""The share of examples that are mutated from parents, if there are any."""
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
-    """A lease: `count` examples, the first of them the campaign's number `first` (from 1).
+    """A task of `count` examples; the first has the campaign's number `first` (from 1).
 
-    `isolate`: its worker has ended, so each run is played in a forked child of another one. After
-    `until_s` (seconds of Unix time) no example begins. `known` are the findings, by `alike` or by
-    code, whose runs are not wanted any more. `keep`: session folders come with the runs.
+    `isolate`: its worker has ended, so each run is played in a forked child of another worker.
+    After `until_s` (seconds of Unix time) no example begins. `known` are findings, by `alike` or by
+    code, whose runs are not needed. `keep`: runs include session folders.
     """
 
     number: int
@@ -69,11 +69,11 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
 class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     """The result of a batch.
 
-    `entries` are examples that reached something that none before them in this batch did. `doubts`
-    are reasons for runs that cannot be judged. `causes` counts the examples by the codes of their
-    causes. `last` is the number of the last example. `runs` are those that show what is not known;
-    the journal does not hold them. `held` is what examples show that need capabilities, `used` the
-    capabilities that examples used.
+    `entries` are examples with coverage that is new in this batch. `doubts` are the reasons of runs
+    that cannot be judged. `causes` counts the examples by the codes of their causes. `last` is the
+    number of the last example. `runs` are those with unknown findings; the journal does not hold
+    them. `held` are the results of examples that need capabilities. `used` are the capabilities
+    that examples used.
     """
 
     number: int
@@ -94,7 +94,7 @@ Result: TypeAlias = BatchResult | ShrunkFinding
 
 
 def is_shrinking(task: Task) -> bool:
-    """Whether a task shrinks a finding: when that ends changes nothing for others."""
+    """Whether a task shrinks a finding; the time of its end does not affect other tasks."""
     return isinstance(task, ShrinkTask)
 
 
@@ -103,7 +103,7 @@ def work(task: Task) -> Result:
 
     Raises InputError for a target that cannot be used.
     """
-    if parent_process() is not None:  # a serial engine plays in the process of the command
+    if parent_process() is not None:  # a serial engine plays in the command's own process
         make_replaceable()
     target = resolve(task.target)
     target = msgspec.structs.replace(target, isolate=task.isolate or target.isolate)
@@ -154,7 +154,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
 
 
 def _given(batch: Batch, random: Random) -> Choices:
-    """The choices of an example that are mutated from parents; none for one that is drawn anew."""
+    """Return choices mutated from parents; none for an example that is drawn from the start."""
     is_varied = bool(batch.parents) and random.random() < _VARIED
     return mutated(random, batch.parents) if is_varied else ()
 
@@ -162,7 +162,7 @@ def _given(batch: Batch, random: Random) -> Choices:
 def _runs(
     played: PlayedExample, run: Run, scenario: Scenario, known: set[str], example: int
 ) -> Iterator[FoundRun]:
-    """The run of an example that shows what is not known, which then is."""
+    """Return the run of an example with an unknown finding, and mark that finding as known."""
     needs = "".join(f"{name} " for name in played.needs)
     new = [
         f"{needs}{found.alike}"
@@ -177,12 +177,12 @@ def _runs(
 
 
 def again(task: Task, status: int) -> Task:
-    """The task after its worker has ended: an example ends its process."""
+    """Return the task to repeat after its worker has ended, because an example ends its process."""
     return msgspec.structs.replace(task, isolate=True)
 
 
 def lost(task: Task) -> Result:
-    """The result of a task that ended each process that worked on it."""
+    """Return the result of a task that ended each process that worked on it."""
     if isinstance(task, Batch):
         last = task.first + task.count - 1
         text = f"examples {task.first} to {last} end the process that plays them"

@@ -1,4 +1,4 @@
-"""A campaign: batch after batch until its time is over, each finding shrunk and written down.
+"""A campaign: plays batches until its time is over, and shrinks and writes each finding.
 
 It folds results in task order, so the number of workers does not change the outcome.
 """
@@ -29,7 +29,7 @@ from harness.fuzz.time_share import TimeShare
 from harness.plugins import loaded_modules
 
 _PARENTS = 12
-"""The most parents that a batch gets."""
+"""The most parents of a batch."""
 
 
 class Campaign:
@@ -53,9 +53,9 @@ class Campaign:
         self.until_s: float | None = None
 
     def task(self, most: int | None) -> Task | None:
-        """The next task: a finding to shrink, else a batch; None when there is none now.
+        """Return the next task: a finding to shrink, else a batch; None if there is none now.
 
-        The campaign gets at most `most` examples in all.
+        The campaign plays at most `most` examples in all.
         """
         if is_late(self.until_s):
             return None
@@ -66,7 +66,7 @@ class Campaign:
         return self._batch(left) if left > 0 else None
 
     def _shrinking_task(self) -> ShrinkTask | None:
-        """The next finding to shrink: of the code of which the fewest were begun."""
+        """Return the next finding to shrink: one of the code with the fewest begun."""
         left = (f for f in self.findings.waiting if (f.code, f.example) not in self._begun)
         found = min(left, key=lambda f: self._shrinking[f.code], default=None)
         if found is None:
@@ -106,7 +106,7 @@ class Campaign:
         )
 
     def take(self, result: Result) -> Result:
-        """Take a result into the state; returns it as the journal is to hold it."""
+        """Add a result to the state; return it in the form for the journal."""
         if isinstance(result, ShrunkFinding):
             self._share.ended((result.code, result.example))
             self.findings.reduced(result)
@@ -129,17 +129,19 @@ class Campaign:
         return msgspec.structs.replace(result, entries=entries, found=found, runs=())
 
     def is_new(self, line: Result) -> TypeGuard[ShrunkFinding]:
-        """Whether a result that was taken is a finding that is new."""
+        """Whether an added result is a new finding."""
         return any(kept is line for kept in self.findings.kept.values())
 
 
 def begin(folder: Path, plan: CampaignPlan, checks: Iterable[str]) -> tuple[Campaign, Journal]:
-    """A new campaign in a folder, with the loaded plug-ins. The journal's first line is written.
+    """Begin a campaign in a folder with the loaded plug-ins; write the first line of the journal.
 
     Raises InputError for a target that holds a secret.
     """
     if mask(plan.target) != plan.target:
-        what = "holds a secret, and a campaign writes its target down: have it read from a file"
+        what = (
+            "holds a secret, and a campaign stores its target: read the secret from a file instead"
+        )
         raise InputError(what, "--target")
     plan = msgspec.structs.replace(plan, plugins=loaded_modules() or UNSET)
     written = Journal(folder)
@@ -148,10 +150,10 @@ def begin(folder: Path, plan: CampaignPlan, checks: Iterable[str]) -> tuple[Camp
 
 
 def resume(folder: Path, checks: Iterable[str]) -> tuple[Campaign, Journal]:
-    """The campaign of a folder as its journal left it, with the files of all its findings.
+    """Return the campaign of a folder as its journal left it, with the files of all findings.
 
-    Raises InputError for a folder without a journal that can be read, and for a campaign that was
-    begun with other plug-ins than those that are loaded.
+    Raises InputError for a folder without a readable journal, and for a campaign that began with
+    other plug-ins than the loaded ones.
     """
     record = campaign_journal.read(folder)
     begun_with = record.plan.plugins or ()
@@ -175,11 +177,11 @@ def run(
     *,
     examples: int | None = None,
 ) -> Iterator[Result]:
-    """Go on with a campaign; yields each result once it is in the journal.
+    """Continue a campaign; yield each result after it is in the journal.
 
-    It ends after `examples` in all, once every finding is shrunk, or when its time is over. The
-    run that has shown a finding is on disk before that is in the journal. With a time limit an
-    interrupt takes what is done behind a task that is still under way.
+    It ends after `examples` in all with every finding shrunk, or when its time is over. The run of
+    a finding is on disk before the finding is in the journal. With a time limit, an interrupt keeps
+    finished results even if an earlier task still runs.
     """
 
     parked: dict[int, FoundRun] = {}

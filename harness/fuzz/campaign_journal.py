@@ -1,7 +1,7 @@
-"""The journal of a campaign: JSON Lines, appended to as results come in.
+"""The journal of a campaign: JSON Lines, appended as results arrive.
 
 The first line describes the campaign; each other line is a batch's result or a shrunk finding. A
-resume needs the journal alone: it cuts a torn last line and repeats interrupted work.
+resume needs only the journal: it cuts a torn last line and repeats interrupted work.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ VERSION = 2
 
 
 class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
-    """What a campaign is, and what makes it the same one again.
+    """The settings of a campaign, which are enough to repeat it.
 
-    `plugins` are the modules of the plug-ins whose parts it draws from and judges by. Findings of
-    the class `fail_on` and worse are kept. `profile` says what the agent is, and `profile_name` how
-    the user named it; `store` is the one that the command names. A batch has `size` examples.
+    `plugins` are the modules of the plug-ins that it uses. Findings of the class `fail_on` and
+    worse are kept. `profile` is the agent's profile, `profile_name` its name as the user wrote it.
+    `store` is the one that the command names. A batch has `size` examples.
     """
 
     target: str
@@ -53,7 +53,7 @@ _decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 
 
 class Journal:
-    """A journal that is open for writing: each line is on its way to disk when `write` returns."""
+    """A journal open for writing; the operating system has each line when `write` returns."""
 
     def __init__(self, folder: Path, whole_bytes: int = 0) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -61,18 +61,18 @@ class Journal:
         self._file.truncate(whole_bytes)
 
     def write(self, line: Line) -> None:
-        """Append a line. A kill of this process loses nothing of it."""
+        """Append a line; a kill of this process does not lose it."""
         self._file.write(mask_line(msgspec.json.encode(line)) + b"\n")
         self._file.flush()
 
     def close(self) -> None:
-        """Close the file once all of it is on the disk."""
+        """Sync the file to disk and close it."""
         os.fsync(self._file.fileno())
         self._file.close()
 
 
 class CampaignRecord(msgspec.Struct, frozen=True):
-    """What a journal holds; `whole_bytes` is its size without a torn last line."""
+    """The content of a journal; `whole_bytes` is its size without a torn last line."""
 
     plan: CampaignPlan
     lines: tuple[BatchResult | ShrunkFinding, ...]
@@ -80,7 +80,7 @@ class CampaignRecord(msgspec.Struct, frozen=True):
 
 
 def read(folder: Path) -> CampaignRecord:
-    """The journal of a campaign. Raises InputError for a folder that has none, or another's."""
+    """Read the journal of a campaign. Raises InputError for a missing or foreign journal."""
     path = folder / FILE
     if not path.exists():
         raise InputError(f"no campaign here: there is no {FILE}", str(folder))
@@ -88,9 +88,11 @@ def read(folder: Path) -> CampaignRecord:
     whole = data[: data.rfind(b"\n") + 1]
     lines = list(_lines(whole, path))
     if not lines or not isinstance(lines[0], CampaignPlan):
-        raise InputError("does not begin with a campaign: start anew with another --out", str(path))
+        raise InputError(
+            "does not begin with a campaign: start a new one with another --out", str(path)
+        )
     if lines[0].v != VERSION:
-        what = f"a campaign of version {lines[0].v}; this loop-harness goes on with {VERSION}"
+        what = f"a campaign of version {lines[0].v}; this loop-harness continues version {VERSION}"
         raise InputError(what, str(path))
     rest = tuple(line for line in lines[1:] if not isinstance(line, CampaignPlan))
     return CampaignRecord(lines[0], rest, len(whole))

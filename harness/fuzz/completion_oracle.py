@@ -1,7 +1,7 @@
 """The completion oracle: in a benign scenario every agent answers each message.
 
-The checks cannot see an agent that gives up without need. A benign scenario excuses no failure:
-whole session, plain model, working tools, and one fault that passes by itself.
+The checks cannot see an agent that gives up too early. A benign scenario excuses no failure: it has
+a whole session, a plain model, working tools, and at most one fault that passes by itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PASSING = frozenset(
         *("persistence.io_error", "persistence.snapshot_conflict"),
     }
 )
-"""Faults that pass after one strike: a retry is all that it takes."""
+"""Faults that pass after they fired once: one retry is enough."""
 
 TOO_LONG = frozenset(
     {
@@ -41,25 +41,25 @@ TOO_LONG = frozenset(
         "http.too_large_page",
     }
 )
-"""Refusals, in all their shapes, of a conversation that is too long: a shorter one is answered."""
+"""Refusals of a conversation that is too long, in all forms; a shorter one is answered."""
 
 LONG_ENOUGH = 6
-"""Messages of a stored session in which there is something to leave out."""
+"""The least messages of a stored session from which an agent can leave some out."""
 
 FIRST = (1, 2, 3)
-"""Calls that most scenarios make."""
+"""The most calls of most scenarios."""
 
 CALLS = 2
-"""How often the same thing may be done, or fail, before it looks like a circle."""
+"""How often an agent may repeat a call, or fail it, before it looks like a loop."""
 
 
 def expected_of(scenario: Scenario) -> Expect:
-    """What a scenario expects: an answer to each message if it is benign, else nothing."""
+    """Return a scenario's expectation: an answer to each message if it is benign, else nothing."""
     return COMPLETED if is_benign(scenario) else Expect()
 
 
 def once(faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
-    """The last of the faults, striking once, on one of the first calls."""
+    """Return the last of the faults, set to fire once on one of the first calls."""
     return tuple(
         msgspec.structs.replace(
             fault, often="once", then="ok", when=fault.when if fault.when in FIRST else FIRST[0]
@@ -69,7 +69,7 @@ def once(faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
 
 
 def is_benign(scenario: Scenario) -> bool:
-    """Whether nothing in a scenario gives an agent a reason to fail."""
+    """Whether a scenario gives an agent no reason to fail."""
     turns = [turn for turn in turns_of(scenario) if turn.purpose == "main"]
     return (
         scenario.window_tokens is None
@@ -84,8 +84,10 @@ def is_benign(scenario: Scenario) -> bool:
 
 
 def _are_over_soon(scenario: Scenario) -> bool:
-    """No fault, or one that passes; where the conversation has to be shorter, it can be: there is
-    only the stored one, and that is long."""
+    """Whether there is no fault, or one that passes.
+
+    If a fault needs a shorter conversation, the only one must be a long stored session.
+    """
     if len(scenario.faults) > 1:
         return False
     is_long = len(scenario.session.messages) >= LONG_ENOUGH
@@ -100,7 +102,7 @@ def _are_over_soon(scenario: Scenario) -> bool:
 
 
 def _is_sound(stored: Sequence[SeedMessage]) -> bool:
-    """A session that alternates, with a result to each call, and a word in each message."""
+    """Whether a session alternates, with a result for each call and a word in each message."""
     ids = [b["id"] for m in stored for b in blocks_of(m) if b.get("type") == "tool_use"]
     said = all(any(map(_says, blocks_of(message))) for message in stored)
     return is_whole(stored) and said and len(set(ids)) == len(ids)
@@ -112,7 +114,7 @@ def _says(block: dict[str, Json]) -> bool:
 
 
 def _is_plain(turn: Turn, tools: Mapping[str, ToolScript]) -> bool:
-    """A turn of words and whole calls that ends in order; what calls is said once."""
+    """Whether a turn has only text and whole calls and ends normally; one with calls plays once."""
     blocks, calls = turn.blocks, _calls(turn)
     texts = [turn.say, *(b["text"] for b in blocks if b.get("type") == "text")]
     texts = [text for text in texts if text is not None]
@@ -129,19 +131,19 @@ def _is_plain(turn: Turn, tools: Mapping[str, ToolScript]) -> bool:
 
 
 def _calls(turn: Turn) -> list[tuple[str, Json]]:
-    """The calls of a turn: tool and input."""
+    """Yield the calls of a turn: tool and input."""
     short = [(turn.use, {} if turn.input is msgspec.UNSET else turn.input)] if turn.use else []
     return [*short, *((b["name"], b["input"]) for b in turn.blocks if b.get("type") == "tool_use")]
 
 
 def _is_whole_call(name: str, given: Json, tools: Mapping[str, ToolScript]) -> bool:
-    """Whether the tool is there, and is given all that it requires."""
+    """Whether the tool exists, and gets all required keys."""
     tool = tools.get(name)
     return tool is not None and set(tool.input_schema.get("required", ())) <= set(given)
 
 
 def _goes_on(turns: Sequence[Turn], tools: Mapping[str, ToolScript]) -> bool:
-    """Whether no call is made so often, or fails so often, that it looks like a circle."""
+    """Whether no call is made, or fails, so often that it looks like a loop."""
     calls = Counter(canonical([*call]) for turn in turns for call in _calls(turn))
     can_fail = any(
         outcome.error is not None or outcome.raises is not None

@@ -1,8 +1,8 @@
-"""The corpus: the examples that reached something new, and all that has been reached.
+"""The corpus: the examples with new coverage, and the coverage of all.
 
 A run covers (fault, check, kind of event) if the event follows the fault and the check applies.
-Counts of a kind are in powers of two. A batch sees the corpus of the last generation but one, so
-draws do not depend on workers, and no worker waits.
+Counts of a kind are in powers of two. A batch uses the corpus of the generation before the last. So
+random choices do not depend on workers, and no worker waits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OFTEN = frozenset({2, 4, 8, 16, 32})
 
 
 def pairs_of(history: History) -> tuple[Pair, ...]:
-    """The pairs that a run has reached, each once, in the order of its events."""
+    """Return the pairs of a run, each once, in the order of its events."""
     fired: dict[str, None] = {"": None}
     counted: Counter[str] = Counter()
     reached: dict[Pair, None] = {}
@@ -44,12 +44,12 @@ def pairs_of(history: History) -> tuple[Pair, ...]:
 
 
 def checks_not_asked(verdict: Verdict) -> tuple[str, ...]:
-    """The checks that were not applicable to a run."""
+    """Return the checks that were not applicable to a run."""
     return tuple(row.check for row in verdict.not_applicable)
 
 
 def _kinds(event: AnyEvent) -> Iterator[str]:
-    """What an event is, and how it came out; nothing for one that only keeps a value."""
+    """Yield the kind of an event, and its outcome; nothing for one that only keeps a value."""
     match event:
         case Called(request=OutboxRequest() as said):
             yield f"send {said.kind} {said.status}".rstrip()
@@ -75,14 +75,14 @@ def _kinds(event: AnyEvent) -> Iterator[str]:
 
 
 GENERATION = 32
-"""Batches of a generation; also the most batches that are under way at once."""
+"""Batches of a generation; also the most batches that run at once."""
 
 _RECENT = 64
-"""Half of the parents are drawn from so many of the youngest entries."""
+"""Half of the parents are drawn from this number of newest entries."""
 
 
 class CorpusEntry(msgspec.Struct, frozen=True):
-    """An example of the corpus: its choices, what it reached, the checks that did not apply."""
+    """An example of the corpus: its choices, its pairs, the checks that did not apply."""
 
     choices: Choices
     pairs: tuple[Pair, ...] = ()
@@ -90,7 +90,7 @@ class CorpusEntry(msgspec.Struct, frozen=True):
 
 
 class Corpus:
-    """Entries in their order of arrival; `checks` are the names of all checks."""
+    """Entries in order of arrival; `checks` are the names of all checks."""
 
     def __init__(self, checks: Iterable[str]) -> None:
         self._checks = frozenset(checks)
@@ -103,17 +103,17 @@ class Corpus:
 
     @property
     def pairs(self) -> int:
-        """How many pairs of a fault and a kind of event have been reached."""
+        """The number of covered pairs of a fault and a kind of event."""
         return len(self._covered)
 
     @property
     def coverage(self) -> int:
-        """How many triples (fault, check, kind of event) have been reached."""
+        """The number of covered triples (fault, check, kind of event)."""
         return sum(map(len, self._covered.values()))
 
     @property
     def faults(self) -> int:
-        """How many kinds of faults have fired."""
+        """The number of kinds of faults that have fired."""
         return len({fault for fault, _ in self._covered if fault})
 
     def take(self, batch: int, entry: CorpusEntry) -> CorpusEntry | None:

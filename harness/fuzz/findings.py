@@ -1,7 +1,7 @@
 """Findings of a campaign: each is shrunk, written as a scenario file, and played from that file.
 
-Findings are the same if code and structure match: the shrunk scenario without words, numbers and
-ids. Each becomes a failing scenario and a test, both written atomically.
+Two findings are the same if code and structure match; the structure is the shrunk scenario without
+words, numbers and ids. Each becomes a failing scenario and a test, both written atomically.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ TRIES_MAX = 1_500
 """The most candidates that are played for one finding; most findings need far fewer."""
 
 RUNS_OF_AN_END = 2
-"""The last candidate, and the file of the result: what is played once no other candidate is."""
+"""The runs after the search: the last candidate, and the file of the result."""
 
 HANGS_S, HUNG_TRIES_MAX = 10.0, 40
-"""A target that hangs costs its whole real time at each candidate: less of both."""
+"""Smaller limits for a target that hangs: it uses its whole real time at each candidate."""
 
 SHOWN_BY_REFERENCE = "the reference agent shows it too, on the same scenario"
 
@@ -49,8 +49,11 @@ HELLO = Turn(say="hello")
 
 
 class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
-    """The task of shrinking a finding. After `until_s` (seconds of Unix time) no run of it begins,
-    and the smallest scenario by then is the result: its last two runs are begun before that."""
+    """The task of shrinking a finding.
+
+    After `until_s` (seconds of Unix time) no run begins, and the smallest scenario so far is the
+    result. The last two runs begin before that.
+    """
 
     code: str
     example: int
@@ -72,7 +75,7 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
         profile: Profile = NO_PROFILE,
         until_s: float | None = None,
     ) -> ShrinkTask:
-        """The task for a raw finding."""
+        """Return the task for a raw finding."""
         return cls(
             code=found.code, example=found.example, choices=found.choices, target=target,
             wire=wire, fail_on=fail_on, profile=profile, until_s=until_s,
@@ -82,8 +85,8 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
 class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", omit_defaults=True):
     """A finding after it was shrunk.
 
-    `text` is the scenario file of the name `name`. `turns` counts the messages of the model that
-    are left, stored ones too. `failure` says why there is no file that fails.
+    `text` is the text of the scenario file `name`. `turns` counts the remaining messages of the
+    model, stored ones too. `failure` is why no file fails.
     """
 
     code: str
@@ -113,7 +116,7 @@ def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
             keeps = FindingOracle(scenario, target, task.code)
         except InputError:
             why = (
-                "the same choices bring it no more: the agent is not deterministic, "
+                "the same choices do not repeat it: the agent is not deterministic, "
                 "or keeps a session between runs (harness doctor tells)"
             )
             return _failed(task, why)
@@ -140,7 +143,7 @@ def _in_time(
 
 
 def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bool:
-    """Whether the reference agent, with the options of the target, shows the finding as well."""
+    """Whether the reference agent, with the options of the target, shows the finding too."""
     if target.agent is REFERENCE.agent:
         return False
     like = msgspec.structs.replace(REFERENCE, options=target.options)
@@ -161,8 +164,11 @@ def keeps_expectation(keeps: Callable[[Scenario], bool], code: str) -> Callable[
 
 
 def _smallest(scenario: Scenario, keeps: Callable[[Scenario], bool], tries_max: int) -> Scenario:
-    """The smallest scenario. Shrinking only cuts, and may end at a turn that calls a tool where any
-    answer would do, so plain answers are tried too."""
+    """Return the smallest scenario.
+
+    Shrinking only cuts, and may keep a tool call where any answer is enough. So plain answers are
+    tried too.
+    """
     plain = msgspec.structs.replace(scenario, script=(HELLO,))
     small = shrink(plain if keeps(plain) else scenario, keeps, tries_max=tries_max).scenario
     simpler = _with_plain_answers(small, keeps)
@@ -189,7 +195,7 @@ def _written(task: ShrinkTask, small: Scenario, kind: str, target: TargetSpec) -
         found = genuine(run_of(again, target))
         shared = _is_of_the_scenario(again, task.code, target)
     if task.code not in found or shared:
-        why = SHOWN_BY_REFERENCE if shared else "the scenario file of it does not fail"
+        why = SHOWN_BY_REFERENCE if shared else "its scenario file does not fail"
         return _failed(task, why)
     return ShrunkFinding(
         code=task.code,
@@ -208,7 +214,7 @@ def _failed(task: ShrinkTask, why: str) -> ShrunkFinding:
 
 
 def name_of(code: str, kind: str) -> str:
-    """The name of a finding's scenario, which is its file's too: the code, and its shape in short.
+    """Return the name of a finding's scenario and file: the code, and a digest of its shape.
 
     >>> name_of("valid_request.V4", "user text")
     'valid-request-v4-67c83c'
@@ -218,14 +224,15 @@ def name_of(code: str, kind: str) -> str:
 
 
 def model_messages(scenario: Scenario) -> int:
-    """How many messages of the model a scenario holds, without the optional turns that repeat
-    forever."""
+    """Return the number of model messages of a scenario.
+
+    Optional turns that repeat forever do not count."""
     stored = sum(m.role == "assistant" for m in scenario.session.messages)
     return stored + sum(not (t.optional and t.times == "forever") for t in turns_of(scenario))
 
 
 def structure(scenario: Scenario) -> str:
-    """The structure of a scenario in words: its parts, without their texts."""
+    """Return the structure of a scenario as text: its parts, without their texts."""
     return "; ".join(_parts(scenario))
 
 
@@ -258,7 +265,7 @@ def test_{function}(play):
 
 
 class Findings:
-    """All findings of a campaign: raw ones that wait to be shrunk, and shrunk ones."""
+    """All findings of a campaign: raw ones that wait for shrinking, and shrunk ones."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -269,11 +276,11 @@ class Findings:
 
     @property
     def known(self) -> frozenset[str]:
-        """What `found` refuses: by `alike`, and the codes of which there are enough."""
+        """The findings that `found` refuses: by `alike`, and by codes that have enough findings."""
         return frozenset(self._known)
 
     def found(self, found: RawFinding) -> bool:
-        """Take a raw finding; whether it is to be shrunk."""
+        """Add a raw finding; return whether it is to be shrunk."""
         chosen = not {found.alike, found.code} & self._known
         if chosen:
             self._codes[found.code] = self._codes.get(found.code, 0) + 1
@@ -283,8 +290,11 @@ class Findings:
         return chosen
 
     def reduced(self, reduced: ShrunkFinding) -> bool:
-        """Take a shrunk finding; whether it is the first of its code with this structure, or the
-        one of an earlier example: shrinking may end in any order."""
+        """Add a shrunk finding; return whether it is kept.
+
+        It is kept if it is the first of its code and structure, or of an earlier example than that
+        one. Shrinking may end in any order.
+        """
         made = (reduced.code, reduced.example)
         self.waiting = [f for f in self.waiting if (f.code, f.example) != made]
         if reduced.failure:
@@ -301,7 +311,7 @@ def write(
 ) -> Path:
     """Write the two files of a finding, and return the path of the scenario file.
 
-    The test names the profile and the store that the campaign was given.
+    The test names the profile and the store of the campaign.
     """
     inside = folder / FOLDER
     scenario = inside / f"{reduced.name}.yaml"
@@ -317,7 +327,7 @@ def write(
 
 
 def _plain(text: str) -> str:
-    """The text as one line that can stand in a docstring."""
+    """Return the text as one line for a docstring."""
     shown = "".join(c if c.isprintable() and c not in '"\\' else " " for c in text)
     line = " ".join(shown.split())
     return line if len(line) <= 88 else f"{line[:87]}…"

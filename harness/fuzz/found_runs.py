@@ -1,7 +1,7 @@
-"""The runs that showed findings, as files, before anything is shrunk.
+"""The runs with findings, as files, before any shrinking.
 
-A worker sends a run as text, and the process of the campaign writes it: a worker may be on another
-machine. A session folder that was kept is moved from where the worker left it.
+A worker sends a run as text, and the campaign's process writes it, because a worker may be on
+another machine. A kept session folder is moved from where the worker left it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FOUND = "found"
 
 
 class FoundRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that showed findings; `kept` is its session folder, if that was to be kept."""
+    """A run with findings; `kept` is its session folder, if it is kept."""
 
     example: int
     scenario: str
@@ -31,7 +31,7 @@ class FoundRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, example: int, scenario: Scenario, run: Run) -> FoundRun:
-        """The run of an example as texts without secrets."""
+        """Return the run of an example as texts without secrets."""
         named = msgspec.structs.replace(
             scenario, name=f"example-{example}", title=f"Example {example} of a campaign"
         )
@@ -45,13 +45,13 @@ class FoundRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def scenario_file(folder: Path, example: int) -> Path:
-    """Where the scenario of an example is, if it showed a finding."""
+    """Return the path for the scenario of an example with a finding."""
     name = f"example-{example}"
     return folder / FOUND / name / f"{name}.yaml"
 
 
 def write(folder: Path, found: FoundRun) -> None:
-    """Write the files of a run; each is whole or is not there."""
+    """Write the files of a run; each is written atomically."""
     file = scenario_file(folder, found.example)
     write_atomically(file.with_name("history.jsonl"), found.history)
     write_atomically(file.with_name("verdict.json"), found.verdict)

@@ -1,4 +1,4 @@
-"""Inbound traffic: what users and channels do to an agent.
+"""Generates inbound traffic: messages, redeliveries, cancels and disconnects.
 
 Each message is one number; a smaller number is a more ordinary message.
 """
@@ -26,11 +26,11 @@ FIRST_ANSWER: dict[str, Json] = {"after": "model#1"}
 LATER: dict[str, Json] = {"ms": 700}
 
 TIMES: tuple[When, ...] = (*("idle",) * 5, "start", {"ms": 0}, LATER, FIRST_ANSWER)
-"""When a message comes: once no turn is open, or in the middle of one. Each moment is one that
-comes for sure, for a message that nobody can take is a mistake of the scenario."""
+"""When a message comes: with no turn open, or in the middle of one. Each moment is certain
+to come, because a message that cannot be delivered is a mistake of the scenario."""
 
 REPEATED = 4
-"""How far back a message may lie that comes again."""
+"""How many messages back a redelivered message may be."""
 
 CANCELS: tuple[tuple[InboundKind, str, When], ...] = (
     ("cancel", "main", FIRST_ANSWER),
@@ -38,7 +38,7 @@ CANCELS: tuple[tuple[InboundKind, str, When], ...] = (
     ("cancel", "side", FIRST_ANSWER),
     ("disconnect", "main", FIRST_ANSWER),
 )
-"""What takes a turn back, in which session, and when."""
+"""The ways to cancel a turn: what, in which session, and when."""
 
 
 def inbox_of(
@@ -49,10 +49,10 @@ def inbox_of(
     cancels: bool = True,
     is_answered: bool = True,
 ) -> tuple[InboxItem, ...]:
-    """One message or more; from the second on some are odd, or come again.
+    """Return one message or more; from the second on, some are odd or redelivered.
 
-    `bursts`: also in the middle of a turn. `cancels`: users also take turns back. `is_answered`:
-    the model is asked for sure, so something may wait for its first answer.
+    `bursts`: also in the middle of a turn. `cancels`: users also cancel turns. `is_answered`: the
+    model is certainly asked, so a message may wait for its first answer.
     """
     times = _certain(TIMES, is_answered) if bursts else TIMES[:1]
     texts, again = len(TEXTS) * len(SESSIONS) * len(times), REPEATED * len(times) * 4
@@ -69,7 +69,7 @@ def inbox_of(
 
 
 def _certain(times: Sequence[When], is_answered: bool) -> tuple[When, ...]:
-    """The moments that come for sure, a time in place of others."""
+    """Return the moments that are certain to come, with a time in place of the others."""
     return tuple(LATER if t is FIRST_ANSWER and not is_answered else t for t in times)
 
 
@@ -80,7 +80,7 @@ def _message(name: str, number: int, times: Sequence[When]) -> InboxItem:
 
 
 def _again(items: Sequence[InboxItem], number: int, times: Sequence[When]) -> InboxItem:
-    """One of the last messages, word for word."""
+    """Return one of the last messages, word for word."""
     said = [item for item in items if item.kind == "message"]
     when, back = divmod(number, REPEATED)
     return msgspec.structs.replace(said[-1 - back % len(said)], when=times[when % len(times)])

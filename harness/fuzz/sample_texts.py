@@ -1,6 +1,6 @@
 """The texts of generated messages, plain ones first, for shrinking.
 
-They are equal, nested or odd in characters, against code that tells messages apart by text. One
+They are equal, nested or odd in characters, to test code that identifies messages by text. One
 quotes a provider's refusal of a long prompt; from a user or a model it is plain text.
 """
 
@@ -21,12 +21,12 @@ WORDS = (
 )
 
 UNEVEN = "x" + "🙂" * 60
-"""Cut at a round number of bytes or of UTF-16 units, it ends in the middle of a character."""
+"""A cut at a round number of bytes or of UTF-16 units splits a character."""
 
 BLANKS = ("", " \n\t")
 """Texts without a word, which the API refuses."""
 
 
 def word(number: int) -> str:
-    """The text of a number, round and round."""
+    """Return the text of a number, modulo the number of texts."""
     return WORDS[number % len(WORDS)]

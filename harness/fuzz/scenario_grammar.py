@@ -1,7 +1,8 @@
 """The grammar of whole scenarios, for every driver: a function of a `Choose`.
 
-It makes the values of scenario files, so generated and written scenarios run alike. All answers 0
-give the smallest one: one message, no session, no faults, a model that says "Done.".
+It makes the values of scenario files, so generated and written scenarios run in the same way. If
+all answers are 0, the scenario has one message, no session, no faults, and a model that says
+"Done.".
 """
 
 from __future__ import annotations
@@ -38,30 +39,30 @@ from harness.providers import record
 NAME = "generated"
 
 WINDOWS = (None, None, None, 2_000, 400, 200)
-"""Windows in tokens: mostly none, else one that a session soon fills, or that it always does."""
+"""Windows in tokens: mostly none, else one that a session soon fills or always exceeds."""
 
 SMALLEST_UNTOLD_WINDOW = 1_000
-"""The smallest window where a refusal says neither the size of the prompt nor that of the window.
-In a tiny one an agent could not know what fits, not even for the request for a summary."""
+"""The smallest window if a refusal gives neither the size of the prompt nor that of the window.
+In a smaller one an agent cannot know what fits, even for the request for a summary."""
 
 LIMITS = Limits(model_calls=400, tool_calls=400, virtual_s=604_800, restarts=9)
-"""Room for five turns that a slow provider drags on until their budget is spent, and for as many
-starts as there are layers that end an agent, three times each."""
+"""Enough for five turns that a slow provider extends to their budget, and for as many
+starts as there are layers that end an agent, times three."""
 
 LAST_MESSAGE = InboxItem(id="last", text="Are you there?")
-"""The last message where a fault may block others, so that the agent has one to answer."""
+"""The last message if a fault may block others, so that the agent has one to answer."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What narrows the scenarios.
+    """Options that restrict the generated scenarios.
 
     `faults` are patterns of kinds (`("*",)` for all, `("http.*", "tools.raises")`, none by
-    default), of which `mean_faults` are drawn on average; `kills`: those that end the agent are
-    among them. `tools` maps names to input schemas; the scripted model knows `ping` and `look_up`.
-    `damaged`: stored sessions may be. `bursts`: messages come while a turn is open. `cancels`:
-    users take turns back. `spirals`: models repeat themselves without end. `odd`: they say nothing,
-    break off, or call what there is not. `windows`: some have a small context window. Some
-    scenarios have nothing of the kind, and at most a fault that passes: see `completion_oracle`.
+    default); `mean_faults` are drawn on average. `kills`: faults that end the agent are included.
+    `tools` maps names to input schemas; the scripted model knows `ping` and `look_up`. `damaged`:
+    stored sessions may be damaged. `bursts`: messages come while a turn is open. `cancels`: users
+    cancel turns. `spirals`: models repeat themselves without end. `odd`: models say nothing, break
+    off, or call unknown tools. `windows`: some have a small context window. Benign scenarios have
+    none of these, and at most one fault that passes: see `completion_oracle`.
     """
 
     wire: str = DEFAULT_WIRE
@@ -84,22 +85,22 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 STANDARD = Options()
 
 BENIGN_ONE_IN = 6
-"""One in so many scenarios is benign."""
+"""One in this number of scenarios is benign."""
 
 BENIGN_MEAN_FAULTS = 0.8
-"""Faults that are drawn for a benign scenario on average; one stays, and strikes once."""
+"""Faults drawn for a benign scenario on average; one of them stays, and fires once."""
 
 
 def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
-    """A whole scenario; a benign one expects an answer to each message."""
+    """Return a whole scenario; a benign one expects an answer to each message."""
     is_benign = choose(BENIGN_ONE_IN) == BENIGN_ONE_IN - 1
     return benign_scenario(choose, options) if is_benign else _scenario(choose, options)
 
 
 def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
-    """A scenario with at most one fault, which mostly passes by itself.
+    """Return a scenario with at most one fault, which mostly passes by itself.
 
-    If nothing in it is a reason to give up, it expects an answer to each message.
+    If it gives no reason to fail, it expects an answer to each message.
     """
     options = msgspec.structs.replace(
         options, damaged=False, cancels=False, windows=False, spirals=False, odd=False,
@@ -117,7 +118,7 @@ def _benign_faults(patterns: tuple[str, ...], wire: str, tools: bool) -> tuple[s
 
 
 def _scenario(choose: Choose, options: Options) -> Scenario:
-    """Session, inbox, script, tools, faults, dialect, stream, window."""
+    """Draw session, inbox, script, tools, faults, dialect, stream and window."""
     struck = faults_of(
         choose,
         options.faults,
@@ -161,7 +162,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
 def _window(
     choose: Choose, options: Options, struck: Sequence[FaultSpec], dialect: str
 ) -> int | None:
-    """The window; none where a fault may hide a refusal, and no tiny one where it says no sizes."""
+    """Return the window: none if a fault may hide a refusal, not tiny if refusals have no sizes."""
     hides = any(layer_of(spec) in ANSWER_LAYERS and spec.on != "compact" for spec in struck)
     if not options.windows or hides:
         return None

@@ -1,6 +1,6 @@
-"""What a generated model and its tools say: numbers that index tables of turns and outcomes.
+"""Generates the model's turns and the tools' outcomes: numbers index tables of both.
 
-Drawn turns are optional, since the agent decides how many it asks for. A repeating turn follows.
+Drawn turns are optional, because the agent decides how many it asks for. A repeating turn follows.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _SEARCH: dict[str, Json] = {
     "name": "web_search",
     "input": {"query": "Ada"},
 }
-"""A tool of the provider's own, which may make a turn pause."""
+"""A tool of the provider's own, which may pause a turn."""
 
 EXCESSIVE_TOKENS = 3_000_000
-"""Tokens that no turn should cost twice: a model that writes a shelf of books at each step."""
+"""Output tokens of one very long answer; a turn should not pay for two of them."""
 
 TURNS: tuple[Callable[[int], Turn], ...] = (
     lambda n: Turn(say=word(n)),
@@ -73,10 +73,10 @@ TURNS: tuple[Callable[[int], Turn], ...] = (
     lambda n: Turn(blocks=(_THOUGHT, {"type": "text", "text": " "}, _use("ping"))),
     lambda n: Turn(blocks=(_look_up(n),), usage={"output_tokens": EXCESSIVE_TOKENS}),
 )
-"""What a model may say, simple things first."""
+"""The turns of a model, simple ones first."""
 
 PLAIN = 6
-"""So many of the turns are answers, and calls that a tool can carry out."""
+"""The number of turns, from the first, that are answers or valid calls."""
 
 OUTCOMES: tuple[ToolTurn, ...] = (
     ToolTurn(ok="found"),
@@ -89,7 +89,7 @@ OUTCOMES: tuple[ToolTurn, ...] = (
     ToolTurn(bytes=500),
     ToolTurn(error=UNEVEN),
 )
-"""What a tool may answer."""
+"""The outcomes of a tool."""
 
 LAST = Turn(say="Done.", times="forever", optional=True)
 SUMMARY = Turn(say="They greeted each other.", times="forever", optional=True, purpose="compact")
@@ -101,10 +101,10 @@ LASTS: tuple[Turn, ...] = (
     Turn(use="look_up", times="forever", optional=True),
     Turn(blocks=(), times="forever", optional=True),
 )
-"""The turn behind all others: mostly an end, else a model that never comes to one."""
+"""The turn after all others: mostly an end, else a model that does not end."""
 
 TIMES: tuple[Times, ...] = (1, 1, 1, 1, 2, 4, 9)
-"""How often a turn is said."""
+"""How often a turn is played."""
 
 Tools: TypeAlias = Mapping[str, Mapping[str, Json]]
 
@@ -117,10 +117,10 @@ def script_of(
     spirals: bool = True,
     odd: bool = True,
 ) -> tuple[Turn, ...]:
-    """What the model says: some turns, one that never ends, and a summary.
+    """Return the model's script: some turns, one that repeats forever, and a summary.
 
-    `spirals`: it may say a turn again and again, and never come to an end. `odd`: it may say what
-    is no answer and no whole call.
+    `spirals`: it may repeat a turn many times, and without end. `odd`: it may have turns that are
+    neither an answer nor a whole call.
     """
     often = TIMES if spirals else TIMES[:1]
     known = TURNS if odd else TURNS[:PLAIN]
@@ -139,7 +139,7 @@ def _repeated(turn: Callable[[int], Turn], number: int) -> Turn:
 
 
 def tools_of(choose: Choose, tools: Tools = TOOLS) -> dict[str, ToolScript]:
-    """The tools with their scripts; the last answer of a script repeats forever."""
+    """Return the tools with their scripts; the last answer of a script repeats forever."""
     return {
         name: ToolScript(input_schema=dict(schema), script=outcomes_of(choose))
         for name, schema in tools.items()
@@ -147,6 +147,6 @@ def tools_of(choose: Choose, tools: Tools = TOOLS) -> dict[str, ToolScript]:
 
 
 def outcomes_of(choose: Choose) -> tuple[ToolTurn, ...]:
-    """What a tool answers: a few outcomes, of which the last repeats forever."""
+    """Return a tool's script: a few outcomes, of which the last repeats forever."""
     given = [OUTCOMES[n] for n in some(choose, len(OUTCOMES), 3, mean=1)] or [OUTCOMES[0]]
     return (*given[:-1], msgspec.structs.replace(given[-1], times="forever"))

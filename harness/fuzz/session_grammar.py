@@ -1,8 +1,8 @@
 """Stored sessions: valid by construction, or damaged by mutations. Pure.
 
-One number is a round: the user speaks, the assistant answers in steps, each call has its result. A
-mutation has one number, its place, so the shrinker removes each alone. Places count from the end,
-so they stay when earlier messages go.
+One number is a round: a user message, the assistant's steps, a result for each call. A mutation has
+one number, its place, so the shrinker can remove each alone. Places count from the end, so they
+stay the same if earlier messages are removed.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ Mutation: TypeAlias = Callable[[Drafts, int], Drafts]
 
 
 def drop_message(history: Drafts, place: int) -> Drafts:
-    """A message was never stored."""
+    """Remove a message, as if it was never stored."""
     at = _from_end(place, len(history))
     return [*history[:at], *history[at + 1 :]]
 
 
 def drop_block(history: Drafts, place: int) -> Drafts:
-    """One block of a message is missing; perhaps nothing of it is left."""
+    """Remove one block of a message, which may leave it empty."""
     return _on_block(history, place, lambda block: True, lambda block: ())
 
 
 def two_users(history: Drafts, place: int) -> Drafts:
-    """The user has spoken twice without an answer between."""
+    """Make two user messages in a row."""
     return _insert(history, place, DraftMessage("user", ({"type": "text", "text": "Hello?"},)))
 
 
 def duplicate(history: Drafts, place: int) -> Drafts:
-    """A message was stored twice in a row."""
+    """Store a message twice in a row."""
     at = _from_end(place, len(history))
     return [*history[: at + 1], *history[at:]]
 
 
 def swap(history: Drafts, place: int) -> Drafts:
-    """Two neighbours have changed places."""
+    """Swap two neighbouring messages."""
     if len(history) < 2:
         return history
     at = _from_end(place, len(history) - 1)
@@ -61,32 +61,32 @@ def swap(history: Drafts, place: int) -> Drafts:
 
 
 def blank_text(history: Drafts, place: int) -> Drafts:
-    """A text has no word in it."""
+    """Make a text blank."""
     blank: Block = {"type": "text", "text": " \n"}
     return _on_block(history, place, lambda b: b["type"] == "text", lambda b: (blank,))
 
 
 def empty_content(history: Drafts, place: int) -> Drafts:
-    """A message has no content at all."""
+    """Remove all content of a message."""
     at = _from_end(place, len(history))
     emptied = [draft._replace(blocks=()) for draft in history[at : at + 1]]
     return [*history[:at], *emptied, *history[at + 1 :]]
 
 
 def thinking_only(history: Drafts, place: int) -> Drafts:
-    """The assistant thought, and the turn broke off."""
+    """Leave only thinking, as if the turn broke off."""
     thought: Block = {"type": "thinking", "text": "Hm.", "signature": "c2lnbmVk"}
     return _insert(history, place, DraftMessage("assistant", (thought,)))
 
 
 def orphan_result(history: Drafts, place: int) -> Drafts:
-    """A result answers a call that is not there."""
+    """Add a result without a call."""
     orphan: Block = {"type": "tool_result", "id": "gone_1", "content": "found"}
     return _insert(history, place, DraftMessage("user", (orphan,)))
 
 
 def split_pair(history: Drafts, place: int) -> Drafts:
-    """The user's words stand between calls and their results; at the end if there are no calls."""
+    """Put a user message between calls and their results; at the end if there are no calls."""
     calls = [n for n, d in enumerate(history) if any(b["type"] == "tool_use" for b in d.blocks)]
     between = DraftMessage("user", ({"type": "text", "text": "Wait."},))
     at = calls[_from_end(place, len(calls))] + 1 if calls else len(history)
@@ -94,7 +94,7 @@ def split_pair(history: Drafts, place: int) -> Drafts:
 
 
 def duplicate_id(history: Drafts, place: int) -> Drafts:
-    """A provider gives every call the same id; the results name it too."""
+    """Give every call and result the same id."""
     return [
         DraftMessage(d.role, tuple({**b, "id": "same"} if "id" in b else b for b in d.blocks))
         for d in history
@@ -102,7 +102,7 @@ def duplicate_id(history: Drafts, place: int) -> Drafts:
 
 
 def change_id(history: Drafts, place: int) -> Drafts:
-    """The id of one call or one result is another."""
+    """Change the id of one call or one result."""
     return _on_block(history, place, lambda b: "id" in b, lambda b: ({**b, "id": "other_1"},))
 
 
@@ -110,11 +110,11 @@ MUTATIONS: tuple[Mutation, ...] = (
     *(drop_message, drop_block, two_users, duplicate, swap, blank_text),
     *(empty_content, thinking_only, orphan_result, split_pair, duplicate_id, change_id),
 )
-"""All of them, in the order in which they strike."""
+"""All mutations, in the order in which they are applied."""
 
 
 def _from_end(place: int, count: int) -> int:
-    """The index of a place among so many; 0 if there are none."""
+    """Return the index of a place among `count`; 0 if there are none."""
     return count - 1 - place % count if count else 0
 
 
@@ -129,7 +129,7 @@ def _on_block(
     fits: Callable[[Block], bool],
     change: Callable[[Block], tuple[Block, ...]],
 ) -> Drafts:
-    """Put others in the place of one of the blocks that fit."""
+    """Replace one of the blocks that fit."""
     found = [(n, m) for n, d in enumerate(history) for m, b in enumerate(d.blocks) if fits(b)]
     if not found:
         return history
@@ -151,14 +151,14 @@ RESULTS: tuple[object, ...] = (
 )
 
 PLACES = 8
-"""At how many places, from the end, a mutation may strike."""
+"""The number of places, from the end, at which a mutation may be applied."""
 
 NEVER = 24
-"""A mutation is left out so many times as often as it strikes at one of its places."""
+"""The weight of leaving a mutation out, relative to one of its places."""
 
 
 def session_of(choose: Choose, max_rounds: int = 3, damaged: bool = True) -> SeedMessages:
-    """A stored session of a few rounds; `damaged`: with mutations, at most one of each kind."""
+    """Return a stored session of a few rounds; `damaged`: at most one mutation of each kind."""
     kinds = len(SHAPES) * len(WORDS)
     made = count(1)
     rounds = list(some(choose, kinds, max_rounds, mean=1.5))

@@ -1,7 +1,7 @@
 """The pytest plugin: fixtures, scenario files as items, options and ini keys.
 
-Plug-ins are loaded at session start, in each pytest-xdist worker too. Everything else is imported
-when a test first plays.
+Plug-ins are loaded at session start, in each pytest-xdist worker too. All else is imported when a
+test first plays.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Load the plug-ins that the root folder configures, the installed ones, and those of the ini.
 
-    Raises pytest.UsageError for one that cannot be used, and for a wrong option or ini key.
+    Raises pytest.UsageError for an unusable plug-in, and for a wrong option or ini key.
     """
     from harness.plugins import configured
 
@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _scenarios_named(config: pytest.Config) -> frozenset[Path]:
-    """The files that patterns name; pytest walks them too where no path is given."""
+    """Return the files that patterns name; pytest walks them too if no path is given."""
     more = config.getoption("--harness-scenarios")
     patterns = [*config.getini(scenario_items.KEY), *more]
     if not patterns:
@@ -127,15 +127,16 @@ def _scenario_file(parent: pytest.Collector, path: Path, name: str) -> scenario_
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Add the scenarios of the catalogue: they mostly stand in an environment, which pytest does
-    not walk."""
+    """Add the scenarios of the catalogue.
+
+    They are mostly installed in an environment, which pytest does not walk."""
     bundled: frozenset[Path] = config.stash[_BUNDLED]
     for path in sorted(bundled):
         items += session.genitems(_scenario_file(session, path, shown(path)))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Warn of scenario files that a pattern names and pytest does not walk."""
+    """Warn of scenario files that a pattern names but pytest does not walk."""
     config = session.config
     is_part = config.args_source is pytest.Config.ArgsSource.ARGS
     found = () if is_part else config.stash[_SCENARIOS]
@@ -145,7 +146,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _runs_of(config: pytest.Config, path: Path) -> Sequence[Scenario]:
-    """The runs of a scenario file on the wires of the session, or of the profile."""
+    """Return the runs of a scenario file on the wires of the session, or of the profile."""
     from harness.files import load_scenarios
     from harness.pytest_plugin.played_as import spoken
 
@@ -170,7 +171,7 @@ def play(request: pytest.FixtureRequest) -> Play:
 
 
 def play_of(item: pytest.Item, folders: Sequence[Path]) -> Play:
-    """What plays scenarios for a test, as its markers and the session say."""
+    """Return the fixture value that plays scenarios for a test, with the test's settings."""
     config, settings = item.config, _settings(item)
     return Play(
         folders, settings, out=_folder_of(item), profiles=partial(_profile, config),
@@ -181,27 +182,28 @@ def play_of(item: pytest.Item, folders: Sequence[Path]) -> Play:
 
 
 def _seen(item: pytest.Item, runs: Sequence[Run], wanted: frozenset[str] = frozenset()) -> None:
-    """Put the runs of a test into the page of the session, if one is asked for."""
+    """Add the runs of a test to the page of the session, if there is one."""
     if page := session_page.page_of(item.config):
         page.add(item, play_settings.repeat_command(item), runs, wanted)
 
 
 def _settings(item: pytest.Item) -> PlaySettings:
-    """What the markers of a test say, and where they say nothing the session."""
+    """Return the settings of a test's markers, completed by those of the session."""
     with mistakes_told():
         found = play_settings.marked(item)
     return found.over(item.config.stash[_SETTINGS])
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Refuse a marker that cannot be used, whether or not the test plays."""
+    """Refuse an unusable marker, even if the test plays nothing."""
     if item.get_closest_marker(play_settings.MARKER):
         _settings(item)
 
 
 def _folder_of(item: pytest.Item) -> Path | None:
-    """Where the histories of a test are kept: below its own name, so that no test overwrites
-    another's."""
+    """Return the folder for a test's histories.
+
+    It has the test's name, so that tests do not overwrite each other's histories."""
     out: str | None = item.config.getoption("--harness-out")
     if not out:
         return None
@@ -219,7 +221,7 @@ def _note(node: pytest.Item, reasons: Sequence[str]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many runs were not applicable, and why."""
+    """Print how many runs were not applicable, and why."""
     from harness.core.values.visible_text import visible
 
     reports = (r for found in terminalreporter.stats.values() for r in found)
@@ -232,7 +234,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _profile(config: pytest.Config, named: str) -> Profile:
-    """The profile of a name or file; without one that of the configuration."""
+    """Return the profile of a name or file; without one, that of the configuration."""
     found: Configuration = config.stash[_CONFIGURATION]
     return found.chosen_profile(named, config.rootpath)
 
@@ -248,7 +250,7 @@ def cassette(request: pytest.FixtureRequest) -> Cassettes:
 def fake_model(request: pytest.FixtureRequest) -> FakeModel:
     """A model that the test scripts in line: see `harness.FakeModel`.
 
-    A test that passes and leaves something unplayed, or asks something that is not in order, fails.
+    A passing test fails if an answer is unplayed or a request is invalid.
     """
     from harness.runner.fake_model import FakeModel
 
@@ -264,7 +266,7 @@ def fake_model(request: pytest.FixtureRequest) -> FakeModel:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Verify the fake model of a test that raised nothing, and say what it saw in any other."""
+    """Verify the fake model of a test that raised nothing; of a failing test, print findings."""
     try:
         yield
         if (fake := _fake_of(item)) and fake.is_owed:
@@ -282,6 +284,6 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
 
 
 def _fake_of(item: pytest.Item) -> FakeModel | None:
-    """The fake model of a test; None for one without, or with another fixture of that name."""
+    """Return the fake model of a test; None without one, or for another fixture of that name."""
     fake: FakeModel | None = getattr(item, "funcargs", {}).get("fake_model")
     return fake if fake is not None and hasattr(fake, "is_owed") else None

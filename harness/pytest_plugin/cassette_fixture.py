@@ -14,7 +14,7 @@ from harness.pytest_plugin.failure_text import fail
 
 
 class Cassettes:
-    """What the fixture `cassette` gives: call it for a model that plays or records a cassette."""
+    """The value of the fixture `cassette`: call it for a model that plays or records a cassette."""
 
     def __init__(self, folder: Path, test: str, nodeid: str, mode: str) -> None:
         self._folder, self._test, self._nodeid, self._mode = folder, test, nodeid, mode
@@ -22,13 +22,13 @@ class Cassettes:
     def __call__(
         self, name: str | Path = "", *, upstream: str = "", allow: Sequence[str] = ()
     ) -> AbstractContextManager[str]:
-        """In the block, the URL of a model: `with cassette("refund") as url`.
+        """Yield the URL of a model for the block: `with cassette("refund") as url`.
 
-        A name is a file below `cassettes` beside the test, `.yaml` if it has no suffix; without
-        one it is the test's. In the block the environment names the URL, so `Anthropic()` and
-        `OpenAI()` find it by themselves. The test fails when something else is asked than was
-        recorded, when less is, and when there is no cassette and --harness-record does not ask for
-        one. `upstream` is the model's API for recording, `allow` digests of what is no secret.
+        A name is a file below `cassettes` beside the test, `.yaml` if it has no suffix; the default
+        is the test's name. In the block the environment names the URL, so `Anthropic()` and
+        `OpenAI()` find it by themselves. The test fails if a request is not recorded, if a recorded
+        one does not come, or if there is no cassette and no --harness-record. `upstream` is the
+        model's API for recording. `allow` are digests of texts that look like secrets and are none.
         """
         given = Path(name or "".join(c if c.isalnum() or c in "-_." else "-" for c in self._test))
         named = given if given.suffix else given.with_name(f"{given.name}.yaml")
@@ -63,8 +63,8 @@ class Cassettes:
                     patch.setenv(variable, value)
                 yield url
         except NotAsRecorded as error:
-            again = f"record it anew: {self._command('all')}"
-            fail(f"{path} is not what was asked\n{error}\n{again}")
+            again = f"record it again: {self._command('all')}"
+            fail(f"{path} does not match the requests\n{error}\n{again}")
         except InputError as error:
             fail(f"error: {error}")
 

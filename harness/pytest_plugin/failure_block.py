@@ -1,6 +1,6 @@
-"""What a test prints of failing runs: the worst cause, its proof, the repeat line, the rest.
+"""The text of a failing test: the worst cause, its proof, the repeat line, the rest.
 
-However many runs a test has, it prints one block of few lines. `-v` shows each run whole.
+For any number of runs it is one block of few lines. `-v` shows each run whole.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from harness.report.run_summary import RunSummary
 
 WIDTH = 100
 CAUSE_MAX = 240
-"""The most letters of the first line, which pytest repeats in its summary."""
+"""The most characters of the first line, which pytest repeats in its summary."""
 
 FRAMES_MAX, PROOF_MAX = 4, 4
-"""How many frames of a crash, and how many events a block shows."""
+"""The most frames of a crash, and the most events, in a block."""
 
 _LAST = 99
 """The rank of a run without a finding, which is unknown or lacks what a test expects."""
 
 
 class _Cause(msgspec.Struct, frozen=True):
-    """Why a run is not as the test wants it: its text, and its finding if there is one."""
+    """Why a run fails its test: the text, and the finding if there is one."""
 
     text: str
     finding: Finding | None = None
 
     @property
     def key(self) -> str:
-        """What runs with the same cause share: the code, of an end of the target also where."""
+        """The key of runs with the same cause: the code, and for an end of the target its place."""
         if self.finding is None or self.finding.check == "target":
             return self.text
         return self.finding.code
 
 
 def failure_block(runs: Sequence[RunSummary], wanted: frozenset[str], room: int) -> list[str]:
-    """The worst cause with the run that shows it, then the other causes, in at most `room` lines.
+    """Yield the worst cause with a run that shows it, then the others, in at most `room` lines.
 
     `wanted` are the codes that the test expects.
     """
@@ -61,7 +61,7 @@ _Group = list[tuple[_Cause, RunSummary]]
 
 
 def _groups(runs: Sequence[RunSummary], wanted: frozenset[str]) -> list[_Group]:
-    """The runs by their cause, the worst cause first, then the one that most runs have."""
+    """Return the runs by cause: the worst cause first, then the most frequent one."""
     groups: dict[str, _Group] = {}
     for run in runs:
         cause = _cause(run, wanted)
@@ -75,8 +75,9 @@ def _groups(runs: Sequence[RunSummary], wanted: frozenset[str]) -> list[_Group]:
 
 
 def _cause(run: RunSummary, wanted: frozenset[str]) -> _Cause:
-    """The first finding that fails and is not expected; else what is expected and was not found,
-    or why the run is unknown."""
+    """Return the first finding that fails and is not expected.
+
+    Without one, return the expected codes that were not found, or why the run is unknown."""
     verdict = run.verdict
     found = next((f for f in verdict.failing if f.code not in wanted), None)
     missing = sorted(wanted - {f.code for f in verdict.findings})
@@ -103,7 +104,7 @@ def _and_others(group: _Group) -> str:
 
 
 def _proof(run: RunSummary, found: Finding) -> Iterator[str]:
-    """The agent's own lines of a crash, then the events that prove the finding."""
+    """Yield the agent's own lines of a crash, then the events that prove the finding."""
     if found.code == CRASHED:
         yield from (cut(f"    {frame}", WIDTH) for frame in run.frames[-FRAMES_MAX:])
     for n in found.events[:PROOF_MAX]:
@@ -113,7 +114,7 @@ def _proof(run: RunSummary, found: Finding) -> Iterator[str]:
 
 
 def _rest(run: RunSummary, found: Finding | None) -> Iterator[str]:
-    """What follows from the finding, and what stands beside it, each in a line."""
+    """Yield the findings that follow from it, and the other findings, each in a line."""
     findings = run.verdict.findings
     at = findings.index(found) if found else len(findings)
     follows = [*takewhile(lambda finding: finding.follows, findings[at + 1 :])]

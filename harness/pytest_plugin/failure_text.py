@@ -1,4 +1,4 @@
-"""How a fixture fails or skips a test: the one way out for text of strangers in pytest."""
+"""Fails or skips a test for a fixture; all outside text reaches pytest only through here."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from harness.runner import Run
 
 LINES_MAX = 25
-"""How many lines a failing test prints without `-v`."""
+"""The most lines of a failing test without `-v`."""
 
 
 def fail(text: str) -> NoReturn:
-    """Fail the test with a text, in which what others obey is written out."""
+    """Fail the test with a text; control sequences in it are escaped."""
     __tracebackhide__ = True
     pytest.fail(_shown(text), pytrace=False)
 
 
 def _shown(text: str) -> str:
-    """A text without what a terminal, or GitHub Actions, would obey."""
+    """Return a text without control sequences and workflow commands."""
     is_github = os.environ.get("GITHUB_ACTIONS") == "true"
     return without_commands(visible(text)) if is_github else visible(text)
 
 
 @contextmanager
 def mistakes_told() -> Iterator[None]:
-    """In the block a mistake of the user fails the test, in one line and without a traceback."""
+    """In the block, a mistake of the user fails the test in one line, without a traceback."""
     try:
         yield
     except InputError as error:
@@ -41,13 +41,13 @@ def mistakes_told() -> Iterator[None]:
 
 
 def skip(text: str) -> NoReturn:
-    """Skip the test, for a reason of which the same holds."""
+    """Skip the test; the reason is escaped in the same way."""
     __tracebackhide__ = True
     pytest.skip(_shown(text))
 
 
 def report(runs: Sequence[Run], wanted: frozenset[str], repeat: str, whole: bool) -> str:
-    """What a test says of runs that are not as it wants them: one block, or with `whole` all."""
+    """Return the text on runs that fail the test: one block, or with `whole` all runs."""
     from msgspec.structs import replace
 
     from harness.pytest_plugin.failure_block import WIDTH, failure_block

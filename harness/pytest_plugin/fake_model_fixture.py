@@ -1,4 +1,4 @@
-"""The fixture `fake_model`: what a test fails with whose requests are not as scripted."""
+"""The fixture `fake_model`: fails a test whose requests differ from the script."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def verify(fake: FakeModel, repeat: str, *, whole: bool) -> None:
 
 
 def seen(fake: FakeModel, repeat: str) -> str:
-    """What the fake model refuses of the requests of a test that failed by itself; "" for nothing.
+    """Return the findings on the requests of a test that failed by itself; "" for none.
 
-    What was left unplayed is no reason: the test broke off.
+    Unplayed answers do not count, because the test ended early.
     """
     run = fake.judged()
     told = run is not None and any(found.class_ for found in run.verdict.failing)

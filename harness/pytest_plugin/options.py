@@ -13,7 +13,7 @@ MARKER_HELP = (
 
 
 def add(parser: pytest.Parser) -> None:
-    """Tell pytest of all options and ini keys."""
+    """Register all options and ini keys."""
     group = parser.getgroup("harness", "loop-harness: scenarios for LLM agents")
     _of_agents(group)
     _of_runs(group)
@@ -22,16 +22,16 @@ def add(parser: pytest.Parser) -> None:
 
 def _of_agents(group: pytest.OptionGroup) -> None:
     group.addoption(
-        "--harness-target", metavar="SPEC", help="The agent where a test names none: my_app:agent."
+        "--harness-target", metavar="SPEC", help="The agent of tests that name none: my_app:agent."
     )
     group.addoption(
         "--harness-profile",
         metavar="NAME|FILE",
-        help="What the agents are: a configured profile, or a file.",
+        help="The profile of the agents: a configured name, or a file.",
     )
     group.addoption("--harness-wire", metavar="WIRE", help="Play on this wire: openai-chat, ….")
     group.addoption(
-        "--harness-stream", choices=("true", "false"), help="Play streamed, or not streamed."
+        "--harness-stream", choices=("true", "false"), help="Play streamed or not streamed runs."
     )
     group.addoption(
         "--harness-isolate",
@@ -50,14 +50,12 @@ def _of_runs(group: pytest.OptionGroup) -> None:
     )
     group.addoption("--harness-seed", type=int, metavar="N", help="In place of each scenario's.")
     group.addoption("--harness-out", metavar="DIR", help="Keep the history of each run below DIR.")
-    group.addoption(
-        "--harness-html", metavar="FILE", help="Write one HTML file in which all runs can be read."
-    )
+    group.addoption("--harness-html", metavar="FILE", help="Write all runs as one HTML page.")
     group.addoption(
         "--harness-record",
         choices=("none", "once", "all"),
         default="none",
-        help="Which cassettes to record from the real model: none, those that are not there, all.",
+        help="Record cassettes from the real model: none, the missing ones, or all.",
     )
     group.addoption(
         "--harness-no-config",
@@ -67,26 +65,26 @@ def _of_runs(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--harness-fail-on",
         choices=CLASSES,
-        help="From which class on a finding fails a run.",
+        help="The least class of finding that fails a run.",
     )
 
 
 def _ini(parser: pytest.Parser) -> None:
-    parser.addini("harness_fail_on", help="The class where no option names one.")
-    parser.addini("harness_profile", help="The profile where no option names one.")
-    parser.addini("harness_target", help="The agent where no option names one.")
+    parser.addini("harness_fail_on", help="The class if no option names one.")
+    parser.addini("harness_profile", help="The profile if no option names one.")
+    parser.addini("harness_target", help="The agent if no option names one.")
     parser.addini(
         "harness_scenarios",
         type="args",
         default=[],
         help="Scenario files to collect: patterns and folders, from the root folder.",
     )
-    parser.addini("harness_wire", help="The wire where no option names one.")
-    parser.addini("harness_stream", help="true or false where no option says it.")
+    parser.addini("harness_wire", help="The wire if no option names one.")
+    parser.addini("harness_stream", help="true or false, if no option is given.")
     parser.addini(
         "harness_vcr",
         default="false",
-        help="true: play the cassettes of vcrpy strictly: what is changed or not asked for fails.",
+        help="true: play vcrpy cassettes strictly; a changed or missing request fails.",
     )
     parser.addini(
         "harness_plugins",
@@ -97,5 +95,5 @@ def _ini(parser: pytest.Parser) -> None:
 
 
 def mark(config: pytest.Config) -> None:
-    """Tell pytest of the marker, for --strict-markers and --markers."""
+    """Register the marker, for --strict-markers and --markers."""
     config.addinivalue_line("markers", MARKER_HELP)

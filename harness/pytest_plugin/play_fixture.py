@@ -1,6 +1,6 @@
-"""The fixture `play`: the runs of a scenario in a test, and what the test fails with.
+"""The fixture `play`: plays the runs of a scenario in a test, and fails the test.
 
-Everything is imported when a test first plays, so that a session without scenarios pays nothing.
+Modules are imported when a test first plays, so a session without scenarios loses no time.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Runs(Sequence["Run"]):
     def __getitem__(self, index: slice) -> Sequence[Run]: ...
 
     def __getitem__(self, index: int | slice) -> Run | Sequence[Run]:
-        """A run by its index."""
+        """Return a run by its index."""
         return self._runs[index]
 
     def __len__(self) -> int:
         return len(self._runs)
 
     def __repr__(self) -> str:
-        """All runs as a snapshot keeps them: `assert runs == snapshot` with syrupy."""
+        """The text of all runs in a snapshot: `assert runs == snapshot` with syrupy."""
         return "\n\n".join(map(repr, self._runs))
 
     @property
@@ -51,12 +51,12 @@ class Runs(Sequence["Run"]):
 
     @property
     def codes(self) -> frozenset[str]:
-        """The codes that were found."""
+        """The codes of all findings."""
         return frozenset(finding.code for finding in self.findings)
 
 
 class Play:
-    """What the fixture `play` gives: call it with a scenario and an agent."""
+    """The value of the fixture `play`: call it with a scenario and an agent."""
 
     def __init__(
         self,
@@ -98,24 +98,24 @@ class Play:
     ) -> Runs:
         """Play every run of `scenario` (a path, or a value) against `agent`, and judge them.
 
-        A path is looked up in the test's folder, then in the root of the tests; `@loops/circles`
-        is of the catalogue, and `@loops` all of its folder. `agent` is a
-        function of its brief or a target's specification; without one it is that of the marker,
-        the command line, the ini file or the profile. `chat` in its place is a function from
-        the user's text to the answer, sync or async: its own clients find the model at the
-        provider's URL. `variant` plays only the runs of that variant ("" is the
-        baseline), `wire` and `stream` those on that wire, streamed or not; where the file has none,
-        its runs are played so. `world` is `simulate` or `supervise`.
+        A path is looked up in the test's folder, then in the root of the tests; `@loops/circles` is
+        bundled, and `@loops` is its whole folder. `agent` is a function of its brief or a target's
+        specification; the default is that of the marker, the command line, the ini file or the
+        profile. `chat` in its place is a function from the user's text to the answer, sync or
+        async; its own clients find the model at the provider's URL. `variant` plays only the runs
+        of that variant ("" is the baseline). `wire` and `stream` play only those on that wire,
+        streamed or not; if the file has none, its runs are changed to these. `world` is `simulate`
+        or `supervise`.
 
-        The test fails unless every run passes; with `expect` (a code or several) it fails unless
-        each is found in every run, and no other one that fails it; `check=False` leaves the verdict
-        to the test. Runs that need a capability which none of them used are not applicable, and a
-        test without other runs is skipped. `profile` is a configured name, a file or a value;
-        without one the option `--harness-profile` or the configuration names it. Findings of the
-        class `fail_on` (`defect`, `weakness`, `advice`) and worse fail a run; without it those that
-        `--harness-fail-on`, the scenario or the profile says. `options` reach the agent as
-        `brief.options`. An unknown keyword fails the test. What no keyword says, the marker
-        `@pytest.mark.harness` may say.
+        The test fails unless every run passes. With `expect` (a code or several) each run must have
+        each of these findings, and no other one that fails it. `check=False` leaves the verdict to
+        the test. Runs that need a capability which none of them used are not applicable, and a test
+        without other runs is skipped. `profile` is a configured name, a file or a value; without
+        one the option `--harness-profile` or the configuration names it. Findings of the class
+        `fail_on` (`defect`, `weakness`, `advice`) and worse fail a run; the default is that of
+        `--harness-fail-on`, the scenario or the profile. The agent gets `options` as
+        `brief.options`. An unknown keyword fails the test. The marker `@pytest.mark.harness` may
+        set a keyword that is not given.
         """
         __tracebackhide__ = True
         from harness.files.mistakes import look_up
@@ -150,7 +150,7 @@ class Play:
         return _played(found, agent, chat, self._runner(settings, profile))
 
     def _judged(self, runs: list[Run], wanted: frozenset[str], check: bool) -> Runs:
-        """Fail or skip the test where the verdicts say so."""
+        """Fail or skip the test according to the verdicts."""
         __tracebackhide__ = True
         from harness.runner.capability_ledger import settled
 
@@ -198,7 +198,7 @@ class Play:
         yield from (s for s in found if variant in (None, s.variant))
 
     def _path(self, scenario: str | Path) -> Path:
-        """The file or folder that a test names: of the catalogue, or from its own folders."""
+        """Return the file or folder that a test names: of the catalogue, or in its own folders."""
         from harness.core.values.errors import InputError
         from harness.files.bundle import MARK, named_path
 

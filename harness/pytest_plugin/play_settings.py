@@ -1,7 +1,7 @@
-"""How the runs of a test are played: what its markers, the command line and the ini file say.
+"""The settings of a test's runs: from its markers, the command line and the ini file.
 
-A keyword of `play` comes before the marker, the marker of a test before that of its class and its
-module, every marker before the command line, and the command line before the ini file.
+The order of precedence is: a keyword of `play`, the marker of the test, of its class, of its
+module, the command line, the ini file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CLASSES = ("defect", "weakness", "advice")
 
 @dataclass(frozen=True, kw_only=True)
 class PlaySettings:
-    """How runs are played; None leaves a setting to what comes after.
+    """How runs are played; None leaves a setting to the next source.
 
     `target` is a specification or a function of a brief; `profile` a configured name, a file or a
     value.
@@ -43,7 +43,7 @@ class PlaySettings:
     fail_on: Any = None
 
     def over(self, other: PlaySettings) -> PlaySettings:
-        """These settings, and where they say nothing those of another; options are merged."""
+        """Return these settings, completed by those of another; options are merged."""
         merged = {name: _first(getattr(self, name), getattr(other, name)) for name in NAMES}
         if self.options and other.options:
             merged["options"] = {**other.options, **self.options}
@@ -59,7 +59,7 @@ def _first(ours: Any, theirs: Any) -> Any:
 
 
 def checked(given: Mapping[str, Any], place: str) -> PlaySettings:
-    """The settings of these names. Raises InputError for one that is unknown or cannot be used."""
+    """Return settings of names. Raises InputError for an unknown or unusable one."""
     for name, value in given.items():
         if name not in NAMES:
             raise InputError(f"no setting {name!r}; {nearest(name, NAMES)}", place)
@@ -81,7 +81,7 @@ _CHOICES = {"world": ("world", WORLDS), "fail_on": ("class", CLASSES)}
 
 
 def _mistake(name: str, value: Any) -> str:
-    """What is wrong with a value; "" for one that may be used."""
+    """Return the error of a value; "" for a usable one."""
     if name == "target":
         is_one = isinstance(value, str) or callable(value) or hasattr(value, "agent")
         return "" if is_one else f"a specification or a function, not {_kind(value)}"
@@ -112,9 +112,9 @@ def _unknown_wire(name: str) -> str:
 
 
 def marked(node: pytest.Item) -> PlaySettings:
-    """What the markers of a test say, the closest one first.
+    """Return the settings of a test's markers; the closest one wins.
 
-    Raises InputError for a marker that cannot be used.
+    Raises InputError for an unusable marker.
     """
     return reduce(PlaySettings.over, map(_of_marker, node.iter_markers(MARKER)), NOTHING)
 
@@ -127,9 +127,9 @@ def _of_marker(marker: pytest.Mark) -> PlaySettings:
 
 
 def configured(config: pytest.Config) -> PlaySettings:
-    """What the command line says, and the ini file where that says nothing.
+    """Return the settings of the command line, completed by the ini file.
 
-    Raises InputError for a value that cannot be used.
+    Raises InputError for an unusable value.
     """
     line = _of(lambda name: config.getoption(_option(name)), _option, ("seed",))
     return line.over(_of(lambda name: config.getini(f"harness_{name}"), "harness_{}".format))
@@ -142,7 +142,7 @@ def _option(name: str) -> str:
 def _of(
     get: Callable[[str], Any], place: Callable[[str], str], more: tuple[str, ...] = ()
 ) -> PlaySettings:
-    """The settings of one source, which `get` gives by their names, "" and None for nothing."""
+    """Return the settings of one source; `get` returns each by name, "" or None for none."""
     found = NOTHING
     for name in ("target", "profile", "wire", "stream", "fail_on", *more):
         value = get(name)
@@ -157,14 +157,14 @@ def _of(
 
 
 def true_or_false(text: str, place: str) -> bool:
-    """The truth that a text names. Raises InputError for any other text."""
+    """Return the boolean of a text. Raises InputError for any other text."""
     if text not in ("true", "false"):
         raise InputError(f"true or false, not {text!r}", place)
     return text == "true"
 
 
 def repeat_command(item: pytest.Item, settings: PlaySettings = NOTHING) -> str:
-    """The command that plays a test again, from the folder in which pytest was started."""
+    """Return the command that plays a test again, from the folder in which pytest was started."""
     config = item.config
     file, _, name = item.nodeid.partition("::")
     if isinstance(item, ScenarioItem) and is_bundled(file):
@@ -174,7 +174,7 @@ def repeat_command(item: pytest.Item, settings: PlaySettings = NOTHING) -> str:
 
 
 def _run_words(item: ScenarioItem, settings: PlaySettings) -> list[str]:
-    """The options of `harness run` for a run of the catalogue, which pytest takes no path of."""
+    """Return the options of `harness run` for a bundled run, for which pytest takes no path."""
     words = ["--only", item.scenario.run_name]
     for name in ("target", "profile", "seed", "fail_on"):
         value = getattr(settings, name)
@@ -183,7 +183,7 @@ def _run_words(item: ScenarioItem, settings: PlaySettings) -> list[str]:
 
 
 def _root_words(item: pytest.Item) -> list[str]:
-    """What keeps the root folder where it is for a file that does not stand in it."""
+    """Return the options that keep the root folder for a file outside it."""
     config, start = item.config, item.config.invocation_params.dir
     if item.path.is_relative_to(config.rootpath):
         return []
@@ -193,7 +193,7 @@ def _root_words(item: pytest.Item) -> list[str]:
 
 
 def _repeat_words(config: pytest.Config) -> list[str]:
-    """The options of this session without which a test would not be played the same again."""
+    """Return the options of this session that a repeat of a test needs."""
     words = []
     for name in ("target", "profile", "wire", "stream", "seed", "fail_on"):
         value = config.getoption(_option(name))

@@ -1,4 +1,4 @@
-"""What a test plays in place of what stands in the file: another wire, another kind of agent."""
+"""Changes the runs of a file for a test: another wire, another kind of agent."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 def spoken(
     runs: Sequence[Scenario], wires: Sequence[str], stream: bool | None
 ) -> Sequence[Scenario]:
-    """The runs on these wires, streamed or not; where there are none, the runs made so.
+    """Return the runs on these wires, streamed or not; without any, the runs changed to these.
 
-    A run that is made for several wires is made for the first. Raises InputError for an unknown
-    wire.
+    A run that is changed for several wires gets the first. Raises InputError for an unknown wire.
     """
     if wires:
         for wire in wires:
@@ -37,13 +36,13 @@ def spoken(
 
 
 def _once(runs: Sequence[Scenario], **fields: Any) -> list[Scenario]:
-    """The runs with these fields, each name once."""
+    """Return the runs with these fields, each name once."""
     made = [msgspec.structs.replace(run, **fields) for run in runs]
     return list({run.run_name: run for run in made}.values())
 
 
 def beside_any_loop(play: Callable[[], list[Run]]) -> list[Run]:
-    """Play here; in an `async def` test in a thread, for a run has an event loop of its own."""
+    """Play here; in an `async def` test in a thread, because a run has its own event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -53,9 +52,9 @@ def beside_any_loop(play: Callable[[], list[Run]]) -> list[Run]:
 
 
 def agent_of(agent: object, chat: Callable[[str], object] | None) -> Any:
-    """The agent, or the one that `chat` makes. Raises InputError for both, and for none."""
+    """Return the agent, or the one made of `chat`. Raises InputError for both, and for none."""
     if (agent is None) == (chat is None):
-        what = "give an agent or chat=, not both" if agent else "say which agent, or give chat="
+        what = "give an agent or chat=, not both" if agent else "give an agent or chat="
         raise InputError(what, "play")
     if chat is None:
         assert agent is not None

@@ -1,7 +1,6 @@
 """Scenario files as test items: one for each run, `greeting.yaml::baseline@openai-chat+stream`.
 
-A YAML file is collected when a pattern of `harness_scenarios` names it, or the command line does.
-No other file is touched.
+A YAML file is collected only if a pattern of `harness_scenarios` or the command line names it.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ SUFFIXES = (".yaml", ".yml")
 KEY = "harness_scenarios"
 
 TARGETLESS = (
-    "say which agent plays it: --harness-target, the ini key harness_target, or `target` in "
+    "name the agent that plays it: --harness-target, the ini key harness_target, or `target` in "
     "[tool.harness]"
 )
 
 Runs = Callable[[Path], Sequence["Scenario"]]
-"""Gives the runs of a scenario file; raises InputError for one that cannot be used."""
+"""Returns the runs of a scenario file; raises InputError for an unusable one."""
 
 
 class ScenarioFile(pytest.File):
@@ -41,7 +40,7 @@ class ScenarioFile(pytest.File):
         self._runs, self._play = runs, play
 
     def collect(self) -> Iterator[ScenarioItem]:
-        """The runs of the file, each an item."""
+        """Yield the runs of the file, each as an item."""
         from harness.report.run_report import label
 
         try:
@@ -54,7 +53,7 @@ class ScenarioFile(pytest.File):
 
 
 class ScenarioItem(pytest.Item):
-    """A run of a scenario file. It fails as a test with `play` does."""
+    """A run of a scenario file. It fails like a test with `play`."""
 
     def __init__(
         self, *, scenario: Scenario, play: Callable[[ScenarioItem], object], **rest: Any
@@ -68,12 +67,12 @@ class ScenarioItem(pytest.Item):
         self._play(self)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """The file, and the headline of a failure: the scenario's name and the run's."""
+        """Return the file, and the headline of a failure: the scenario's name and the run's."""
         return self.path, None, f"{self.scenario.name}::{self.name}"
 
 
 def matched(patterns: Iterable[str], root: Path) -> frozenset[Path]:
-    """The scenario files that patterns name from the root folder; of a folder all that are below.
+    """Return the scenario files that patterns name from the root folder; of a folder all below it.
 
     Raises InputError for a pattern that names none.
     """
@@ -107,19 +106,19 @@ def _scenarios_of(path: Path) -> list[Path]:
 
 
 def is_bundled(pattern: str) -> bool:
-    """Whether a pattern names what comes along with the package, as `@loops`."""
+    """Whether a pattern is a bundled name, such as `@loops`."""
     return pattern.startswith(MARK)
 
 
 def folders_of(patterns: Iterable[str], root: Path, named: Sequence[str]) -> list[str]:
-    """The folders and files that pytest must walk for the patterns beside those `named`."""
+    """Return the folders and files that pytest must walk for the patterns, beside those `named`."""
     starts = dict.fromkeys(Path(os.path.abspath(root / _fixed(pattern))) for pattern in patterns)
     walked = [Path(os.path.abspath(word.partition("::")[0])) for word in named]
     return [str(start) for start in starts if not any(map(start.is_relative_to, walked))]
 
 
 def unwalked(files: Iterable[Path], seen: Iterable[Path]) -> str:
-    """What to say of files that pytest did not come by, such as those of a hidden folder."""
+    """Return the warning on files that pytest did not walk, such as those of a hidden folder."""
     missed = sorted({*files} - {*seen})
     if not missed:
         return ""
@@ -128,7 +127,7 @@ def unwalked(files: Iterable[Path], seen: Iterable[Path]) -> str:
 
 
 def node_name(path: Path, root: Path) -> str:
-    """The first part of the ids of a file's items: from the root, or after `@` if it came along."""
+    """Return the first part of the ids of a file's items: its path, or `@NAME` if bundled."""
     if path.is_relative_to(root):
         return path.relative_to(root).as_posix()
     short = shown(path)
@@ -136,7 +135,7 @@ def node_name(path: Path, root: Path) -> str:
 
 
 def _fixed(pattern: str) -> str:
-    """The part of a pattern before its first wildcard."""
+    """Return the part of a pattern before its first wildcard."""
     parts = Path(pattern).parts
     plain = next((n for n, part in enumerate(parts) if glob.has_magic(part)), len(parts))
     return str(Path(*parts[:plain]))

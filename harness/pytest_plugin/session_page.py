@@ -1,7 +1,8 @@
 """`--harness-html FILE`: one page of all runs of a session, those of xdist's workers too.
 
-Each process writes its runs into a folder as it plays them; the one that the user started makes the
-page of them at the end. So no run stays in memory, and a worker that dies loses no other's runs.
+Each process writes its runs into a folder as it plays them. At the end the process that the user
+started makes the page. So no run stays in memory, and a worker that dies loses no other worker's
+runs.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _FOLDER = "harness_html"
 
 
 def configure(config: pytest.Config) -> None:
-    """Register what makes the page, if one is asked for.
+    """Register the writer of the page, if the user asked for one.
 
     Raises InputError for a file that cannot be written.
     """
@@ -43,13 +44,13 @@ def configure(config: pytest.Config) -> None:
 
 
 def page_of(config: pytest.Config) -> SessionPage | None:
-    """The page of the session, if one is asked for."""
+    """Return the page of the session, if there is one."""
     found: SessionPage | None = config.pluginmanager.get_plugin(NAME)
     return found
 
 
 class SessionPage:
-    """The runs of a session on their way into the page `file`, kept in `folder` until its end."""
+    """Collects the runs of a session for the page `file`, in `folder` until the end."""
 
     def __init__(self, file: Path, folder: Path, *, is_worker: bool) -> None:
         self._file, self._folder, self._is_worker = file, folder, is_worker
@@ -58,7 +59,7 @@ class SessionPage:
     def add(
         self, item: pytest.Item, repeat: str, runs: Sequence[Run], wanted: frozenset[str]
     ) -> None:
-        """Keep the runs of a test; findings that it wants are known ones."""
+        """Keep the runs of a test; findings that it expects count as known."""
         from msgspec.structs import replace
 
         from harness.report.html.html_page import ORDER, page_part
@@ -104,12 +105,12 @@ class SessionPage:
             yield msgspec.json.decode(whole(path), type=PagePart)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say where the page is."""
+        """Print where the page is."""
         terminalreporter.write_line(f"loop-harness: page {self._file}")
 
 
 def as_wanted(verdict: Verdict, wanted: frozenset[str]) -> Verdict:
-    """The verdict of a run whose test wants these findings: they are known, and fail nothing."""
+    """Return the verdict with the findings that a test expects as known: they do not fail."""
     from msgspec.structs import replace
 
     expected = tuple(f for f in verdict.findings if f.code in wanted)
@@ -122,7 +123,7 @@ def as_wanted(verdict: Verdict, wanted: frozenset[str]) -> Verdict:
 
 
 def _encoded(part: PagePart) -> bytes:
-    """A run as JSON; half of a surrogate pair is written out."""
+    """Return a run as JSON; lone surrogates are escaped."""
     import msgspec
 
     from harness.core.values.messages import printable

@@ -1,6 +1,6 @@
 """The fixtures of vcr suites, for a session without pytest-recording and pytest-vcr.
 
-They go by the names of those two, so that a test, a conftest or a class may define them anew.
+They have the names of those two packages, so a test, a conftest or a class may override them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ILLEGAL = str.maketrans(dict.fromkeys("<>?%*:|\"'/\\", "-"))
 
 @pytest.fixture(scope="module")
 def vcr_config() -> dict[str, Any]:
-    """Settings of vcrpy, for a suite to define anew."""
+    """Settings of vcrpy, for a suite to override."""
     return {}
 
 
@@ -45,7 +45,7 @@ def vcr_cassette_name(default_cassette_name: str) -> str:
 
 @pytest.fixture(autouse=True)
 def vcr(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The cassette of a test that is marked `vcr`; None for any other."""
+    """The cassette of a test with the marker `vcr`; None for any other test."""
     markers = [*request.node.iter_markers("vcr")]
     if not markers:
         yield None
@@ -69,6 +69,6 @@ def vcr_cassette(vcr: Any) -> Any:
 
 
 def _existing(folder: str, names: Sequence[str]) -> str:
-    """The first of these cassettes that is there, else the first."""
+    """Return the first of these cassettes that exists, else the first."""
     paths = [os.path.join(folder, name) for name in names]
     return next((p for p in paths if Path(p).exists() or Path(f"{p}.yaml").exists()), paths[0])

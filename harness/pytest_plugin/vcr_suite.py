@@ -1,8 +1,8 @@
-"""Suites of vcrpy played strictly: with `harness_vcr`, each cassette is matched by its content.
+"""Plays suites of vcrpy strictly: with `harness_vcr`, each cassette is matched by its content.
 
-vcrpy goes on to find the files and to stand between client and network, for every HTTP library that
-it knows. Which recorded answer a request gets is decided here. A changed request and a recorded
-call that is never asked for fail the test. Recording is left to vcrpy.
+vcrpy still finds the files and intercepts each HTTP library that it knows. This file chooses the
+recorded answer to a request. A changed request and an unplayed recorded call fail the test.
+Recording is left to vcrpy.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from harness.runner.recorded_calls import RecordedCalls
 
 
 class StrictCassette(Cassette):  # type: ignore[misc]
-    """A cassette of vcrpy that plays what equals its recording, and nothing else.
+    """A cassette of vcrpy that answers only requests equal to its recording.
 
-    One that vcrpy is to record is a plain cassette.
+    A cassette that vcrpy records is a plain one.
     """
 
     suite: ClassVar[StrictSuite]
@@ -34,7 +34,7 @@ class StrictCassette(Cassette):  # type: ignore[misc]
 
     @classmethod
     def load(cls, **settings: Any) -> Cassette:
-        """The cassette of a file: strict where it is played."""
+        """Return the cassette of a file: a strict one if it is played."""
         made: StrictCassette = super().load(**settings)
         made.file = os.path.relpath(settings["path"])
         mode, exists = made.record_mode, made.rewound
@@ -44,7 +44,7 @@ class StrictCassette(Cassette):  # type: ignore[misc]
         return Cassette.load(**settings)
 
     def open(self) -> None:
-        """Begin to play what was read."""
+        """Begin to play the cassette."""
         self.is_open, self.told = True, 0
         self.scope = self.suite.scopes[-1] if self.suite.scopes else ""
         self.problem = "" if self.rewound else "is not there"
@@ -56,11 +56,11 @@ class StrictCassette(Cassette):  # type: ignore[misc]
         self.suite.opened.append(self)
 
     def can_play_response_for(self, request: Any) -> bool:
-        """Whether a request is answered here: all are that vcrpy is not told to let pass."""
+        """Whether a request is answered here: all, except those that vcrpy lets pass."""
         return self._before_record_request(request) is not None
 
     def play_response(self, request: Any) -> dict[str, Any]:
-        """The recorded response of an equal request, or a refusal that says what is nearest."""
+        """Return the recorded response of an equal request, or a refusal with the nearest one."""
         asked = self._before_record_request(request)
         said = self.calls.answer(
             str(asked.method), asked.uri, _flat(asked.headers), _bytes(asked.body),
@@ -73,16 +73,16 @@ class StrictCassette(Cassette):  # type: ignore[misc]
         return response
 
     def _save(self, force: bool = False) -> None:
-        """Write nothing. Nor does it raise: vcrpy would leave its patches in place."""
+        """Write nothing, and raise nothing, because vcrpy would leave its patches in place."""
         self.is_open = False
 
     @property
     def is_shared(self) -> bool:
-        """Whether several tests play it, so that it is judged when it is closed."""
+        """Whether several tests play it; it is then judged when it is closed."""
         return self.scope not in ("", "function")
 
     def new_misses(self) -> list[str]:
-        """The requests that were refused since it was last asked."""
+        """Return the requests that were refused since the last call."""
         told, self.told = self.told, len(self.calls.misses)
         found = self.calls.misses[told:]
         return [f"the cassette {self.problem}; {found[0]}"] if found and self.problem else found
@@ -131,7 +131,7 @@ def _refusal(status: int, body: bytes) -> dict[str, Any]:
 
 
 def begin(config: pytest.Config) -> None:
-    """Let vcrpy make strict cassettes in this session, and judge those of each test."""
+    """Let vcrpy make strict cassettes in this session, and judge the cassettes of each test."""
     patch = pytest.MonkeyPatch()
     suite = StrictSuite()
     patch.setattr(vcr.config, "Cassette", type("Cassette", (StrictCassette,), {"suite": suite}))
@@ -147,8 +147,8 @@ def begin(config: pytest.Config) -> None:
 class StrictSuite:
     """The hooks that judge the cassettes of each test.
 
-    `opened` are those that are open, or were closed in the test that runs; `scopes` those of the
-    fixtures that are being set up, the innermost last.
+    `opened` are the open cassettes, and those that the running test closed. `scopes` are the scopes
+    of the fixtures in set-up, the innermost last.
     """
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class StrictSuite:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, Any, Any]:
-        """Note in which scope a cassette is opened."""
+        """Note the scope in which a cassette is opened."""
         self.scopes.append(fixturedef.scope)
         try:
             return (yield)
@@ -166,7 +166,7 @@ class StrictSuite:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Let go of the cassettes that were of one test."""
+        """Drop the cassettes of one test."""
         try:
             return (yield)
         finally:
@@ -174,7 +174,7 @@ class StrictSuite:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Fail a test that asked something else than was recorded, or less."""
+        """Fail a test with other requests than recorded, or fewer."""
         raised = ""
         try:
             result = yield
@@ -191,7 +191,7 @@ class StrictSuite:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Judge the cassettes of several tests that are closed now."""
+        """Judge the shared cassettes that are closed now."""
         result = yield
         for each in self.opened:
             unplayed = [*each.calls.unplayed()]
@@ -201,7 +201,7 @@ class StrictSuite:
 
 
 def judge(cassette: StrictCassette, raised: str, again: Sequence[str]) -> None:
-    """Fail the test whose cassette was not played as it was recorded."""
+    """Fail the test if its cassette was not played as recorded."""
     misses = cassette.new_misses()
     unplayed = [] if cassette.is_shared or raised else [*cassette.calls.unplayed()]
     if misses or unplayed:
@@ -215,7 +215,7 @@ def _text(
     raised: str,
     again: Sequence[str] = (),
 ) -> str:
-    """The block of a failing test: what was asked otherwise, then what was not asked."""
+    """Return the block of a failing test: the different requests, then the missing ones."""
     lines = [f"cassette.miss: {misses[0]}"] if misses else []
     lines += [f"  then {miss}" for miss in misses[1:4]]
     if len(misses) > 4:
@@ -231,7 +231,7 @@ def _text(
 
 
 def _again(item: pytest.Item) -> list[str]:
-    """How the test is repeated, and how its cassette is recorded anew."""
+    """Return the commands that repeat the test, and record its cassette again."""
     command = repeat_command(item)
     options = {"--record-mode": "rewrite", "--vcr-record": "all"}
     known = {name for name in options if hasattr(item.config.option, _attribute(name))}

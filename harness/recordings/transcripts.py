@@ -152,7 +152,8 @@ def readable(recording: Recording) -> Recording:
     Without its name or its arguments a call looks like any other one, and what is found in such a
     transcript is not true.
     """
-    unread = {one.name: why for one in recording.transcripts if (why := _unread(one))}
+    read = set[int]()
+    unread = {one.name: why for one in recording.transcripts if (why := _unread(one, read))}
     if not unread:
         return recording
     return msgspec.structs.replace(
@@ -162,12 +163,18 @@ def readable(recording: Recording) -> Recording:
     )
 
 
-def _unread(transcript: Transcript) -> Refusal | None:
-    """Why a transcript is refused, None for one whose calls are all read."""
+def _unread(transcript: Transcript, read: set[int]) -> Refusal | None:
+    """Why a transcript is refused, None for one whose calls are all read.
+
+    `read` are the messages that were looked at, which the calls of one session share.
+    """
     for index, message in enumerate(transcript.messages):
+        if id(message) in read:
+            continue
         for block in message.blocks:
             if reason := _why_unread(block):
                 return Refusal(f"{transcript.name}, message {index}", reason)
+        read.add(id(message))
     return None
 
 

@@ -1,7 +1,7 @@
-"""A baseline: the findings that a project accepts for now, as a table that is read in a diff.
+"""A baseline: the findings that a project accepts for now, as a table for review in a diff.
 
-A row is a run, a code and a cause, sorted, with a note of the user's own. Numbers of lines and
-events do not stand there, so an unrelated change of the agent leaves the rows as they are.
+A row is a run, a code and a cause, with a note by the user; rows are sorted. It has no line or
+event numbers, so an unrelated change of the agent does not change it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from harness.report.run_summary import RunSummary
 VERSION = 1
 HEAD = f"# harness baseline, version {VERSION}"
 GONE_MAX = 3
-"""How many rows that are gone are named."""
+"""The most gone rows that are named."""
 
 COLUMNS = "run\tcode\tcause\tnote"
 
 
 class Accepted(NamedTuple):
-    """A finding that is accepted: the run, the code, and what it comes from."""
+    """An accepted finding: the run, the code, and its cause."""
 
     run: str
     code: str
@@ -35,26 +35,29 @@ class Accepted(NamedTuple):
 
 
 def accepted(run: RunSummary, finding: Finding) -> Accepted:
-    """The row of a finding. Of a crash the cause is the file and the error, of a finding that
-    follows from another that other's code."""
+    """Return the row of a finding.
+
+    The cause of a crash is the file and the error. The cause of a finding that follows from another
+    is the other's code.
+    """
     place = finding.place
     cause = f"{place.file}: {place.error}" if place else finding.follows
     return Accepted(*map(_field, (run.name, finding.code, cause)))
 
 
 def _field(text: str) -> str:
-    """Text as it stands between two tabs."""
+    """Return a text as a field between two tabs."""
     return visible_line(text).encode("utf-8", "backslashreplace").decode()
 
 
 def read(path: Path) -> dict[Accepted, str]:
-    """The rows of a file with their notes; raises InputError with the line of a damaged one."""
+    """Return the rows of a file with their notes. Raises InputError for a damaged row."""
     try:
         head, *lines = whole(path).decode().split("\n")
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 at byte {error.start}", str(path)) from None
     if head != HEAD:
-        raise InputError(f"no baseline that this version reads: its first line is not {HEAD!r}",
+        raise InputError(f"not a baseline of this version: its first line is not {HEAD!r}",
                          f"{path}:1")  # fmt: skip
     if lines[:1] != [COLUMNS]:
         raise InputError(f"the columns are not {COLUMNS.split()}", f"{path}:2")
@@ -66,19 +69,19 @@ def read(path: Path) -> dict[Accepted, str]:
         if not 2 <= len(fields) <= 4 or not fields[0] or not fields[1]:
             raise InputError("a row is run, code, cause and a note, with tabs between",
                              f"{path}:{number}")  # fmt: skip
-        run, code, cause, note = (*fields, "", "")[:4]  # editors strip what is empty at the end
+        run, code, cause, note = (*fields, "", "")[:4]  # editors strip trailing tabs
         rows[Accepted(run, code, cause)] = note
     return rows
 
 
 def text(rows: Mapping[Accepted, str]) -> str:
-    """The file of these rows, sorted."""
+    """Return the file of these rows, sorted."""
     lines = ("\t".join((*row, rows[row])).removesuffix("\t") for row in sorted(rows))
     return "\n".join((HEAD, COLUMNS, *lines, ""))
 
 
 class Comparison:
-    """The runs of a command beside a baseline.
+    """Compares the runs of a command with a baseline.
 
     With `update` each finding that fails a run is accepted, and `rows` is the new baseline.
     """
@@ -90,7 +93,7 @@ class Comparison:
         self._played: set[str] = set()
 
     def take(self, run: RunSummary) -> RunSummary:
-        """The run with its accepted findings set apart as known."""
+        """Return the run with its accepted findings set apart as known."""
         verdict = run.verdict
         if verdict.verdict == "not_applicable":
             return run
@@ -106,28 +109,28 @@ class Comparison:
 
     @property
     def new(self) -> list[Accepted]:
-        """The findings that fail a run and do not stand in the baseline."""
+        """The findings that fail a run and are not in the baseline."""
         return [row for row in self._failing if row not in self._old]
 
     @property
     def gone(self) -> list[Accepted]:
-        """The rows of runs that were played which were not found; those of others may stand."""
+        """The rows of played runs without a finding; rows of other runs may still apply."""
         return sorted(r for r in self._old if r.run in self._played and r not in self._found)
 
     @property
     def standing(self) -> int:
-        """How many rows were found."""
+        """The number of rows with a finding."""
         return sum(row in self._old for row in self._found)
 
     def rows(self) -> dict[Accepted, str]:
-        """The new baseline: what stands, what is new, and what was not played; notes stay."""
+        """The new baseline: found rows, new rows, and rows of runs not played; notes stay."""
         gone = set(self.gone)
         old = {row: note for row, note in self._old.items() if row not in gone}
         return old | dict.fromkeys(self.new, "")
 
 
 def _without(verdict: Verdict, left: tuple[Finding, ...], apart: Iterable[Finding]) -> Verdict:
-    """The verdict in which these findings are known."""
+    """Return the verdict with these findings set apart as known."""
     fails = any(finding.fails(verdict.fail_on) for finding in left)
     word = "fail" if fails else "unknown" if verdict.doubts else "pass"
     changed = (
@@ -137,7 +140,7 @@ def _without(verdict: Verdict, left: tuple[Finding, ...], apart: Iterable[Findin
 
 
 def told(comparison: Comparison, file: Path, written: bool) -> Iterator[str]:
-    """What the baseline says of the runs, in a few lines."""
+    """Yield the differences between the runs and the baseline, in a few lines."""
     new, gone = comparison.new, comparison.gone
     said = f"{comparison.standing} accepted, {len(new)} new, {len(gone)} gone"
     done = "; written" if written else "; --update-baseline writes it" if new or gone else ""

@@ -1,7 +1,7 @@
-"""The findings of many runs by code and cause: how many runs, the class, one run, one line.
+"""Groups the findings of many runs by code and cause: number of runs, class, example run, text.
 
-Only findings that follow from no other are counted. The tally keeps one finding a group, so it
-grows with the number of causes and not with the number of runs.
+Findings that follow from another are not counted. The tally keeps one finding a group, so it grows
+with the number of causes and not with the number of runs.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from harness.report.run_report import Paint, cut, finding_note, one_line, plain
 from harness.report.run_summary import RunSummary
 
 GROUPS_MAX = 20
-"""How many groups a summary shows, so that it stays within a screen."""
+"""The most groups in a summary, so that it fits a screen."""
 
 EXAMPLE_COLUMN_MAX = 44
-"""The widest column of codes beside which an example still stands."""
+"""The widest column of codes that leaves room for an example beside it."""
 
 
 ERRORS_MAX = 3
-"""How many errors of one place are named."""
+"""The most errors that are named for one place."""
 
 
 class CauseGroup(msgspec.Struct):
     """Findings of one cause: how many runs show it, and the run with the shortest name.
 
-    `errors` counts, of crashes at one place, the runs of each error.
+    For crashes at one place, `errors` counts the runs of each error.
     """
 
     finding: Finding
@@ -41,7 +41,7 @@ class CauseGroup(msgspec.Struct):
     errors: dict[str, int] = {}
 
     def add(self, finding: Finding, name: str, fails: bool) -> None:
-        """Count a run in."""
+        """Add a run."""
         self.runs, self.fails = self.runs + 1, self.fails or fails
         if place := finding.place:
             self.errors[place.error] = self.errors.get(place.error, 0) + 1
@@ -50,7 +50,7 @@ class CauseGroup(msgspec.Struct):
 
     @property
     def cause(self) -> str:
-        """The finding in one line; of crashes at one place by several errors all of these."""
+        """The finding in one line; crashes at one place with several errors name them all."""
         place = self.finding.place
         if place is None or len(self.errors) < 2:
             return one_line(self.finding)
@@ -62,12 +62,12 @@ class CauseGroup(msgspec.Struct):
 
     @property
     def title(self) -> str:
-        """The code with its class, and whether it fails no run."""
+        """The code with its class, and a note if it fails no run."""
         return f"{self.finding.code}{finding_note(self.finding, self.fails)}"
 
 
 class CauseTally:
-    """The groups of the runs that were added; `noun` is what a run is called."""
+    """The groups of the added runs; `noun` is the word for a run."""
 
     def __init__(self, noun: str = "run") -> None:
         self._groups: dict[str, CauseGroup] = {}
@@ -75,14 +75,14 @@ class CauseTally:
 
     @classmethod
     def of(cls, runs: Iterable[RunSummary]) -> Self:
-        """The tally of these runs."""
+        """Return the tally of these runs."""
         tally = cls()
         for run in runs:
             tally.add(run.name, run.verdict)
         return tally
 
     def add(self, name: str, verdict: Verdict) -> None:
-        """Count the findings of one run in, each cause once."""
+        """Add the findings of one run, each cause once."""
         seen: set[str] = set()
         for finding in verdict.findings:
             key = _key(finding)
@@ -94,18 +94,18 @@ class CauseTally:
             group.add(finding, name, fails)
 
     def put(self, finding: Finding, name: str, runs: int) -> None:
-        """Take in runs that were counted elsewhere, which all fail by this finding."""
+        """Add runs that were counted elsewhere and that all fail by this finding."""
         self._groups[_key(finding)] = CauseGroup(finding, name, fails=True, runs=runs)
 
     def groups(self) -> list[CauseGroup]:
-        """The groups: what fails first, the worst class first, then the most frequent."""
+        """Return the groups: failing ones first, then by class (worst first), then by frequency."""
         return sorted(
             self._groups.values(),
             key=lambda group: (not group.fails, rank(group.finding), -group.runs),
         )
 
     def lines(self, width: int, paint: Paint = plain, most: int = GROUPS_MAX) -> Iterator[str]:
-        """Two or three lines a group, under a heading; none without a group."""
+        """Yield a heading and two or three lines a group; nothing without a group."""
         groups = self.groups()
         if not groups:
             return
@@ -119,8 +119,11 @@ class CauseTally:
 
 
 def _key(finding: Finding) -> str:
-    """The code; of an end of the target also where it ended, or what is said first if that is
-    all: a program's own words, or those of an older history."""
+    """Return the code; for an end of the target also the place where it ended.
+
+    Without a place it is the beginning of the message: a program's own words, or an older
+    history's.
+    """
     if finding.check != "target":
         return finding.code
     return f"{finding.code} {finding.place or ': '.join(finding.message.split(': ')[:2])}"

@@ -1,6 +1,6 @@
-"""The end of a command's report: causes, classes, and what was not applicable, unknown, unreached.
+"""The end of a command's report: causes, classes, and runs not applicable, unknown or incomplete.
 
-It reads in one screen, however many runs there are. The last line counts the runs.
+It fits one screen for any number of runs. The last line counts the runs.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from harness.report.run_report import WORDS, Paint, plain, wrapped
 from harness.report.run_summary import RunSummary, lacks
 
 REASONS_MAX = 5
-"""How many reasons of one kind are shown."""
+"""The most reasons of one kind that are shown."""
 
 _UNREACHED = {"run.unplayed_turn": "turns of the script", "run.silent_fault": "faults"}
-"""What a run may leave out, by the rule that is then not asked."""
+"""The steps that a run may leave out, by the rule that is then not applied."""
 
 
 def summary(runs: Sequence[RunSummary], width: int, paint: Paint = plain) -> Iterator[str]:
-    """The runs by cause, by class, and by the reasons why something could not be asked.
+    """Yield the runs by cause, by class, and by the reason why a check was not applied.
 
     Each section ends with a blank line.
     """
@@ -37,7 +37,7 @@ def summary(runs: Sequence[RunSummary], width: int, paint: Paint = plain) -> Ite
 
 
 def _ways_on(tally: CauseTally, runs: Sequence[RunSummary]) -> Iterator[str]:
-    """How the first cause is explained, and how its example is played: its report is whole."""
+    """Yield the command that explains the first cause, and the one that plays its example."""
     for group in tally.groups()[:1]:
         repeat = next((run.repeat for run in runs if run.name == group.example), "")
         yield f"explain: harness explain {group.finding.code}"
@@ -46,7 +46,7 @@ def _ways_on(tally: CauseTally, runs: Sequence[RunSummary]) -> Iterator[str]:
 
 
 def _classes(runs: Sequence[RunSummary]) -> Iterator[str]:
-    """The failed runs by the worst class among their causes."""
+    """Yield the failed runs by the worst class among their causes."""
     worst = Counter(_worst_class(run.verdict) for run in runs if run.word == "fail")
     said = [f"{name} {worst[name]}" for name in CLASSES if worst[name]]
     said += [f"no class {worst['']}"] if worst[""] else []
@@ -67,7 +67,7 @@ def _incidents(runs: Sequence[RunSummary]) -> Iterator[str]:
 
 
 def not_applicable(runs: Sequence[RunSummary]) -> Iterator[str]:
-    """The runs that lack something, then the runs that this world or target cannot play."""
+    """Yield the runs that lack a capability, then those that this world or target cannot play."""
     for lack in lacks(runs):
         yield f"{counted(lack.runs, 'run')} not applicable: {lack.reason}{lack.remedy}"
     yield from _by_reason(
@@ -90,8 +90,9 @@ def _unknown(runs: Sequence[RunSummary]) -> Iterator[str]:
 
 
 def _by_reason(word: str, found: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Reasons with how many runs have them; those with one beginning (`needs virtual time: …`)
-    together."""
+    """Yield reasons with their number of runs.
+
+    Reasons with the same beginning (`needs virtual time: …`) count as one."""
     times, first = Counter[str](), dict[str, tuple[str, str]]()
     for reason, name in found:
         head = reason.partition(": ")[0]
@@ -105,7 +106,7 @@ def _by_reason(word: str, found: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _unreached(runs: Sequence[RunSummary]) -> Iterator[str]:
-    """What the agent's policy left out of runs that count."""
+    """Yield the steps that the agent's policy left out of runs that count."""
     left = [
         {lack.check for lack in run.verdict.not_applicable} & {*_UNREACHED}
         for run in runs
@@ -115,11 +116,11 @@ def _unreached(runs: Sequence[RunSummary]) -> Iterator[str]:
     if times:
         runs_left = counted(sum(map(bool, left)), "run")
         parts = ", ".join(f"{what} in {times[c]}" for c, what in _UNREACHED.items() if times[c])
-        yield f"{runs_left} ended before all was reached, which is no finding: {parts}"
+        yield f"{runs_left} ended before the last step, which is no finding: {parts}"
 
 
 def totals(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -> str:
-    """The last line: how many of what, against which target, with which seed."""
+    """Return the last line: counts by verdict, the target and the seed."""
     below = below_words(Counter(f.class_ for run in runs for f in run.verdict.below))
     return f"{counts(runs, paint, planned)}{below}; {_targets(runs)}; {_seeds(runs)}"
 
@@ -127,7 +128,7 @@ def totals(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -
 def counts(
     runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0, noun: str = "run"
 ) -> str:
-    """How many runs there are, and how many of each verdict."""
+    """Return the number of runs, and the number of each verdict."""
     words = Counter(run.word for run in runs)
     parts = [paint(w, f"{words[w]} {verb}") for w, verb in WORDS.items() if words[w]]
     if planned > len(runs):
@@ -136,7 +137,7 @@ def counts(
 
 
 def short_totals(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -> str:
-    """The last line without what is not failing, and without the seeds."""
+    """Return the last line with the failing counts only, and without the seeds."""
     return f"{counts(runs, paint, planned)}; {_targets(runs)}"
 
 
@@ -145,7 +146,7 @@ def _targets(runs: Sequence[RunSummary]) -> str:
 
 
 def below_words(times: Mapping[FindingClass | Literal[""], int]) -> str:
-    """How many findings do not fail a run, by class; "" without any."""
+    """Return the number of findings that fail no run, by class; "" without any."""
     said = [f"{times[c]} {'weaknesses' if c == 'weakness' else c}" for c in CLASSES if times.get(c)]
     return f"; not failing: {', '.join(said)}" if said else ""
 

@@ -1,4 +1,4 @@
-"""A diff as JSON Lines: an object a run that both sides played, then one for all of them."""
+"""A diff as JSON Lines: one object for each run of both sides, then one for all runs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from harness.report.run_diff import Diff, OneSide, RunDiff
 
 
 def json_lines(diff: Diff) -> Iterator[str]:
-    """All lines."""
+    """Yield all lines."""
     yield from map(run_line, diff.runs)
     yield last_line(diff)
 
 
 def run_line(run: RunDiff) -> str:
-    """A run of both sides."""
+    """Return the object of a run of both sides."""
     return line(
         {
             "version": VERSION,
@@ -38,7 +38,7 @@ def run_line(run: RunDiff) -> str:
 
 
 def last_line(diff: Diff) -> str:
-    """What is said of all runs."""
+    """Return the object of all runs."""
     return line(
         {
             "version": VERSION,
@@ -66,7 +66,7 @@ def _finding(found: Finding, fails: bool) -> dict[str, Json]:
 
 
 def _first_call(run: RunDiff) -> dict[str, Json]:
-    """The first call that differs; empty where none does."""
+    """Return the first call that differs; empty if no call differs."""
     if run.change is None:
         return {}
     return {

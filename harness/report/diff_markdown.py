@@ -1,4 +1,4 @@
-"""A diff as Markdown for a pull request: the screen, and each run that differs to unfold."""
+"""A diff as Markdown for a pull request: the screen, and each differing run, folded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.report.run_report import MARKS
 
 
 def markdown_of(diff: Diff, most: int = COMMENT_MAX) -> str:
-    """The summary in at most so many bytes."""
+    """Return the summary in at most `most` bytes."""
     return bounded(list(_parts(diff)), most)
 
 

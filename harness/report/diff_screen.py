@@ -1,4 +1,4 @@
-"""A diff on one screen: findings new and gone, the first calls that differ, the numbers.
+"""A diff on one screen: new and gone findings, the first calls that differ, the numbers.
 
 With `-v` each run that differs follows, with its call on both sides and its numbers.
 """
@@ -15,7 +15,7 @@ from harness.report.run_diff import Diff, RunDiff, by_words
 from harness.report.run_report import Paint, Style, cut, finding_note, one_line, plain
 
 NEW_MAX, GONE_MAX, CALLS_MAX, BESIDE_MAX, LEFT_MAX = 4, 3, 4, 2, 2
-"""How many rows each part of the screen has, with the one that counts what is left out: all of it
+"""The rows of each part of the screen, including the row that counts the omitted ones: the whole
 stays within 24 lines."""
 
 UNITS = {"virtual_s": " s", "real_s": " s"}
@@ -35,13 +35,13 @@ def screen(diff: Diff, width: int, paint: Paint = plain) -> Iterator[str]:
 
 
 def heading(diff: Diff, width: int) -> Iterator[str]:
-    """Which sides there are."""
+    """Yield the names of the two sides."""
     for letter, words in zip("AB", diff.sides, strict=True):
         yield cut(f"{letter}  {words}", width)
 
 
 def counts(diff: Diff, paint: Paint = plain) -> str:
-    """The last line: how many runs differ, of how many."""
+    """Return the last line: how many runs differ, of how many."""
     left = f"; {len(diff.left)} not compared" if diff.left else ""
     said = paint("fail" if diff.has_new else "pass", _how_many(len(diff.unlike), len(diff.runs)))
     return f"{counted(len(diff.runs), 'run')} compared: {said}{left}"
@@ -56,7 +56,7 @@ def _how_many(unlike: int, runs: int) -> str:
 
 
 def tally(diff: Diff, part: str) -> CauseTally:
-    """The findings that are new, or gone, by code and cause; what follows from one is not one."""
+    """Return new or gone findings by code and cause, without those that follow from others."""
     found = CauseTally()
     for run in diff.runs:
         shown = run.new if part == "new" else run.gone
@@ -80,7 +80,7 @@ def _findings(diff: Diff, part: str, width: int, paint: Paint) -> Iterator[str]:
 def _rows(
     rows: Sequence[tuple[str, str]], most: int, width: int, paint: Paint, style: Style = "faint"
 ) -> Iterator[str]:
-    """Lines of a text and an example; what is too much is counted."""
+    """Yield lines of a text and an example; rows beyond `most` are counted."""
     shown = rows if len(rows) <= most else rows[: most - 1]
     column = min(max(len(text) for text, _ in shown), max(width - 30, 30))
     for text, example in shown:
@@ -107,13 +107,13 @@ def _example(runs: Sequence[RunDiff]) -> str:
 def _beside(diff: Diff, width: int, paint: Paint) -> Iterator[str]:
     groups = by_words((what, run) for run in diff.runs for what in run.beside)
     if groups:
-        yield paint("strong", "said with requests, A → B")
+        yield paint("strong", "sent with requests, A → B")
         rows = [(f"{len(runs):>6}  {what}", runs[0].name) for what, runs in groups]
         yield from _rows(rows, BESIDE_MAX, width, paint)
 
 
 def figure_lines(a: Figures, b: Figures, indent: str = "") -> Iterator[str]:
-    """The numbers of both sides, in two lines."""
+    """Yield the numbers of both sides, in two lines."""
     said = [words for name in Figures.__struct_fields__
             if (words := _figure(name, getattr(a, name), getattr(b, name)))]  # fmt: skip
     yield f"{indent}{', '.join(said[:3])}" if said else f"{indent}no call"
@@ -133,7 +133,7 @@ def _figure(name: str, a: float, b: float) -> str:
 
 
 def _left(diff: Diff, width: int) -> Iterator[str]:
-    """Why runs cannot be compared, the most frequent reason first."""
+    """Yield why runs cannot be compared, the most frequent reason first."""
     reasons = sorted(diff.reasons().items(), key=lambda item: -len(item[1]))
     shown = reasons if len(reasons) <= LEFT_MAX else reasons[: LEFT_MAX - 1]
     for reason, names in shown:
@@ -144,7 +144,7 @@ def _left(diff: Diff, width: int) -> Iterator[str]:
 
 
 def details(diff: Diff, width: int, paint: Paint = plain) -> Iterator[str]:
-    """Each run that differs, and each that cannot be compared."""
+    """Yield each run that differs, and each that cannot be compared."""
     for run in diff.unlike:
         yield ""
         yield paint("strong", run.name)
@@ -154,7 +154,7 @@ def details(diff: Diff, width: int, paint: Paint = plain) -> Iterator[str]:
 
 
 def run_lines(run: RunDiff, width: int, paint: Paint = plain) -> Iterator[str]:
-    """What differs in one run."""
+    """Yield the differences of one run."""
     yield f"  A {run.a.verdict}, {run.a.outcome}; B {run.b.verdict}, {run.b.outcome}"
     yield from _found("new ", run.new, run.failing, width, paint)
     yield from _found("gone", run.gone, (), width, paint)
@@ -163,7 +163,7 @@ def run_lines(run: RunDiff, width: int, paint: Paint = plain) -> Iterator[str]:
         for name, side in (("A", run.a), ("B", run.b)):
             said = f"{side.call} #{side.event}  {side.line}".strip() if side.event else "no call"
             yield paint("faint", cut(f"    {name} {said}", width))
-    yield from (cut(f"  said with requests: {what}", width) for what in run.beside)
+    yield from (cut(f"  sent with requests: {what}", width) for what in run.beside)
     yield from figure_lines(run.a.figures, run.b.figures, "  ")
     yield paint("faint", f"  A {run.a.history}")
     yield paint("faint", f"  B {run.b.history}")

@@ -53,7 +53,7 @@ def quoted(text: str, cut: int = CUT) -> str:
 
 
 def short(value: Json, cut: int = CUT) -> str:
-    """A JSON value on one line, cut at `cut` characters; a text in quotes."""
+    """Return a JSON value on one line, cut at `cut` characters; a text in quotes."""
     if isinstance(value, str):
         return quoted(value, cut)
     return _cut(canonical(value), cut)
@@ -66,17 +66,17 @@ def _cut(text: str, cut: int) -> str:
 
 
 def at(ms: int) -> str:
-    """A time of the run's clock in seconds, to the millisecond."""
+    """Return a time of the run's clock in seconds, to the millisecond."""
     return f"{ms / 1000:.3f} s"
 
 
 def counted(n: int, noun: str) -> str:
-    """A number with its noun: `1 turn`, `2 turns`."""
+    """Return a number with its noun: `1 turn`, `2 turns`."""
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def two_figures(value: float) -> str:
-    """A rate in two figures: a program plays less than one run a second.
+    """Return a rate in two figures, because a program plays less than one run a second.
 
     >>> two_figures(0.3456), two_figures(2.345), two_figures(123.4)
     ('0.35', '2.3', '123')
@@ -85,7 +85,7 @@ def two_figures(value: float) -> str:
 
 
 def message_words(message: Message) -> str:
-    """What a message says, block by block."""
+    """Return the text of a message, block by block."""
     return ", ".join(_block(block) for block in message.blocks) or "nothing"
 
 
@@ -104,7 +104,7 @@ def _block(block: object) -> str:
 
 
 def event_lines(history: History, only: Iterable[int] | None = None) -> dict[int, str]:
-    """The line of each event that has one, by `n`; of the events `only` where given."""
+    """Return the line of each event that has one, by `n`; `only` selects events."""
     wanted = None if only is None else set(only)
     called = {event.key: event for event in history.events if isinstance(event, Called)}
     found = {}

@@ -1,7 +1,7 @@
 """The first screen of a command with many runs: what is wrong with the agent, in 24 lines.
 
-The causes stand in the order of their weight, each with its runs and a command that repeats one.
-A line that is longer than the screen counts as the lines that it takes there.
+The causes come in order of weight, each with its number of runs and a command that repeats one. A
+line wider than the screen counts as the rows that it takes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from harness.report.run_report import Paint, cut, plain, wrapped
 from harness.report.run_summary import RunSummary, lacks
 
 ROWS = 24
-"""How many lines a terminal has at least."""
+"""The least number of lines of a terminal."""
 
 REASONS_MAX = 2
-"""How many rows the reasons of one kind may take."""
+"""The most rows for the reasons of one kind."""
 
 
 def first_screen(
@@ -31,9 +31,9 @@ def first_screen(
     report: str = "",
     again: Callable[[str], str] | None = None,
 ) -> list[str]:
-    """The lines; `report` is the file that holds every run, `planned` the number of runs.
+    """Yield the lines; `report` is the file that holds every run, `planned` the number of runs.
 
-    `again` gives the command that repeats the run of a name, if it is another than the run's own.
+    `again` returns the command that repeats a run by name, if it differs from the run's own.
     """
     repeats = {run.name: run.repeat for run in runs}
     groups, repeat = CauseTally.of(runs).groups(), again or repeats.__getitem__
@@ -55,7 +55,7 @@ def _causes(
     room: int,
     paint: Paint,
 ) -> Iterator[str]:
-    """As many causes as fit into the room; one line says what else there is."""
+    """Return as many causes as fit into `room`; one line counts the others."""
     if not groups:
         return
     yield paint("strong", " runs  cause, and a command that repeats one of them")
@@ -83,7 +83,7 @@ def _left(groups: Sequence[CauseGroup]) -> str:
 
 
 def _reasons(runs: Sequence[RunSummary], width: int) -> Iterator[str]:
-    """What was not applicable and unknown, and which incidents would be repeated."""
+    """Yield the runs not applicable and unknown, and the incidents that would be repeated."""
     missing: Counter[str] = Counter()
     for lack in lacks(runs):
         missing[lack.name] += lack.runs
@@ -105,7 +105,7 @@ def _reasons(runs: Sequence[RunSummary], width: int) -> Iterator[str]:
 
 
 def _otherwise(runs: Sequence[RunSummary]) -> int:
-    """How many runs are not applicable although they lack no capability and no package."""
+    """Return the number of runs that are not applicable for a reason other than a lack."""
     return sum(
         run.word == "not_applicable" and not any(n.missing for n in run.verdict.not_applicable)
         for run in runs
@@ -113,7 +113,7 @@ def _otherwise(runs: Sequence[RunSummary]) -> int:
 
 
 def _short(text: str, width: int) -> Iterable[str]:
-    """Prose in as many rows as reasons may take."""
+    """Return prose in at most the rows of a reason."""
     lines = list(wrapped(text, width, ""))
     if len(lines) > REASONS_MAX:
         lines[REASONS_MAX - 1] = cut(f"{lines[REASONS_MAX - 1]} …", width)
@@ -121,7 +121,7 @@ def _short(text: str, width: int) -> Iterable[str]:
 
 
 def _ways_on(groups: Sequence[CauseGroup], report: str) -> Iterator[str]:
-    """How a cause is explained, and where every run is."""
+    """Yield the command that explains a cause, and the file with every run."""
     for group in groups[:1]:
         yield f"explain: harness explain {group.finding.code}"
     if report:

@@ -1,4 +1,4 @@
-"""Causes as annotations of GitHub Actions: at most ten of a kind, which is what GitHub shows.
+"""Causes as annotations of GitHub Actions: at most ten of a kind, because GitHub shows no more.
 
 A crash is shown at the line of the agent, any other cause at its scenario. A file is named by its
 path below the checked-out repository.
@@ -20,15 +20,15 @@ from harness.report.event_lines import counted
 from harness.report.run_summary import RunSummary
 
 KIND_MAX = 10
-"""How many annotations of one kind GitHub shows of a step."""
+"""The most annotations of one kind that GitHub shows for a step."""
 
 Kind = Literal["error", "warning", "notice"]
 
 
 def annotation_lines(runs: Sequence[RunSummary], root: Path, noun: str = "run") -> Iterator[str]:
-    """A line for each cause; `root` is the folder of the repository.
+    """Yield a line for each cause; `root` is the folder of the repository.
 
-    What fails is an error, a doubt a warning, what does not fail a notice.
+    A cause that fails is an error, a doubt is a warning, any other cause is a notice.
     """
     by_name = {run.name: run for run in runs}
     groups = CauseTally.of(runs).groups()
@@ -39,7 +39,7 @@ def annotation_lines(runs: Sequence[RunSummary], root: Path, noun: str = "run") 
 
 
 def _at_most(kind: str, lines: Sequence[str]) -> Iterator[str]:
-    """The lines; the last one that GitHub shows says how many more there are."""
+    """Yield the lines; the last one that GitHub shows counts the rest."""
     if len(lines) <= KIND_MAX:
         yield from lines
         return
@@ -65,7 +65,7 @@ def _doubts(runs: Sequence[RunSummary]) -> Iterator[str]:
 
 
 def _place(run: RunSummary) -> tuple[str, int]:
-    """The file of the scenario, and the line at which its variant begins."""
+    """Return the file of the scenario, and the line at which its variant begins."""
     variant = run.name.removeprefix(run.scenario).partition("@")[0].partition("+")[0].strip("/")
     is_scenario = run.file.endswith((".yaml", ".yml"))
     try:
@@ -77,7 +77,7 @@ def _place(run: RunSummary) -> tuple[str, int]:
 
 
 def _below(root: Path, file: str, line: int) -> dict[str, str]:
-    """The file below the repository; nothing for one that stands elsewhere."""
+    """Return the file's path below the repository; nothing for a file outside it."""
     path = os.path.abspath(file)
     relative = os.path.relpath(path, root)
     is_there = bool(file) and os.path.isfile(path) and not relative.startswith("..")
@@ -85,7 +85,7 @@ def _below(root: Path, file: str, line: int) -> dict[str, str]:
 
 
 def command(kind: str, message: str, **properties: str) -> str:
-    """A workflow command: properties and message are escaped, so that text stays text."""
+    """Return a workflow command, with properties and message escaped."""
     said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     lines = "%0A".join(_data(visible_line(line)) for line in message.split("\n"))
     return f"::{kind} {said}::{lines}" if said else f"::{kind}::{lines}"

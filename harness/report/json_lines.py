@@ -1,4 +1,4 @@
-"""The JSON Lines of the command line; the contract sets the keys."""
+"""The JSON Lines of the command line; docs/outputs.md promises the keys."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from harness.report.baseline import Comparison
 from harness.report.run_summary import Lack, RunSummary
 
 VERSION = 1
-"""The version of the keys of a run and of a transcript: docs/outputs.md says what it promises."""
+"""The version of the keys of a run and of a transcript; docs/outputs.md has its promises."""
 
 
 def line(value: Json) -> str:
-    """A value as one line of JSON, keys in the order in which they stand."""
+    """Return a value as one line of JSON, with keys in the order of the value."""
     return msgspec.json.encode(value).decode()
 
 
 def run_line(run: RunSummary) -> str:
-    """A run: its name, how it was played, its verdict with findings, and what is on disk."""
+    """Return a run: its name, how it was played, its verdict with findings, and its files."""
     verdict = run.verdict
     return line(
         {
@@ -48,15 +48,16 @@ def run_line(run: RunSummary) -> str:
 
 
 def last_line(missing: Sequence[Lack], not_played: int) -> str:
-    """The runs that are not applicable (missing, reason, runs of each lack), and how many runs
-    were not played, if any were not."""
+    """Return the lacks (missing, reason, runs) behind runs that are not applicable.
+
+    The object also has the number of runs not played, if it is not 0."""
     said: dict[str, Json] = {"not_applicable": [msgspec.to_builtins(lack) for lack in missing]}
     said["version"] = VERSION
     return line(said | ({"not_played": not_played} if not_played else {}))
 
 
 def baseline_line(comparison: Comparison) -> str:
-    """A baseline beside the runs: how many rows stand, which findings are new and which gone."""
+    """Return a baseline's comparison: the number of found rows, the new findings, the gone rows."""
     new, gone = ([row._asdict() for row in rows] for rows in (comparison.new, comparison.gone))
     return line({"version": VERSION, "accepted": comparison.standing, "new": new, "gone": gone})
 
@@ -71,7 +72,7 @@ def judged_line(
     asked: Sequence[str] = (),
     asked_of: int = 0,
 ) -> str:
-    """A transcript: file, transcript, format, verdict, what could be asked, findings, counts."""
+    """Return a transcript: file, transcript, format, verdict, applied checks, findings, counts."""
     return line(
         {
             "version": VERSION,
@@ -92,8 +93,11 @@ def judged_line(
 
 
 def finding(found: Finding, repeat: str) -> dict[str, Json]:
-    """A finding: code, class, check, message, its events by `n`, the code that it
-    follows from, the command that repeats it."""
+    """Return a finding as an object.
+
+    It has code, class, check, message, events by `n`, the code that it follows from, and the
+    command that repeats it.
+    """
     return {
         "code": found.code,
         "class": found.class_,
@@ -106,5 +110,5 @@ def finding(found: Finding, repeat: str) -> dict[str, Json]:
 
 
 def not_applicable(checks: tuple[NotApplicable, ...]) -> list[dict[str, str]]:
-    """Checks that could not be asked, and why."""
+    """Return the checks that were not applicable, with reasons."""
     return [{"check": n.check, "reason": n.reason} for n in checks]

@@ -1,4 +1,4 @@
-"""The text of `judge`: a line for each file, its findings, the refusals, the totals."""
+"""The text report of `judge`: a line for each file, its findings, the refusals, the totals."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from harness.report.run_report import (
 
 
 class JudgedTranscript(msgspec.Struct, frozen=True, kw_only=True):
-    """One transcript of a file: its verdict, the counts over it, the lines that prove findings.
+    """One transcript of a file: its verdict, its counts, the lines that prove findings.
 
-    `asked` names the checks that could be asked, `asked_of` says how many were to be.
+    `asked` names the applied checks; `asked_of` is the number of all checks.
     """
 
     name: str
@@ -46,7 +46,7 @@ class JudgedTranscript(msgspec.Struct, frozen=True, kw_only=True):
 class JudgedFile(msgspec.Struct, frozen=True, kw_only=True):
     """One file; `refusals` are the reasons why it, or parts of it, could not be read.
 
-    `named`: the user named the file itself.
+    `named`: the user named the file itself, not a folder.
     """
 
     path: str
@@ -58,17 +58,17 @@ class JudgedFile(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def word(self) -> VerdictWord:
-        """The worst verdict of its transcripts."""
+        """Return the worst verdict of its transcripts."""
         return worst(*(t.verdict.verdict for t in self.transcripts))
 
 
 def judge_command(path: str) -> str:
-    """The command that judges a file again."""
+    """Return the command that judges a file again."""
     return shlex.join(["harness", "judge", path])
 
 
 def json_lines(file: JudgedFile) -> Iterator[str]:
-    """The contract's object for each transcript."""
+    """Yield the JSON object of each transcript."""
     for t in file.transcripts:
         yield judged_line(
             file.path, t.name, file.format, t.verdict, t.counts, judge_command(file.path),
@@ -79,10 +79,10 @@ def json_lines(file: JudgedFile) -> Iterator[str]:
 def text(
     file: JudgedFile, width: int, paint: Paint = plain, verbose: bool = False
 ) -> Iterator[str]:
-    """A file's line, what could be asked of it, and its findings with the events that prove them.
+    """Yield a file's line, its applied checks, and its findings with the events that prove them.
 
-    A file that was found in a folder has none when it passes, unless `verbose`. Of findings of one
-    code the first ones of the file are shown.
+    A file in a folder has no line if it passes, unless `verbose`. For each code, only the first
+    findings of the file are shown.
     """
     if file.transcripts and (file.named or verbose or file.word != "pass"):
         yield from _heading(file, width, paint, verbose)
@@ -107,7 +107,7 @@ def _heading(file: JudgedFile, width: int, paint: Paint, verbose: bool) -> Itera
 
 
 def _findings(file: JudgedFile, width: int, paint: Paint, verbose: bool) -> Iterator[str]:
-    """The findings of the transcripts, the worst ones first; of many alike the first ones."""
+    """Yield the findings of the transcripts, the worst first; of one code only the first ones."""
     shown = Counter[str]()
     left, places = Counter[str](), Counter[str]()
     for transcript in sorted(file.transcripts, key=_worst_rank):
@@ -158,7 +158,7 @@ class JudgedTotals:
         self._asked_of = 0
 
     def add(self, file: JudgedFile) -> None:
-        """Count a file in."""
+        """Add a file."""
         self.files += 1
         self._refused.update(file.refusals)
         for transcript in file.transcripts:
@@ -169,9 +169,9 @@ class JudgedTotals:
             self._asked_of = max(self._asked_of, transcript.asked_of)
 
     def ending(self, width: int, paint: Paint = plain, verbose: bool = False) -> Iterator[str]:
-        """The findings by cause, what could be asked, the refusals by reason, and the totals.
+        """Yield the findings by cause, the applied checks, the refusals by reason, and the totals.
 
-        Without `verbose` it reads in one screen.
+        Without `verbose` it fits one screen.
         """
         most = GROUPS_MAX if verbose else CAUSES_MAX
         causes = self._causes.lines(width, paint, most)
@@ -190,7 +190,7 @@ class JudgedTotals:
         return f"{totals}: {said or 'none'}{below}; {self._refused.total()} refused"
 
     def _shares(self, width: int) -> Iterator[str]:
-        """Which checks could be asked, of how many transcripts; one file tells it at its head."""
+        """Yield the applied checks by number of transcripts; a single file lists them first."""
         if self.files < 2:
             return
         groups: dict[int, list[str]] = {}
@@ -201,7 +201,7 @@ class JudgedTotals:
             for number, names in [*groups.items()][:GROUPS_OF_CHECKS_MAX]
         ]
         if said:
-            whole = f"asked {len(self._asked)} of {self._asked_of} checks: {'; '.join(said)}"
+            whole = f"applied {len(self._asked)} of {self._asked_of} checks: {'; '.join(said)}"
             more = len(self._asked) - sum(map(len, [*groups.values()][:GROUPS_OF_CHECKS_MAX]))
             yield from wrapped(whole + (f"; and {more} more" if more else ""), width, "")
 
@@ -210,7 +210,7 @@ class JudgedTotals:
         return self.words.total()
 
     def _refusals(self, width: int) -> Iterator[str]:
-        """The refusals by the beginnings of their reasons."""
+        """Yield the refusals, grouped by the beginning of the reason."""
         heads = Counter[str]()
         for reason, number in self._refused.items():
             heads[reason.partition(": ")[0]] += number
@@ -221,7 +221,7 @@ class JudgedTotals:
         yield from wrapped(f"refused: {'; '.join(said)} (-v: all reasons)", width, "")
 
     def json_line(self) -> str:
-        """The totals as an object, for a command that judges more than one file."""
+        """Return the totals as an object, for a command that judges more than one file."""
         words: dict[str, Json] = {WORDS[word]: number for word, number in self.words.items()}
         totals = {"files": self.files, "transcripts": self._all, **words}
         asked = {"asked": dict(self._asked.most_common()), "asked_of": self._asked_of}
@@ -229,13 +229,13 @@ class JudgedTotals:
 
 
 CAUSES_MAX = 4
-"""How many causes stand in a summary of one screen."""
+"""The most causes in a summary of one screen."""
 
 GROUPS_OF_CHECKS_MAX = 4
-"""How many groups of checks, each asked of as many transcripts, stand there."""
+"""The most groups of checks, by number of transcripts, in a summary of one screen."""
 
 REASONS_MAX = 4
-"""How many reasons for refusals stand there."""
+"""The most reasons for refusals in a summary of one screen."""
 
 
 def _table(title: str, times: Counter[str]) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""Transcripts as runs, for the files and the baseline that `judge` shares with `run`.
+"""Presents transcripts as runs, for the files and the baseline that `judge` shares with `run`.
 
-A recording stands for a scenario and each of its transcripts for a run, FILE/TRANSCRIPT.
+A recording is treated as a scenario and each of its transcripts as a run, FILE/TRANSCRIPT.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ NOUN = "transcript"
 
 
 def judged_runs(file: JudgedFile) -> Iterator[RunSummary]:
-    """A run for each transcript, in their order; at the end one for what a named file refused.
+    """Yield a run for each transcript, in order, then one for the refusals of a named file.
 
-    Refusals of files that were found in a folder are counted in the report alone: most of them are
-    no recordings at all.
+    Refusals of files in a folder are only counted in the report, because most of those files are
+    not recordings.
     """
     for transcript in file.transcripts:
         yield _run(file, transcript.name, transcript.verdict, transcript.evidence)
@@ -36,5 +36,5 @@ def _run(file: JudgedFile, name: str, verdict: Verdict, evidence: dict[int, str]
 
 
 def transcript_name(run: RunSummary) -> str:
-    """The name of the transcript that a run stands for."""
+    """Return the name of the transcript behind a run."""
     return run.name.removeprefix(f"{run.file}/")

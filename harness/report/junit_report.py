@@ -1,8 +1,8 @@
 """Runs as JUnit XML: a suite is a scenario, a case is a run.
 
-The schema of Jenkins gives properties to suites only, so what belongs to one run stands in its
-`system-out`. `time` is real time, as CI servers add and compare it; the time of the run's own clock
-is `virtual_s` there.
+The schema of Jenkins has properties only for suites, so the facts of a run are in `system-out`.
+`time` is real time, because CI servers add and compare it. The time of the run's own clock is
+`virtual_s` in `system-out`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from harness.report.run_summary import RunSummary
 
 WIDTH = 100
 _NO_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
-"""What XML cannot hold, beside the control characters."""
+"""The characters that XML forbids, beside the control characters."""
 
 
 def junit(runs: Sequence[RunSummary]) -> bytes:
-    """The document of these runs, in the order of their scenarios."""
+    """Return the document of these runs, in the order of their scenarios."""
     root = ElementTree.Element("testsuites", {"name": "harness", **_numbers(runs, skipped=False)})
     suites: dict[str, list[RunSummary]] = {}
     for run in runs:
@@ -87,7 +87,7 @@ def _end(case: ElementTree.Element, tag: str, kind: str, message: str, text: str
 
 
 def _facts(run: RunSummary) -> list[str]:
-    """What a JUnit case has no place for."""
+    """Return the facts of a run for which a JUnit case has no field."""
     facts = {
         "wire": run.wire,
         "stream": str(run.stream).lower() if run.wire else "",
@@ -101,5 +101,5 @@ def _facts(run: RunSummary) -> list[str]:
 
 
 def xml_text(text: str) -> str:
-    """Text that XML can hold: the other characters are written out as their escapes."""
+    """Return a text with the characters that XML forbids written as escapes."""
     return _NO_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", visible(text))

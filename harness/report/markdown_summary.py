@@ -1,7 +1,7 @@
-"""Runs as Markdown for a pull request: the causes, what was not applicable, each failing run.
+"""Runs as Markdown for a pull request: the causes, the runs not applicable, each failing run.
 
-All text of strangers stands in code spans or code blocks, where Markdown and HTML are text, and
-nobody is mentioned. The summary is bounded, and says what was left out.
+All outside text is in code spans or code blocks, so it is no markup and mentions no GitHub user.
+The summary has a size limit, and counts the omitted parts.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from harness.report.run_report import MARKS, block
 from harness.report.run_summary import RunSummary, lacks
 
 COMMENT_MAX = 65_536
-"""How many characters a comment on GitHub may have."""
+"""The most characters of a comment on GitHub."""
 
 STEP_MAX_BYTES = 1024 * 1024
-"""How many bytes the summary of a step on GitHub may have."""
+"""The most bytes of the summary of a step on GitHub."""
 
 CAUSES_MAX = 50
 WIDTH = 100
 _ROOM = 200
-"""The characters that are kept free for the line that says what was left out."""
+"""The characters reserved for the line that counts the omitted parts."""
 
 
 def markdown(runs: Sequence[RunSummary], most: int = COMMENT_MAX, noun: str = "run") -> str:
-    """The summary in at most so many bytes, which are at least as many as its characters."""
+    """Return the summary in at most `most` bytes, and so in at most as many characters."""
     return bounded(list(_parts(runs, noun)), most)
 
 
 def bounded(parts: Sequence[str], most: int) -> str:
-    """The parts, from the first one on, in at most so many bytes; the end says what is left out."""
+    """Return the first parts, in at most `most` bytes; the last line counts the omitted parts."""
     left, said = most - _ROOM, list[str]()
     for number, part in enumerate(parts):
         left -= len(part.encode("utf-8", "backslashreplace"))
         if left < 0:
             cut = counted(len(parts) - number, "part")
             said.append(
-                f"\n**Cut:** {cut} of {len(parts)} left out, for the summary is too long.\n"
+                f"\n**Cut:** {cut} of {len(parts)} left out, because the summary is too long.\n"
             )
             break
         said.append(part)
@@ -80,18 +80,18 @@ def _not_applicable(runs: Sequence[RunSummary], noun: str) -> Iterator[str]:
 
 
 def _run(run: RunSummary) -> str:
-    """A run that can be unfolded."""
+    """Return a run as a foldable section."""
     return folded(MARKS[run.word], run.name, block(run, WIDTH))
 
 
 def folded(mark: str, name: str, text: str) -> str:
-    """A text to unfold, under a mark and a name, which is HTML there and escaped as HTML."""
+    """Return a foldable section: a mark, a name (escaped, because it is in HTML) and a text."""
     head = f"{mark} {_html(visible_line(name))}"
     return f"<details><summary>{head}</summary>\n\n{fenced(text)}\n\n</details>\n\n"
 
 
 def code(text: str) -> str:
-    """Text as a code span: its fence is longer than any run of backticks within."""
+    """Return text as a code span, with a fence longer than any run of backticks in the text."""
     text = visible_line(text) or " "
     fence = "`" * (_longest(text) + 1)
     pad = " " if text[0] in "` " or text[-1] in "` " else ""
@@ -99,7 +99,7 @@ def code(text: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """Text as a code block."""
+    """Return text as a code block."""
     text = visible(text)
     fence = "`" * max(_longest(text) + 1, 3)
     return f"{fence}text\n{text}\n{fence}"
@@ -110,5 +110,5 @@ def _longest(text: str) -> int:
 
 
 def _html(text: str) -> str:
-    """Text as entities wherever HTML or Markdown would read more than text."""
+    """Return text with entities for each character that is markup in HTML or Markdown."""
     return re.sub(r"[^\w /+-]", lambda found: f"&#{ord(found[0])};", text)

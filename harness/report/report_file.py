@@ -13,13 +13,13 @@ from harness.report.run_summary import RunSummary
 
 REPORT = "report.txt"
 HEAD = "harness run, each run of"
-"""How the file begins, by which it is known from other files of its name."""
+"""The first words of the file, which tell it from other files of the same name."""
 
 WIDTH = 100
 
 
 def write(path: Path, runs: Sequence[RunSummary], planned: int) -> None:
-    """Write the report; raises InputError where it cannot be written."""
+    """Write the report. Raises InputError if it cannot be written."""
     lines = (
         f"{visible(line)}\n".encode("utf-8", "backslashreplace") for line in _lines(runs, planned)
     )
@@ -41,7 +41,7 @@ def _lines(runs: Sequence[RunSummary], planned: int) -> Iterator[str]:
 
 
 def is_report(path: str) -> bool:
-    """Whether a file is such a report."""
+    """Whether a file is a report of this kind."""
     if not path.endswith(f"/{REPORT}"):
         return False
     try:

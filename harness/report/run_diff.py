@@ -1,6 +1,6 @@
-"""One run on two sides: what is found on one alone, the first call that differs, the numbers.
+"""One run on two sides: findings of one side only, the first call that differs, the numbers.
 
-Findings are the same by the key of a baseline: run, code and cause. A side is A or B.
+Two findings are the same if their baseline rows (run, code and cause) are. A side is A or B.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Lack = Literal["missing", "not_applicable", "unusable"]
 
 
 class Played(msgspec.Struct, frozen=True):
-    """A run as one side played it, judged by the checks of today."""
+    """A run as one side played it, judged by the present checks."""
 
     history: History
     verdict: Verdict
@@ -30,13 +30,16 @@ class Played(msgspec.Struct, frozen=True):
 
     @property
     def summary(self) -> RunSummary:
-        """What a report says of it."""
+        """The summary for a report."""
         return of_history(self.history, self.verdict, self.path)
 
 
 class OneSide(msgspec.Struct, frozen=True):
-    """What one side shows of a run. `call` names its first call that differs, `event` and `line`
-    say where it stands and what it is; they are empty where the side has none."""
+    """A run on one side.
+
+    `call` names its first call that differs. `event` and `line` are the event and the text of that
+    call, empty if the side has none.
+    """
 
     target: str
     verdict: str
@@ -51,9 +54,9 @@ class OneSide(msgspec.Struct, frozen=True):
 class RunDiff(msgspec.Struct, frozen=True):
     """A run of both sides.
 
-    `new` are the findings of B alone, `gone` those of A alone; `failing` are those of `new` that
-    fail the run. `change` is the first call that differs, `beside` what else requests and settings
-    say differently.
+    `new` are the findings of B only, `gone` those of A only; `failing` are those of `new` that fail
+    the run. `change` is the first call that differs. `beside` are other differences of requests and
+    settings.
     """
 
     name: str
@@ -68,14 +71,15 @@ class RunDiff(msgspec.Struct, frozen=True):
 
     @property
     def differs(self) -> bool:
-        """Whether anything differs that counts; tokens and times alone do not."""
+        """Whether the sides differ; tokens and times alone are no difference."""
         words = (self.a.verdict, self.a.outcome) != (self.b.verdict, self.b.outcome)
         return bool(self.new or self.gone or self.change or self.beside or words)
 
 
 class NotCompared(msgspec.Struct, frozen=True):
-    """A run that cannot be compared, and why: it is missing on a side, not applicable on one, or
-    a history cannot be used."""
+    """A run that cannot be compared, with the reason.
+
+    It is missing or not applicable on a side, or a history cannot be used."""
 
     name: str
     kind: Lack
@@ -83,10 +87,10 @@ class NotCompared(msgspec.Struct, frozen=True):
 
 
 def run_diff(name: str, a: Played, b: Played) -> RunDiff:
-    """What differs between a run of side A and that of side B."""
+    """Return the differences between a run of side A and the same run of side B."""
     found = differences(a.history, b.history)
     new, gone = _only_in(b, a), _only_in(a, b)
-    if b.verdict.verdict == "unknown":  # nothing says that it is gone
+    if b.verdict.verdict == "unknown":  # an unknown run does not show that a finding is gone
         gone = ()
     change = found.first
     return RunDiff(
@@ -103,7 +107,7 @@ def run_diff(name: str, a: Played, b: Played) -> RunDiff:
 
 
 def _only_in(one: Played, other: Played) -> tuple[Finding, ...]:
-    """The findings of one side that the other has not, each cause once."""
+    """Return the findings of one side that the other lacks, each cause once."""
     summary, its = one.summary, other.summary
     known = {accepted(its, finding) for finding in (*its.verdict.findings, *its.verdict.known)}
     rows = {accepted(summary, finding): finding for finding in reversed(summary.verdict.findings)}
@@ -119,11 +123,11 @@ def _side(side: Played, call: str, event: int) -> OneSide:
 
 
 SETTINGS = ("expect", "limits", "tools", "window_tokens")
-"""What a history keeps of its scenario."""
+"""The settings of the scenario that a history keeps."""
 
 
 def _settings(a: History, b: History) -> Iterator[str]:
-    """Yield which settings of the scenario differ: the file or the profile was another one."""
+    """Yield the settings that differ, because the file or the profile was another one."""
     one, other = a.trace.settings, b.trace.settings
     named = [name for name in SETTINGS if canonical(one.get(name)) != canonical(other.get(name))]
     if named:
@@ -131,8 +135,7 @@ def _settings(a: History, b: History) -> Iterator[str]:
 
 
 class Diff(msgspec.Struct, frozen=True):
-    """Two sides as the user named them: the runs that both played, and those that cannot be
-    compared."""
+    """Two sides as the user named them: the runs of both, and those that cannot be compared."""
 
     a: str
     b: str
@@ -141,7 +144,7 @@ class Diff(msgspec.Struct, frozen=True):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What each side is called, with its target where that says more."""
+        """The name of each side, with its target if that adds information."""
         return (_words(self.a, (run.a.target for run in self.runs)),
                 _words(self.b, (run.b.target for run in self.runs)))  # fmt: skip
 
@@ -152,17 +155,17 @@ class Diff(msgspec.Struct, frozen=True):
 
     @property
     def has_new(self) -> bool:
-        """Whether a finding is new that fails a run."""
+        """Whether a new finding fails a run."""
         return any(run.failing for run in self.runs)
 
     @property
     def has_any(self) -> bool:
-        """Whether a run differs, or is not there on one side."""
+        """Whether a run differs, or is missing on one side."""
         one_sided = any(left.kind == "missing" for left in self.left)
         return bool(self.unlike) or one_sided
 
     def reasons(self) -> dict[str, list[str]]:
-        """The runs that cannot be compared, by the reason."""
+        """The runs that cannot be compared, by reason."""
         found: dict[str, list[str]] = {}
         for left in self.left:
             found.setdefault(left.reason, []).append(left.name)
@@ -175,7 +178,7 @@ def _words(named: str, targets: Iterable[str]) -> str:
 
 
 def by_words(runs: Iterable[tuple[str, RunDiff]]) -> list[tuple[str, list[RunDiff]]]:
-    """Runs by what is said of them, the most frequent first."""
+    """Group runs by their text, the most frequent first."""
     found: dict[str, list[RunDiff]] = {}
     for words, run in runs:
         found.setdefault(words, []).append(run)

@@ -1,6 +1,6 @@
-"""The text report of runs: a line for each, and a block for one that is shown whole.
+"""The text report of runs: a line for each, and a block for a run that is shown whole.
 
-It omits durations, so one seed gives one text. Commands are never wrapped, so that they can be
+It omits durations, so one seed gives one text. Commands are not wrapped, so that they can be
 copied. Colour comes from a `paint` function and leaves the text unchanged.
 """
 
@@ -28,14 +28,14 @@ WORDS: dict[VerdictWord, str] = {
 }
 CRASHED = "target.crashed"
 ALIKE_MAX = 3
-"""How many findings of one code a block shows in full."""
+"""The most findings of one code that a block shows in full."""
 
 EVIDENCE_MAX = 6
-"""How many events a finding shows before it says how many more there are."""
+"""The most events that a finding shows; the others are counted."""
 
 
 def plain(style: Style, text: str) -> str:
-    """No colour."""
+    """Return the text without colour."""
     return text
 
 
@@ -46,20 +46,20 @@ def cut(text: str, width: int) -> str:
 
 
 def label(name: str, scenario: str) -> str:
-    """What tells a run from others of its scenario: `baseline+stream`, `VARIANT@WIRE`."""
+    """Return the label of a run within its scenario: `baseline+stream`, `VARIANT@WIRE`."""
     rest = name.removeprefix(scenario)
     return rest[1:] if rest.startswith("/") else f"baseline{rest}"
 
 
 def heading(run: RunSummary, width: int, paint: Paint = plain) -> str:
-    """The line above the runs of one scenario: its name and title."""
+    """Return the line above the runs of one scenario: its name and title."""
     room = width - len(run.scenario) - 2
     title = f"  {paint('faint', cut(run.title, room))}" if run.title and room > 8 else ""
     return f"{paint('strong', run.scenario)}{title}"
 
 
 def row(run: RunSummary, column: int, width: int, paint: Paint = plain) -> str:
-    """One run: mark, label, and its outcome, or the codes of what was found."""
+    """Return the line of a run: mark, label, and its outcome or the codes of its findings."""
     said = cut(_said(run.verdict), max(width - column - 6, 20))
     name = label(run.name, run.scenario)
     text = f"{name:{column}}  {said}" if said else name
@@ -79,19 +79,19 @@ def _said(verdict: Verdict) -> str:
 
 
 def _more(verdict: Verdict) -> str:
-    """How many findings a verdict has beside the first one."""
+    """Return how many findings a verdict has beside the first one."""
     others = len(verdict.findings) - 1
     return f", {others} more" if others else ""
 
 
 def codes(found: Iterable[Finding]) -> str:
-    """The codes of findings, each once and with how often it stands there."""
+    """Return the codes of findings, each once with its count."""
     times = Counter(finding.code for finding in found)
     return ", ".join(code if n == 1 else f"{code} x{n}" for code, n in times.items())
 
 
 def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = False) -> str:
-    """What went wrong in a run, the events that prove it, and how to see it again."""
+    """Yield the findings of a run, the events that prove them, and the command that repeats it."""
     return "\n".join(
         [
             f"{paint(run.word, _word(run))} {paint('strong', run.name)}",
@@ -116,9 +116,9 @@ def findings(
     paint: Paint = plain,
     frames: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Findings with the events that prove them; of many with one code the first ones.
+    """Yield findings with the events that prove them; of one code only the first ones.
 
-    What follows from another finding stands under it, without events. `frames` are the user's own
+    A finding that follows from another is below it, without events. `frames` are the user's own
     frames of a crash of the target.
     """
     seen = Counter[str]()
@@ -139,14 +139,14 @@ def findings(
 
 
 def finding_title(finding: Finding, verdict: Verdict, paint: Paint = plain) -> str:
-    """The code of a finding, its class if it has one, and whether it follows from another."""
+    """Return the code of a finding, its class if any, and whether it follows from another."""
     fails = finding.fails(verdict.fail_on)
     said = paint("fail" if fails else "faint", finding.code)
     return f"{'follows: ' if finding.follows else ''}{said}{finding_note(finding, fails)}"
 
 
 def finding_note(finding: Finding, fails: bool) -> str:
-    """The class of a finding and whether it fails no run, as they stand behind its code."""
+    """Return the text after a code: the class of the finding, and a note if it fails no run."""
     notes = ", ".join(filter(None, [finding.class_, "" if fails else "not failing"]))
     return f"  ({notes})" if notes else ""
 
@@ -185,7 +185,7 @@ def _rest(verdict: Verdict, width: int, verbose: bool) -> Iterator[str]:
 
 
 def asides(verdict: Verdict, width: int) -> Iterator[str]:
-    """The checks that passed, and those that could not be asked."""
+    """Yield the checks that passed, and those that were not applicable."""
     if verdict.passed:
         yield from wrapped(f"passed: {', '.join(verdict.passed)}", width, "  ")
     for check in verdict.not_applicable:
@@ -193,7 +193,7 @@ def asides(verdict: Verdict, width: int) -> Iterator[str]:
 
 
 def ways_on(run: RunSummary) -> Iterator[str]:
-    """How the first finding is explained, where the run is, and how it is seen again."""
+    """Yield the commands that explain and repeat the first finding, and the folder of the run."""
     for finding in run.verdict.findings[:1]:
         yield f"  explain: harness explain {finding.code}"
     if run.history:
@@ -205,7 +205,7 @@ def ways_on(run: RunSummary) -> Iterator[str]:
 
 
 def wrapped(text: str, width: int, indent: str) -> Iterator[str]:
-    """Prose in lines of at most `width` columns; a word that is longer stays whole."""
+    """Wrap prose to `width` columns; a longer word stays whole."""
     for paragraph in text.splitlines() or [""]:
         yield from textwrap.wrap(
             paragraph,
@@ -218,22 +218,23 @@ def wrapped(text: str, width: int, indent: str) -> Iterator[str]:
 
 
 def label_width(labels: Sequence[str]) -> int:
-    """The width of the column that holds these labels, at most 40."""
+    """Return the width of the column for these labels, at most 40."""
     return min(max(map(len, labels), default=0), 40)
 
 
 def entry(
     run: RunSummary, before: RunSummary | None, column: int, width: int, paint: Paint = plain
 ) -> str:
-    """A run's line, under a heading when its scenario is another than that of the run before."""
+    """Yield a run's line, below a heading if its scenario differs from the previous run's."""
     line = row(run, column, width, paint)
     same = before is not None and before.scenario == run.scenario
     return line if same else f"{heading(run, width, paint)}\n{line}"
 
 
 def cause(run: RunSummary, before: RunSummary | None, width: int) -> Iterator[str]:
-    """The lines under the line of a failing run: its first cause, unless the run before has the
-    same one, and the folder that was kept."""
+    """Yield the lines below the line of a failing run.
+
+    They are its first cause, unless the previous run has the same one, and the kept folder."""
     found = run.verdict.failing[:1]
     same = before is not None and _first(before) == _first(run)
     for finding in () if same else found:
@@ -247,14 +248,14 @@ def _first(run: RunSummary) -> list[tuple[str, str]]:
 
 
 def one_line(finding: Finding) -> str:
-    """The message of a finding in one line."""
+    """Return the message of a finding in one line."""
     return " ".join(finding.message.split())
 
 
 def blocks(
     runs: Sequence[RunSummary], width: int, paint: Paint = plain, verbose: bool = False
 ) -> Iterator[str]:
-    """A block for each run that did not pass; with `verbose` for each run."""
+    """Yield a block for each run that did not pass; with `verbose`, for each run."""
     for run in runs:
         if verbose or run.word in ("fail", "unknown"):
             yield ""

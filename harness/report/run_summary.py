@@ -1,7 +1,7 @@
 """The parts of a run that a report needs, and a shell command that repeats it.
 
-The summary is a plain value that crosses processes. Of the history it keeps only the lines that
-prove a finding.
+The summary is a plain value, so it can be sent between processes. It keeps only the lines of the
+history that prove a finding.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
 
 class Invocation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run was asked for, as the user said it.
+    """The options of a run as the user wrote them.
 
-    `world` is empty when it followed from the target, `store` when the agent uses the brief's,
-    `profile` without one that is named, `fail_on` and `faults` without the flag. `plugin_flags`
-    are the words by which plug-ins were loaded.
+    An empty option was not given: `world` then follows from the target, and `store` is that of the
+    brief. `plugin_flags` are the flags that loaded plug-ins.
     """
 
     path: str
@@ -43,7 +42,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_command(asked: Invocation, name: str, seed: int | None) -> str:
-    """The shell command for exactly one run of a scenario file; no `seed` is the file's own.
+    """Return the shell command for one run of a scenario file; without `seed` the file's is used.
 
     >>> run_command(Invocation(path="a b.yaml", target="reference"), "a/x+stream", 7)
     "harness run 'a b.yaml' --only a/x+stream --target reference --seed 7"
@@ -62,14 +61,12 @@ def run_command(asked: Invocation, name: str, seed: int | None) -> str:
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One run as a report shows it.
 
-    `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line;
-    `history` is the path of the file, empty when nothing was kept; `repeat` is a shell command;
-    `file` is the scenario's, empty where it is not known.
-    `virtual_s` is how long the run took by its own clock, `real_s` by that of the machine.
-    `connections` are those of a `Run`.
-    `kept` is the session folder that was kept, empty without one.
-    `frames` are the user's own frames of a crash, and `traceback` is all of it.
-    `seen` says, for each public incident that the run repeats, where and what it was.
+    `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line.
+    `history` is the path of the file, empty if it was not kept. `repeat` is a shell command. `file`
+    is the scenario's, empty if it is unknown. `virtual_s` is the time by the run's own clock,
+    `real_s` by that of the machine. `connections` are those of a `Run`. `kept` is the kept session
+    folder, empty without one. `frames` are the user's own frames of a crash, and `traceback` is the
+    whole one. `seen` describes each public incident that the run repeats.
     """
 
     name: str
@@ -100,7 +97,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def summarize(run: Run, asked: Invocation | None) -> RunSummary:
-    """The summary of a run; `asked` is how it can be asked for again, if it can."""
+    """Return the summary of a run; `asked` are the options that repeat it, if known."""
     name = run.scenario.run_name
     verdict, ended = run.verdict, run.history.trace.ended
     return RunSummary(
@@ -127,7 +124,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
 
 
 def of_history(history: History | None, verdict: Verdict, path: str) -> RunSummary:
-    """The summary of a run of which only the file is left; None for one that cannot be read."""
+    """Return the summary of a run from its file; None for a file that cannot be read."""
     trace = history.trace if history else Trace()
     first = trace.starts[0] if trace.starts else None
     ended = trace.ended
@@ -146,7 +143,7 @@ def of_history(history: History | None, verdict: Verdict, path: str) -> RunSumma
 
 
 class Lack(msgspec.Struct, frozen=True):
-    """What is missing and of which kind, why, and how many runs it cost."""
+    """A missing capability: its kind, the reason, and the number of runs that needed it."""
 
     missing: str
     kind: LackKind
@@ -155,12 +152,12 @@ class Lack(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What is missing, in words."""
+        """The missing capability as text."""
         return f"wire {self.missing}" if self.kind == "wire" else self.missing
 
     @property
     def remedy(self) -> str:
-        """What to do about what no run used; "" for what explains itself."""
+        """What to do about a capability that no run used; "" if the reason says it."""
         return _REMEDIES.get(self.kind, "")
 
 
@@ -171,7 +168,7 @@ _REMEDIES: dict[LackKind, str] = {
 
 
 def lacks(runs: Sequence[RunSummary]) -> list[Lack]:
-    """What the runs that are not applicable lack, that which cost most runs first."""
+    """Return what the runs that are not applicable lack; the lack of most runs comes first."""
     lost = Counter(
         (lack.missing, lack.kind, lack.reason)
         for run in runs
@@ -183,9 +180,9 @@ def lacks(runs: Sequence[RunSummary]) -> list[Lack]:
 
 
 def _seen(run: Run) -> Iterator[str]:
-    """Yield the incidents that the scenario is made after and that a finding of the run shows.
+    """Yield the incidents behind the scenario that a finding of the run shows.
 
-    An agent that asked no model, or whose finding follows from its crash, repeats none.
+    There is none for an agent that called no model, or whose finding follows from its crash.
     """
     if not run.history.trace.exchanges:
         return
@@ -197,7 +194,7 @@ def _seen(run: Run) -> Iterator[str]:
 
 
 def evidence(history: History, findings: tuple[Finding, ...]) -> dict[int, str]:
-    """The lines of the events that the findings name: when (if the run has times), and what."""
+    """Return the lines of the findings' events: the time (if the run has times), and the event."""
     wanted = {n for finding in findings for n in finding.events}
     if not wanted:
         return {}

@@ -14,7 +14,7 @@ from harness.report.run_report import MARKS, Paint, asides, cut, finding_title, 
 
 
 def timeline(history: History, verdict: Verdict, width: int, paint: Paint = plain) -> str:
-    """The whole timeline, ending with the verdict."""
+    """Yield the whole timeline, with the verdict at the end."""
     return "\n".join(
         [
             *_head(history, paint),
@@ -63,7 +63,7 @@ def _mark(finding: Finding, width: int, paint: Paint) -> Iterator[str]:
 
 
 def _is_dull(event: AnyEvent) -> bool:
-    """Return whether the adjacent line says the same: an inbox call, a successful outbox answer."""
+    """Whether a neighbouring line says the same: an inbox call, a successful outbox answer."""
     if isinstance(event, Called):
         return isinstance(event.request, InboxRequest)
     if isinstance(event, Answered) and event.seam in ("outbox", "store"):

@@ -1,7 +1,7 @@
-"""The runner: a scenario and a target become a history and a verdict.
+"""The runner: plays a scenario with a target, and returns a history and a verdict.
 
-`run` is one run from end to end. A Python target uses `python_attempt`, or `forked_target` where a
-fault may kill it; a program uses `supervise`.
+`run` is one run from end to end. A Python target uses `python_attempt`, or `forked_target` if a
+fault may kill it. A program uses `supervise`.
 """
 
 from harness.runner.run import Run as Run

@@ -1,4 +1,4 @@
-"""Scenarios that a world cannot play with a target; the run is then not applicable.
+"""Finds scenarios that a world cannot play with a target; such a run is not applicable.
 
 Supervised waits take real time, up to `limits.real_s`; longer ones need virtual time. A kill needs
 a target that the harness can end. A store fault needs the harness's own store.
@@ -29,34 +29,34 @@ _WAITS = ("wait_s", "for_s", "retry_after")
 
 
 def reason_not_applicable(scenario: Scenario, target: TargetSpec, world: World) -> str:
-    """Why the scenario cannot pass through this world with this target; "" when it can."""
+    """Return why this world cannot play the scenario with this target; "" if it can."""
     slow = needs_virtual_time(scenario) if world == "supervise" else ""
     if slow:
         return f"needs virtual time: {slow}"
     if clash := _clash(scenario):
         return clash
     if kills(scenario) and target.kind == "http":
-        return "needs a target that can be killed: a server is not ours to end"
+        return "needs a target that can be killed: the harness did not start the server"
     if kills(scenario) and target.kind == "python" and not hasattr(os, "fork"):
         return "needs os.fork, to kill a Python target"
     if faults_seam(scenario, "store") and target.kind != "python":
-        return "needs brief.store: a program keeps its session in a store of its own"
+        return "needs brief.store: a program keeps its session in its own store"
     return ""
 
 
 def _clash(scenario: Scenario) -> str:
-    """Which tools the profile gives one name; "" for none."""
+    """Return the tools that the profile gives one name; "" for none."""
     named: dict[str, str] = {}
     for tool in scenario.tools:
         name = scenario.profile.agent_name(tool)
         if other := named.get(name):
-            return f"the profile names the tools {other} and {tool} alike: {name}"
+            return f"the profile gives the tools {other} and {tool} the same name: {name}"
         named[name] = tool
     return ""
 
 
 def needs_virtual_time(scenario: Scenario) -> str:
-    """What in the scenario waits longer than real time allows; "" when nothing does."""
+    """Return the wait of the scenario that exceeds `limits.real_s`; "" without one."""
     most_s = scenario.limits.real_s
     return next((what for what, wait_s in _waits(scenario) if wait_s > most_s), "")
 
@@ -79,7 +79,7 @@ def _waits(scenario: Scenario) -> Iterator[tuple[str, float]]:
 
 
 def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
-    """Yield the time of the recorded answers, where recorded times are played."""
+    """Yield the durations of recorded responses, if the scenario plays recorded times."""
     from harness.cassettes.cassette_file import answer_durations
 
     script = scenario.script
@@ -90,7 +90,7 @@ def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
 
 
 def _of_fault(spec: FaultSpec) -> Iterator[tuple[str, float]]:
-    """Yield a fault's waits, defaults included; without `wait_s` a wait never ends."""
+    """Yield a fault's waits, defaults included; a wait without `wait_s` has no end."""
     if spec.kind in _SILENT:
         yield "no answer", math.inf
     for name, default in faults.by_kind(spec.kind).defaults.items():

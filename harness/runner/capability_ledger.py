@@ -1,8 +1,8 @@
-"""The ledger of a command: which runs wait for a capability that no run has used so far.
+"""The ledger of a command: holds back runs until a run has used the capability that they need.
 
-A run that depends on a capability is held back until a run of the command uses it. What no run used
-by the end is missing, and the runs that depend on it are not applicable. A wire on which no run
-called the model is missing too, if a run called it on another one (decision 0032).
+A capability that no run has used at the end is missing, and the runs that need it are not
+applicable. A wire on which no run called the model is missing too, if a run called it on another
+wire (decision 0032).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Dependent(Protocol):
 
     @property
     def connections(self) -> Connections:
-        """What the run shows of the agent's connections."""
+        """The agent's connections that the run shows."""
 
 
 _R = TypeVar("_R", bound=Dependent)
@@ -61,7 +61,7 @@ class CapabilityLedger(Generic[_R]):
         self._held: list[_R] = []
 
     def take(self, run: _R) -> Iterator[_R]:
-        """Take the next run; yields the runs, in order, that wait for nothing any more."""
+        """Take the next run; yield the runs, in order, that no longer wait."""
         self._seen.see(run.connections.used)
         self._wires |= {run.wire} if run.connections.speaks else set()
         waiting, self._held = [*self._held, run], []
@@ -72,9 +72,9 @@ class CapabilityLedger(Generic[_R]):
                 yield each
 
     def close(self) -> Iterator[_R]:
-        """The runs that wait for something that no run has used: not applicable.
+        """Yield the waiting runs as not applicable, because no run used what they need.
 
-        Where no run at all called the model, the wires explain nothing, and verdicts stay.
+        If no run called the model, the wires explain nothing, and verdicts stay.
         """
         for each in self._held:
             reasons = tuple(self._reasons(each))
@@ -83,7 +83,7 @@ class CapabilityLedger(Generic[_R]):
         self._held = []
 
     def break_off(self) -> Iterator[_R]:
-        """The runs that wait, once the command is interrupted: nobody knows what is missing."""
+        """Yield the waiting runs of an interrupted command as unknown; a later run might decide."""
         for each in self._held:
             wire = [f"wire {each.wire}"] if self._is_unspoken(each) else []
             names = ", ".join([*self._missing(each), *wire])
@@ -105,14 +105,14 @@ class CapabilityLedger(Generic[_R]):
 
 
 def with_verdict(run: _R, verdict: Verdict) -> _R:
-    """The run with another verdict."""
+    """Return the run with another verdict."""
     value: Any = run
     changed: _R = msgspec.structs.replace(value, verdict=verdict)
     return changed
 
 
 def settled(runs: Iterable[_R]) -> list[_R]:
-    """The runs of a whole command, in their order, with the verdicts of the ledger."""
+    """Return the runs of a whole command, in order, with the verdicts of the ledger."""
     ledger, given = CapabilityLedger[_R](), list(runs)
     ready = {id(run) for each in given for run in ledger.take(each)}
     late = ledger.close()

@@ -1,8 +1,8 @@
-"""A cassette behind a URL: played in place of a model, or recorded from the real one.
+"""A cassette behind a URL: played in place of a model, or recorded from the real model.
 
-`playing` and `recording_to` serve a test with its own agent, without inbox and judge. `record_run`
-runs a target with the real model: script and faults have no effect, and nothing is judged. A Python
-client with its own URL is recorded in this process.
+`playing` and `recording_to` serve a test that runs its own agent, without inbox and judge.
+`record_run` runs a target with the real model: script and faults have no effect, and there is no
+verdict. A Python client with its own URL is recorded in this process.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from harness.transports.upstream import ProviderAccess, Upstream
 
 
 class NotAsRecorded(HarnessError):
-    """Something else was asked than was recorded, or less; the text says what."""
+    """The requests differ from the recorded ones, or some are missing; the text names them."""
 
 
 @contextmanager
 def playing(path: Path) -> Iterator[str]:
-    """The URL of a model that answers as a cassette says, strictly.
+    """Yield the URL of a model that plays a cassette strictly.
 
-    Raises InputError for a file that cannot be played. Raises NotAsRecorded at the end of a block
-    in which something was asked that is not in it, or in which something in it was not asked.
+    Raises InputError for a file that cannot be played. Raises NotAsRecorded at the end of the block
+    for a request that is not recorded, and for a recorded one that did not come.
     """
     recorded = read_cassette(path)
     for note in archive_notes(path):
@@ -73,10 +73,10 @@ def recording_to(
     secrets: Collection[str] = (),
     allowed: Collection[str] = (),
 ) -> Iterator[str]:
-    """The URL of the real model; what passes is written to a cassette at the end of the block.
+    """Yield a URL of the real model; the calls are written to a cassette at the end of the block.
 
-    A block that raises writes nothing. Raises InputError when something asked was not answered,
-    and as `Recorder.write` does.
+    A block that raises writes nothing. Raises InputError for a request without a response, and as
+    `Recorder.write` does.
     """
     recorder = Recorder(secrets, allowed)
     with RecordingProxy(recorder, Upstream(providers)) as proxy:
@@ -90,7 +90,7 @@ def recording_to(
 
 
 class LiveRun(msgspec.Struct, frozen=True):
-    """How it ended, what upstream failed to answer, and how many requests were refused."""
+    """How a recorded run ended, the requests without a response, and the number of refused ones."""
 
     ended: Ended
     failures: tuple[str, ...]
@@ -98,7 +98,7 @@ class LiveRun(msgspec.Struct, frozen=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the target came to its own end, and every answer that it got was recorded."""
+        """Whether the target ended by itself, and every response that it got was recorded."""
         return self.ended.how == "returned" and not self.failures
 
 
@@ -111,10 +111,10 @@ def record_run(
 ) -> LiveRun:
     """Run a target through a scenario with the real model, into a recorder.
 
-    `tell` gets a sentence for each of the first requests that come from somebody else.
+    `tell` gets a sentence for each of the first requests that another program sends.
 
-    Raises InputError for a scenario or target that cannot be used. What was recorded when this
-    raises, KeyboardInterrupt too, is in the recorder.
+    Raises InputError for a scenario or target that cannot be used. After any exception,
+    KeyboardInterrupt too, the recorder holds the calls so far.
     """
     _check_inbox(scenario)
     played = msgspec.structs.replace(scenario, script=(), faults=())
@@ -134,7 +134,7 @@ def record_run(
 
 
 def _without(token: str, ended: Ended) -> Ended:
-    """The end of a target without the token: a crash may tell the URL that was asked."""
+    """Return the end without the token: the text of a crash may hold the URL."""
     said = {name: getattr(ended, name).replace(token, "TOKEN") for name in ("text", "traceback")}
     frames = tuple(frame.replace(token, "TOKEN") for frame in ended.frames)
     return msgspec.structs.replace(ended, frames=frames, **said)

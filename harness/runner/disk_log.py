@@ -16,7 +16,7 @@ from harness.core.history.events import AnyEvent, Noted, Valued
 from harness.core.values.messages import Json, Message
 
 IN_MEMORY_MAX = 20_000
-"""How many events may be in memory; the older half of them moves out together."""
+"""The most events in memory; beyond it the older half moves to disk together."""
 
 _Value = TypeVar("_Value")
 
@@ -39,7 +39,7 @@ class DiskLog:
         self.events = DiskEvents(self, in_memory_max)
 
     def keep(self, first: int, events: list[AnyEvent]) -> None:
-        """Move events to the disk, the first of which stands at the place `first`."""
+        """Move events to the disk; the first one has the place `first`."""
         disk = self._disk or self._opened()
         lines = [(place, encode_event(event)) for place, event in enumerate(events, first)]
         named = [(first + i, e) for i, e in enumerate(events) if isinstance(e, (Noted, Valued))]
@@ -54,11 +54,11 @@ class DiskLog:
         return self.messages if isinstance(event, Noted) else self.values
 
     def event(self, place: int) -> AnyEvent:
-        """The event at a place that is on disk."""
+        """Return the event at a place on disk."""
         return decode_event(self._rows("select line from events where place = ?", place)[0][0])
 
     def between(self, first: int, end: int) -> Iterator[AnyEvent]:
-        """The events on disk from one place on, up to another."""
+        """Return the events on disk from one place on, up to another (exclusive)."""
         for start in range(first, end, 1000):
             span = start, min(start + 1000, end)
             sql = "select line from events where place >= ? and place < ? order by place"
@@ -66,14 +66,14 @@ class DiskLog:
                 yield decode_event(line)
 
     def place_of(self, kind: str, digest: str) -> int | None:
-        """The place of the event that brought a value, when it is on disk."""
+        """Return the place of the event that holds a value, if it is on disk."""
         if self._disk is None:
             return None
         rows = self._rows("select place from named where kind = ? and digest = ?", kind, digest)
         return rows[0][0] if rows else None
 
     def digests(self, kind: str) -> list[str]:
-        """The values of a kind that are on disk, in their order."""
+        """Return the digests of a kind that are on disk, in order."""
         rows = self._rows("select digest from named where kind = ? order by place", kind)
         return [digest for (digest,) in rows]
 
@@ -87,7 +87,7 @@ class DiskLog:
 
 
 class DiskEvents(Sequence[AnyEvent]):
-    """The events in their order, the newest of them in memory."""
+    """The events in order, with the newest in memory."""
 
     def __init__(self, disk: DiskLog, in_memory_max: int) -> None:
         self._disk, self._max = disk, in_memory_max
@@ -113,7 +113,7 @@ class DiskEvents(Sequence[AnyEvent]):
                     yield event
                     place += 1
             else:
-                there = self._newest[place - self._first :]  # they may move out meanwhile
+                there = self._newest[place - self._first :]  # they may move to disk in the meantime
                 yield from there
                 place += len(there)
 
@@ -147,14 +147,14 @@ class DiskEvents(Sequence[AnyEvent]):
 
 
 class DiskValues(Mapping[str, _Value]):
-    """Values of one kind by their digest: in memory as long as their event is."""
+    """Values of one kind by digest: in memory as long as their event is."""
 
     def __init__(self, disk: DiskLog, kind: str) -> None:
         self._disk, self.kind = disk, kind
         self._newest: dict[str, _Value] = {}
 
     def forget(self, digest: str) -> None:
-        """The event that brought the value is on disk now."""
+        """Drop the value from memory, because its event is on disk now."""
         self._newest.pop(digest, None)
 
     def __contains__(self, digest: object, /) -> bool:

@@ -1,7 +1,7 @@
 """A model that a test scripts in line, for code that builds its own client.
 
-A scenario plays a whole agent: its inbox, tools and store. Here the test calls its own code, so
-only the model is ours. Everything that the requests show is judged as in a run.
+A scenario plays a whole agent: its inbox, tools and store. Here the test calls its own code, so the
+harness replaces only the model. The requests are judged as in a run.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from harness.transports.mount import mounted
 from harness.transports.sdk_clients import model_environment
 
 _CALLS_MOST = 200
-"""No test in line makes so many requests; an endless loop ends here with a finding. Each request of
-a loop holds all before it, so the time grows with the square of this."""
+"""More requests than any in-line test makes; an endless loop ends here with a finding. A request of
+a loop holds all earlier ones, so the time grows with the square of this."""
 
 _TARGET = TargetSpec("fake_model", "http")
 
 
 class NotAsScripted(HarnessError, AssertionError):
-    """The requests are not those of the script, or a finding stands; the text says which."""
+    """The requests differ from the script, or there is a finding; the text names it."""
 
 
 class FakeRequest(msgspec.Struct, frozen=True):
-    """A request that the fake model was sent.
+    """A request that the fake model received.
 
-    `messages`, `system` and `tools` are read from any provider's form; `tools` are the names that
-    were offered. `status` is that of the answer, None while there is none.
+    `messages`, `system` and `tools` are read from any provider's form; `tools` are the offered
+    names. `status` is the response's, None before the response.
     """
 
     model: str
@@ -63,20 +63,20 @@ class FakeRequest(msgspec.Struct, frozen=True):
 
 
 class FakeModel:
-    """A scripted model: answers and faults in the order in which they are said.
+    """A scripted model: it plays answers and faults in the order of the calls below.
 
         fake_model.says("Let me see.").calls("book", {"seats": 4}).says("Booked for four.")
 
-    One answer is what can stand in one: thinking, then a text, then a call. What cannot stand
-    behind the last part begins the next answer. The provider is the one whose client asks first;
-    `wire` fixes it. Answers are plain or streamed, as each request asks. An illegal request gets
-    the provider's 400, and a request past the script a 400 of ours. `verify` judges: what was not
-    played fails, and so does each finding from the class `fail_on` on. As a context manager it
-    verifies at the end of a block that raises nothing.
+    One answer holds thinking, then a text, then a call. A part that cannot follow the last one
+    begins the next answer. The first request chooses the provider, unless `wire` does. Answers are
+    plain or streamed, as each request asks. An illegal request gets the provider's 400, and a
+    request past the script a 400 of the harness. `verify` judges: an unplayed answer fails, and so
+    does each finding of class `fail_on` or worse. As a context manager it verifies at the end of a
+    block that raises nothing.
 
-    `checks` are settings of checks, `dialect` and `window_tokens` those of a scenario. `out` keeps
-    the history below that folder. Methods raise InputError for a name or value that cannot be used,
-    and once the first request has come.
+    `checks` are settings of checks; `dialect` and `window_tokens` are as in a scenario. `out` keeps
+    the history below that folder. Methods raise InputError for an unusable name or value, and after
+    the first request.
     """
 
     def __init__(
@@ -116,31 +116,31 @@ class FakeModel:
         providers.by_name(scenario.wire).reader(scenario.dialect, scenario.window_tokens)
 
     def says(self, text: str) -> Self:
-        """The model says a text."""
+        """Script a text."""
         return self._said(lambda script: script.says(text))
 
     def thinks(self, text: str) -> Self:
-        """The model thinks before its answer, where the provider shows that."""
+        """Script thinking before the answer, for providers that show it."""
         return self._said(lambda script: script.thinks(text))
 
     def calls(self, tool: str, input: Json = None) -> Self:
-        """The model calls a tool, with `{}` where no input is given."""
+        """Script a tool call, with `{}` as the default input."""
         return self._said(lambda script: script.calls(tool, {} if input is None else input))
 
     def also_calls(self, tool: str, input: Json = None) -> Self:
-        """The model calls one tool more in the same answer, to be run in parallel."""
+        """Script one more tool call in the same answer, to be run in parallel."""
         return self._said(lambda script: script.also_calls(tool, {} if input is None else input))
 
     def stops(self, reason: str) -> Self:
-        """The last answer ends with this stop reason: `max_tokens`, `refusal`, `pause_turn`."""
+        """End the last answer with this stop reason: `max_tokens`, `refusal`, `pause_turn`."""
         return self._said(lambda script: script.changes(stop=reason))
 
     def times(self, number: int | Literal["forever"]) -> Self:
-        """The last answer or fault comes so many times; `forever`: whenever it is asked for."""
+        """Repeat the last answer or fault this many times; `forever`: for every later request."""
         return self._said(lambda script: script.repeats(number))
 
     def turn(self, turn: Turn) -> Self:
-        """Any turn of a scenario, as a value."""
+        """Script any turn of a scenario, as a value."""
         return self._said(lambda script: script.turn(turn))
 
     def fails(
@@ -151,25 +151,26 @@ class FakeModel:
         message: str = "",
         type: str = "",
     ) -> Self:
-        """The next request gets an error status in its provider's form; the one after it goes on.
+        """Answer the next request with an error status in its provider's form.
 
-        `retry_after` is a header, in seconds. `type` and `message` are the provider's by default.
+        The request after it gets the next answer. `retry_after` is a header, in seconds. `type` and
+        `message` are the provider's by default.
         """
         given = {"status": status, "retry_after": retry_after, "message": message, "type": type}
         return self.fault("http.status", **{k: v for k, v in given.items() if v not in (None, "")})
 
     def fault(self, kind: str, **settings: Any) -> Self:
-        """The answer to the next request meets a fault: `fault("sse.ends_early")`.
+        """Apply a fault to the answer to the next request: `fault("sse.ends_early")`.
 
-        The kinds are those of docs/faults.md. An answer that did not arrive whole comes again.
+        The kinds are those of docs/faults.md. An answer that did not arrive whole is played again.
         """
         return self._said(lambda script: script.fault(kind, settings))
 
     @contextmanager
     def serve(self) -> Iterator[dict[str, str]]:
-        """In the block a server answers on loopback, and the environment names it for all SDKs.
+        """In the block, a server answers on loopback, and the environment names it for all SDKs.
 
-        The value holds the names and values that were set; `url` is the server's.
+        The value holds the variables that were set; `url` is the server's.
         """
         with serving(self._route) as url:
             self.url = url
@@ -178,26 +179,30 @@ class FakeModel:
                 yield named
 
     def transport(self) -> Any:
-        """A transport for a `Client` or an `AsyncClient` of httpx2 or httpx, in this process:
-        `Anthropic(http_client=DefaultHttpxClient(transport=fake_model.transport()))`."""
+        """Return a transport for a `Client` or an `AsyncClient` of httpx2 or httpx, in this
+        process.
+
+        Example: `Anthropic(http_client=DefaultHttpxClient(transport=fake_model.transport()))`."""
         return HttpxTransport(self._route)  # type: ignore[arg-type]
 
     def mount(self, *urls: str) -> AbstractContextManager[None]:
-        """In the block every client of httpx2 and httpx that asks below one of `urls` reaches the
-        fake model; by default the URLs of all providers."""
+        """In the block, requests of httpx2 and httpx clients below one of `urls` reach the fake
+        model.
+
+        The default are the URLs of all providers."""
         homes = urls or tuple(dict.fromkeys(record.url for record in providers.records()))
         return mounted(self._route, homes)  # type: ignore[arg-type]
 
     @property
     def requests(self) -> Sequence[FakeRequest]:
-        """What was asked so far, in order."""
+        """The requests so far, in order."""
         if self._transition is None:
             return ()
         history = self._transition.history
         return tuple(_request(history, exchange) for exchange in history.trace.exchanges)
 
     def verify(self) -> Run:
-        """Judge what was asked so far, and take no more; the run, with its history and verdict.
+        """Judge the requests so far and accept no more; return the run, with history and verdict.
 
         Raises NotAsScripted unless it passes.
         """
@@ -211,7 +216,7 @@ class FakeModel:
         return run
 
     def judged(self) -> Run | None:
-        """The run as far as it came, judged once; None if nothing was asked."""
+        """Return the run so far, judged once; None without a request."""
         if self._run is None and self._transition is not None:
             prepare.end(self._transition, End("returned"), self._clock.now_ms())
             scenario, history = self._transition.scenario, self._transition.history
@@ -220,7 +225,7 @@ class FakeModel:
 
     @property
     def is_owed(self) -> bool:
-        """Whether something was scripted or asked, and `verify` was not called yet."""
+        """Whether there is a script or a request, and `verify` was not called yet."""
         is_used = not self._script.is_empty or self._transition is not None
         return is_used and not self.is_verified
 
@@ -233,12 +238,15 @@ class FakeModel:
 
     def _said(self, say: Callable[[LineScript], None]) -> Self:
         if self._transition is not None:
-            raise InputError("the first request has come, and the script stands", "fake_model")
+            raise InputError("the script cannot change after the first request", "fake_model")
         say(self._script)
         return self
 
     def _choose(self, method: str, path: str) -> Dispatcher:
-        """The run's dispatcher, which the first request makes: its address names the provider."""
+        """Return the run's dispatcher.
+
+        The first request makes it, because its address names the provider.
+        """
         with self._lock:
             if self._dispatcher is None:
                 self._dispatcher = self._begin(self._wire or _wire_at(method, path))
@@ -253,12 +261,12 @@ class FakeModel:
 
 UNASKED = (
     "no request reached the fake model: build the client inside `with fake_model.serve()`, or give "
-    "it `fake_model.transport()`, or ask the provider's URL inside `with fake_model.mount()`"
+    "it `fake_model.transport()`, or use the provider's URL inside `with fake_model.mount()`"
 )
 
 
 def _wire_at(method: str, path: str) -> str:
-    """The provider that is asked at an address; the default one where no provider answers."""
+    """Return the provider of an address; the default one for an unknown address."""
     for record in providers.records():
         provider = providers.by_name(record.name)
         knows = isinstance(provider, FactsProvider) and provider.question(method, path)
@@ -277,7 +285,7 @@ def _request(history: History, exchange: Exchange) -> FakeRequest:
 
 @contextmanager
 def _environment(named: Mapping[str, str]) -> Iterator[None]:
-    """In the block the environment has these values; behind it those that it had before."""
+    """In the block, the environment has these values; afterwards it has its earlier ones."""
     before = {name: os.environ.get(name) for name in named}
     os.environ.update(named)
     try:

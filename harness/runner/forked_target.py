@@ -1,11 +1,11 @@
-"""A Python target in forked children, one for each attempt, on one session folder, in one history.
+"""Runs a Python target in forked children, one for each attempt, with one session and one history.
 
 A forked child has all imports already, so an attempt costs only its run. A `Kill` is SIGKILL, and
-the next child's inbox repeats what was not confirmed. Fork only in a process with one thread.
+the next child's inbox repeats unconfirmed messages. Fork only in a process with one thread.
 
-The child copies the transition and writes to files that outlive it: events before their steps,
-fault counts, store writes at begin and return. It also marks when the target begins and when it has
-ended. A child that is gone between the two marks was ended by its target; anywhere else, by us.
+The child copies the transition and writes to files that remain after its end: events before their
+steps, fault counts, and store writes at begin and return. It also marks when the target begins and
+when it ends. If a child ends between the two marks, its target ended it; otherwise the harness did.
 """
 
 from __future__ import annotations
@@ -42,8 +42,11 @@ from harness.targets.process_exits import kill_process, make_replaceable
 
 
 class Restarts:
-    """The attempts of one run: the first start, and one more after each kill, as many as
-    `limits.restarts` allows. With `watched`, `writes` and `kept` tell of the store's writes."""
+    """The attempts of one run: the first start, and a restart after each kill.
+
+    There are at most `limits.restarts` restarts. With `watched`, `writes` and `kept` hold the
+    store's writes.
+    """
 
     def __init__(
         self,
@@ -70,10 +73,9 @@ class Restarts:
         return self._transition.history
 
     def run(self, kill: tuple[int, Moment] | None = None) -> History:
-        """Run to the end; the first attempt is killed at a moment of a write of the store, if one
-        is given.
+        """Run to the end; `kill` is the store write at which the first attempt is killed, if any.
 
-        Raises InputError for what the target itself refuses, HarnessError when a child breaks.
+        Raises InputError for an error of the user's files, HarnessError if a child breaks.
         """
         prepare.warm_up(self._transition.scenario, self._target, forks=True)
         for number in range(self._transition.scenario.limits.restarts + 1):
@@ -85,7 +87,7 @@ class Restarts:
         return self.history
 
     def _is_killed(self, number: int, out: Path, kill: tuple[int, Moment] | None) -> bool:
-        """Make an attempt, read what it left, and return whether it was killed."""
+        """Make an attempt, read its files, and return whether it was killed."""
         code = _forked(
             Attempt(
                 self._transition, self._tape, self._target, self._world, self._folder, self._store,
@@ -157,11 +159,11 @@ class Restarts:
         return any(isinstance(event, Stored) for event in self.history.events)
 
     def open(self) -> SessionStore:
-        """The store that the harness gave to the target."""
+        """Return the store that the harness gave to the target."""
         return self._opener(self._target.options, self._folder)
 
     def drop(self) -> None:
-        """Remove what the store leaves outside of the session folder."""
+        """Remove the data of the store outside the session folder."""
         if self._has_store and not self._store:
             store = self.open()
             drop_scratch(store)
@@ -204,7 +206,7 @@ _REFUSALS: dict[str, Callable[..., InputError]] = {
 
 
 def _words_of(error: InputError) -> list[str]:
-    """An error as its kind and the words of which it is made anew."""
+    """Return an error as its kind and its text, from which the parent makes it again."""
     if isinstance(error, PackageMissing):
         return ["package", error.package, error.extra, error.user, error.place]
     kind = "inapplicable" if isinstance(error, Inapplicable) else "input"
@@ -212,25 +214,25 @@ def _words_of(error: InputError) -> list[str]:
 
 
 def _is_told(out: Path) -> bool:
-    """Whether a child has told its own end, which is then known better."""
+    """Whether a child has recorded its own end, which is more exact."""
     return (out / REFUSED).exists() or (out / BROKEN).exists()
 
 
 HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes", "acknowledged"
-"""What a child leaves in its folder, line by line."""
+"""The files of a child that are written line by line."""
 
 PHASE, FATAL, KILLED, CLOSED = "phase", "fatal", "killed", "closed"
-"""Which code of a child is at work, byte by byte; the stack of a fatal error; that a kill was
-carried out; that the target has closed our files."""
+"""The marks of a child, byte by byte; the stack of a fatal error; the mark that a kill was
+carried out; the mark that the target has closed the harness's files."""
 
 IN_TARGET, IN_HARNESS = b"t", b"h"
 
 BROKEN, REFUSED = "broken", "refused.json"
-"""Why a child did not come to an end: the harness itself broke, or an error of the user's files."""
+"""Exit codes of a child without an end: the harness failed, or the user's files have an error."""
 
 
 class EventSink:
-    """Where the events of a history go; nowhere before a child takes it."""
+    """Receives the events of a history; it drops them until a child sets its file."""
 
     def __init__(self) -> None:
         self.record: Callable[[AnyEvent], None] = lambda event: None
@@ -241,9 +243,10 @@ class EventSink:
 
 
 class Attempt(NamedTuple):
-    """An attempt: what is run, in which world and on which session, and at which moment of which
-    write of the store it is killed, if at any. `out` is the folder for its files; the writes of the
-    store are recorded only if it is `watched`."""
+    """An attempt: the target, the world, the session, and the store write at which it is killed, if
+    any.
+
+    `out` is the folder for its files. Store writes are recorded only if `watched`."""
 
     transition: Transition
     tape: EventSink
@@ -259,7 +262,7 @@ class Attempt(NamedTuple):
 
 
 class ForkedAttempt:
-    """What the forked child does: it never returns into the parent's code."""
+    """The forked child: it does not return into the parent's code."""
 
     def __init__(self, attempt: Attempt) -> None:
         self._attempt, self._count, self._pid = attempt, 0, os.getpid()
@@ -267,9 +270,9 @@ class ForkedAttempt:
             self._write(name, b"")
 
     def _write(self, name: str, data: bytes) -> None:
-        """Append to a file that is opened each time: a target may close what is open.
+        """Append to a file that is opened each time, because a target may close open files.
 
-        A child that the target forks writes nothing: its events would stand beside the target's.
+        A child that the target forks writes nothing: its events would mix with the target's.
         """
         if os.getpid() != self._pid:
             return
@@ -280,7 +283,7 @@ class ForkedAttempt:
             os.close(file)
 
     def live(self) -> NoReturn:
-        """Run the target and end the process, whatever happens."""
+        """Run the target and end the process, also after any exception."""
         make_replaceable(self._mark)
         try:
             self._dump = os.open(self._attempt.out / FATAL, os.O_WRONLY)
@@ -300,7 +303,7 @@ class ForkedAttempt:
         os._exit(0)
 
     def _is_closed(self) -> bool:
-        """Whether a file of ours is closed, which only the target may have done."""
+        """Whether a file of the harness is closed; only the target can have closed it."""
         try:
             os.fstat(self._dump)
         except OSError:

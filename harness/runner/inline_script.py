@@ -1,6 +1,6 @@
-"""A script that is said line by line: which answer a line belongs to, and the faults between them.
+"""A script made line by line: the answer that a line belongs to, and the faults between answers.
 
-The rules of a scenario file hold for what is made here: the values are its structs.
+The rules of a scenario file apply here, because the values are its structs.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class LineScript:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no answer and no fault was said."""
+        """Whether the script has no answer and no fault."""
         return not self.turns and not self._faults
 
     def thinks(self, text: str) -> None:
-        """Thinking begins an answer."""
+        """Begin an answer with thinking."""
         self._begin(think=_checked(text, "thinks"))
 
     def says(self, text: str) -> None:
-        """A text begins an answer, or stands behind its thinking."""
+        """Add a text: to an answer with only thinking, else as a new answer."""
         text = _checked(text, "says")
         last = self._last()
         if last is not None and last.say is None and last.use is None and last.think is not None:
@@ -52,7 +52,7 @@ class LineScript:
             self._begin(say=text)
 
     def calls(self, tool: str, input: Json) -> None:
-        """A call begins an answer, or stands behind its text or thinking."""
+        """Add a call: to an answer with only text or thinking, else as a new answer."""
         tool = _checked(tool, "calls")
         last = self._last()
         if last is not None and last.use is None and not last.blocks:
@@ -61,35 +61,35 @@ class LineScript:
             self._begin(use=tool, input=input)
 
     def also_calls(self, tool: str, input: Json) -> None:
-        """One call more of the answer."""
+        """Add one more call to the answer."""
         last = self._last()
         if last is None or last.use is None:
-            raise InputError("also_calls comes behind a call of the same answer", _PLACE)
+            raise InputError("also_calls must follow a call of the same answer", _PLACE)
         block = {"type": "tool_use", "name": _checked(tool, "also_calls"), "input": input}
         self.changes(blocks=(*last.blocks, block))
 
     def turn(self, turn: Turn) -> None:
-        """A turn as it is: no line joins it."""
+        """Add a turn as it is; no later line joins it."""
         if not isinstance(turn, Turn):
             what = f"a turn is a harness.Turn, not {type(turn).__name__}"
             raise InputError(f"{what}: turn(Turn(say='Yes.'))", _PLACE)
         if turn.purpose != "main" or turn.when is not None:
-            raise InputError("the turns of a fake model have no `for` and no `when`", _PLACE)
+            raise InputError("a turn of a fake model has no `for` and no `when`", _PLACE)
         model_reply(turn, Draws(0), _PLACE)
         self._add(turn)
         self._is_open = False
 
     def fault(self, kind: str, settings: Mapping[str, Any]) -> None:
-        """A fault strikes the answer that comes next."""
+        """Apply a fault to the next answer."""
         spec = FaultSpec(kind=_checked(kind, "fault"), settings=dict(settings))
         if "model" not in faults.by_kind(kind, _PLACE).seams:
-            raise InputError(f"fault {kind}: it does not strike on the model", _PLACE)
+            raise InputError(f"fault {kind}: it does not apply to the model", _PLACE)
         faults.arm(spec, _PLACE)
         self._faults[len(self.turns)].append(spec)
         self._is_open = False
 
     def repeats(self, number: int | Literal["forever"]) -> None:
-        """What was said last comes so many times."""
+        """Repeat the last answer or fault this many times."""
         if number != "forever" and (type(number) is not int or number < 1):
             raise InputError(
                 f"times takes a number from 1 on, or 'forever', not {number!r}", _PLACE
@@ -102,11 +102,11 @@ class LineScript:
     def changes(self, **fields: Any) -> None:
         """Change the last answer."""
         if not self.turns or self._faults.get(len(self.turns)):
-            raise InputError("there is no answer yet that this could belong to", _PLACE)
+            raise InputError("script an answer first: this changes the last answer", _PLACE)
         self.turns[-1] = msgspec.structs.replace(self.turns[-1], **fields)
 
     def transition(self, scenario: Scenario) -> Transition:
-        """The transition that plays it. Raises InputError, as `prepare.transition_for` does."""
+        """Return the transition of the script. Raises InputError as `transition_for` does."""
         places = sorted(self._faults)
         specs = tuple(spec for place in places for spec in self._faults[place])
         scenario = msgspec.structs.replace(scenario, script=tuple(self.turns), faults=specs)
@@ -121,7 +121,7 @@ class LineScript:
         return made
 
     def _last(self) -> Turn | None:
-        """The answer that a line may still join."""
+        """Return the answer that a line may still join."""
         return self.turns[-1] if self.turns and self._is_open else None
 
     def _begin(self, **fields: Any) -> None:
@@ -130,7 +130,7 @@ class LineScript:
 
     def _add(self, turn: Turn) -> None:
         if self.turns and self.turns[-1].times == "forever":
-            raise InputError("nothing comes behind an answer that comes forever", _PLACE)
+            raise InputError("an answer that repeats forever must be the last one", _PLACE)
         self.turns.append(turn)
 
 

@@ -1,4 +1,4 @@
-"""The capabilities that a scenario needs of an agent: those that its content shows or declares."""
+"""Finds the capabilities that a scenario needs of an agent, shown or declared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.runner.session_seed import seed_messages
 
 
 def needs_of(scenario: Scenario) -> tuple[Capability, ...]:
-    """The capabilities without which the scenario asks an agent for nothing.
+    """Return the capabilities without which the scenario does not apply to an agent.
 
     Raises InputError for a session file that cannot be read.
     """
@@ -24,7 +24,7 @@ def needs_of(scenario: Scenario) -> tuple[Capability, ...]:
 
 
 def _shown(scenario: Scenario) -> Iterator[Capability]:
-    """Yield what the content needs. A session without a text cannot be seen in a request."""
+    """Yield the needs of the content. A session without a text cannot be seen in a request."""
     if words_of(seed_messages(scenario)):
         yield "session"
     if faults_seam(scenario, "store"):
@@ -42,7 +42,7 @@ def _shown(scenario: Scenario) -> Iterator[Capability]:
 
 
 def _compacts(scenario: Scenario) -> bool:
-    """Whether a summary is owed: an optional one leaves the agent free to make none."""
+    """Whether the agent must make a summary; an optional turn does not require one."""
     script = () if isinstance(scenario.script, CassetteScript) else scenario.script
     return any(
         turn.purpose == "compact" and not turn.optional and turn.when is None for turn in script
@@ -50,7 +50,7 @@ def _compacts(scenario: Scenario) -> bool:
 
 
 def _cancels(scenario: Scenario) -> bool:
-    """Whether a fault cancels a turn under way, which only an agent that asks for cancels sees."""
+    """Whether a fault cancels a running turn, which only an agent that asks for cancels sees."""
     return any(spec.kind == "gateway.cancelled" for spec in scenario.faults)
 
 
@@ -66,7 +66,7 @@ def faults_seam(scenario: Scenario, seam: str) -> bool:
 
 
 def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
-    """Why the agent of the scenario's profile cannot play it: what the profile declares absent."""
+    """Yield why the profile's agent cannot play the scenario: capabilities declared absent."""
     profile = scenario.profile
     if profile.wires and scenario.wire not in profile.wires:
         spoken = " and ".join(profile.wires)
@@ -80,10 +80,10 @@ def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
 
 
 def connections(run: Verdict, scenario: Scenario, trace: Trace) -> Connections:
-    """What a run shows of the agent's connections.
+    """Return the agent's connections that a run shows.
 
-    A target that crashed, hung or called no model needs nothing. What the profile declares present
-    is owed.
+    A target that crashed, hung or called no model needs nothing. A connection that the profile
+    declares present is required.
     """
     used = touched(trace, seed_messages(scenario))
     if any(finding.check == "target" for finding in run.findings):

@@ -1,4 +1,4 @@
-"""Scenario, wire, script, faults, history and store become a transition.
+"""Makes a transition of a scenario, with its wire, script, faults, history and store.
 
 Names are looked up before the target starts, so a wrong one is an error of the file.
 """
@@ -38,7 +38,7 @@ _OF_VALUES = {
     "inbox": "http.status and http.overloaded",
     "outbox": "http.status and http.overloaded",
 }
-"""What strikes on a seam without bytes in the place of what does on one with them."""
+"""The faults for a seam without bytes, in place of the faults on bytes."""
 
 _LIBRARIES = ("httpx2", "httpx")
 
@@ -49,7 +49,7 @@ def transition_for(
     *,
     sink: Callable[[AnyEvent], None] | None = None,
 ) -> Transition:
-    """The transition of a run.
+    """Return the transition of a run.
 
     Raises InputError for an unknown wire, dialect or fault, and a cassette that cannot be read.
     """
@@ -70,12 +70,12 @@ def transition_for(
 
 
 def has_profile(scenario: Scenario) -> bool:
-    """Whether anything is said of the agent that plays the scenario."""
+    """Whether the scenario has a profile of its agent."""
     return bool(scenario.profile != NO_PROFILE)
 
 
 def under_profile(scenario: Scenario) -> Scenario:
-    """The scenario as it is played by the agent of its profile.
+    """Return the scenario as the agent of its profile plays it.
 
     Settings of checks and purposes are added; those of the scenario win. Limits are replaced.
     """
@@ -97,7 +97,7 @@ def under_profile(scenario: Scenario) -> Scenario:
 def check_faults(scenario: Scenario, target: TargetSpec) -> None:
     """Raise InputError for a fault on bytes where the target has none.
 
-    A Python target calls its tools, inbox and outbox: what passes there are values.
+    A Python target calls its tools, inbox and outbox with values, not bytes.
     """
     if target.kind != "python":
         return
@@ -107,13 +107,13 @@ def check_faults(scenario: Scenario, target: TargetSpec) -> None:
         if fault.stage == "bytes" and seam in _OF_VALUES:
             raise InputError(
                 f"fault {spec.kind}: on {spec.on!r}: a Python target's {seam} is a plain call, "
-                f"which has no bytes to bend; of values there are {_OF_VALUES[seam]}",
+                f"which has no bytes; use a fault on values: {_OF_VALUES[seam]}",
                 f"{scenario.name}: faults[{i}]",
             )
 
 
 def script_of(scenario: Scenario) -> Script:
-    """The script that the scenario's file gives."""
+    """Return the script of the scenario's file."""
     if isinstance(scenario.script, CassetteScript):
         from harness.cassettes.cassette_player import cassette_script
 
@@ -124,10 +124,10 @@ def script_of(scenario: Scenario) -> Script:
 
 
 def warm_up(scenario: Scenario, target: TargetSpec, *, forks: bool) -> None:
-    """Import what a Python target imports at its first call, before its limits begin to count.
+    """Import the modules of a Python target's first call, before its limits begin to count.
 
-    The import of an SDK takes a second, and an agent may bring a client of its own. So the SDK is
-    imported only for an agent that has begun to, and before a fork, which spares each child the
+    The import of an SDK takes a second, and an agent may have its own client. So the SDK is
+    imported only for an agent that already imports it, or before a fork, which saves each child the
     import.
     """
     if target.agent is None:
@@ -146,8 +146,9 @@ def start(
     store: bool,
     seams: tuple[Seam, ...] = (),
 ) -> None:
-    """Record that the run begins, or begins again; `seams` are those that it has, where they do not
-    follow from the scenario."""
+    """Record that the run begins, or begins again.
+
+    `seams` are the run's seams if they do not follow from the scenario."""
     scenario = transition.scenario
     transition.history.started(
         run=scenario.run_name, scenario=scenario.name, variant=scenario.variant,
@@ -160,8 +161,9 @@ def start(
 
 
 def _own_store(scenario: Scenario) -> dict[str, Any]:
-    """What the checks must know where the agent keeps a store of its own: how many rows it may
-    have taken from the seed."""
+    """Return the settings for checks of an agent with its own store.
+
+    They hold how many rows it may have taken from the seed."""
     seeded = len(seed_messages(scenario))
     return {"own_store": True, **({"seeded": seeded} if seeded else {})}
 
@@ -176,7 +178,7 @@ def _seams(scenario: Scenario, store: bool) -> tuple[Seam, ...]:
 
 
 def settings(scenario: Scenario) -> dict[str, Any]:
-    """What the checks must know of the scenario, so that a history can be judged alone."""
+    """Return the scenario's settings for the checks, so that a history can be judged alone."""
     return {
         "checks": scenario.checks,
         "expect": msgspec.to_builtins(scenario.expect),
@@ -191,7 +193,7 @@ def settings(scenario: Scenario) -> dict[str, Any]:
 
 @cache
 def versions() -> tuple[tuple[str, str], ...]:
-    """What ran: Python, the harness, and the client libraries that are installed."""
+    """Return the versions of Python, the harness, and the installed client libraries."""
     found = [("python", platform.python_version())]
     packages = (sdk.package for sdk in sdks())
     for name in ("loop-harness", *packages, *_LIBRARIES):
@@ -203,7 +205,7 @@ def versions() -> tuple[tuple[str, str], ...]:
 
 
 def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:
-    """Record that the run is over, with what was owed and never came."""
+    """Record that the run is over, with the turns and faults that were due and did not occur."""
     past = transition.history.past
     waiting = inbox.never_due(transition.inbox, past, at_ms)
     transition.history.ended(

@@ -1,7 +1,7 @@
-"""One attempt of a Python target in this process, in either world.
+"""Runs one attempt of a Python target in this process, in either world.
 
-In simulate its time is virtual and its seams are plain calls. In supervise its time is real and its
-model is behind a socket.
+In simulate, time is virtual and the seams are plain calls. In supervise, time is real and the model
+is behind a socket.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def attempt(
     on_kill: Kill = lambda: None,
     model_url: str = "",
 ) -> None:
-    """Run the target once, from where the history's clock stands, to its end.
+    """Run the target once, from the present time of the history's clock to its end.
 
     `store` names the agent's own store as READER:PATH. `on_kill` carries out a `Kill` step. In
-    supervise, `model_url` is where the model is, when another server serves it.
+    supervise, `model_url` is the model's URL if another server serves it.
     """
     watch_store(transition, store, folder)
     prepare.start(transition, target, world, number, store=bool(store))
@@ -76,7 +76,7 @@ def _attempt_on_loopback(
     transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill,
     model_url: str,
 ) -> None:  # fmt: skip
-    """Only the model calls go over loopback; the other seams are plain calls."""
+    """Run the target with model calls over loopback; the other seams are plain calls."""
     scenario, clock = transition.scenario, RealClock(now_ms(transition.history))
     with Loopback(transition, clock, model_url=model_url) as loopback:
         loopback.dispatcher.on_kill = on_kill
@@ -98,5 +98,5 @@ def _attempt_on_loopback(
 
 
 def now_ms(history: History) -> int:
-    """Where the run's clock stands: at the last event, 0 before the first."""
+    """Return the time of the run's clock: that of the last event, 0 before the first."""
     return max((event.at_ms for event in history.events), default=0)

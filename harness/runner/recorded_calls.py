@@ -1,7 +1,7 @@
-"""The calls of a recording, played strictly to code that has its own client and recorder.
+"""Plays the calls of a recording strictly to code that has its own client and recorder.
 
-A call to a model is told by its content, as in a cassette of a scenario. Any other request is told
-by what its own recorder compares, and by its body. Each recorded call is played once.
+A call to a model is matched by its content, as in a cassette of a scenario. Any other request is
+matched by the rules of its own recorder, and by its body. Each recorded call is played once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BOUNDARY = re.compile(rb"--([^\r\n]{1,70})\r\n")
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a request gets: the place of a recorded answer (from 0), or a refusal and its reason."""
+    """The position of a recorded answer (from 0), or a refusal and its reason."""
 
     place: int | None
     why: str = ""
@@ -47,9 +47,9 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class RecordedCalls:
-    """The interactions of one cassette. Safe to share by threads.
+    """The interactions of one cassette. Threads may share it.
 
-    `repeats`: an answer that was played is played again to an equal request.
+    `repeats`: a played answer is played again for an equal request.
 
     Raises InputError for an interaction that cannot be read.
     """
@@ -65,17 +65,19 @@ class RecordedCalls:
             model = self._models.setdefault(wire.name, _ModelCalls(wire.name, repeats))
             model.add(exchange)
         for model in self._models.values():
-            model.open()  # here, for a request may come within an event loop
+            model.open()  # here, because a request may come within an event loop
         self._of_models = {n for model in self._models.values() for n in model.places}
         self.misses: list[str] = []
-        """Why requests were refused, in the order in which they came."""
+        """The reasons of refused requests, in order."""
 
     def answer(
         self, method: str, url: str, headers: dict[str, str], body: bytes,
         is_alike: Callable[[int], bool],
     ) -> Answer:  # fmt: skip
-        """The answer to a request; `is_alike` says whether the recorder takes it for a recorded
-        request, by its place."""
+        """Return the answer to a request.
+
+        `is_alike` says whether the recorder matches it with the request at a position.
+        """
         address = urlsplit(url)
         wire = wire_of(method, address.path)
         model = self._models.get(wire.name) if wire else None
@@ -92,7 +94,7 @@ class RecordedCalls:
         return answer
 
     def unplayed(self) -> Iterator[str]:
-        """The recorded calls that were never asked for."""
+        """Return the recorded calls that no request asked for."""
         for place, item in enumerate(self._interactions):
             if not self._played[place]:
                 yield f"#{place + 1} {item.method} {address_of(item.uri).path}"
@@ -112,7 +114,7 @@ class RecordedCalls:
         return Answer(None, why, body=msgspec.json.encode(error))
 
     def _nearest(self, sent: Json, alike: Sequence[int], equal: Sequence[int]) -> str:
-        """Why nothing answers a request that is no call to a model."""
+        """Return why no recorded answer matches a request that is no call to a model."""
         if equal:
             return f"{_NO_MATCH} any more; its answers have been played: #{equal[-1] + 1}"
         if not alike:
@@ -122,7 +124,7 @@ class RecordedCalls:
 
 
 def _comparable(body: bytes) -> Json:
-    """A body as it is compared: JSON as its value; parts of a form without their boundary."""
+    """Return a body for comparison: JSON as its value; parts of a form without their boundary."""
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -131,7 +133,7 @@ def _comparable(body: bytes) -> Json:
 
 
 class _ModelCalls:
-    """The calls to a model on one wire, behind a transition of their own."""
+    """The calls to a model on one wire, with their own transition."""
 
     def __init__(self, wire: str, repeats: bool) -> None:
         self.wire = wire
@@ -151,7 +153,7 @@ class _ModelCalls:
     def answer(
         self, method: str, path: str, headers: dict[str, str], body: bytes, query: str
     ) -> Answer:
-        """The answer to a live call."""
+        """Return the answer to a live call."""
         path = path if "%2f" in path.lower() else unquote(path)
         self._player.turn = None
         plan = self._dispatcher.model(method, path, headers, body, query=query)
@@ -163,7 +165,7 @@ class _ModelCalls:
         return Answer(None, why, head.status if head else 400, data)
 
     def open(self) -> None:
-        """Begin to play what was added."""
+        """Begin to play the added calls."""
         limits = Limits(model_calls=2 * len(self.places) + 50)
         scenario = Scenario(name="recording", wire=self.wire, limits=limits)
         transition = prepare.transition_for(scenario, self._player)
@@ -173,7 +175,7 @@ class _ModelCalls:
 
 
 class _Player(CassettePlayer):
-    """A player that tells which turn it played last, or why it played none."""
+    """A player that keeps which turn it played last, or why it played none."""
 
     def __init__(self, index: CassetteIndex, repeats: bool) -> None:
         super().__init__(index, repeats=repeats)

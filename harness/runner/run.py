@@ -1,7 +1,7 @@
 """One run from end to end, and its text for a snapshot test.
 
-A Python target runs in this process, or in forked children if something may kill it. The snapshot
-is the verdict and findings, then the canonical history, one event a line. It changes only with the
+A Python target runs in this process, or in forked children if a fault may kill it. The snapshot is
+the verdict and findings, then the canonical history, one event a line. It changes only with the
 agent, so a diff shows the agent's change.
 """
 
@@ -36,10 +36,10 @@ from harness.targets import TargetSpec, of_callable, resolve
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What a run leaves: its history and its verdict, and where they are on disk if anywhere.
+    """The result of a run: its history, its verdict, and their files if they were kept.
 
-    `kept` is the session folder of a failing run that was to be kept.
-    From the `connections` of all its runs the command, or the test, decides what is missing.
+    `kept` is the kept session folder of a failing run. The command, or the test, decides from the
+    `connections` of all runs which capability is missing.
     """
 
     scenario: Scenario
@@ -63,7 +63,7 @@ class Run(msgspec.Struct, frozen=True):
         return self.scenario.wire
 
     def __repr__(self) -> str:
-        """The run as a snapshot keeps it: `assert run == snapshot` with syrupy compares this."""
+        """The text of the run in a snapshot: `assert run == snapshot` with syrupy compares this."""
         head = f"run {self.name}: {self.verdict.verdict}, {self.verdict.outcome}"
         return "\n".join([head, *_snapshot_lines(self.verdict, self.history)])
 
@@ -100,15 +100,14 @@ def run(
 ) -> Run:
     """Run a target through a scenario, and judge it.
 
-    A text is a specification as for `--target`.
-    The scenario's `stream` reaches the target as an option, which the target's own options replace.
-    `script` replaces the scenario's: any object with `reply(call, past)` and `unplayed(past)`.
-    `store` names the agent's own store as READER:PATH below its session folder. `profile` says
-    what the agent is, in place of `scenario.profile`; that of the target completes it. `out` keeps
-    the run on disk. `isolate` runs a Python target in a forked child, which it may end by any
-    means. `keep` keeps the session folder of a run that fails: `Run.kept`. A target that does wrong
-    never raises here: it is in the verdict. Raises InputError for a scenario, store or world that
-    cannot be used.
+    A target as text is a specification as for `--target`. The target gets the scenario's `stream`
+    as an option, which its own options override. `script` replaces the scenario's: any object with
+    `reply(call, past)` and `unplayed(past)`. `store` names the agent's own store as READER:PATH
+    below its session folder. `profile` replaces `scenario.profile`; the target's profile completes
+    it. `out` keeps the run on disk. `isolate` runs a Python target in a forked child, which it may
+    end by any means. `keep` keeps the session folder of a run that fails: `Run.kept`. A wrong
+    target does not raise here: the verdict shows it. Raises InputError for a scenario, store or
+    world that cannot be used.
     """
     spec = _spec(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
@@ -145,7 +144,7 @@ def _unplayed(
     reasons: tuple[NotApplicable, ...],
     out: Path | None,
 ) -> Run:
-    """The run that is not applicable; with `out` its verdict alone is on disk."""
+    """Return a run that is not applicable; with `out` only its verdict is written."""
     verdict = Verdict("not_applicable", not_applicable=reasons)
     if out:
         run_folder.write_unplayed(run_folder.folder_for(out, scenario), verdict)
@@ -160,9 +159,9 @@ def judged_run(
     out: Path | None,
     session: Path | None = None,
 ) -> Run:
-    """The run of a history, judged; with `out`, its history is on disk before that.
+    """Judge a history and return the run; with `out`, the history is written first.
 
-    `session` is the session folder, to be kept if the run fails.
+    `session` is the session folder to keep if the run fails.
     """
     folder = run_folder.folder_for(out, scenario) if out else None
     if folder:
@@ -190,7 +189,7 @@ def _world(spec: TargetSpec, world: World | None) -> World:
 
 @contextmanager
 def session_folder() -> Iterator[Path]:
-    """A scratch folder for the agent's session, gone when the run is over."""
+    """Yield a scratch folder for the agent's session, removed after the run."""
     with scratch_folder() as folder:
         yield folder
 
@@ -205,9 +204,9 @@ def pass_through(
     store: str,
     model_url: str = "",
 ) -> History:
-    """The history of a run in a world; the folder is the agent's session folder.
+    """Return the history of a run in a world; the folder is the agent's session folder.
 
-    In supervise, `model_url` is where the model is, when another server serves it.
+    In supervise, `model_url` is the model's URL if another server serves it.
     """
     seed = seed_messages(scenario)
     write_seed(folder, seed)

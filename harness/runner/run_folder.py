@@ -1,6 +1,7 @@
 """The folder of a run: its history, written before it is judged, and its verdict.
 
-Files are written under another name and moved into place, so none is partial. They hold no secrets.
+Files are written under another name and moved into place, so no file is partial. Secrets are
+removed.
 """
 
 from __future__ import annotations
@@ -23,56 +24,57 @@ from harness.files.owner import KEPT_PREFIX
 from harness.files.regular_file import write_atomically
 
 SESSION = "session"
-"""The folder in a run's folder that holds a session that was kept."""
+"""The folder, in a run's folder, of a kept session."""
 
 BASELINE = "baseline"
-"""What the folder of a scenario's own run is called, which no variant is."""
+"""The folder name of a scenario's own run, which is no variant."""
 
 
 def folder_for(out: Path, scenario: Scenario) -> Path:
-    """OUT/NAME/VARIANT@WIRE+stream, `baseline` for the scenario itself."""
+    """Return OUT/NAME/VARIANT@WIRE+stream, with `baseline` for the scenario itself."""
     wire = f"@{scenario.wire}" if scenario.wire != providers.DEFAULT else ""
     stream = "+stream" if scenario.stream else ""
     return out / scenario.name / f"{scenario.variant or BASELINE}{wire}{stream}"
 
 
 def run_of(folder: Path) -> str:
-    """The name of the run whose folder this is: the reverse of `folder_for`."""
+    """Return the name of the run of a folder: the reverse of `folder_for`."""
     label = folder.name
     is_first = label == BASELINE or label.startswith((f"{BASELINE}@", f"{BASELINE}+"))
     return f"{folder.parent.name}{label[len(BASELINE) :] if is_first else f'/{label}'}"
 
 
 def write_history(folder: Path, history: History) -> Path:
-    """`history.jsonl`, whole."""
+    """Write `history.jsonl`, whole."""
     return _write(folder / "history.jsonl", history_lines(history))
 
 
 def history_lines(history: History) -> Iterator[bytes]:
-    """The lines of a history file."""
+    """Yield the lines of a history file."""
     return (mask_line(encode_event(event)) + b"\n" for event in history.events)
 
 
 def write_unplayed(folder: Path, verdict: Verdict) -> None:
-    """`verdict.json` of a run that is not applicable; what an earlier run left goes."""
+    """Write `verdict.json` of a run that is not applicable; remove the files of an earlier run."""
     drop_session(folder)
     (folder / "history.jsonl").unlink(missing_ok=True)
     write_verdict(folder, verdict)
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> Path:
-    """`verdict.json`, whole."""
+    """Write `verdict.json`, whole."""
     return _write(folder / "verdict.json", [verdict_text(verdict)])
 
 
 def verdict_text(verdict: Verdict) -> bytes:
-    """The content of a verdict file."""
+    """Return the content of a verdict file."""
     return msgspec.json.format(mask_line(msgspec.json.encode(verdict))) + b"\n"
 
 
 def keep_session(session: Path, folder: Path | None) -> Path:
-    """Move the session folder of a run, without secrets, to `session` in the run's folder; without
-    one it gets a temporary folder that stays."""
+    """Move the session folder of a run, without secrets, to `session` in the run's folder.
+
+    Without a run's folder it is moved to a temporary folder that stays."""
     kept = (folder or Path(tempfile.mkdtemp(prefix=KEPT_PREFIX))) / SESSION
     kept.parent.mkdir(parents=True, exist_ok=True)
     redact_folder(session)
@@ -80,8 +82,7 @@ def keep_session(session: Path, folder: Path | None) -> Path:
 
 
 def move_kept(session: Path, place: Path) -> None:
-    """Move a session that was kept in a temporary folder to its place, in place of an earlier
-    one."""
+    """Move a session from its temporary folder to its place; it replaces an earlier one."""
     shutil.rmtree(place, ignore_errors=True)
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.move(session, place)
@@ -94,7 +95,7 @@ def drop_kept(session: Path) -> None:
 
 
 def drop_session(folder: Path) -> None:
-    """Remove the session that an earlier run of this folder has left."""
+    """Remove the session of an earlier run from this folder."""
     shutil.rmtree(folder / SESSION, ignore_errors=True)
 
 

@@ -1,7 +1,7 @@
-"""A run for an agent that the user starts: served until the inbox ends or it is stopped.
+"""Serves a run to an agent that the user starts, until the inbox ends or the user stops it.
 
-The agent's process is out of reach: no kill is possible and its exit is unknown. Its actions are
-judged, its end is not.
+The harness does not own the agent's process: it cannot kill it, and does not know its exit. The
+agent's actions are judged, its end is not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from harness.targets import End, TargetSpec
 from harness.transports.loopback import Loopback
 
 Ready = Callable[[dict[str, str]], None]
-"""Told the names and values that an agent's environment needs, once the seams are served."""
+"""Called with the environment variables that an agent needs, when the seams are served."""
 
 _OF_OUR_PROCESS = frozenset({"PATH", "LANG", "HOME"})
 
@@ -41,10 +41,10 @@ def serve(
     out: Path | None = None,
     store: str = "",
 ) -> Run:
-    """Serve a scenario until its inbox ends, a limit is passed, or `stop` is set; then judge.
+    """Serve a scenario until its inbox ends, a limit is exceeded, or `stop` is set; then judge.
 
-    Raises InputError for a scenario that needs a target of ours, for virtual time, a kill or a
-    store, and when the port is taken.
+    Raises InputError if the port is taken. Raises it too for a scenario that needs virtual time, a
+    kill or the harness's store.
     """
     target = TargetSpec("started by hand", "http", options={"stream": scenario.stream})
     lacks = "; ".join(lack.reason for lack in absent(scenario))
@@ -96,5 +96,5 @@ def _served(
         ready({name: value for name, value in named.items() if name not in _OF_OUR_PROCESS})
         stop.wait()
     transition.look(clock.now_ms())
-    end = End("limit", None, "a limit was answered and the agent went on calling")
+    end = End("limit", None, "the agent continued to call after a limit was reported")
     prepare.end(transition, end if passed_a_limit.is_set() else End("returned"), clock.now_ms())

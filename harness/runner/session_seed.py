@@ -1,7 +1,7 @@
 """The stored session before the first message of the inbox.
 
-From another agent's file, only what its model would be shown next is taken; compacted messages are
-not. The session goes into the harness's store, and into `seed.jsonl` for agents with their own.
+Another agent's file gives only the messages that its next request would have, not compacted ones.
+The session goes into the harness's store, and into `seed.jsonl` for agents with their own store.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SESSION_MAX_BYTES = 32 * 1024 * 1024
 
 
 def seed_messages(scenario: Scenario) -> list[Message]:
-    """The messages that are stored before the first inbound one.
+    """Return the messages that are stored before the first inbound one.
 
     Raises InputError for a session file that cannot be read.
     """
@@ -43,21 +43,21 @@ def _reader(format: str, name: str) -> Callable[[Path], list[Message]]:
 
 
 def _rows(reader: Reader, path: Path) -> list[Message]:
-    check_regular(path)  # a store reader takes a file that is not there for an empty store
+    check_regular(path)  # a store reader treats a missing file as an empty store
     try:
         return [message for _, message in reader(path).read()]
     except InputError as error:
         raise error.within(str(path)) from None
     except Exception as error:
-        what = f"no session of this format: {type(error).__name__}: {error}"
+        what = f"not a session of this format: {type(error).__name__}: {error}"
         raise InputError(what, str(path)) from None
 
 
 def scenario_path(scenario: Scenario, name: str) -> Path:
-    """A file that a scenario names: from its own folder, or from where the command runs.
+    """Return the path of a file that a scenario names, from its folder or the working directory.
 
-    Raises InputError where it stands neither below its folder, links followed, nor below one of
-    `files_from`. A scenario that was made in Python has no folder and names what it likes.
+    Raises InputError if it is, links followed, below neither the scenario's folder nor one of
+    `files_from`. A scenario made in Python has no folder and may name any file.
     """
     place = f"{scenario.name}: {name}"
     try:
@@ -65,7 +65,7 @@ def scenario_path(scenario: Scenario, name: str) -> Path:
         path = next((path for path in (near, Path(name)) if path.exists()), near)
         real = path.resolve()
     except (OSError, ValueError, RuntimeError):
-        raise InputError("no path of a file", place) from None
+        raise InputError("not a path of a file", place) from None
     allowed = (scenario.folder, *scenario.files_from)
     if scenario.folder and not any(real.is_relative_to(Path(f).resolve()) for f in allowed):
         raise InputError(_OUTSIDE, place)
@@ -86,7 +86,7 @@ def _message(message: SeedMessage) -> Message:
 
 
 def write_seed(folder: Path, messages: Sequence[Message]) -> None:
-    """Lay a session to begin with as `seed.jsonl`, one message a line."""
+    """Write the initial session as `seed.jsonl`, one message a line."""
     if messages:
         lines = b"".join(msgspec.json.encode(m) + b"\n" for m in messages)
         (folder / "seed.jsonl").write_bytes(lines)
@@ -105,14 +105,14 @@ def _line(line: bytes, place: str) -> Message:
 
 
 def _claude_code(path: Path) -> list[Message]:
-    """Return the live messages of a log's first session, never a sub-agent's."""
+    """Return the live messages of a log's first session, without those of sub-agents."""
     from harness.files.recording_file import read_recording
 
     return _context(path, read_recording(path, "claude_code").transcripts[:1])
 
 
 def _hermes(path: Path) -> list[Message]:
-    """Return the active messages of the newest session: a compaction may begin one."""
+    """Return the active messages of the newest session, because a compaction may begin one."""
     from harness.stores.hermes_store import read_database
 
     return _context(path, read_database(path).transcripts[-1:])
@@ -129,5 +129,5 @@ _CONTEXTS: dict[str, Callable[[Path], list[Message]]] = {
     "claude_code": _claude_code,
     "hermes": _hermes,
 }
-"""How our own formats are read: `file -> messages`. Each raises InputError for what is no session
-and for a file that cannot be read. Any other format is a store reader's name."""
+"""Readers of our own formats: `file -> messages`. Each raises InputError for an invalid session
+and for an unreadable file. Any other format is a store reader's name."""

@@ -1,4 +1,4 @@
-"""The stored session during a run: the store of a brief, and what changes in it."""
+"""Watches the stored session during a run: the store of a brief, and its changes."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from harness.stores.store_readers import open_reader
 from harness.transports.dispatcher import Dispatcher
 
 _SESSION = "main"
-"""The session that a seed is stored in."""
+"""The session that holds the seed."""
 
 
 def watch_store(transition: Transition, spec: str, folder: Path) -> None:
-    """Look at the agent's own store before each call, where READER:PATH names one."""
+    """Look at the agent's own store before each call, if READER:PATH names one."""
     if spec:
         transition.look = StoreWatch(open_reader(spec, folder), transition.history).look
 
 
 class StoreWatch:
-    """Looks at a store and records what changed since the last look.
+    """Looks at a store and records the changes since the last look.
 
-    The first look is always recorded: an empty store is one that can be read. What is known
-    already follows from the history, so a run that was killed goes on where it was.
+    The first look is always recorded, because an empty store is a readable one. The known rows
+    follow from the history, so a killed run continues from them.
     """
 
     def __init__(self, store: Store, history: History) -> None:
@@ -46,7 +46,7 @@ class StoreWatch:
         self._known = _known(history)
 
     def look(self, at_ms: int) -> None:
-        """Record what is new, changed or gone; nothing when nothing is."""
+        """Record new, changed and removed rows, if there are any."""
         rows = self._store.read()
         present = {row.id: row.digest for row, _ in rows}
         if present == self._known:
@@ -67,7 +67,7 @@ class StoreWatch:
 
 
 def _known(history: History) -> dict[str, str] | None:
-    """Return the row digests by id from the looks so far; None before the first."""
+    """Return the row digests by id from the looks so far; None before the first look."""
     looks = [event for event in history.events if isinstance(event, Stored)]
     known: dict[str, str] = {}
     for look in looks:
@@ -77,11 +77,11 @@ def _known(history: History) -> dict[str, str] | None:
 
 
 class OwnStore:
-    """The store of a brief: made, seeded and watched once the agent asks for it.
+    """The store of a brief: made, seeded and watched when the agent asks for it.
 
-    Its kind is what the target's option `store` says. An agent that never asks has no store seam,
-    and no check asks what it stored. `wrap` is put around the store for the agent, `opener` opens
-    it in place of `open_scratch`.
+    The target's option `store` gives its kind. An agent that does not ask for it has no store seam,
+    and no check applies to its store. `wrap` wraps the store for the agent; `opener` opens it in
+    place of `open_scratch`.
     """
 
     def __init__(
@@ -98,8 +98,9 @@ class OwnStore:
         self._store: SessionStore | None = None
 
     def open(self, dispatcher: Dispatcher) -> SessionStore:
-        """The store, with the session to begin with in it; one that may fail, where a fault is
-        armed on it. Raises what a store raises that cannot be opened."""
+        """Return the store with the initial session; with an armed fault, a store that may fail.
+
+        Raises the store's own error if it cannot be opened."""
         store, given = self._opened(dispatcher)
         self._store, history = store, self._transition.history
         watch = StoreWatch(store, history)
@@ -119,14 +120,14 @@ class OwnStore:
         return open_faulty(store, self._real, dispatcher.store, dispatcher.carry_out)
 
     def _real(self) -> SessionStore:
-        """Open the store behind the seam; durably if it may fail, since sync matters then."""
+        """Open the store behind the seam; durably if it may fail, because sync matters then."""
         opener = self._opener
         if self._transition.store_is_faulty and opener in (open_scratch, open_unshared):
             opener = open_store
         return opener(self._options, self._folder)
 
     def close(self, keep: bool = False) -> None:
-        """Let go of the file; a schema on a server goes too, unless it is to be kept."""
+        """Close the file; remove a schema on a server too, unless `keep`."""
         if self._store is not None:
             if not keep:
                 drop_scratch(self._store)

@@ -1,8 +1,8 @@
 """The supervised world: a program in its own process, over loopback, in real time.
 
 Its environment is scrubbed and names the URLs of its seams. A limit sends SIGTERM, then SIGKILL, to
-its process group. A watchdog beside each attempt counts what the limits count. A scripted kill
-restarts it on the same session folder.
+its process group. A watchdog measures the limits of each attempt. A scripted kill restarts the
+program on the same session folder.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from harness.transports.sdk_clients import host_environment, model_environment
 from harness.transports.seam_endpoints import CANCEL_LOOK_MS
 
 FOLDER = "HARNESS_SESSION_DIR"
-"""The variable that names the session folder, by which every process of a run is known."""
+"""The variable that names the session folder; it identifies every process of a run."""
 
 
 def supervise(
     transition: Transition, target: TargetSpec, folder: Path, store: str, model_url: str = ""
 ) -> History:
-    """Run a program or call a server until it ends, is killed too often, or meets a limit.
+    """Run a program or call a server until it ends, is killed too often, or reaches a limit.
 
-    With `model_url` its model is there, behind another server.
+    `model_url` is the model's URL if another server serves it.
     """
     clock = RealClock()
     watch_store(transition, store, folder)
@@ -106,7 +106,7 @@ class _Attempts:
             return self._ended(code, output)
 
     def _attempt_of_lasting(self, env: dict[str, str]) -> End:
-        """Have a program play the run that goes on after it; it stays if all is in order."""
+        """Let a lasting program play the run; it stays for the next run if it is still in order."""
         program = lasting_programs().take(self.target, env)
         self.child, start_s = program.child, START_S if program.is_new else 0.0
         in_order = False
@@ -124,7 +124,7 @@ class _Attempts:
 
     @contextmanager
     def _interrupting(self) -> Iterator[None]:
-        """Send SIGINT to a program whose way that is, when a turn under way is cancelled."""
+        """Send SIGINT, for a program that is cancelled by it, when a running turn is cancelled."""
         profile = self.transition.scenario.profile
         if self.target.options.get("cancel", profile.cancel) != "sigint":
             yield
@@ -173,7 +173,7 @@ class _Attempts:
         if self.killed:
             return End("killed", code)
         if self.stopped:
-            return End("limit", code, "a limit was answered and the program went on calling")
+            return End("limit", code, "the program continued to call after a limit was reported")
         if code == 0:
             return End("returned", 0)
         return End("crashed", code, output_tail(output))
@@ -193,7 +193,7 @@ class _Attempts:
 def environment(
     transition: Transition, target: TargetSpec, folder: Path, loopback: Loopback
 ) -> dict[str, str]:
-    """The scrubbed environment of a program under test: the contract's names and no others."""
+    """Return the scrubbed environment of a program under test, with documented names only."""
     home = folder / "home"
     home.mkdir(exist_ok=True)
     scenario, urls = transition.scenario, loopback.urls

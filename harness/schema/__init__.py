@@ -1,7 +1,7 @@
-"""JSON Schemas of the files that a user writes, for editors: what may stand where, and its meaning.
+"""JSON Schemas of the files that a user writes, for editors: allowed keys, values and meanings.
 
-The structs give the shape, `keys.tsv` the words of each key, `settings.tsv` those of each setting
-of a fault or a check. Plug-ins that are loaded are in the schemas.
+The structs give the shape. `keys.tsv` has the text of each key, `settings.tsv` that of each setting
+of a fault or a check. Loaded plug-ins are in the schemas.
 """
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ from harness.schema.struct_schema import Node, ref, schema_of_type, words
 
 
 def check_definitions() -> dict[str, Node]:
-    """The definitions `CheckName`, `CheckSettings` and `Code`."""
+    """Return the definitions `CheckName`, `CheckSettings` and `Code`."""
     found = checks()
     named = [{"const": name, **words(docstring_of(check))} for name, check in found.items()]
     return {
@@ -25,7 +25,7 @@ def check_definitions() -> dict[str, Node]:
 
 
 def either_form() -> Node:
-    """Settings of checks: a mapping, or a list of names and mappings."""
+    """Return the schema of check settings: a mapping, or a list of names and mappings."""
     named = {"anyOf": [ref("CheckName"), ref("CheckSettings", minProperties=1)]}
     return {"anyOf": [ref("CheckSettings"), {"type": "array", "items": named}]}
 
@@ -40,7 +40,7 @@ def _settings(name: str, check: CheckFunction) -> Node:
 
 
 def settings_of_check(name: str) -> dict[str, Node]:
-    """The settings of a check: type, default, words."""
+    """Return the settings of a check: type, default, text."""
     check = checks()[name]
     own, defaults = "" if name in own_checks() else docstring_of(check), settings_of(check)
     return {
@@ -54,7 +54,7 @@ def settings_of_check(name: str) -> dict[str, Node]:
 
 
 def _codes() -> Node:
-    """The codes of findings: those of the table of classes, and any of the other checks."""
+    """Return the schema of finding codes: those of the class table, and any of the other checks."""
     listed, others = [], []
     for name in checks():
         rules = {row.code for row in rules_of(name)}

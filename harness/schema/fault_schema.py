@@ -1,6 +1,6 @@
-"""The schema of a fault: each kind with its words, and where and with which settings it strikes.
+"""The schema of a fault: each kind with its text, its seams and its settings.
 
-Faults of equal settings and seams share a condition, so that an editor has a hundred to look at.
+Faults with equal settings and seams share a condition, so an editor reads about a hundred.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from harness.schema.struct_schema import Node, schema_of_type, words
 
 
 def fault_schema(spec: Node) -> Node:
-    """The schema of a fault from that of its knobs: the settings stand beside them."""
+    """Return the schema of a fault: the keys of every fault, and beside them its own settings."""
     knobs = {key: node for key, node in spec["properties"].items() if key != "settings"}
     found = faults()
     knobs["kind"] = {
@@ -26,7 +26,7 @@ def fault_schema(spec: Node) -> Node:
     knobs["on"] = {k: v for k, v in knobs["on"].items() if k not in ("type", "default")}
     return {
         "type": "object",
-        **words("A fault: its kind, when it strikes, and its own settings."),
+        **words("A fault: its kind, when it fires, and its own settings."),
         "properties": knobs,
         "required": ["kind"],
         "allOf": [_condition(kinds, found[kinds[0]], [*knobs]) for kinds in _groups(found)],
@@ -34,7 +34,7 @@ def fault_schema(spec: Node) -> Node:
 
 
 def _groups(found: Any) -> list[list[str]]:
-    """The kinds in groups of equal settings and seams."""
+    """Return the kinds in groups of equal settings and seams."""
     groups: dict[str, list[str]] = {}
     for kind, fault in found.items():
         groups.setdefault(json.dumps([settings_schema(fault), fault.seams]), []).append(kind)
@@ -42,7 +42,7 @@ def _groups(found: Any) -> list[list[str]]:
 
 
 def _condition(kinds: list[str], fault: Fault, knobs: list[str]) -> Node:
-    pattern = f"^({'|'.join(map(re.escape, kinds))})$"  # an editor would list an enum at each kind
+    pattern = f"^({'|'.join(map(re.escape, kinds))})$"  # an editor would list an enum for each kind
     every = {knob: True for knob in knobs if knob != "on"}
     return {
         "if": {"properties": {"kind": {"pattern": pattern}}, "required": ["kind"]},
@@ -54,7 +54,7 @@ def _condition(kinds: list[str], fault: Fault, knobs: list[str]) -> Node:
 
 
 def _seams(fault: Fault) -> Node:
-    """What `on` may name for a fault."""
+    """Return the values of `on` for a fault."""
     named = {"enum": [on for on in ON if seam_of(on) in fault.seams]}
     told = words(key_text("FaultSpec", "on"))
     if "tool" not in fault.seams:
@@ -63,7 +63,7 @@ def _seams(fault: Fault) -> Node:
 
 
 def settings_schema(fault: Fault) -> dict[str, Node]:
-    """The settings of a fault: type, range, default, words."""
+    """Return the settings of a fault: type, range, default, text."""
     own = fault.text if "." in fault.kind and fault.layer != fault.kind.partition(".")[0] else ""
     return {
         name: {

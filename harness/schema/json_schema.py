@@ -1,7 +1,7 @@
 """The JSON Schemas of a scenario, an overlay, a profile and the configuration.
 
-They are of draft 7, which every editor reads. The structs are strict; what a file may say in a
-shorter form, and what a name depends on, is added here.
+They are of draft 7, which every editor reads. The structs are strict. This file adds the short
+forms of a file, and the names that depend on other values.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _BLOCKS: dict[str, type[msgspec.Struct]] = {
 }
 
 _OUTCOMES = ("ok", "error", "raise", "hang", "bytes", "effect")
-"""What a turn of a tool says at least one of."""
+"""The keys of a tool's turn, of which it has at least one."""
 
 
 def schema_of(file: str) -> Node:
-    """The schema of a kind of file, one of FILES."""
+    """Return the schema of a kind of file, one of FILES."""
     return FILES[file]()
 
 
@@ -101,7 +101,7 @@ def _scenario_parts() -> dict[str, Node]:
 
 
 def _set(parts: dict[str, Node], struct: str, key: str, form: Node) -> None:
-    """Say of a key what it may hold, in place of what the struct says."""
+    """Set the schema of a key, in place of the struct's."""
     node = parts[struct]["properties"][key]
     kept = _kept(node)
     if "items" in form:
@@ -110,7 +110,7 @@ def _set(parts: dict[str, Node], struct: str, key: str, form: Node) -> None:
 
 
 def _kept(node: Node) -> Node:
-    """What stays of a key whose values are said anew: its words and its default."""
+    """Return the parts of a key that stay when its values are replaced: text and default."""
     return {k: v for k, v in node.items() if k == "default" or k.lower().endswith("description")}
 
 
@@ -121,7 +121,7 @@ def _readers() -> list[str]:
 
 
 def _block() -> Node:
-    """A block: one that is known by its type, or of any other type and with any fields."""
+    """Return the schema of a block: a known type, or any other type with any fields."""
     kinds = [*_BLOCKS]
     known = [
         {
@@ -136,7 +136,7 @@ def _block() -> Node:
 
 
 def _forms() -> dict[str, Node]:
-    """The keys that a file says otherwise than the struct: short forms, several runs, names."""
+    """Return the keys whose form in a file differs from the struct: short forms, names."""
     wire = {"enum": [*providers.names()]}
     several = {"type": "array", "items": wire, "minItems": 1, "uniqueItems": True}
     return {
@@ -151,7 +151,7 @@ def _forms() -> dict[str, Node]:
 
 
 def _sources() -> str:
-    """A source is an incident or a row that there is, or any other text."""
+    """Return the schema of a source: an existing incident or fault row, or any other text."""
     rows = "|".join(re.escape(code) for code in ROWS)
     numbers = "|".join(str(number) for number in INCIDENTS)
     known = f"incidents:({numbers})|fault:({rows})"
@@ -167,7 +167,7 @@ def _dialect(names: Sequence[str]) -> Node:
 
 
 def _dialects() -> list[Node]:
-    """The dialects of each wire, where a file is of one wire."""
+    """Return the condition that limits dialects to the file's wire, if it has one wire."""
     return [
         {
             "if": {
@@ -211,7 +211,7 @@ def _profile_parts(structs: list[Any]) -> dict[str, Node]:
 
 
 def _reachable(parts: dict[str, Node], root: Node) -> set[str]:
-    """The definitions that a schema needs."""
+    """Return the definitions that a schema needs."""
     wanted, open_ = set[str](), [*_named_in(root)]
     while open_:
         name = open_.pop()

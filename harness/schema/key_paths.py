@@ -1,4 +1,4 @@
-"""The keys of the files by their path, as `limits.model_calls` or `script.say`."""
+"""The keys of the files by path, such as `limits.model_calls` or `script.say`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PASSED = ("Changes", "CheckSettings", "CheckName", "Code")
 
 
 class FileKey(msgspec.Struct, frozen=True):
-    """A key of a kind of file: its path there, and its schema."""
+    """A key of a kind of file: its path, and its schema."""
 
     file: str
     path: str
@@ -23,7 +23,7 @@ class FileKey(msgspec.Struct, frozen=True):
 
 @cache
 def file_keys() -> dict[str, list[FileKey]]:
-    """The keys by their path; a key of several kinds of files stands there several times."""
+    """Return the keys by path; a key of several kinds of files is there several times."""
     found: dict[str, list[FileKey]] = {}
     for file in FILES:
         document = schema_of(file)
@@ -35,7 +35,7 @@ def file_keys() -> dict[str, list[FileKey]]:
 def _keys(
     file: str, node: Node, parts: dict[str, Node], prefix: str, above: tuple[str, ...]
 ) -> Iterator[FileKey]:
-    """The keys of a mapping and of those below it; no definition within itself."""
+    """Yield the keys of a mapping and of nested ones; a definition is not followed into itself."""
     for key, value in node.get("properties", {}).items():
         path = f"{prefix}{key}"
         yield FileKey(file, path, value)
@@ -45,7 +45,7 @@ def _keys(
 
 
 def _held(node: Node) -> Iterator[str]:
-    """The definitions of what a value is, or of its items."""
+    """Yield the definitions of a value, or of its items."""
     if "$ref" in node:
         yield str(node["$ref"]).removeprefix(REFERENCE)
     for key in ("items", "additionalProperties"):

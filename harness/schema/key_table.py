@@ -1,6 +1,6 @@
-"""The words of keys and settings: `keys.tsv` and `settings.tsv`, the one place where they stand.
+"""The texts of keys and settings: `keys.tsv` and `settings.tsv` are their only source.
 
-The schemas, `harness explain` and the tables of the documentation take them from here.
+The schemas, `harness explain` and the tables of the documentation use them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from harness.core.values.table_file import table
 
 
 class KeyWords(msgspec.Struct, frozen=True):
-    """The words of a key `STRUCT.key`.
+    """The text of a key `STRUCT.key`.
 
-    `type` and `default` stand only where the documentation says them otherwise than the struct;
-    `see` is the place of the documentation that tells more.
+    `type` and `default` are set only if the documentation differs from the struct. `see` is a
+    section of the documentation with more.
     """
 
     key: str
@@ -28,7 +28,7 @@ class KeyWords(msgspec.Struct, frozen=True):
 
 
 class SettingWords(msgspec.Struct, frozen=True):
-    """The words of a setting: of one fault or check (`http.status type`), or of all with a name."""
+    """The text of a setting: of one fault or check (`http.status type`), or of all with a name."""
 
     setting: str
     text: str
@@ -41,14 +41,14 @@ SETTINGS: MappingProxyType[str, SettingWords] = table(
 
 
 def key_text(struct: str, key: str) -> str:
-    """What a key of a struct says. Raises LookupError for a key without a row."""
+    """Return the text of a struct's key. Raises LookupError for a key without a row."""
     return KEYS[f"{struct}.{key}"].text
 
 
 def setting_text(part: str, setting: str, docstring: str = "") -> str:
-    """What a setting of a fault or a check says.
+    """Return the text of a setting of a fault or a check.
 
-    A part of a plug-in has no row: the sentence of its docstring that names the setting says it.
+    A plug-in has no row; its text is the sentence of the docstring that names the setting.
     """
     row = SETTINGS.get(f"{part} {setting}") or (SETTINGS.get(setting) if not docstring else None)
     if row is not None:

@@ -1,7 +1,7 @@
-"""The schema of structs: what msgspec makes of them, with the words of each key.
+"""The schema of structs: msgspec's, with the text of each key.
 
 A value that may be null is one node, not a choice of two, so that an editor completes and explains
-it as what it is.
+its plain type.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ Node = dict[str, Any]
 
 REFERENCE = "#/definitions/"
 NO_KEYS = {"Scenario": OF_THE_COMMAND, "FaultSpec": ("settings",)}
-"""Fields that are no keys of a file."""
+"""Fields of the structs that are no keys of a file."""
 
 TAG = "The type of the block."
 
 
 def words(text: str) -> Node:
-    """A description: each paragraph on a line, once plain and once for editors that show marks."""
+    """Return a description, once as plain text and once as Markdown for editors that render it."""
     plain = "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
     marked = {"markdownDescription": plain} if "`" in plain else {}
     return {"description": plain, **marked}
 
 
 def ref(name: str, **more: Any) -> Node:
-    """A reference to a definition."""
+    """Return a reference to a definition."""
     return {"$ref": f"{REFERENCE}{name}", **more}
 
 
 def definitions(structs: Iterable[type[msgspec.Struct]]) -> dict[str, Node]:
-    """The schemas of structs and of all that they hold, by the name of the struct."""
+    """Return the schemas of structs and of their nested structs, by name."""
     template = f"{REFERENCE}{{name}}"
     _, parts = msgspec.json.schema_components([*structs], ref_template=template)
     return {name: _worded(name, part) for name, part in parts.items()}
 
 
 def schema_of_type(kind: Any) -> Node:
-    """The schema of a plain type, such as that of a setting."""
+    """Return the schema of a plain type, such as that of a setting."""
     return simple(msgspec.json.schema(kind))
 
 
 def _worded(name: str, part: Node) -> Node:
-    """A struct's schema with the words of its keys."""
+    """Return a struct's schema with the texts of its keys."""
     if "properties" not in part:
         return part
     keys = {
@@ -66,7 +66,7 @@ def _is_tag(node: Node) -> bool:
 
 
 def simple(node: Node) -> Node:
-    """A node without a default of null, and a choice of plain types as one list of types."""
+    """Return a node without a null default; a choice of plain types becomes one list of types."""
     found = {k: v for k, v in node.items() if k != "default" or v is not None}
     options = found.pop("anyOf", None)
     if options is None:

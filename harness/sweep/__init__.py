@@ -1,1 +1,1 @@
-"""Sweeps: one scenario is played once for every point of a kind."""
+"""Sweeps: one scenario is played once for each point, such as each write of a store."""

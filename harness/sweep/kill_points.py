@@ -1,6 +1,7 @@
 """Kill points: a run is killed at each write of its store in turn, and then resumed.
 
-A point is an attempt of `Restarts` that ends inside a write, and one more on its session.
+At a point, `Restarts` makes two attempts: one that ends inside a write, and one more on the same
+session.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from harness.targets import TargetSpec
 
 
 class KillPoint(msgspec.Struct, frozen=True):
-    """A moment of a write; writes are counted from 1 in the order of the run that is not killed."""
+    """A moment of a write; writes are counted from 1, in the order of a run without a kill."""
 
     write: int
     moment: Moment
@@ -52,12 +53,12 @@ def every_kill_point(
     script: Script | None = None,
     opener: OpenStore = open_scratch,
 ) -> Iterator[KilledRun]:
-    """The run, killed at every moment of every write of its store, one point after the other.
+    """Yield the run, killed at each moment of each write of its store, one point after another.
 
-    The store is the one that the target's options name, or what `opener` opens. `script` is asked
-    in every child anew, so it should go by the conversation and not by how often it was asked: what
-    the model said before a kill it has to say again. Raises HarnessError when the run fails by
-    itself, without a kill.
+    The store is the one in the target's options, or the one that `opener` opens. Each child process
+    starts `script` again. So a script should depend on the conversation and not on its number of
+    calls, and repeat its answers from before a kill. Raises HarnessError if the run fails without a
+    kill.
     """
     for point in points_of(scenario, target, script, opener):
         yield killed_at(scenario, target, point, script, opener)
@@ -87,7 +88,7 @@ def killed_at(
     script: Script | None = None,
     opener: OpenStore = open_scratch,
 ) -> KilledRun:
-    """The run that is killed at a point and then started again."""
+    """Return the run that is killed at a point and then started again."""
     with _restarts(scenario, target, script, opener) as restarts:
         history = restarts.run((point.write, point.moment))
         store = restarts.open()

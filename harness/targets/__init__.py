@@ -1,4 +1,4 @@
-"""Targets: what is under test, found by its specification."""
+"""Targets: the agents under test, found by their specification."""
 
 from harness.targets.spec import End as End
 from harness.targets.spec import TargetSpec as TargetSpec

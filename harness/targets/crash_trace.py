@@ -1,7 +1,7 @@
 """The stack of a target's crash: the user's own frames, and the whole traceback.
 
-A frame is the user's if its file is neither of the standard library, nor of an installed package,
-nor of the harness. The package of the agent itself always counts.
+A frame is the user's unless its file is in the standard library, an installed package or the
+harness. The package of the agent itself always counts.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _AGENT = "harness.agent"
 _CALLER = os.path.join("harness", "targets", "python_target.py")
 
 FRAMES_MAX, TEXT_MAX = 12, 8_000
-"""How many of the user's frames, and how many characters of a traceback are kept, from the end."""
+"""The most user frames, and the most characters of a traceback, that are kept from the end."""
 
 
 class Frame(NamedTuple):
-    """A place in the user's code: the line of a file, the function, and the source there."""
+    """A place in the user's code: file and line, the function, and the source line."""
 
     file: str
     line: int
@@ -41,14 +41,14 @@ class Frame(NamedTuple):
 
 
 def crash_place(frames: Sequence[Frame], error: str) -> CrashPlace | None:
-    """The innermost of the user's frames as the place of an error; None without any."""
+    """Return the innermost of the user's frames as the place of an error; None without one."""
     return CrashPlace(*frames[-1][:3], error) if frames else None
 
 
 def user_frames(
     trace: TracebackType | None, agent: Callable[..., Any] | None, folder: str
 ) -> tuple[Frame, ...]:
-    """The user's frames, the innermost last; files below `folder` are named from there."""
+    """Return the user's frames, the innermost last; files below `folder` are named from there."""
     package = (getattr(agent, "__module__", None) or "").partition(".")[0]
     found: list[Frame] = []
     while trace is not None:
@@ -65,9 +65,9 @@ _FATAL = re.compile(r'File "(.*)", line (\d+) in (\S+)')
 
 
 def fatal_frames(dump: str, folder: str) -> tuple[Frame, ...]:
-    """The user's frames of a dump of `faulthandler`, of the thread that had the fatal error.
+    """Return the user's frames in a dump of `faulthandler`, of the thread with the fatal error.
 
-    The dump begins with the innermost frame; what called the target is not the user's part of it.
+    The dump begins with the innermost frame; frames that called the target are not the user's.
     """
     stack = dump.partition("Current thread")[2].partition("\n\n")[0]
     found: list[Frame] = []
@@ -94,7 +94,7 @@ def _below(file: str, folder: str) -> str:
 
 
 def whole(error: BaseException) -> str:
-    """The traceback as Python prints it, its end if it is long."""
+    """Return the traceback as Python prints it; only the end of a long one."""
     try:
         text = "".join(traceback.format_exception(error))
     except Exception:

@@ -1,9 +1,9 @@
-"""The processes that a program under test leaves behind, in sessions of their own too.
+"""Ends the processes that a program under test leaves behind, also those in their own sessions.
 
-Each process of a run has the run's session folder in its environment. On Linux this process also
-adopts orphans while a program runs (`PR_SET_CHILD_SUBREAPER`): a child may clear its environment.
-A guardian process ends the family when this process is killed. Elsewhere only the program's own
-group is ended.
+Each process of a run has the run's session folder in its environment. A child may clear its
+environment, so on Linux this process also adopts orphans while a program runs
+(`PR_SET_CHILD_SUBREAPER`). A guardian process ends the family if this process is killed. On other
+systems only the program's own group is ended.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from harness.targets import guardian
 
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37
 _ROUNDS_MAX = 50
-"""How often the family is looked for: a process may fork while it is being ended."""
+"""How often the family is searched, because a process may fork while it is being ended."""
 
 IS_LINUX = sys.platform == "linux"
 
 
 @contextmanager
 def family(marker: str, *, adopts: bool = True) -> Iterator[None]:
-    """End every process of a run at the end; `marker` is an entry of their environment.
+    """End every process of a run after the block; `marker` is an entry of their environment.
 
-    Without `adopts` orphans that have cleared it are left alone: beside a program that outlives
-    its run, they may be another one's.
+    Without `adopts`, orphans that have cleared it are left alone, because they may belong to a
+    program that outlives its run.
     """
     if not IS_LINUX:
         yield
@@ -51,7 +51,7 @@ def family(marker: str, *, adopts: bool = True) -> Iterator[None]:
 
 
 def _guard(marker: str) -> subprocess.Popen[bytes]:
-    """A process that ends the family once the pipe to it is closed by this process's end."""
+    """Start a process that ends the family when this process ends and so closes the pipe."""
     return subprocess.Popen(
         [sys.executable, "-I", "-S", guardian.__file__, marker],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -73,7 +73,7 @@ def _end(marker: str, before: frozenset[int] | None) -> None:
 
 
 def _orphans(before: frozenset[int]) -> set[int]:
-    """Children that this process adopted: they began since, in a session that is not ours."""
+    """Return the children that this process adopted since: those in another session."""
     return {pid for pid in _children() - before if _is_adopted(pid)}
 
 
@@ -92,7 +92,7 @@ def _is_guardian(pid: int) -> bool:
 
 
 def _children() -> frozenset[int]:
-    """The children of this process, of all its threads."""
+    """Return the children of all threads of this process."""
     found: list[int] = []
     for task in Path("/proc/self/task").iterdir():
         with suppress(OSError):
@@ -101,7 +101,7 @@ def _children() -> frozenset[int]:
 
 
 def _adopt(wanted: bool) -> bool:
-    """Adopt orphans from now on, or no more; whether this process did so before."""
+    """Adopt orphans from now on, or stop; return whether this process did so before."""
     call, before = ctypes.CDLL(None, use_errno=True).prctl, ctypes.c_int()
     call(_GET_SUBREAPER, ctypes.byref(before), 0, 0, 0)
     call(_SET_SUBREAPER, int(wanted), 0, 0, 0)

@@ -1,7 +1,7 @@
-"""A program that ends the processes of a run when the process that started it is gone.
+"""A program that ends the processes of a run after the end of the process that started it.
 
 It reads its standard input to the end, which comes when its parent ends by any means. It imports
-only a few modules of the standard library, so that it starts in milliseconds.
+only a few modules of the standard library, so it starts in milliseconds.
 """
 
 import os
@@ -12,7 +12,7 @@ ROUNDS_MAX = 50
 
 
 def marked(marker: str) -> list[int]:
-    """The processes of this user with an entry in their environment."""
+    """Yield the processes of this user with an entry in their environment."""
     wanted, found = b"\0" + marker.encode() + b"\0", []
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) != os.getpid():

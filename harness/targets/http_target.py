@@ -1,4 +1,4 @@
-"""A target that is a server: it is given a run by POST, and its 200 is the run's end."""
+"""A target that is a server: it gets a run by POST, and its status 200 ends the run."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from harness.core.values.errors import InputError
 from harness.targets.spec import End
 
 BODY_MAX = 2000
-"""How many bytes of a server's answer a finding quotes."""
+"""The most bytes of a server's answer in a finding."""
 
 
 LOOK_S = 0.1
-"""How often it is asked whether the run is over."""
+"""The interval of checks for the end of the run."""
 
 TIMEOUT_S = 30.0
-"""How long a server may take to accept the run, and to send an answer that it has begun."""
+"""The time limit for a server to accept the run, and to complete a response."""
 
 
 def post_run(url: str, brief: dict[str, str], passed: Callable[[], End | None]) -> End:
-    """Give a server its brief (the names that a program gets as environment), and wait.
+    """Send a server its brief (the variables that a program gets as environment), and wait.
 
-    `passed` gives the end of a run that passed a limit. Raises InputError when nothing listens at
-    `url`.
+    `passed` returns the end of a run that exceeded a limit. Raises InputError if no server listens
+    at `url`.
     """
     parts = urlsplit(url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
@@ -36,7 +36,7 @@ def post_run(url: str, brief: dict[str, str], passed: Callable[[], End | None]) 
     try:
         connection.connect()
     except OSError as error:
-        raise InputError(f"nothing answers there: {error}", f"target {url!r}") from None
+        raise InputError(f"no server answers: {error}", f"target {url!r}") from None
     try:
         headers = {"content-type": "application/json"}
         connection.request("POST", parts.path or "/", msgspec.json.encode(named), headers)

@@ -1,6 +1,6 @@
-"""A program that plays one run after the other: it asks a URL for each, and so ends the one before.
+"""A program that plays one run after the other: each request for the next run ends the last one.
 
-It is started at the first run, kept while this process lives, and given to one run at a time. A run
+It is started at the first run, kept while this process lives, and used by one run at a time. A run
 that did not end in order ends the program, and the next run starts another one.
 """
 
@@ -30,22 +30,22 @@ from harness.transports.request_heads import RefusedRequest
 from harness.transports.seam_endpoints import error_bytes
 
 NEXT_RUN = "HARNESS_RUNS_URL"
-"""The variable that names the URL to ask for the next run."""
+"""The variable with the URL of the next run."""
 
 WAIT_S = 20.0
-"""How long the URL keeps a program waiting before it says 202: ask again."""
+"""How long the URL lets a program wait before it answers 202, which means: ask again."""
 
 LOOK_S = 0.05
-"""How often it is looked whether the program has ended."""
+"""The interval of checks whether the program has ended."""
 
 _OF_A_PROCESS = ("PATH", "LANG", "HOME")
 
 
 class LastingProgram:
-    """A program that was started, and the URL that gives it its runs."""
+    """A started program, and the URL from which it gets its runs."""
 
     def __init__(self, target: TargetSpec, names: Mapping[str, str]) -> None:
-        """Start it. Raises InputError for one that cannot be started."""
+        """Start the program. Raises InputError if it cannot be started."""
         self.is_new = True
         self._news = threading.Condition()
         self._next: bytes | None = None
@@ -64,9 +64,9 @@ class LastingProgram:
             self._held = held.pop_all()
 
     def play(self, names: Mapping[str, str]) -> int | None:
-        """Give the program a run by its names, and wait until it asks for the next one.
+        """Give the program a run's variables, and wait until it asks for the next run.
 
-        Returns the exit status of a program that ended instead.
+        Return the exit status if the program ended instead.
         """
         named = {name: text for name, text in names.items() if name not in _OF_A_PROCESS}
         with self._news:
@@ -80,7 +80,7 @@ class LastingProgram:
         return None
 
     def end(self) -> None:
-        """End the program and what it has started."""
+        """End the program and its children."""
         with self._news:
             self._is_closed = True
             self._news.notify_all()
@@ -106,9 +106,9 @@ class LastingProgram:
                 break
 
     def _answer(self) -> tuple[int, bytes]:
-        """The next run, which ends the one before; 202 where none comes soon, 204 after the last.
+        """Return the next run, which ends the last one; 202 if none comes soon, 204 after the end.
 
-        A question that comes while another one waits takes its place: its client has given up.
+        A request replaces a waiting one, because the client of the waiting one has given up.
         """
         with self._news:
             self._is_playing = False
@@ -135,7 +135,7 @@ class LastingPrograms:
         Finalize(None, self._end, exitpriority=0)  # a worker process ends without `atexit`
 
     def take(self, target: TargetSpec, names: Mapping[str, str]) -> LastingProgram:
-        """One that waits, or a new one with the PATH and LANG of `names`. Raises InputError."""
+        """Return a waiting program, or a new one with PATH and LANG of `names`."""
         waiting = self._of(target)
         while program := self._popped(waiting):
             if program.child.poll() is None:
@@ -163,5 +163,5 @@ class LastingPrograms:
 
 @cache
 def lasting_programs() -> LastingPrograms:
-    """Those of this process."""
+    """Return the lasting programs of this process."""
     return LastingPrograms()

@@ -1,8 +1,8 @@
-"""What a run's limits count, and the name of the one that ends it. Pure: it is fed beats.
+"""Measures a run against its limits, and names the limit that ends it. Pure: it gets beats.
 
-Processor time counts until `limits.real_s`. Silence counts while nothing is called, nothing is
-computed and our own heartbeat is on time. A late heartbeat is the machine's, so that time counts
-against nobody.
+Processor time counts up to `limits.real_s`. Silence counts while the target neither calls nor
+computes, and our own heartbeat is on time. A late heartbeat means a slow machine, so that time does
+not count.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ LATE_S = 0.5
 """A heartbeat that is later than this comes from a machine that is too slow to judge silence."""
 
 COMPUTING = 0.05
-"""From this share of the time on a processor, a target computes."""
+"""The share of processor time from which a target computes."""
 
 RETRY_PAUSE = 3
-"""After a failed answer silence may last so many times longer: it may be a back-off."""
+"""The factor of allowed silence after a failed answer, because it may be a back-off."""
 
 RUN = 10
-"""A run that never rests may take so many times `limits.real_s` of real time."""
+"""A run without rest may take this many times `limits.real_s` of real time."""
 
 LOOP_CALLS = 10
-"""From so many calls in the last half of its time on, a target loops."""
+"""The number of calls, in the last half of its time, from which a target loops."""
 
 START_S = 60.0
-"""What a program may take, beside its limit, until its first call: it loads its code."""
+"""The extra seconds of a program until its first call, because it loads its code."""
 
 
 class Beat(NamedTuple):
-    """What happened since the beat before.
+    """The activity since the last beat.
 
-    `late_s` is how much later than planned the heartbeat came, processor time of the target apart.
-    `calls` counts all calls so far. `served` says that an answer of ours is under way, `failed`
-    that the last one was an error.
+    `late_s` is the delay of the heartbeat, without the target's processor time. `calls` counts all
+    calls so far. `served`: an answer of the harness is being sent. `failed`: the last answer was an
+    error.
     """
 
     wall_s: float
@@ -48,8 +48,11 @@ class Beat(NamedTuple):
 
 
 class Liveness:
-    """The counts of one run, or of one attempt of it, before which there were so many `calls`.
-    `start_s` is the allowance before its first call."""
+    """The counts of one run, or of one attempt.
+
+    `calls` is the number of calls before the attempt. `start_s` is the allowance before its first
+    call.
+    """
 
     def __init__(
         self, real_s: float, memory_mb: float, *, start_s: float = 0.0, calls: int = 0
@@ -60,10 +63,10 @@ class Liveness:
         self._worst_late_s, self._late_beats, self._failed = 0.0, 0, False
 
     def beat(self, beat: Beat) -> Stop | None:
-        """Count a beat; the name of the limit that is passed by it, if one is."""
+        """Count a beat; return the name of the limit that it exceeds, if any."""
         called = beat.calls != self._calls
         if called and self._calls == self._first:
-            self._cpu_s = self._total_s = 0.0  # the start is over
+            self._cpu_s = self._total_s = 0.0  # the allowance for the start ends here
         self._cpu_s += beat.cpu_s
         if called or beat.served or beat.cpu_s >= COMPUTING * beat.wall_s:
             self._rest()
@@ -75,7 +78,7 @@ class Liveness:
         return self._passed(beat)
 
     def _rest(self) -> None:
-        """The silence is over."""
+        """End the count of silence."""
         if self._failed:
             self._pauses_s += self._silent_s
         self._silent_s = self._slow_s = self._worst_late_s = 0.0
@@ -88,19 +91,19 @@ class Liveness:
         if beat.late_s <= LATE_S:
             self._silent_s += beat.wall_s
             return
-        # A machine that slept for an hour is no more than one late beat.
+        # An hour of sleep of the machine counts as one late beat.
         self._slow_s += min(beat.wall_s, self._real_s / 5)
         self._late_beats += 1
         self._worst_late_s = max(self._worst_late_s, beat.late_s)
 
     @property
     def _allowed_s(self) -> float:
-        """How much processor time the target may have used by now."""
+        """Return how much processor time the target may have used by now."""
         return self._real_s + (self._start_s if self._calls == self._first else 0.0)
 
     @property
     def _silence_s(self) -> float:
-        """How long the target may be silent now."""
+        """Return how long the target may be silent now."""
         return self._allowed_s * (RETRY_PAUSE if self._failed else 1)
 
     def _passed(self, beat: Beat) -> Stop | None:
@@ -127,7 +130,7 @@ class Liveness:
         return "loops" if self._calls > self._calls_before_half else "computes"
 
     def words(self, stop: Stop) -> str:
-        """A sentence on a limit that is passed, with numbers that are the same in each run."""
+        """Return a sentence on an exceeded limit, with numbers that are the same in each run."""
         of = f"limits.real_s is {self._real_s:g}"
         match stop:
             case "memory":
@@ -135,7 +138,7 @@ class Liveness:
             case "computes":
                 return f"it used {self._allowed_s:g} s of processor time and called little ({of})"
             case "loops":
-                return f"it went on calling and came to no end ({of})"
+                return f"it continued to call and did not end ({of})"
             case "backs_off":
                 text = f"its pauses after failed answers fill {RUN * self._real_s / 2:g} s or more"
                 return f"{text} of real time ({of}; --real-s allows more)"

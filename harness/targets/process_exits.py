@@ -1,9 +1,9 @@
 """Calls of a Python target that would end, kill, replace or fork the process of its run.
 
-`os._exit`, `os.abort`, `os.exec*`, signals to the own process and `os.fork` are stand-ins from the
-first run on. They raise ProcessExit in the threads of a target, and do as ever in all others. A
-reference that was taken before (`from os import _exit`), and C code, pass them by: a run in a
-process of its own covers those.
+`os._exit`, `os.abort`, `os.exec*`, signals to the own process and `os.fork` are replaced from the
+first run on. The replacements raise ProcessExit in the threads of a target, and work as usual in
+all others. Earlier references (`from os import _exit`) and C code bypass them; a run in its own
+process covers those.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ _REAL: dict[str, Callable[..., Any]] = {
 _real_raise_signal = signal.raise_signal
 
 CHILD_S = 1.0
-"""How long a forked child of the target may live once the target has ended."""
+"""How long a forked child of the target may live after the target has ended."""
 
 _FORK_MODULES = frozenset({"multiprocessing.popen_fork", "pty"})
-"""Modules whose forked children never return into the run."""
+"""Modules whose forked children do not return into the run."""
 
 _IGNORED = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
-"""Signals that do nothing where no handler is set."""
+"""Signals that do nothing without a handler."""
 
 
 class ProcessExit(BaseException):
-    """Raised in a target in place of what would end, kill, replace or fork its process."""
+    """Raised in a target in place of a call that would end, kill, replace or fork its process."""
 
 
 class ProcessGuard:
-    """A context manager around a target's call: its process lives on, and is left as it was.
+    """A context manager around a target's call: the process continues, and is left unchanged.
 
-    Without `restores` it guards an import, whose changes of the process stay.
-    `refused` holds what the target tried, in the order of the tries.
+    Without `restores` it guards an import, whose changes of the process stay. `refused` holds the
+    refused calls of the target, in order.
     """
 
     def __init__(self, *, restores: bool = True) -> None:
@@ -96,7 +96,7 @@ class ProcessGuard:
         return self._pid == os.getpid() and self.owns(threading.current_thread())
 
     def refuse(self, call: str, effect: str = "ends") -> NoReturn:
-        """Raise ProcessExit, and remember it: the target may catch what is raised."""
+        """Raise ProcessExit, and remember it, because the target may catch the exception."""
         error = ProcessExit(f"{call} {effect} the process of the run")
         self.refused.append(error)
         raise error
@@ -111,7 +111,7 @@ class ProcessGuard:
         return made
 
     def _end_child(self) -> NoReturn:
-        """A child that came back from the target's call must not go on with the suite."""
+        """End a child that returned from the target's call: it must not continue the suite."""
         if self._returned is not None:
             self._returned[0] = 1
         _REAL["_exit"](0)
@@ -131,7 +131,7 @@ class ProcessGuard:
             self.refused.append(ProcessExit(what))
 
     def _thread_ended(self, given: Any) -> None:
-        """`sys.exit` in a thread ends that thread alone, without a word."""
+        """Let `sys.exit` in a thread end only that thread, without output."""
         if given.exc_type is SystemExit:
             self.refused.append(given.exc_value)
         elif given.exc_type is not ProcessExit:
@@ -145,21 +145,21 @@ _mark: Callable[[bool], object] = bool
 
 
 def make_replaceable(mark: Callable[[bool], object] = bool) -> None:
-    """Say that this process may be lost: a target may fork it.
+    """Allow the target to fork and end this process.
 
-    `mark` is called with True before the target begins, and with False once it has ended.
+    `mark` is called with True before the target begins, and with False after it has ended.
     """
     global _replaceable, _mark
     _replaceable, _mark = os.getpid(), mark
 
 
 def kill_process() -> None:
-    """End this process as `kill -9` does: nothing is flushed, closed or caught."""
+    """End this process like `kill -9`: nothing is flushed, closed or caught."""
     _REAL["kill"](os.getpid(), signal.SIGKILL)
 
 
 def _guard(what: str) -> ProcessGuard | None:
-    """The guard of the run whose target calls. Raises ProcessExit in a thread of a past run."""
+    """Return the guard of the calling target. Raises ProcessExit in a thread of a past run."""
     if _active is not None and _active.holds:
         return _active
     if threading.current_thread() in _left:
@@ -231,7 +231,7 @@ def _name(path: Any) -> str:
 
 
 def _refuse_signal(call: str, number: int) -> None:
-    """Refuse a signal that ends the process; one that the target itself handles passes."""
+    """Refuse a signal that ends the process; a signal that the target handles passes."""
     name = signal.Signals(number).name if number in signal.valid_signals() else str(number)
     what = f"{call}{'' if call.endswith('(') else ', '}{name})"
     if number and number not in _IGNORED and (guard := _guard(what)):
@@ -255,7 +255,7 @@ def _install() -> None:
 
 
 def _is_alive(child: int) -> bool:
-    """Whether a child still runs; one that has ended is left for the target to wait for."""
+    """Whether a child still runs; an ended child is left for the target's own wait."""
     try:
         return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
     except (ChildProcessError, OSError):

@@ -1,7 +1,7 @@
-"""What a target may change in its process beside its run: taken before the run, put back after it.
+"""The process state that a target may change: saved before the run, restored after it.
 
-A run that follows in the same process then meets the same process. A run that imports modules may
-add to `sys.path` and to the environment: an import is made once, so these additions stay.
+So the next run in the same process finds the same state. Imports may add to `sys.path` and to the
+environment. An import is made once, so these additions stay.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from typing import Any
 _STANDARD = (0, 1, 2)
 
 _STREAMS = ("stdin", "stdout", "stderr")
-"""Names of `sys` that the next run and the command's own lines write to."""
+"""Names of `sys` that the next run and the command itself write to."""
 
 _SHARED = ("builtins", "json", "random", "socket", "time")
-"""Modules that every run uses: a function that a run replaces would end the runs after it."""
+"""Modules that every run uses; a function that a run replaces would break the later runs."""
 
 
 class ProcessState:
@@ -51,8 +51,8 @@ class ProcessState:
         self._files = [(number, _identity(number), _copy(number)) for number in _STANDARD]
 
     def restore(self) -> None:
-        """Put back what has changed."""
-        with suppress(OSError, ValueError):  # a hard limit that was lowered stays
+        """Restore the changed parts."""
+        with suppress(OSError, ValueError):  # a lowered hard limit cannot be raised
             resource.setrlimit(resource.RLIMIT_NOFILE, self._open_files)
         for number, before, copy in self._files:
             _put_back(number, before, copy)
@@ -105,7 +105,7 @@ def _put_functions_back(module: ModuleType, functions: dict[str, Any]) -> None:
 def _folder() -> str:
     try:
         return os.getcwd()
-    except OSError:  # it was removed
+    except OSError:  # the folder was removed
         return ""
 
 
@@ -131,7 +131,7 @@ def _copy(number: int) -> int | None:
 
 
 def _put_back(number: int, before: tuple[int, int] | None, copy: int | None) -> None:
-    """Make a standard descriptor what it was; the null device where its copy is closed too."""
+    """Restore a standard descriptor; use the null device if its copy is closed too."""
     if copy is None:
         return
     is_whole = _identity(copy) == before

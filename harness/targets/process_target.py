@@ -1,4 +1,4 @@
-"""A target that is a program: it is started in a process group of its own, and ended with it."""
+"""A target that is a program: it runs in its own process group, and is ended with the group."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from harness.core.values.errors import InputError
 from harness.targets.spec import TargetSpec
 
 GRACE_S = 2.0
-"""How long a program may take to end after SIGTERM."""
+"""The time limit for a program to end after SIGTERM."""
 
 TEXT_MAX = 2000
-"""How many bytes of a program's output a finding quotes, from the end."""
+"""The most bytes of a program's output in a finding, from the end."""
 
 
 def start_program(
@@ -36,7 +36,7 @@ def start_program(
 
 
 def end_program(child: subprocess.Popen[bytes]) -> None:
-    """End what is left of a program and its children: SIGTERM, then SIGKILL of the group."""
+    """End a program and its children, if they still run: SIGTERM, then SIGKILL to the group."""
     if child.poll() is None:
         signal_group(child, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -46,14 +46,14 @@ def end_program(child: subprocess.Popen[bytes]) -> None:
 
 
 def signal_group(child: subprocess.Popen[bytes] | None, number: signal.Signals) -> None:
-    """Send a signal to a program and its children; nothing where they have ended."""
+    """Send a signal to a program and its children, if they still run."""
     if child is not None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, number)
 
 
 def output_tail(output: IO[bytes]) -> str:
-    """The last lines that a program wrote, for the finding."""
+    """Return the last lines that a program wrote, for the finding."""
     size_bytes = output.seek(0, os.SEEK_END)
     output.seek(max(0, size_bytes - TEXT_MAX))
     return output.read().decode("utf-8", "replace").strip()

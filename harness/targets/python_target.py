@@ -1,7 +1,7 @@
 """A Python target: the agent's function, called in this process until its end or a limit.
 
-In simulate, waits pass at once and are recorded, and a socket of its own is refused and reported. A
-watchdog stops a target that is stuck or has no end.
+In simulate, waits pass at once and are recorded, and the target's own sockets are refused and
+reported. A watchdog stops a target that blocks or does not end.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from harness.transports.live_sockets import live_sockets
 from harness.transports.python_calls import ScriptedInterrupt
 
 BACKENDS = ("asyncio", "trio")
-"""What the option `backend` of an asynchronous agent may say; anyio runs on either."""
+"""The values of the option `backend` of an asynchronous agent; anyio runs on either."""
 
 LOOK_S = 0.25
-"""How often a loop beside the main thread looks whether its run is over."""
+"""How often an event loop outside the main thread checks whether its run is over."""
 
 
 class Simulated(NamedTuple):
-    """A simulated run: how it ended, and what was seen beside the seams.
+    """A simulated run: how it ended, and what the target did outside the seams.
 
-    `real_wait_ms` is 0 within the allowance, for the same run waits a little differently each time.
+    `real_wait_ms` is 0 within the allowance, because equal runs wait for slightly different times.
     """
 
     end: End
@@ -63,7 +63,7 @@ def simulate(
     limits: Limits,
     seams: Seams,
 ) -> Simulated:
-    """Run an agent on virtual time until it ends, crashes or meets a limit."""
+    """Run an agent on virtual time until it ends, crashes or reaches a limit."""
     with live_sockets() as sockets, _seeded(seed), meter:
         end = ending(lambda check: _call(agent, brief, clock, check), limits, seams, agent)
     waited_ms = int(meter.waited_s * 1000) if meter.exceeded else 0
@@ -100,13 +100,13 @@ def _run_live(main: Coroutine[Any, Any, Any], check: Check) -> None:
     if threading.current_thread() is threading.main_thread():
         asyncio.run(main)
         return
-    # No signal comes to this thread, so its loop wakes up to look.
+    # No signal reaches this thread, so its loop wakes up to check.
     with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(_Looking(check))) as runner:
         runner.run(main)
 
 
 class _Looking(selectors.DefaultSelector):
-    """A selector that asks `check` every `LOOK_S` at least."""
+    """A selector that calls `check` at least every `LOOK_S` seconds."""
 
     def __init__(self, check: Check) -> None:
         super().__init__()
@@ -133,7 +133,7 @@ async def _awaited(result: Awaitable[Any]) -> Any:
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """SDKs draw their jitter from the global generator."""
+    """Seed the global generator, from which SDKs draw their jitter."""
     former = random.getstate()
     random.seed(seed)
     try:
@@ -148,9 +148,9 @@ def ending(
     seams: Seams,
     agent: Callable[..., Any] | None = None,
 ) -> End:
-    """Call a target, and say how it ended; only Ctrl-C and errors of the user's files pass.
+    """Call a target, and return how it ended; only Ctrl-C and errors of the user's files pass.
 
-    What would have ended or replaced the process counts even where the target catches it.
+    A refused call that would end or replace the process counts even if the target catches it.
     """
     with ProcessGuard() as guard:
         end, error = _ended(call, limits, seams)
@@ -162,7 +162,7 @@ def ending(
 def _ended(
     call: Callable[[Check], Any], limits: Limits, seams: Seams
 ) -> tuple[End, BaseException | None]:
-    """How a call ended, with the exception of a crash."""
+    """Return how a call ended, with the exception of a crash."""
     try:
         with watched(limits.real_s, limits.memory_mb, seams) as check:
             call(check)
@@ -186,7 +186,7 @@ def _ended(
 
 
 def _crashed(end: End, error: BaseException, agent: Callable[..., Any] | None, folder: str) -> End:
-    """The end with what was raised, in which of the user's frames."""
+    """Return the end with the exception and the user's frames."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     frames = crash_trace.user_frames(error.__traceback__, agent, folder)

@@ -1,6 +1,6 @@
 """Processor time and memory of a target: threads of this process, and programs it has started.
 
-Linux tells both in `/proc`. Elsewhere `ps` tells them of programs, at most once a second.
+Linux has both in `/proc`. On other systems `ps` gives them for programs, at most once a second.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _MB = 1024 * 1024
 
 
 class Usage(NamedTuple):
-    """Processor seconds since some fixed moment, and memory in use."""
+    """Processor seconds since a fixed moment, and memory in use."""
 
     cpu_s: float = 0.0
     memory_mb: float = 0.0
 
 
 class Process(NamedTuple):
-    """A process of this machine. `cpu_s` is with its children that have ended."""
+    """A process of this machine. `cpu_s` includes its ended children."""
 
     pid: int
     parent: int
@@ -44,7 +44,7 @@ Table = Callable[[], list[Process]]
 
 
 def processes() -> list[Process]:
-    """All processes of this machine that can be seen."""
+    """Return all visible processes of this machine."""
     return _of_proc() if (_PROC / "self" / "stat").exists() else _of_ps()
 
 
@@ -76,7 +76,7 @@ def _of_line(words: list[str]) -> Process:
 
 
 def seconds(text: str) -> float:
-    """The seconds of `[[DAYS-]HOURS:]MINUTES:SECONDS`."""
+    """Return the seconds of `[[DAYS-]HOURS:]MINUTES:SECONDS`."""
     days, _, clock = text.rpartition("-")
     total = 0.0
     for part in clock.split(":"):
@@ -85,7 +85,7 @@ def seconds(text: str) -> float:
 
 
 def tree(root: int, table: Iterable[Process], without: frozenset[int] = frozenset()) -> Usage:
-    """The usage of a process, of what descends from it, and of its process group."""
+    """Return the usage of a process, its descendants, and its process group."""
     table = [process for process in table if process.pid not in without]
     members = {p.pid for p in table if root in (p.pid, p.group)}
     while more := {p.pid for p in table if p.parent in members} - members:
@@ -95,14 +95,14 @@ def tree(root: int, table: Iterable[Process], without: frozenset[int] = frozense
 
 
 class OfProgram:
-    """The usage of a program and all that it has started; call it for what it is now."""
+    """The usage of a program and all its children; a call returns the present usage."""
 
     def __init__(self, pid: int, table: Table = processes) -> None:
         self._pid, self._table = pid, table
         self._looked_s, self._last = -PS_EVERY_S, Usage()
 
     def __call__(self) -> Usage:
-        """What is used now, or was within the last second where `ps` tells it."""
+        """Return the present usage; with `ps`, one from the last second."""
         if not _PROC.exists() and real_monotonic() - self._looked_s < PS_EVERY_S:
             return self._last
         self._looked_s = real_monotonic()
@@ -113,8 +113,8 @@ class OfProgram:
 class OfRun:
     """The usage of a run in this process, from its beginning.
 
-    Threads that were there before, but for the one that makes this, work for somebody else. The
-    memory is what the process has grown by.
+    Earlier threads, except the one that makes this object, do not belong to the run. The memory is
+    the growth of the process.
     """
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ class OfRun:
         self._base_mb = _own_memory_mb()
 
     def __call__(self) -> Usage:
-        """What is used now. The thread that asks is not counted."""
+        """Return the present usage, without the calling thread."""
         programs = [p for p in self._children() if p.pid not in self._foreign]
         strangers = (*self._others, threading.current_thread())
         ended = os.times()
@@ -145,7 +145,7 @@ class OfRun:
 
 
 def _has_children(pid: int) -> bool:
-    """Whether a look at all processes is worth its time; True where nothing tells."""
+    """Whether a process has children, so that reading all processes is needed; True if unknown."""
     if not _PROC.exists():
         return False  # `ps` would be a child itself, at each beat
     try:

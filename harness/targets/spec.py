@@ -1,4 +1,4 @@
-"""SPEC: the name of a target on the command line.
+"""SPEC: the specification of a target on the command line.
 
 `reference`, `pkg.mod:callable`, `process:COMMAND` or `http://HOST:PORT/run`; options follow as in
 `reference?stream=false`. Names are import paths, with the current directory first.
@@ -29,15 +29,15 @@ from harness.transports.sdk_clients import dummy_keys
 _BUILT_IN = {"reference": "harness.agent:agent", "naive": "harness.agent.naive_agent:agent"}
 _FORMS = {
     "reference": "the reference agent of the harness",
-    "naive": "the loop of a tutorial, without bounds and guards",
+    "naive": "the agent loop of a tutorial, without limits and guards",
     "PKG.MOD:CALLABLE": "a Python agent `def agent(brief)`, sync or async",
     "PKG.MOD:OBJECT": "an agent of a framework, or a function from text to text: docs/adapters.md",
-    "NAME": "an agent that is known by name, as claude-code or codex: docs/known-targets.md",
+    "NAME": "an agent that is known by name, such as codex: docs/known-targets.md",
     "process:COMMAND": "any program, over loopback HTTP",
-    "http://HOST:PORT/PATH": "a server that is given a run by POST",
+    "http://HOST:PORT/PATH": "a server that gets a run by POST",
 }
 _UNDERSTOOD = (
-    "understood are functions of a brief, agents of pydantic-ai, openai-agents, LangGraph and "
+    "supported are functions of a brief, agents of pydantic-ai, openai-agents, LangGraph and "
     "smolagents, tool runners of anthropic, and functions from str to str; docs/adapters.md shows "
     "how to add the next one"
 )
@@ -45,10 +45,10 @@ _OPTIONS = re.compile(r"\?([\w.-]+=[^?&\s]*(?:&[\w.-]+=[^?&\s]*)*)\Z")
 
 
 class TargetSpec(msgspec.Struct, frozen=True):
-    """A target: how it is written, what it is, and its options.
+    """A target: its text, its kind, and its options.
 
-    `isolate`: Python code is called in a forked child. `profile`: what is known of the agent by the
-    kind of the target; a profile of the user's wins.
+    `isolate`: Python code is called in a forked child. `profile`: the profile that follows from the
+    kind of the target; the user's profile overrides it.
     """
 
     text: str
@@ -67,7 +67,7 @@ class TargetSpec(msgspec.Struct, frozen=True):
 
 
 class End(NamedTuple):
-    """How a target ended, in the words of the ended event."""
+    """How a target ended, with the values of the ended event."""
 
     how: str
     exit_code: int | None = None
@@ -78,47 +78,47 @@ class End(NamedTuple):
 
 
 def passed_limit(stop: str, text: str) -> End:
-    """The end of a target that passed a limit; a slow machine leaves us unable to tell."""
+    """Return the end of a target that exceeded a limit; on a slow machine it is unknown."""
     return End("unable" if stop == "slow" else stop, None, text)
 
 
 def names() -> dict[str, str]:
-    """The forms of a specification, and what each means."""
+    """Return the forms of a specification, each with its meaning."""
     return dict(_FORMS)
 
 
 def known_names() -> tuple[str, ...]:
-    """The agents that a name without a path stands for."""
+    """Return the names of the agents that are known by name."""
     return (*_BUILT_IN, *known())
 
 
 def of_callable(agent: Callable[..., Any], options: dict[str, Any] | None = None) -> TargetSpec:
-    """A target for a function of a brief, or an object of a framework, that is at hand."""
+    """Return a target for a function of a brief, or an object of a framework."""
     name = f"{getattr(agent, '__module__', '?')}:{getattr(agent, '__qualname__', 'agent')}"
     return _python_target(name, agent, dict(options or {}), name)
 
 
 def _python_target(text: str, found: Any, options: dict[str, Any], place: str) -> TargetSpec:
-    """A target for what a name stands for. Raises InputError for what is no agent."""
+    """Return a target for an imported object. Raises InputError for an object that is no agent."""
     adapted = agent_of(found)
     if adapted is not None:
         known = {**adapted.row.options, **options}
         return TargetSpec(text, "python", adapted, options=known, profile=adapted.profile)
     if not callable(found):
-        raise InputError(f"no agent, but of the class {_kind_of(found)}; {_UNDERSTOOD}", place)
+        raise InputError(f"not an agent, but of the class {_kind_of(found)}; {_UNDERSTOOD}", place)
     return TargetSpec(text, "python", found, options=options)
 
 
 def _kind_of(found: Any) -> str:
-    """The class of an object with its module, as a reader imports it."""
+    """Return the class of an object with its public module."""
     kind = type(found)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
 def resolve(text: str) -> TargetSpec:
-    """The target that a specification names.
+    """Return the target of a specification.
 
-    Raises InputError when it names nothing that can be started.
+    Raises InputError if it names nothing that can be started.
     """
     bare, options = _split(text)
     if is_server(text):
@@ -154,7 +154,7 @@ def _split(text: str) -> tuple[str, dict[str, str | int | bool]]:
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {"runs": ("one", "many"), "cancel": ("ask", "sigint")}
-"""The options of a program that say how we treat it, with their values."""
+"""The options of a program that set how the harness treats it, with their values."""
 
 
 def _check_options(options: dict[str, str | int | bool], text: str) -> None:
@@ -165,7 +165,7 @@ def _check_options(options: dict[str, str | int | bool], text: str) -> None:
 
 
 def _inside_quotes(text: str) -> bool:
-    """Whether a cut falls inside a quoted word, where `?` starts no option."""
+    """Whether a position is inside a quoted word, where `?` starts no option."""
     try:
         shlex.split(text if text.startswith("process:") else "")
     except ValueError:
@@ -208,7 +208,7 @@ def _import(path: str, place: str) -> Any:
 def import_from(folder: str, name: str) -> ModuleType:
     """Import a module with a folder first on the path.
 
-    The folder stays there, because user code imports late; a failed import takes it away again.
+    The folder stays on the path, because user code imports late; a failed import removes it.
     """
     added = sys.path[:1] not in ([""], [folder])
     if added:

@@ -1,8 +1,7 @@
-"""A heartbeat beside a run: it counts what the limits count, and stops the run that passes one.
+"""A heartbeat beside a run: it measures the run, and stops it when it exceeds a limit.
 
 A Python target is stopped by an exception in its thread. In the main thread a signal also ends a
-blocking system call. A single long call into C ends neither way: the exception waits for its
-return.
+blocking system call. Neither ends a single long call into C: the exception waits for its return.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from harness.transports.background_thread import BackgroundThread
 BEAT_S = 0.1
 
 _SIGNAL = getattr(signal, "SIGURG", None)
-"""Ignored by default and used by hardly anything, so a late one does no harm."""
+"""This signal is ignored by default and rarely used, so a late one does no harm."""
 
 
 class Seams(Protocol):
-    """What the seams tell of a target's activity."""
+    """The activity of a target at the seams."""
 
     calls: int
     under_way: int
@@ -39,8 +38,11 @@ class Seams(Protocol):
 
 
 class Watchdog:
-    """A thread that beats until `close`. `on_stop` is called with the limit that is passed, and
-    again whenever the counts pass one anew: a target may swallow the first stop."""
+    """A thread that beats until `close`.
+
+    `on_stop` is called with the exceeded limit, and again each time a limit is exceeded, because a
+    target may swallow the first stop.
+    """
 
     def __init__(
         self,
@@ -59,14 +61,14 @@ class Watchdog:
         self._thread.start()
 
     def close(self) -> None:
-        """Beat no more."""
+        """Stop the beats."""
         self._over.release()
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
     def _beat(self) -> None:
         counts, before, used = self._new(), real_monotonic(), self._usage()
-        # A lock, and no event: time in `threading` may be virtual.
+        # A lock and not an event, because time in `threading` may be virtual.
         while not self._over.acquire(timeout=self._beat_s):
             now, using = real_monotonic(), self._usage()
             wall_s, cpu_s = now - before, max(0.0, using.cpu_s - used.cpu_s)
@@ -89,9 +91,9 @@ Check: TypeAlias = Callable[[], None]
 
 @contextmanager
 def watched(real_s: float, memory_mb: float, seams: Seams) -> Iterator[Check]:
-    """Raises PassedLimit in this block, in this thread, when the run passes a limit.
+    """Raise PassedLimit in this block, in this thread, when the run exceeds a limit.
 
-    Where a thread may wait beyond the reach of an exception, call what the block is given.
+    If a thread may wait where no exception reaches it, call the function that the block gets.
     """
     interrupt = _interrupt()
     passed: list[PassedLimit] = []
@@ -112,7 +114,7 @@ def watched(real_s: float, memory_mb: float, seams: Seams) -> Iterator[Check]:
         except (KeyboardInterrupt, InputError):
             raise
         except BaseException as error:
-            # It may have been wrapped on its way, or be the bare class.
+            # The exception may have been wrapped, or be the bare class.
             if passed and error is not passed[-1]:
                 raise passed[-1] from None
             raise
@@ -122,7 +124,7 @@ def watched(real_s: float, memory_mb: float, seams: Seams) -> Iterator[Check]:
 
 @contextmanager
 def _raising(passed: list[PassedLimit]) -> Iterator[None]:
-    """In this block, in the main thread, our signal raises the last of `passed`."""
+    """In this block, in the main thread, the signal raises the last exception of `passed`."""
     if _SIGNAL is None or not _in_main_thread():
         yield
         return
@@ -139,7 +141,7 @@ def _raising(passed: list[PassedLimit]) -> Iterator[None]:
 
 
 def _interrupt() -> Callable[[], None]:
-    """What interrupts this thread from another one."""
+    """Return a function that interrupts this thread from another one."""
     thread = threading.get_ident()
     if _SIGNAL is not None and _in_main_thread():
         number = _SIGNAL

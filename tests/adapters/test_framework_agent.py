@@ -79,7 +79,7 @@ def test_what_is_no_agent_is_told_in_one_line() -> None:
     with pytest.raises(InputError) as caught:
         of_callable(_object("my_app", "Robot"))
     said = str(caught.value)
-    assert "no agent, but of the class" in said
+    assert "not an agent, but of the class" in said
     assert "pydantic-ai" in said
     assert "docs/adapters.md" in said
     assert "\n" not in said

@@ -32,5 +32,5 @@ def test_the_model_is_the_one_of_the_briefs_wire() -> None:
     made: dict[str, Any] = {wire: standard_model(Brief(wire)) for wire in providers.names()}  # type: ignore[arg-type]
     assert isinstance(made["anthropic"], AnthropicModel)
     assert isinstance(made["openai-chat"], OpenAIChatModel)
-    with pytest.raises(InputError, match="speaks no wire 'morse'; known: anthropic"):
+    with pytest.raises(InputError, match="does not support the wire 'morse'; known: anthropic"):
         standard_model(Brief("morse"))  # type: ignore[arg-type]

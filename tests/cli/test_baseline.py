@@ -43,7 +43,7 @@ BAD = {
         "--baseline no.tsv: no such file; --update-baseline",
     ),
     "no file named": (("--update-baseline",), "--update-baseline: name the file: --baseline FILE"),
-    "damaged": (("--baseline", "file"), "file:1: no baseline that this version reads"),
+    "damaged": (("--baseline", "file"), "file:1: not a baseline of this version"),
     "damaged, to be updated": (("--baseline", "file", "--update-baseline"), "file:1: no baseline"),
     "a folder": (("--baseline", "folder"), "folder"),
     "not to be written": (("--baseline", "file/b", "--update-baseline"), "file/b: cannot be"),

@@ -51,7 +51,7 @@ def test_without_scenarios_the_catalogue_is_listed(in_process: Command, empty: P
     assert any(row.endswith("run, needs cancel)") or "needs cancel" in row for row in rows)
     run = in_process("run", "--target", "reference")
     assert run.status == 2
-    assert "there is no ./scenarios here; `harness list scenarios` says" in run.err
+    assert "there is no ./scenarios here; `harness list scenarios` lists" in run.err
 
 
 def test_the_configured_catalogue_may_be_named(in_process: Command, empty: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_wrong_name_is_one_line(words: tuple[str, ...], in_process: Command) -
 def test_a_scenario_that_was_not_played_is_not_shown(in_process: Command, empty: Path) -> None:
     done = in_process("show", "@loops/circles")
     assert done.status == 2
-    assert "no run of this scenario stands here" in done.err
+    assert "no run of this scenario here" in done.err
 
 
 def test_a_folder_with_one_run_is_that_run(in_process: Command, empty: Path) -> None:

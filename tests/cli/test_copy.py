@@ -44,9 +44,9 @@ def test_an_example_brings_the_modules_that_it_imports(in_process: Command, empt
     assert (
         "next: harness run @loops/circles --target examples.agents.careful_sync:agent" in done.out
     )
-    assert "which holds where they are copied without DEST" not in done.err
+    assert "so copy them without DEST" not in done.err
     elsewhere = in_process("copy", "@examples/agents/careful_sync", "other")
-    assert "which holds where they are copied without DEST" in elsewhere.err
+    assert "so copy them without DEST" in elsewhere.err
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_what_is_there_and_differs_is_not_replaced(in_process: Command, empty: P
     (empty / "mine/cut-in-half.yaml").unlink()
     done = in_process("copy", "@compaction/cut-in-half", "mine")
     assert done.status == 2
-    assert "mine/oslo.jsonl: is there and differs: --force replaces it" in done.err
+    assert "mine/oslo.jsonl: exists and differs: --force replaces it" in done.err
     assert files(empty) == {"mine/oslo.jsonl"}
     assert changed.read_text() == "changed"
     forced = in_process("copy", "@compaction/cut-in-half", "mine", "--force", "--json")
@@ -108,4 +108,7 @@ def test_a_file_in_the_place_of_the_folder_is_an_error(in_process: Command, empt
 
 def test_only_names_of_the_bundle_are_copied(in_process: Command, empty: Path) -> None:
     done = in_process("copy", "loops")
-    assert (done.status, done.err) == (2, "error: loops: a name begins with @, as @loops/circles\n")
+    assert (done.status, done.err) == (
+        2,
+        "error: loops: a name begins with @, such as @loops/circles\n",
+    )

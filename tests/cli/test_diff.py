@@ -152,7 +152,7 @@ def nothing() -> None:
     """Nothing is prepared."""
 
 
-NO_SIDE = "no folder of histories and no target: "
+NO_SIDE = "neither a folder of histories nor a target: "
 BAD: dict[str, tuple[Callable[[], object], str, str]] = {
     "a missing folder": (nothing, "one gone", f"gone: {NO_SIDE}"),
     "a misspelt target": (nothing, "referense naive", f"referense: {NO_SIDE}"),
@@ -166,17 +166,17 @@ BAD: dict[str, tuple[Callable[[], object], str, str]] = {
         lambda: replaced("two", '"seed":', '"seed":9'), "one two",
         "one and two: no run can be compared: circles: seed "),
     "cut in a line": (cut_in_a_line, "one two", "circles: B cannot be read: two/circles/"),
-    "cut between lines": (cut_between_lines, "one two", "circles: B is half written: two/circ"),
+    "cut between lines": (cut_between_lines, "one two", "circles: B is incomplete: two/circ"),
     "another version": (
         lambda: replaced("two", '"v":2', '"v":9'), "one two",
         "a history of version 9; this loop-harness reads versions 1 to 2"),
     "a run that stands twice": (
         lambda: (kept("more/x"), kept("more/y")), "one more",
-        "more/y/circles/baseline: the run circles stands here twice, also in more/x/"),
+        "more/y/circles/baseline: the run circles is here twice, also in more/x/"),
     "no such run": (nothing, "one two --only squares", "--only squares: no run of this name"),
-    "scenarios for folders": (nothing, "one two scenarios", "scenarios: histories are not"),
-    "a profile for a folder": (nothing, "one two --profile-b x", "--profile-b: two holds "),
-    "a Python for a folder": (nothing, "one two --python-a x", "--python-a: one holds "),
+    "scenarios for folders": (nothing, "one two scenarios", "scenarios: only for targets"),
+    "a profile for a folder": (nothing, "one two --profile-b x", "--profile-b: two is a folder "),
+    "a Python for a folder": (nothing, "one two --python-a x", "--python-a: one is a folder "),
     "no such Python": (nothing, "one my:agent --python-b no/py", "--python-b no/py: no program"),
     "no file": (lambda: Path("file").touch(), "one two --markdown file/x", "file/x: "),
     "two documents": (nothing, "one two --markdown - --json", "--markdown -: --json writes"),
@@ -253,4 +253,4 @@ def test_a_verdict_without_a_history_is_read(tmp_path: Path) -> None:
     tmp_path.joinpath("talk/odd/verdict.json").write_bytes(msgspec.json.encode(Verdict("pass")))
     runs = folder_side(str(tmp_path), ()).runs
     assert runs["talk/slow@gemini"].reason == "needs cancel; needs a store"
-    assert runs["talk/odd"].reason == "it has a verdict and no history"
+    assert runs["talk/odd"].reason == "it has a verdict but no history"

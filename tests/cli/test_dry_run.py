@@ -27,7 +27,7 @@ def test_a_dry_run_that_only_counts_plays_nothing(
     monkeypatch.setattr("harness.cli.dry_run.hits", None)
     done = in_process("run", "counted", "--dry-run", "-q")
     assert (done.status, len(done.out.splitlines())) == (0, 1)
-    assert done.out.startswith("2 runs, none of them played; 2 have faults: -v rehearses")
+    assert done.out.startswith("2 runs, none played; 2 have faults: -v rehearses")
     lines = in_process("run", "counted", "--dry-run", "--json").out.splitlines()
     assert [json.loads(line)["hits"] for line in lines] == [None, None]
     asked: list[str] = []

@@ -42,7 +42,7 @@ def test_1_a_finding(harness: Harness, folder: Path, agent: str, code: str) -> N
     [
         (["rum"], "no verb 'rum'; did you mean 'run'?"),
         (["run", "--targt", "x"], "Did you mean '--target'?"),
-        (["run"], "--target: say which agent"),
+        (["run"], "--target: name the agent"),
         (["run", "--target", "referense"], "did you mean 'reference'?"),
         (["run", "--target", "nowhere:agent"], "cannot be imported: ModuleNotFoundError"),
         (["run", "--target", "agents:goood"], "did you mean 'good'?"),
@@ -56,7 +56,7 @@ def test_1_a_finding(harness: Harness, folder: Path, agent: str, code: str) -> N
         (["run", "--target", "process:true", "--world", "simulate"], "use --world supervise"),
         (["judge"], "Missing argument"),
         (["judge", "gone"], "gone: no such file or folder"),
-        (["judge", "scenarios"], "nothing could be read"),
+        (["judge", "scenarios"], "no file could be read"),
         (["judge", "agents.py"], "agents.py: line 1: "),
         (
             ["judge", "--check", "valid_requst", "agents.py"],
@@ -139,7 +139,7 @@ def test_130_ctrl_c(folder: Path, workers: str) -> None:
         os.kill(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.splitlines()[-1] == "interrupted: what had not ended was stopped"
+    assert said.splitlines()[-1] == "interrupted: unfinished work was stopped"
     assert "Traceback" not in said
 
 

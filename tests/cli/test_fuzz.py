@@ -121,10 +121,10 @@ def test_a_campaign_is_gone_on_with_and_not_begun_twice(agent: Path, harness: Ha
     ("words", "said"),
     [
         (("--target", "referense"), "no such target"),
-        ((), "say which agent"),
+        ((), "name the agent"),
         (("--target", "reference", "--minutes", "1", "--examples", "3"), "either --examples"),
         (("--resume", "nowhere"), "no campaign here"),
-        (("--resume", "nowhere", "--seed", "3"), "--seed: a campaign that is resumed has its own"),
+        (("--resume", "nowhere", "--seed", "3"), "--seed: a resumed campaign keeps its own value"),
         (("--target", "reference", "--engine", "cloud"), "cloud"),
         (("--target", "reference", "--minutes", "0"), "--minutes"),
     ],

@@ -131,7 +131,7 @@ def test_nothing_is_replaced_unless_it_is_asked_for(
     (folder / "scenarios/it.yaml").write_bytes(b"# mine\n" + before)
     again = harness(*words)
     assert (again.returncode, again.stdout) == (2, "")
-    assert "scenarios/it.yaml: there is such a file already: --force" in again.stderr
+    assert "scenarios/it.yaml: the file exists: --force" in again.stderr
     assert (folder / "scenarios/it.yaml").read_bytes().startswith(b"# mine")
     assert harness(*words, "--force").returncode == 0
     assert (folder / "scenarios/it.yaml").read_bytes() == before

@@ -78,7 +78,7 @@ BAD: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
         {"pyproject.toml": PROJECT, "x.py": "print(1)\n"}, (), "name one: --target MODULE:FUNCTION",
     ),
     "an agent.py without a model": (
-        {"agent.py": "print('hello')\n"}, (), "agent.py asks no model that is known",
+        {"agent.py": "print('hello')\n"}, (), "agent.py calls no known model API",
     ),
     "two targets": (
         {"harness.toml": "target = 'bot:chat'\n"}, ("--target", "reference"),
@@ -175,7 +175,7 @@ def test_a_second_init_changes_nothing_and_says_so(
     before = set_up()
     done = init()
     assert done.status == 0
-    assert "nothing is changed: the project is set up" in done.out
+    assert "no changes: the project is set up" in done.out
     assert "written" not in done.out
     assert "pytest test_harness.py" in done.out
     assert written(tmp_path) == before
@@ -225,7 +225,7 @@ def test_a_wire_of_the_profile_makes_the_same_files_again(
     init("--force")
     before = written(tmp_path)
     assert "wire: openai-chat" in before["scenarios/failing-tool.yaml"]
-    assert "nothing is changed" in init().out
+    assert "no changes" in init().out
     assert written(tmp_path) == before
 
 
@@ -257,7 +257,7 @@ def test_an_empty_folder_gets_an_agent_whose_mend_passes(init: Command, tmp_path
     (tmp_path / "agent.py").write_text(mended.replace(loop, f"    failures = 0\n{loop}"))
     assert _played(tmp_path) == 0
     again = init()
-    assert "nothing is changed" in again.out
+    assert "no changes" in again.out
 
 
 def _played(folder: Path) -> int:

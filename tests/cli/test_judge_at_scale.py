@@ -92,4 +92,4 @@ def test_a_changed_file_is_judged_again(harness: Harness, folder: Path, logs: Pa
 def test_nothing_could_be_read(harness: Harness, logs: Path) -> None:
     done = harness("judge", "logs/empty", "logs/binary")
     assert done.returncode == 2
-    assert "error: nothing could be read" in done.stderr
+    assert "error: no file could be read" in done.stderr

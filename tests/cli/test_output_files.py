@@ -41,10 +41,10 @@ BAD = {
     "a folder": (("--junit", "folder"), "folder: a folder; name a file"),
     "below a file": (("--markdown", "file/m.md"), "file/m.md: cannot be written"),
     "one path twice": (
-        ("--junit", "x", "--markdown", "./x"), "--markdown x: --junit writes there too"),
-    "with the page": (("--html", "x", "--junit", "x"), "--html x: --junit writes there too"),
+        ("--junit", "x", "--markdown", "./x"), "--markdown x: --junit writes to the same file"),
+    "with the page": (("--html", "x", "--junit", "x"), "--html x: --junit writes to the same file"),
     "standard output twice": (
-        ("--junit", "-", "--markdown", "-"), "--markdown -: --junit writes there too"),
+        ("--junit", "-", "--markdown", "-"), "--markdown -: --junit writes to the same file"),
     "standard output and JSON": (("--junit", "-", "--json"), "-: --json writes on standard output"),
 }  # fmt: skip
 

@@ -23,7 +23,7 @@ def test_an_agent_that_crashes_leaves_the_old_cassette(url_agents: Path, harness
     with answering(echo) as url:
         done = harness(*words, "--upstream", url)
     assert done.returncode == 1
-    assert "1 call recorded so far: x.yaml.part; x.yaml is as it was\n" in done.stderr
+    assert "1 call recorded so far: x.yaml.part; x.yaml is unchanged\n" in done.stderr
     assert "the target crashed: " in done.stderr
     assert "the agent's own mistake" in done.stderr
     assert (url_agents / "x.yaml").read_text() == "old"
@@ -102,7 +102,7 @@ def test_ctrl_c_keeps_what_was_recorded_beside_the_old_cassette(url_agents: Path
         os.kill(running.pid, signal.SIGINT)
         said_so = running.stderr.read()
         assert running.wait(60) == 130
-    assert "1 call recorded so far: x.yaml.part; x.yaml is as it was\n" in said_so
+    assert "1 call recorded so far: x.yaml.part; x.yaml is unchanged\n" in said_so
     assert "interrupted" in said_so
     assert (url_agents / "x.yaml").read_text() == "old"
     assert recorded(url_agents / "x.yaml.part") == ["one"]

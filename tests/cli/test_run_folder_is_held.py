@@ -103,5 +103,5 @@ def test_sigterm_ends_in_order_and_says_so(folder: Path) -> None:
     started.send_signal(signal.SIGTERM)
     _, said = started.communicate(timeout=60)
     assert started.returncode == 143
-    assert "terminated: what had not ended was stopped" in said
+    assert "terminated: unfinished work was stopped" in said
     assert not (folder / "runs/.lock").exists()

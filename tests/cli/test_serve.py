@@ -120,7 +120,7 @@ def test_the_text_says_what_to_export(folder: Path) -> None:
         stdout=subprocess.PIPE, text=True,
     ) as running:  # fmt: skip
         assert running.stdout is not None
-        last = "The run ends with the inbox, or by Ctrl-C.\n"
+        last = "The run ends after the last message, or on Ctrl-C.\n"
         lines = list(takewhile(lambda line: line != last, running.stdout))
         os.kill(running.pid, signal.SIGINT)
         rest = running.stdout.read()

@@ -62,7 +62,7 @@ def test_without_a_code_the_first_finding_of_the_agent_is_kept_and_named(
 ) -> None:
     done = in_process("shrink", "scenarios/loop.yaml", "--target", UNGUARDED)
     assert done.status == 0
-    assert done.err.startswith("kept is no_progress_stop.same_call: read runs again")
+    assert done.err.startswith("the finding to keep is no_progress_stop.same_call: read runs again")
     small = loaded(talks / ".harness/shrunk/loop-same-call.yaml")
     assert len(small.script) <= 2  # type: ignore[arg-type]
 
@@ -74,7 +74,7 @@ def test_a_run_that_was_kept_is_shrunk_from_its_scenario(in_process: Command, ta
     words = ("--target", UNGUARDED, "--keep", "no_progress_stop.same_failure", "--json")
     from_file = in_process("shrink", run, *words)
     assert json.loads(from_file.out)["before"]["turns"] == 2
-    assert all("things left" in line for line in from_file.err.splitlines())
+    assert all("parts left" in line for line in from_file.err.splitlines())
     (talks / "scenarios/loop.yaml").unlink()
     from_history = in_process("shrink", f"{run}/history.jsonl", *words)
     assert "no ./scenarios with the run 'loop': a scenario is made of its history" in (
@@ -91,7 +91,7 @@ def test_a_time_that_is_over_leaves_the_smallest_by_then_played_once_more(
 ) -> None:
     done = in_process(*shrink_words("--keep", "target", "--minutes", "0.000001"))
     assert done.status == 0
-    assert "the time is over: perhaps it is not the smallest there is" in done.out
+    assert "the time is over: perhaps not the smallest possible" in done.out
     assert "0 candidates, 0 kept" in done.out
     assert len(loaded(talks / ".harness/shrunk/chat-crashed.yaml").inbox) == 3
 

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.talks import CHAT, OSLO, Command, shrink_words
 
 WRONG = {
-    "no target": (("shrink", "scenarios/chat.yaml"), "--target: say which agent"),
+    "no target": (("shrink", "scenarios/chat.yaml"), "--target: name the agent"),
     "no such check": (shrink_words("--keep", "targt.crashed"), "did you mean 'target'?"),
     "no such finding": (
         shrink_words("--keep", "target.hung", "--only", "chat"),

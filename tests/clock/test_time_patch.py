@@ -88,7 +88,7 @@ def test_a_second_block_inside_the_first_is_refused_and_harms_nothing() -> None:
     clock = VirtualClock()
     with virtual_time(clock):
         second = virtual_time(VirtualClock())
-        with pytest.raises(RuntimeError, match="virtual_time is on already"):
+        with pytest.raises(RuntimeError, match="virtual_time is active already"):
             second.__enter__()
         time.sleep(5)
     assert clock.now_ms() == 5000

@@ -124,7 +124,7 @@ def has_no_type(moment: Moment, plan: Plan, *, size=1) -> Plan:  # type: ignore[
         (gives_nothing, "it gave a NoneType"),
         (gives_words, "a tuple with a str"),
         (kills_unsaid, "ends the target: name it in KILLS"),
-        (jumps_unsaid, "moves the clock: say VIRTUAL"),
+        (jumps_unsaid, "moves the clock: set VIRTUAL"),
         (waits_backwards, "waits for -"),
         (does_nothing, "without an effect"),
         (crashes, "raises AssertionError"),

@@ -142,13 +142,13 @@ def reads_no_message(document: bytes) -> Recording | None:
     [
         (decodes_strictly, "failed: UnicodeDecodeError"),
         (counts_on_a_line, "failed: IndexError"),
-        (reads_everything, "which is no recording"),
-        (reads_something_else, "reads something else each time"),
+        (reads_everything, "which is not a recording"),
+        (reads_something_else, "reads the same document differently each time"),
         (refuses_at_length, "refuses with more than a line"),
         (refuses_without_a_word, "refuses a document without a reason"),
         (names_all_alike, "two transcripts have one name"),
         (returns_words, "returned a str"),
-        (reads_nothing, "does not read a document that it is given"),
+        (reads_nothing, "does not read a document that it gets"),
         (reads_no_message, "there is no message in it"),
     ],
 )

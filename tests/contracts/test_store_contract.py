@@ -227,10 +227,10 @@ def needs_a_file(path: Path) -> Store:
     [
         (reads_torn_lines, "raises DecodeError|raises ValidationError"),
         (never_looks_back, "an open store and a fresh one see other rows"),
-        (writes, "writes to the store|reads other rows|not one row is new|raises"),
+        (writes, "writes to the store|reads other rows|the number of new rows is not one|raises"),
         (has_one_digest, "is not that of its message"),
-        (keeps_the_last, "earlier rows changed|not one row is new"),
-        (has_one_id, "an id is empty, or there twice"),
+        (keeps_the_last, "earlier rows changed|the number of new rows is not one"),
+        (has_one_id, "an id is empty, or occurs twice"),
         (reads_backwards, "earlier rows changed"),
         (needs_a_file, "raises FileNotFoundError"),
     ],
@@ -241,5 +241,5 @@ def test_a_wrong_reader_is_told(wrong: Callable[[Path], Store], sentence: str) -
 
 
 def test_rows_that_move_are_told() -> None:
-    with pytest.raises(AssertionError, match="not exactly that row is gone"):
+    with pytest.raises(AssertionError, match="but the rows that are gone differ"):
         check_store(right, add_line, remove=remove_line)

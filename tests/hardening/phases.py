@@ -93,11 +93,11 @@ VERBS = {
         (
             Phase("started", ENTRY),
             Phase("campaign begins", "harness.fuzz.campaign:begin:1"),
-            Phase("first batch", "harness.engines.local:_Pool.hand:1", 1, "to go on: "),
-            Phase("in a run", "harness.fuzz.example:run_of:2", 1, "to go on: "),
-            Phase("result is taken", "harness.fuzz.campaign:Campaign.take:1", 1, "to go on: "),
-            Phase("shrinking", "harness.shrink.shrinker:_Search._take:2", 1, "to go on: "),
-            Phase("finding is moved", REPLACE, 1, "to go on: "),
+            Phase("first batch", "harness.engines.local:_Pool.hand:1", 1, "to continue: "),
+            Phase("in a run", "harness.fuzz.example:run_of:2", 1, "to continue: "),
+            Phase("result is taken", "harness.fuzz.campaign:Campaign.take:1", 1, "to continue: "),
+            Phase("shrinking", "harness.shrink.shrinker:_Search._take:2", 1, "to continue: "),
+            Phase("finding is moved", REPLACE, 1, "to continue: "),
             Phase("finding is reported", "harness.cli.fuzz_report:FuzzReport.result:1", 1),
             Phase("the end is reported", "harness.cli.fuzz_report:FuzzReport.ending:1", 1),
         ),
@@ -106,8 +106,8 @@ VERBS = {
     "fuzz -j 2": Verb(
         (*_FUZZ, "--workers", "2", "--examples", "40"),
         (
-            Phase("in a run", "harness.fuzz.example:run_of:7", 1, "to go on: "),
-            Phase("shrinking", "harness.shrink.shrinker:_Search._take:3", 1, "to go on: "),
+            Phase("in a run", "harness.fuzz.example:run_of:7", 1, "to continue: "),
+            Phase("shrinking", "harness.shrink.shrinker:_Search._take:3", 1, "to continue: "),
         ),
         ("fuzz", "--resume", "out", "--workers", "2", "--examples", "40"),
     ),

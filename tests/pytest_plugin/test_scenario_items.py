@@ -116,7 +116,7 @@ def test_files_that_are_not_below_the_root(project: pytest.Pytester) -> None:
 
 
 MISTAKES = {
-    ("elsewhere.yaml",): "error: *elsewhere.yaml: say which agent plays it: --harness-target*",
+    ("elsewhere.yaml",): "error: *elsewhere.yaml: name the agent that plays it: --harness-target*",
     ("mistyped.yaml", "--harness-target", "reference"): "error: *mistyped.yaml:3: key `sai`: *",
     ("missing.yaml", "--harness-target", "reference"): "error: *missing.yaml:2: key `scrip`: *",
     ("torn.yaml",): "error: *torn.yaml:2: *",
@@ -142,7 +142,7 @@ def test_a_bad_file_is_one_error_of_the_collection(
 INI = {
     "harness_scenarios = scenrios/*.yaml": "harness_scenarios: 'scenrios/\\*.yaml' matches no *",
     "harness_scenarios = @lops": "@lops: nothing of this name comes along; did you mean '@loops'*",
-    "harness_scenarios = scenarios": "harness_scenarios: say which agent plays it: --harness-t*",
+    "harness_scenarios = scenarios": "harness_scenarios: name the agent that plays it: *",
     "harness_scenarios = scenarios\nharness_profile = mine": "*no profile of this name*",
 }
 

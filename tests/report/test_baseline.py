@@ -145,7 +145,7 @@ def test_a_large_baseline_is_read(tmp_path: Path) -> None:
 
 
 BAD = {
-    "empty": (b"", ":1: no baseline that this version reads"),
+    "empty": (b"", ":1: not a baseline of this version"),
     "another version": (b"# harness baseline, version 2\n", ":1: no baseline"),
     "YAML": (b"findings:\n- a\n", ":1: no baseline"),
     "no columns": (f"{HEAD}\na\tb\t\n".encode(), ":2: the columns are not"),

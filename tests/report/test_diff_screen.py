@@ -42,7 +42,7 @@ def test_the_screen() -> None:
         "     2  no_progress_stop.repeats  (defect)  identical-failures",
         "the first call that differs, A → B",
         "     2  tool memory: amount 1500 → 15  identical-failures main/tool#1",
-        "said with requests, A → B",
+        "sent with requests, A → B",
         "     2  max_tokens: 4096 → 9  identical-failures",
         "model calls 9 → 21, tool calls 6 → 8, answers 3",
         "prompt tokens 2,700 → 4,700, virtual time 4.5 s, real time 0.0 → 4.0 s",

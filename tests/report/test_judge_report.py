@@ -121,7 +121,7 @@ def test_the_summary_of_a_folder_reads_in_one_screen() -> None:
     said = [*tally.ending(80)]
     assert len(said) <= 24
     assert "tool_pairing.orphan  (defect)" in said[2], "the cause stands first"
-    assert "asked 2 of 45 checks: no_progress_stop, tool_pairing (of all 6000)" in said
+    assert "applied 2 of 45 checks: no_progress_stop, tool_pairing (of all 6000)" in said
     assert any(line.startswith("refused: 3000 no LLM traffic; ") for line in said)
     every = [*tally.ending(80, verbose=True)]
     assert any("POST /v1/49" in line for line in every)

@@ -94,7 +94,7 @@ def test_an_input_that_is_no_json_is_the_targets_mistake() -> None:
         brief.tools[0].call({"text": object()}, id="x")
 
     [crash] = [f for f in played(agent).verdict.findings if f.code == "target.crashed"]
-    assert "object is no JSON value" in crash.message
+    assert "object is not a JSON value" in crash.message
 
 
 def called(note: Tool) -> None:

@@ -60,4 +60,6 @@ def test_two_tools_that_a_profile_names_alike_cannot_be_told_apart() -> None:
     for names, clashes in (({"list": "ls"}, True), ({"list": "LS"}, False), ({}, False)):
         scenario = msgspec.structs.replace(PLAIN, tools=tools, profile=Profile(tool_names=names))
         why = reason_not_applicable(scenario, of_callable(print), "simulate")
-        assert why == ("the profile names the tools list and ls alike: ls" if clashes else "")
+        assert why == (
+            "the profile gives the tools list and ls the same name: ls" if clashes else ""
+        )

@@ -193,11 +193,11 @@ WRONG: list[tuple[Callable[[FakeModel], object], str]] = [
     (lambda f: f.says(3), "says takes a text, not int"),  # type: ignore[arg-type]
     (lambda f: f.thinks(None), "thinks takes a text, not NoneType"),  # type: ignore[arg-type]
     (lambda f: f.calls({"a": 1}), "calls takes a text, not dict"),  # type: ignore[arg-type]
-    (lambda f: f.also_calls("a"), "also_calls comes behind a call of the same answer"),
-    (lambda f: f.says("a").also_calls("b"), "also_calls comes behind a call of the same answer"),
-    (lambda f: f.stops("max_tokens"), "there is no answer yet that this could belong to"),
-    (lambda f: f.fails().stops("refusal"), "there is no answer yet that this could belong to"),
-    (lambda f: f.times(2), "there is no answer yet that this could belong to"),
+    (lambda f: f.also_calls("a"), "also_calls must follow a call of the same answer"),
+    (lambda f: f.says("a").also_calls("b"), "also_calls must follow a call of the same answer"),
+    (lambda f: f.stops("max_tokens"), "script an answer first: this changes the last answer"),
+    (lambda f: f.fails().stops("refusal"), "script an answer first: this changes the last answer"),
+    (lambda f: f.times(2), "script an answer first: this changes the last answer"),
     (lambda f: f.says("a").times(0), "times takes a number from 1 on, or 'forever', not 0"),
     (lambda f: f.says("a").times(True), "times takes a number from 1 on"),
     (lambda f: f.says("a").times("often"), "or 'forever', not 'often'"),  # type: ignore[arg-type]

@@ -43,7 +43,7 @@ def test_outside_of_the_folder(inside: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["\0", "x" * 5000, "\ud800"])
 def test_what_is_no_path(inside: Path, name: str) -> None:
-    with pytest.raises(InputError, match="no path of a file"):
+    with pytest.raises(InputError, match="not a path of a file"):
         scenario_path(_scenario(inside, name), name)
 
 

@@ -151,7 +151,7 @@ def test_malformed_lines_are_skipped_when_read_and_refused_when_checked(bad: byt
     good = file_of(said("a", "Hi"), answer("b", "Ho", parent="a"))
     data = good.replace(b"\n", b"\n" + bad + b"\n", 1)
     assert messages_of(data) == messages_of(good) == [user("Hi"), assistant("Ho")]
-    assert problem(data) == "line 2 is no JSON object"
+    assert problem(data) == "line 2 is not a JSON object"
 
 
 @pytest.mark.seed(93)

@@ -134,7 +134,7 @@ def test_a_module_that_cannot_be_imported(folder: Path, source: str, words: str)
         ("my_agents:agnt", "my_agents has no 'agnt'; did you mean 'agent' or 'Agents'?"),
         ("my_agents:Agents.Iner", "my_agents has no 'Agents.Iner'; did you mean 'Inner'?"),
         ("my_agents:", "my_agents has no ''; known: "),
-        ("my_agents:number", "no agent, but of the class int; understood are"),
+        ("my_agents:number", "not an agent, but of the class int; supported are"),
         ("my_agent:agent", "cannot be imported: ModuleNotFoundError"),
         (":agent", "cannot be imported: ValueError"),
         (".relative:agent", "cannot be imported: TypeError"),

@@ -1,6 +1,6 @@
 """`make wire-table`: measure all rows, and print the table or write it into `docs/`.
 
-With `--older PYTHON` (as `make test-older-sdk` makes one) the Anthropic rows are measured with that
+With `--older PYTHON` (as `make wire-table` makes one) the Anthropic rows are measured with that
 interpreter's SDK too, in a process of its own. `--json` prints one column, for that process.
 """
 
@@ -38,7 +38,9 @@ def older(python: Path) -> list[Column]:
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m tests.wire_table")
-    parser.add_argument("--older", type=Path, default=ROOT / ".venv-older/bin/python")
+    parser.add_argument(
+        "--older", type=Path, default=ROOT / ".venv-compat/anthropic-0.125/bin/python"
+    )
     parser.add_argument("--out", type=Path, help="write the table there")
     parser.add_argument("--json", action="store_true", help="one column, the Anthropic rows")
     chosen = parser.parse_args()

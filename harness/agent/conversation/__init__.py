@@ -1,1 +1,2 @@
-"""The messages of a conversation: what is sent, how large it is, what fits. Pure."""
+"""The messages of a conversation: their form in a request, their size, and the part that fits.
+Pure."""

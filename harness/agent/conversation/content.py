@@ -1,4 +1,4 @@
-"""What of a message can be stored and sent: whole characters, pictures within providers' limits.
+"""The content that can be stored and sent: complete characters, pictures within providers' limits.
 
 A provider may split an emoji between two pieces of a stream. Neither SQLite nor the SDK can write
 lone surrogates. Providers take pictures up to 5 MB of base64 and 8000 pixels an edge, or 2000 in a
@@ -18,7 +18,7 @@ _TOO_LARGE = "[A picture was left out here: it is too large to be looked at ({wh
 
 
 def clean(text: str) -> str:
-    """The text with split pairs joined and what remains of halves replaced by U+FFFD."""
+    """The text with split surrogate pairs joined, and each remaining half replaced by U+FFFD."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -37,7 +37,7 @@ def clean_json(value: Json) -> Json:
 
 
 def sendable_picture(block: Opaque) -> Opaque | Text:
-    """The block, or a note in the place of a picture that is too large."""
+    """The block, or a note if it is a picture that is too large."""
     match block.value:
         case {"type": "image", "source": {"type": "base64", "data": str(data)}}:
             why = _reason_against(data)
@@ -46,7 +46,7 @@ def sendable_picture(block: Opaque) -> Opaque | Text:
 
 
 def picture_url(block: Block) -> str:
-    """The picture that a block brings, as the URL that the OpenAI wires take; "" for no picture."""
+    """The picture of a block as a URL for the OpenAI wires; "" without a picture."""
     match block:
         case Opaque("image", {"source": {"type": "base64", "media_type": media, "data": data}}):
             return f"data:{media};base64,{data}"
@@ -63,7 +63,7 @@ def _reason_against(data: str) -> str:
 
 
 def text_of(result: ToolResult) -> str:
-    """The result as text; each part that is not text is named by its kind."""
+    """The result as text; a part that is not text is replaced by the name of its kind."""
     if isinstance(result.content, str):
         return result.content
     return "\n".join(b.text if isinstance(b, Text) else f"[{b.kind}]" for b in result.content)

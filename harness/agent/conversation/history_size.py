@@ -1,4 +1,4 @@
-"""The model's context window: how large a history is, and what of it fits. Pure.
+"""The model's context window: the size of a history, and the part of it that fits. Pure.
 
 Sizes are estimates (four bytes a token). A refusal that names the count and the maximum corrects
 them; otherwise the model's name gives the window. A smaller request leaves room for the next
@@ -17,16 +17,17 @@ from harness.core.values.messages import Block, Message, Text, ToolResult, canon
 BYTES_PER_TOKEN = 4
 
 RESERVE_TOKENS = 60_000
-"""What stays free of a window: the reply, and the steps before it could be full again."""
+"""The tokens of a window that stay free, for the reply and the next steps."""
 
 DEFAULT_TARGET_TOKENS = 120_000
-"""What a request may have when nobody knows the window."""
+"""The tokens of a request for an unknown window."""
 
 REBUILD_TOKENS = (50_000, 15_000)
-"""What a history rebuilt from the store may have at most, at the first and the second try."""
+"""The largest size in tokens of a history rebuilt from the store, at the first and the second
+attempt."""
 
 BARE_TOKENS = 5_000
-"""With no more than this, only the turn that is going on is sent."""
+"""With a budget up to this, only the current turn is sent."""
 
 _WINDOWS = (
     (re.compile(r"\[1m\]|-1m\b", re.IGNORECASE), 1_000_000),
@@ -42,27 +43,27 @@ _COUNTED = (
 
 
 def estimate_tokens(messages: Sequence[Message]) -> int:
-    """About how many tokens the messages have."""
+    """The estimated number of tokens of the messages."""
     return sum(len(canonical(message).encode()) for message in messages) // BYTES_PER_TOKEN
 
 
 def window_of(model: str) -> int | None:
-    """The window of a model in tokens, by its name; None when the name does not tell."""
+    """The window of a model in tokens, by its name; None for an unknown name."""
     return next((tokens for name, tokens in _WINDOWS if name.search(model)), None)
 
 
 def target_tokens(window: int | None) -> int:
-    """What a smaller request may have: the window less the reserve, or half of a small window."""
+    """The tokens of a smaller request: the window minus the reserve, or half of a small window."""
     if window is None:
         return DEFAULT_TARGET_TOKENS
     return max(window - RESERVE_TOKENS, window // 2)
 
 
 def budget_tokens(refused: Sequence[Message], refusal: str, window: int | None = None) -> int:
-    """How many (estimated) tokens a smaller request may have.
+    """The estimated tokens that a smaller request may have.
 
-    The target of the window that the refusal names, in our own measure; without it the target of
-    `window`, and at most half of what was refused.
+    If the refusal names the window, this is the target for that window, scaled to our estimates.
+    Otherwise it is the target for `window`, and at most half of the refused request.
     """
     had = max(estimate_tokens(refused), 1)
     for pattern in _COUNTED:
@@ -89,16 +90,16 @@ def _words(block: Block) -> str:
 
 
 def begins_turn(message: Message) -> bool:
-    """Whether a message begins a turn: the user says something, and answers no call."""
+    """Whether a message begins a turn: a user message without tool results."""
     return message.role == "user" and bool(message.blocks) and not message.tool_results
 
 
 def fit(messages: Sequence[Message], budget: int) -> list[Message]:
-    """The newest turns that fit into `budget` tokens, at least the turn that is going on.
+    """The newest turns that fit into `budget` tokens, at least the current turn.
 
-    Whole turns are left out, the oldest first (all of them when the budget is at most
-    `BARE_TOKENS`); only the texts of the last one are shortened. The
-    first message says that something is missing, so the list differs from every other request.
+    Whole turns are left out, the oldest first; all of them if the budget is at most `BARE_TOKENS`.
+    Only the texts of the last turn are shortened. The first message says that something is missing,
+    so the list differs from every other request.
     """
     starts = [i for i, message in enumerate(messages) if begins_turn(message)] or [0]
     kept = _shortened(messages[starts[-1] :], budget)
@@ -129,8 +130,8 @@ def _short(block: Block, most: int) -> Block:
 
 
 def clip(text: str, most: int) -> str:
-    """The text in at most `most` characters: its beginning and its end, with a note between if
-    there is room for one."""
+    """The text in at most `most` characters: its beginning and its end, with a note between them if
+    it fits."""
     if len(text) <= most:
         return text
     note = f"\n[... {len(text) - most} characters and more left out ...]\n"

@@ -1,8 +1,9 @@
 """The projection of stored rows into a request, and a report of the damage in the rows.
 
-Stored rows are never repaired: `project` makes a new list that the API takes. The list depends only
-on the rows up to a place, so a request is a prefix of the next one. Prompt caches and signed
-thinking need that. Consecutive rows of one role are no damage: a failed turn leaves them.
+Stored rows are never repaired: `project` makes a new list that the API accepts. Each message of the
+list depends only on the rows before it, so a request is a prefix of the next one. Prompt caches and
+signed thinking need that. Consecutive rows of one role are not damage, because a failed turn leaves
+them.
 """
 
 from __future__ import annotations
@@ -38,21 +39,21 @@ _ALLOWED: dict[str, tuple[type, ...]] = {
 }
 
 _KEPT = 32
-"""How much of an id is kept in a new one: providers take 40 characters, and a model that copies a
-new id makes it longer each time."""
+"""The number of characters of an id that a new id keeps. Providers accept 40 characters, and a
+model that copies a new id makes it longer each time."""
 
 _WORDS = {
     "blank": "{n} stored without any content: left out",
-    "foreign": "{n} of a role that a conversation has not got: left out",
+    "foreign": "{n} of a role that no conversation has: left out",
     "early": "{n} from before the first question: left out",
-    "orphan": "{n} with the result of a call that nobody made: the result was left out",
+    "orphan": "{n} with the result of an unknown call: the result was left out",
     "unanswered": "{n} with a call that never got a result: its outcome counts as unknown",
     "same_id": "{n} with a call whose id was used before: it got one of its own",
 }
 
 
 def project(rows: Sequence[Message]) -> list[Message]:
-    """The messages of a request for these rows; `rows` and its messages stay as they are."""
+    """The messages of a request for these rows; `rows` and its messages do not change."""
     wire: list[Message] = []
     used_ids: set[str] = set()
     open_ids: list[tuple[str, str]] = []
@@ -153,8 +154,8 @@ def _join(wire: list[Message], role: str, blocks: tuple[Block, ...]) -> None:
 def project_as_text(rows: Sequence[Message]) -> list[Message]:
     """The messages of a request for these rows (`project`), each result as text.
 
-    Some APIs carry only text in a tool's result: the rest is named there and not sent, so it must
-    not count. A history from which only pictures were taken is no smaller on such an API.
+    Some APIs carry only text in a tool's result. Other content is replaced by its name, so it must
+    not count: without its pictures, a history is no smaller on such an API.
     """
     return [
         msgspec.structs.replace(message, blocks=tuple(map(_as_text, message.blocks)))
@@ -169,16 +170,16 @@ def _as_text(block: Block) -> Block:
 
 
 class DamageReport:
-    """Reports damage to the user, each fact once."""
+    """Reports damage to the user, each kind once."""
 
     def __init__(self) -> None:
         self._sessions: set[str] = set()
         self._told = 0
 
     def news(self, session: str, messages: Sequence[Message], notes: Sequence[str]) -> str:
-        """What to say about a session whose history was loaded; "" when there is nothing.
+        """The message about the damage of a loaded history; "" without new damage.
 
-        `notes` are the store's, on what it could not read.
+        `notes` are the store's messages about rows that it could not read.
         """
         new, self._told = list(notes[self._told :]), len(notes)
         if session not in self._sessions:
@@ -190,7 +191,7 @@ class DamageReport:
 
 
 def damage_in(messages: Sequence[Message]) -> list[str]:
-    """The kinds of damage in a history, each with how many messages have it."""
+    """The kinds of damage in a history, each with the number of messages."""
     counts = _Counting()
     for message in messages:
         counts.see(message)

@@ -1,9 +1,9 @@
 """The guard against calls without arguments of tools that require some.
 
 A model whose output is cut off in a long argument sends `{}`. It repeats this after an error: 21
-times in 51 minutes in one recorded case. Tools that require nothing are rightly called with `{}`,
-so the guard reads the schema. Only a real call of the same tool clears its count: harmless calls
-may come between. A call cut at the length limit counts as empty: hand it in as `cut_off(call)`.
+times in 51 minutes in one recorded case. Tools without required inputs may be called with `{}`, so
+the guard reads the schema. Only a proper call of the same tool resets its count, because harmless
+calls may come between. A call cut at the length limit counts as empty: pass it as `cut_off(call)`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from harness.core.values.messages import ToolResult, ToolUse
 class EmptyInputGuard:
     """Answers empty calls itself: guidance, guidance, stop, then the end of the turn.
 
-    `needed` tells the names that a tool requires.
+    `needed` returns the required input names of a tool.
     """
 
     def __init__(self, needed: Callable[[str], Sequence[str]], limit: int = 3) -> None:
@@ -33,7 +33,7 @@ class EmptyInputGuard:
         self._ladder = Ladder(refusals=limit)
 
     def begin_step(self) -> None:
-        """A new batch."""
+        """Start a new batch."""
         self._ladder.begin_step()
 
     def before(self, call: ToolUse) -> Proceed | Refuse | EndTurn:
@@ -52,7 +52,7 @@ class EmptyInputGuard:
         )
 
     def after(self, call: ToolUse, result: ToolResult) -> Proceed:
-        """Nothing: an empty call has no result of its own."""
+        """Do nothing, because an empty call has no result."""
         return Proceed()
 
 

@@ -1,7 +1,8 @@
-"""What a guard is, what it decides, and how the guards of one turn decide together.
+"""The protocol of guards: their decisions, and the joint decision of the guards of one turn.
 
-The heaviest decision of several guards counts. A refused call has no result that a guard could
-count, so `Watch` counts the refusals. Otherwise a model that insists would spend the whole budget.
+The strictest decision of several guards counts. A refused call has no result that a guard could
+count, so `Watch` counts the refusals. Otherwise a model that repeats the call would spend the whole
+budget.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from harness.core.values.messages import Json, ToolResult, ToolSpec, ToolUse, ca
 
 
 class Proceed(msgspec.Struct, frozen=True):
-    """Nothing to say."""
+    """The guard has no objection."""
 
 
 class Guide(msgspec.Struct, frozen=True):
@@ -32,7 +33,7 @@ class Refuse(msgspec.Struct, frozen=True):
 
 
 class EndTurn(msgspec.Struct, frozen=True):
-    """No further call of this turn is run; `text` says why, to the model and to the user."""
+    """No further call of this turn is run; `text` gives the reason to the model and to the user."""
 
     text: str
 
@@ -42,15 +43,16 @@ _BY_WEIGHT: tuple[type, ...] = (Proceed, Guide, Refuse, EndTurn)
 
 
 def heaviest(*decisions: Decision) -> Decision:
-    """The decision that counts, the first of equals."""
+    """The strictest decision; the first one of equals."""
     return max(decisions, key=lambda d: _BY_WEIGHT.index(type(d)), default=Proceed())
 
 
 class Guard(Protocol):
-    """Watches one turn; a new turn gets new guards. Inputs are the model's, before expansion."""
+    """Watches one turn; a new turn gets new guards. Inputs are those of the model, before
+    expansion."""
 
     def begin_step(self) -> None:
-        """A new assistant message is about to be carried out; its calls are one batch."""
+        """Start a new assistant message; its calls are one batch."""
         ...
 
     def before(self, call: ToolUse) -> Proceed | Refuse | EndTurn:
@@ -58,15 +60,15 @@ class Guard(Protocol):
         ...
 
     def after(self, call: ToolUse, result: ToolResult) -> Proceed | Guide | EndTurn:
-        """What follows from the raw result of a call that ran."""
+        """The decision after the raw result of a call that ran."""
         ...
 
 
 class Ladder:
     """Refusals, then the end of the turn: at most one rung up in a step.
 
-    A batch of parallel calls is one thought of the model; it has not read the first refusal when
-    it makes the second call, so the second must not weigh more.
+    The model makes parallel calls before it reads the first refusal. So a second call of the same
+    batch must not climb the ladder.
     """
 
     def __init__(self, refusals: int) -> None:
@@ -75,11 +77,11 @@ class Ladder:
         self._climbed: set[str] = set()
 
     def begin_step(self) -> None:
-        """The model has read what was refused before."""
+        """Start a new step: the model has read the earlier refusals."""
         self._climbed.clear()
 
     def rung(self, key: str) -> int:
-        """How many steps have been refused for `key`."""
+        """The number of refused steps for `key`."""
         return self._rungs[key]
 
     def refuse(self, key: str, refusal: str, end: str) -> Refuse | EndTurn:
@@ -90,15 +92,15 @@ class Ladder:
         return EndTurn(end) if self._rungs[key] > self._refusals else Refuse(refusal)
 
     def reset(self, key: str) -> None:
-        """The model has done better."""
+        """Clear the count of `key` after a proper call."""
         del self._rungs[key]
 
 
 class Watch:
-    """Asks every guard, so that each can count, and passes the heaviest decision on.
+    """Calls every guard, so that each can count, and returns the strictest decision.
 
-    `refusals` is how many steps may be refused of one tool in a row, and of one call without its
-    having run since; the next such call ends the turn.
+    `refusals` is the number of refused steps in a row for one tool, and for one call that has not
+    run since. The next such call ends the turn.
     """
 
     def __init__(self, guards: Sequence[Guard], refusals: int = 4) -> None:
@@ -106,7 +108,7 @@ class Watch:
         self._ladder = Ladder(refusals)
 
     def begin_step(self) -> None:
-        """A new assistant message is about to be carried out."""
+        """Start a new assistant message."""
         self._ladder.begin_step()
         for guard in self._guards:
             guard.begin_step()
@@ -124,7 +126,7 @@ class Watch:
         return decision
 
     def after(self, call: ToolUse, result: ToolResult) -> Decision:
-        """What follows from a result; all guidance is one text."""
+        """The decision after a result; the guidance of all guards is one text."""
         decisions: list[Decision] = [guard.after(call, result) for guard in self._guards]
         worst = heaviest(*decisions)
         if isinstance(worst, Guide):
@@ -133,12 +135,14 @@ class Watch:
 
 
 def _identity(call: ToolUse) -> tuple[str, ...]:
-    """A call's identity beside its tool; an empty call has none, as any whole call replaces it."""
+    """A call's identity beside its tool; empty for an empty call, because any complete call
+    replaces it."""
     return () if is_empty(call.input) else (signature(call.name, call.input),)
 
 
 def result_words(result: ToolResult) -> str:
-    """The text of a result; without any text (a picture, bytes, nothing) its content as JSON."""
+    """The text of a result; for a result without text (a picture, bytes, empty), its content as
+    JSON."""
     blocks = result.content if isinstance(result.content, str | tuple) else ()
     words = msgspec.structs.replace(result, content=blocks).text
     return words or signature("", result.content)
@@ -148,7 +152,7 @@ def signature(name: str, input: Json) -> str:
     """The identity of a call: tool and arguments, in any order of keys.
 
     A call without arguments counts as `{}`, because the tool is run with that. A value that cannot
-    be written as JSON (half an emoji, for example) stands by its `repr`.
+    be written as JSON, such as half an emoji, is replaced by its `repr`.
     """
     try:
         return f"{name}\x00{canonical({} if input is None else input)}"
@@ -157,7 +161,7 @@ def signature(name: str, input: Json) -> str:
 
 
 UNPARSED = "__unparsedToolInput"
-"""The key under which arguments stand that were no whole JSON object (so too in Claude Code)."""
+"""The key for arguments that were not a complete JSON object, as in Claude Code."""
 
 
 def is_unparsed(input: Json) -> bool:
@@ -166,12 +170,12 @@ def is_unparsed(input: Json) -> bool:
 
 
 def cut_off(call: ToolUse) -> ToolUse:
-    """A call of a reply that did not stop to have it run: its arguments may be a part."""
+    """Mark a call whose reply did not stop for tool use, so its arguments may be incomplete."""
     return msgspec.structs.replace(call, input={UNPARSED: call.input})
 
 
 def is_empty(input: Json) -> bool:
-    """Whether a call gives no arguments: `{}`, nothing, or only what was cut off."""
+    """Whether a call has no arguments: `{}`, none, or only arguments that were cut off."""
     return not input or is_unparsed(input)
 
 
@@ -182,7 +186,7 @@ def bare_name(name: str) -> str:
 
 
 def needed_by(tools: Sequence[ToolSpec]) -> Callable[[str], tuple[str, ...]]:
-    """What each tool requires, by its bare or prefixed name; nothing for an unknown tool."""
+    """The required inputs of each tool, by its bare or prefixed name; empty for an unknown tool."""
     needs = {bare_name(tool.name): tool.required for tool in tools}
     needs |= {tool.name: tool.required for tool in tools}
     return lambda name: needs.get(name, needs.get(bare_name(name), ()))

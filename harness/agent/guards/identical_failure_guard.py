@@ -1,11 +1,12 @@
-"""The guard against one call, or one tool, that fails over and over.
+"""The guard against one call, or one tool, that fails repeatedly.
 
-One streak counts one exact call, whatever its error says: it is guided after the second failure and
-refused after the third. Another counts one tool with changing arguments and the same error. A model
-that changes a repeated call follows the guidance: the tool is refused only when the changed call
-fails too. A tool that fails with other arguments and other errors may be explored with; it is
-refused after more failures. Success ends a call's streak; only a new success ends a tool's, as a
-loop may hide behind one harmless call. A refused call has not failed and is not counted.
+One streak counts one exact call with any error: the guard guides after the second failure and
+refuses after the third. Another streak counts one tool with changing arguments and the same error.
+A model that changes a repeated call follows the guidance, so the tool is refused only if the
+changed call fails too. A model may explore a tool with other arguments and other errors, so the
+tool is refused after more failures. A success ends a call's streak. Only a new success ends a
+tool's streak, because a loop may hide behind one harmless call. A refused call is not counted as a
+failure.
 """
 
 from __future__ import annotations
@@ -34,20 +35,20 @@ _VOLATILE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?:/private)?/(?:tmp|var/folders)/[^\s'\"]+"), "PATH"),
     (re.compile(r"[a-z]:\\[^\s'\"]*\\temp\\[^\s'\"]+", re.I), "PATH"),
 )
-"""What changes in an error's text without the error being another: times, ids, scratch paths."""
+"""The parts that vary in the text of one error: times, ids, scratch paths."""
 
 _NUMBER = re.compile(r"\d+")
 
 
 def fingerprint(error: str) -> str:
-    """An error's identity: its text without what changes by itself."""
+    """An error's identity: its text without the variable parts."""
     for pattern, word in _VOLATILE:
         error = pattern.sub(word, error)
     return error
 
 
 class _Streak:
-    """Failures in a row: `total` of any error, `count` of the last error."""
+    """Failures in a row: `total` counts any error, `count` the last error."""
 
     def __init__(self) -> None:
         self._error, self._calls, self.count, self.total = "", set[str](), 0, 0
@@ -69,9 +70,9 @@ class _Streak:
 class IdenticalFailureGuard:
     """Allows `limit` failures of one call and refuses the next.
 
-    A call is its tool and arguments, as `identify` names it. `limit` holds also for failures in a
-    row of one tool with any arguments and one error. `tool_limit` (at least `limit`) holds for
-    those with any arguments and any errors.
+    A call is its tool and arguments, as `identify` names it. `limit` also applies to failures in a
+    row of one tool with any arguments and one error. `tool_limit` (at least `limit`) applies to
+    failures with any arguments and any errors.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class IdenticalFailureGuard:
         self._ladder = Ladder(refusals=1)
 
     def begin_step(self) -> None:
-        """A new batch."""
+        """Start a new batch."""
         self._ladder.begin_step()
 
     def before(self, call: ToolUse) -> Proceed | Refuse | EndTurn:
@@ -112,7 +113,7 @@ class IdenticalFailureGuard:
         )
 
     def after(self, call: ToolUse, result: ToolResult) -> Proceed | Guide:
-        """Count a failure, and guide from the one before the last that is allowed."""
+        """Count a failure, and guide from the last but one allowed failure."""
         key = self._identify(call.name, call.input)
         if not result.is_error:
             self._succeeded(call.name, key, signature("", result.content))

@@ -1,9 +1,9 @@
 """The guard against the same calls with the same results: A A A, or A B A B A B.
 
-Call and raw result count together: polling changes its result, and eight written files all return
-"ok". Results that differ in ids, times or a count of the calls are alike after twice as many.
-Sequences of single calls show a loop inside one batch. Batches, compared without order, show
-repeated parallel reads, whose cycle of single calls would be too long.
+Call and raw result count together, because polling changes its result, and eight written files all
+return "ok". Results that differ only in ids, times or a count of the calls are alike, with a limit
+twice as high. Sequences of single calls show a loop inside one batch. Batches, compared without
+order, show repeated parallel reads, whose cycle of single calls would be too long.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class RepeatGuard:
         self._ladder = Ladder(refusals=1)
 
     def begin_step(self) -> None:
-        """A new batch."""
+        """Start a new batch."""
         if self._batch:
             self._batches.append(tuple(sorted(self._batch)))
             self._batch = []
         self._ladder.begin_step()
 
     def before(self, call: ToolUse) -> Proceed | Refuse | EndTurn:
-        """Refuse a call of the cycle that was just gone round."""
+        """Refuse a call of the cycle that just repeated."""
         period = self._period(self._calls, self._repeats)
         cycle = set(self._calls[-period:]) if period else self._round_of_batches(self._repeats)
         cycle = cycle or self._like_calls(2 * self._repeats)
@@ -68,7 +68,8 @@ class RepeatGuard:
         return Guide("[Nothing has changed since the same call before. Do not repeat it as it is.]")
 
     def _like_calls(self, repeats: int) -> set[Seen]:
-        """The call of which so many results in a row differed in ids, times or counts only."""
+        """The call whose last results differ only in ids, times or counts, `repeats` times in a
+        row."""
         tail = self._likes[-repeats:]
         return set(tail[:1]) if len(tail) == repeats and len(set(tail)) == 1 else set()
 

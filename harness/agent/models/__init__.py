@@ -1,1 +1,1 @@
-"""The model as the loop asks it, over each provider's official SDK: one file for each API."""
+"""The models that the loop calls, over each provider's official SDK: one file for each API."""

@@ -1,4 +1,4 @@
-"""Messages as the Anthropic API spells them, in both directions."""
+"""Messages in the form of the Anthropic API, in both directions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def write_block(block: Block) -> dict[str, Json]:
 
 
 def read_block(value: dict[str, Any]) -> Block:
-    """A block of an answer; what is not known is kept whole."""
+    """A block of an answer; an unknown block is kept with all its fields."""
     kind = str(value.get("type"))
     return _READERS[kind](value) if kind in _READERS else Opaque(kind, value)
 

@@ -1,7 +1,7 @@
 """The model behind the official `anthropic` SDK, with two corrections of the SDK.
 
-The SDK accepts a stream without its end as complete: here the terminal event must come. The SDK
-repairs the arguments of a cut call: here they are read strictly (`model_call.arguments_of`).
+The SDK accepts a stream without its end as complete; this file requires the terminal event. The SDK
+repairs the arguments of a cut call; this file reads them strictly (`model_call.arguments_of`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _COUNTS = (
 class AnthropicModel:
     """A model behind an `anthropic.Anthropic` client, streamed or not.
 
-    A client that has `streams` False is asked without a stream.
+    A client whose `streams` is False is called without a stream.
     """
 
     api = "anthropic"
@@ -70,7 +70,8 @@ class AnthropicModel:
 
     @staticmethod
     def client_of(brief: Brief) -> Any:
-        """The SDK's client; with the option `client=plain` one in process without the SDK."""
+        """The SDK's client; with the option `client=plain`, an in-process client without the
+        SDK."""
         if brief.options.get("client") == "plain":
             return PlainClient(brief.transport, brief.base_url)
         return brief.anthropic()
@@ -128,7 +129,7 @@ class AnthropicModel:
 
 
 def _events(stream: Any) -> Iterator[Any]:
-    """The events of a stream; the SDK raises on one without a field that it needs."""
+    """The events of a stream; the SDK raises for an event without a required field."""
     try:
         yield from stream
     except (AttributeError, TypeError) as error:
@@ -143,7 +144,7 @@ def _take_delta(event: Any, inputs: dict[int, str], show: Callable[[str], None] 
 
 
 def _answer(message: Any, inputs: dict[int, str]) -> ModelAnswer:
-    """The answer in a message. Raises ModelFailure for a message that no model wrote."""
+    """The answer in a message. Raises ModelFailure for a message that a wrapper wrote."""
     tokens = _tokens(message)
     said = "\n".join(block.text for block in message.content if block.type == "text")
     kind = classify_answer(message.model, tokens, said)

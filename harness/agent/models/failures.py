@@ -1,9 +1,9 @@
-"""Every way in which a model call fails, as one exception of five kinds. Pure.
+"""The failures of a model call, as one exception with five kinds. Pure.
 
 An SDK raises its own errors by status, but does not wrap the HTTP library's errors in a stream.
-Malformed bytes raise bare JSONDecodeError, AssertionError or IndexError. Structure tells errors
-apart; text is read only inside an error. `kind_of` holds what is particular to one API; the SDKs
-share a generator and so the rest.
+Malformed bytes raise bare JSONDecodeError, AssertionError or IndexError. Errors are distinguished
+by structure; text is read only inside an error. `kind_of` holds the rules of one API. The SDKs come
+from one generator, so they share the other rules.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OVERFLOW_PHRASES = (
 )
 
 SYNTHETIC = "<synthetic>"
-"""The model's name in a message that a wrapper wrote itself."""
+"""The model name in a message that a wrapper wrote."""
 
 _REQUEST_ERRORS = frozenset(
     {
@@ -44,7 +44,7 @@ _REQUEST_ERRORS = frozenset(
 _BY_CLASS: dict[str, FailureKind] = {
     "APIConnectionError": "transient",
     "APIError": "permanent",
-    "HTTPError": "broken_stream",  # the base of what httpx and httpx2 raise in the middle of a body
+    "HTTPError": "broken_stream",  # the base class of httpx's and httpx2's errors within a body
     "StreamError": "broken_stream",
     "JSONDecodeError": "broken_stream",
     "UnicodeDecodeError": "broken_stream",
@@ -56,7 +56,7 @@ _BY_CLASS: dict[str, FailureKind] = {
 
 
 class ModelFailure(Exception):
-    """A model call brought no usable answer. `text` is what the provider said.
+    """A model call brought no usable answer. `text` is the provider's text.
 
     overflow: the request does not fit the model's window. transient: the SDK's own retries are
     used up. permanent: the same request would fail again. broken_stream: the answer is incomplete.
@@ -70,8 +70,8 @@ class ModelFailure(Exception):
 
 
 def classify(error: BaseException) -> FailureKind | None:
-    """The kind of an error that a model call raised; None for one that is no failure of the call
-    (a mistake in the program), which must surface."""
+    """The kind of an error that a model call raised; None for another error, such as a bug, which
+    must surface."""
     status, word = getattr(error, "status_code", None), getattr(error, "type", None)
     if status == 413 or (status == 200 and word == "request_too_large"):
         return "overflow"
@@ -84,7 +84,7 @@ def classify(error: BaseException) -> FailureKind | None:
 
 
 def mentions_overflow(error: BaseException) -> bool:
-    """Whether an error, or one that it came from, says that the prompt is too long."""
+    """Whether an error, or one of its causes, says that the prompt is too long."""
     texts = (str(link).lower() for link in _chain(error))
     return any(phrase in text for text in texts for phrase in OVERFLOW_PHRASES)
 
@@ -92,8 +92,8 @@ def mentions_overflow(error: BaseException) -> bool:
 def classify_answer(model: str, tokens: int | None, text: str) -> FailureKind | None:
     """The kind of a failure that has the form of an answer; None for a real answer.
 
-    A wrapper that got no answer says so in an assistant message: the model is `SYNTHETIC`, or no
-    token was counted and the text begins as the error does. A real answer has tokens, even if it
+    A wrapper without an answer reports that in an assistant message. Its model is `SYNTHETIC`, or
+    it counts no token and its text begins like an error. A real answer has tokens, even if it
     quotes an error. `tokens` is None when the provider does not count.
     """
     said = text.strip().lower()
@@ -103,7 +103,8 @@ def classify_answer(model: str, tokens: int | None, text: str) -> FailureKind | 
 
 
 def unusable(answer: Any) -> ModelFailure:
-    """A 200 that holds no message: a page of HTML (a str), or an error in a success's clothes."""
+    """The failure for a 200 without a message: an HTML page (a str), or an error with a success
+    status."""
     text = str(answer if isinstance(answer, str) else answer.to_dict())[:500]
     return ModelFailure(classify(ValueError(text)) or "broken_stream", text)
 
@@ -120,18 +121,18 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _by_status(status: int, type: str | None) -> FailureKind:
-    if status == 200:  # an error event in a stream that had begun well
+    if status == 200:  # an error event in a stream that began with status 200
         return "permanent" if type in _REQUEST_ERRORS else "broken_stream"
     return "transient" if status in (408, 409, 429) or status >= 500 else "permanent"
 
 
 KindOf: TypeAlias = Callable[[Exception], FailureKind | None]
-"""The kind of failure that an error is; None for one that is no failure of the model."""
+"""The kind of an error; None for an error that is not a failure of the model."""
 
 
 @contextmanager
 def raised_as_failures(kind_of: KindOf) -> Iterator[None]:
-    """Raise what the SDK, the HTTP library or malformed bytes raise as a ModelFailure."""
+    """Turn errors of the SDK, of the HTTP library and of malformed bytes into a ModelFailure."""
     try:
         yield
     except ModelFailure:
@@ -144,14 +145,15 @@ def raised_as_failures(kind_of: KindOf) -> Iterator[None]:
 
 
 def with_timeout(client: Any, timeout_s: float | None) -> Any:
-    """The SDK's client with this time-out and one try: each retry would wait as long again."""
+    """The SDK's client with this timeout and one attempt, because each retry would wait that long
+    again."""
     if timeout_s is None:
         return client
     return client.with_options(timeout=timeout_s, max_retries=0)
 
 
 def stream_pieces(stream: Any, kind_of: KindOf) -> Iterator[Any]:
-    """The pieces of a stream. A connection that fails now breaks an answer off in the middle.
+    """The pieces of a stream. A connection that fails here breaks off an answer.
 
     Raises ModelFailure.
     """

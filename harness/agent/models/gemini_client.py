@@ -1,6 +1,6 @@
-"""A client of the Gemini API over plain HTTP, with the retries that an SDK would make.
+"""A client of the Gemini API over plain HTTP, with the retries of an SDK.
 
-A wait is as long as `retry-after`, or `RetryInfo` in the details of the error, asks for.
+The wait comes from `retry-after`, or from `RetryInfo` in the details of the error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
 
 
 class GeminiClient:
-    """Sends requests, again where that may help; `with_options` is as in the SDKs."""
+    """Sends requests, with retries for temporary errors; `with_options` works as in the SDKs."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class GeminiClient:
         base_url: str | None = None,
         default_headers: Mapping[str, str] | None = None,
     ) -> GeminiClient:
-        """Another client, in which these differ."""
+        """Return a client with these settings changed."""
         return GeminiClient(
             self._brief,
             base_url=base_url or self._base_url,
@@ -53,7 +53,7 @@ class GeminiClient:
     def post(self, path: str, body: bytes, headers: Mapping[str, str], *, stream: bool) -> Any:
         """The response to a request, read unless it streams.
 
-        Raises APIError and APIConnectionError once it was tried often enough.
+        Raises APIError or APIConnectionError after the last attempt.
         """
 
         def send(tries: int) -> Any:

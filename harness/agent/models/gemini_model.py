@@ -1,8 +1,9 @@
 """The model behind the Gemini API, over plain HTTP.
 
-The official SDK takes a stream without its end as whole, and waits for as long as it likes. So the
-answers are read here, and one must name its stop reason. From Gemini 3 on, the first call of an
-answer has a signature that goes back with it. A call without one gets the documented stand-in.
+The official SDK accepts a stream without its end as complete, and has no limit on its waits. So
+this file reads the answers, and each answer must name its stop reason. From Gemini 3 on, the first
+call of an answer has a signature that goes back with it. A call without one gets the documented
+placeholder.
 """
 
 from __future__ import annotations
@@ -57,13 +58,13 @@ _STOPS = {
 _REQUEST_ERRORS = frozenset(
     {"FAILED_PRECONDITION", "INVALID_ARGUMENT", "NOT_FOUND", "PERMISSION_DENIED", "UNAUTHENTICATED"}
 )
-"""Words of an error inside a stream that the same request would meet again."""
+"""Words of a permanent error inside a stream."""
 
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_.:-]")
 
 
 class _Events:
-    """The chunks of a stream; what is no event is read as a damaged one."""
+    """The chunks of a stream; a line that is not an event counts as damaged."""
 
     def __init__(self, response: Any) -> None:
         self.response = response
@@ -101,7 +102,7 @@ class _GeminiAnswer:
         self._blocks: list[Block] = []
 
     def take(self, chunk: dict[str, Any]) -> str:
-        """Take in a chunk; the text that it adds."""
+        """Add a chunk; return its text."""
         self.model = chunk.get("modelVersion") or self.model
         self._id = chunk.get("responseId") or self._id
         count = (chunk.get("usageMetadata") or {}).get("totalTokenCount")
@@ -136,11 +137,12 @@ class _GeminiAnswer:
         return ""
 
     def _new_id(self) -> str:
-        """The id for a call without one, as older models make them."""
+        """The id for a call without one, as older models send."""
         return f"{self._id or 'call'}_{len(self._blocks)}"
 
     def answer(self) -> ModelAnswer:
-        """The whole answer. Raises ModelFailure for one without its end, or of no model."""
+        """The complete answer. Raises ModelFailure for an answer without its end, or from a
+        wrapper."""
         text = "".join(block.text for block in self._blocks if isinstance(block, Text))
         failed = classify_answer(self.model, self._tokens, text)
         if failed is not None:
@@ -153,7 +155,8 @@ class _GeminiAnswer:
 
 
 def _input(given: Json) -> Json:
-    """The arguments of a call; what is no object is wrapped, and nothing runs it."""
+    """The arguments of a call; a value that is not an object is wrapped, and the call does not
+    run."""
     if given is None or given == "":
         return {}
     return given if isinstance(given, dict) else {UNPARSED: json.dumps(given)}
@@ -236,7 +239,7 @@ class GeminiModel:
 
 
 def write_contents(messages: tuple[Message, ...]) -> Iterator[dict[str, Json]]:
-    """Messages as contents; results stand in one of their own, as the API wants them."""
+    """Messages as contents; results are a separate content, as the API requires."""
     names: dict[str, str] = {}
     for message in messages:
         names |= {call.id: _name(call.name) for call in message.tool_uses}
@@ -252,7 +255,7 @@ def write_contents(messages: tuple[Message, ...]) -> Iterator[dict[str, Json]]:
 
 
 def _signed(parts: list[dict[str, Json]]) -> list[dict[str, Json]]:
-    """The parts, the first call of them with a signature."""
+    """The parts, with a signature on the first call."""
     first = next((part for part in parts if "functionCall" in part), None)
     if first is not None:
         first.setdefault(SIGNATURE, STAND_IN)
@@ -275,7 +278,7 @@ def _part(block: Block) -> dict[str, Json]:
 
 
 def _name(name: str) -> str:
-    """A name; one that the model made up and no function can have is respelt."""
+    """A tool name; an invalid name that the model made up is rewritten."""
     return _NOT_IN_NAMES.sub("_", name)[:64] or "_"
 
 
@@ -292,7 +295,7 @@ def _function(tool: ToolSpec) -> dict[str, Json]:
 
 
 def _kind(error: Exception) -> FailureKind | None:
-    """The kind of an error; one inside a stream has a word of the API."""
+    """The kind of an error; an error inside a stream carries a status word of the API."""
     kind = classify(error)
     if isinstance(error, APIError) and error.status_code == 200 and kind != "overflow":
         return "permanent" if error.type in _REQUEST_ERRORS else "broken_stream"

@@ -1,6 +1,6 @@
-"""The retries of the clients that are no SDK's: which error is worth another try, and when.
+"""The retries of the clients without an SDK: which errors to retry, and when.
 
-The rules are those of the SDKs, so that an agent without one is told from the others by nothing.
+The rules are those of the SDKs, so that an agent without an SDK behaves like the others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 class APIError(Exception):
-    """An answer that is an error: `status_code`, its headers, and `type` as the body says it."""
+    """An answer that is an error: `status_code`, its headers, and the `type` from the body."""
 
     def __init__(
         self, text: str, status_code: int, type: str | None, headers: Mapping[str, str]
@@ -28,13 +28,13 @@ class APIError(Exception):
 
 
 class APIConnectionError(Exception):
-    """The answer did not come, or not to its end."""
+    """The answer did not arrive, or not completely."""
 
 
 def tried(send: Callable[[int], _T], max_retries: int) -> _T:
-    """What `send` returns, which is given how often it was tried before.
+    """Call `send` with the number of earlier attempts, and return its result.
 
-    Raises APIError and APIConnectionError once it was tried often enough.
+    Raises APIError or APIConnectionError after the last attempt.
     """
     tries = 0
     while True:

@@ -1,7 +1,7 @@
 """One call of a model: the request, the answer, and the protocol of every model.
 
-The model writes tool arguments as text, so they are read strictly. Text that is no whole JSON
-object becomes `{"__unparsedToolInput": text}`, which nothing runs.
+The model writes tool arguments as text, so they are read strictly. Text that is not a complete JSON
+object becomes `{"__unparsedToolInput": text}`, and such a call does not run.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Query(msgspec.Struct, frozen=True):
     """One request.
 
     Withdrawn tools stay listed, because the history has calls of them and the prompt's beginning
-    must not change; the model may not use them. `timeout_s` means one try without a stream: pings
-    would keep a stream alive past any time-out.
+    must not change; the model may not use them. With `timeout_s` there is one attempt without a
+    stream, because pings would keep a stream alive past any timeout.
     """
 
     messages: tuple[Message, ...]
@@ -47,8 +47,8 @@ class Query(msgspec.Struct, frozen=True):
 
 
 class ModelAnswer(msgspec.Struct, frozen=True):
-    """A whole answer: the assistant message, why the model stopped, and what it says that request
-    and answer cost in tokens; 0 where it does not say."""
+    """A complete answer: the assistant message, the stop reason, and the tokens of request and
+    answer by its usage; 0 without a usage."""
 
     message: Message
     stop: str
@@ -56,7 +56,7 @@ class ModelAnswer(msgspec.Struct, frozen=True):
 
 
 class LanguageModel(Protocol):
-    """Answers queries. `show` is given text as it arrives.
+    """Answers queries. `show` receives text as it arrives.
 
     Raises ModelFailure.
     """
@@ -67,7 +67,8 @@ class LanguageModel(Protocol):
 
 
 def arguments_of(text: str) -> dict[str, Any]:
-    """Arguments as they were streamed: `null` is `{}`; what is not an object is wrapped."""
+    """Streamed arguments as an object: `null` is `{}`; any other value that is not an object is
+    wrapped."""
     try:
         value = json.loads(text, parse_constant=_no_constant)
     except ValueError:
@@ -78,7 +79,7 @@ def arguments_of(text: str) -> dict[str, Any]:
 
 
 def respelt(name: str) -> str:
-    """A name that the model made up, as the APIs of OpenAI take it back."""
+    """A tool name that the model made up, in a form that the OpenAI APIs accept."""
     return _NOT_IN_NAMES.sub("_", name)[:NAME_CHARACTERS_MAX] or "_"
 
 

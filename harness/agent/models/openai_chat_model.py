@@ -1,8 +1,8 @@
 """The model behind the official `openai` SDK over Chat Completions.
 
-The SDK accepts a stream without its end as complete: here an answer must name its stop reason. The
-messages go into `extra_body`, which is sent unchanged. In their own parameter the SDK searches each
-field for names to translate (about 45 ms a call for 299 messages, against 1 ms).
+The SDK accepts a stream without its end as complete; this file requires a stop reason. The messages
+go into `extra_body`, which is sent unchanged. In their own parameter the SDK searches each field
+for names to translate (about 45 ms a call for 299 messages, against 1 ms).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _STOPS = {
 }
 
 _REQUEST_ERRORS = frozenset({"invalid_request_error", "insufficient_quota"})
-"""Types of an error inside a stream that the same request would meet again."""
+"""Types of a permanent error inside a stream."""
 
 
 class OpenAIChatModel:
@@ -84,7 +84,7 @@ class OpenAIChatModel:
         tools = [_tool(tool) for tool in query.tools]
         return {
             **self._settings,
-            "messages": [],  # the SDK would look through each for names to translate
+            "messages": [],  # the SDK would search each message for names to translate
             "extra_body": {"messages": [system, *rows]},
             **({"tools": tools} if tools else {}),
             **({"tool_choice": "none"} if tools and query.tools_withdrawn else {}),
@@ -128,7 +128,8 @@ class OpenAIChatModel:
 
 
 class _ChatAnswer:
-    """An answer so far. A new id begins a new call, as some gateways send every call at place 0."""
+    """An answer so far. A new id begins a new call, because some gateways send every call with
+    index 0."""
 
     def __init__(self) -> None:
         self.model = ""
@@ -165,7 +166,7 @@ class _ChatAnswer:
         call["arguments"] = call["arguments"] + given if isinstance(given, str) else given
 
     def answer(self, stop: str) -> ModelAnswer:
-        """The whole answer. Raises ModelFailure when no model wrote it."""
+        """The complete answer. Raises ModelFailure if a wrapper wrote it."""
         refusal = "".join(self._refusal)
         text = "".join(self._said) + refusal
         failed = classify_answer(self.model, self._tokens, text)
@@ -177,7 +178,7 @@ class _ChatAnswer:
 
 
 def _input(said: Json) -> Json:
-    """The arguments of a call; many gateways send an empty text for none."""
+    """The arguments of a call; many gateways send an empty text for no arguments."""
     if said is None or said == "":
         return {}
     if isinstance(said, str):
@@ -186,7 +187,7 @@ def _input(said: Json) -> Json:
 
 
 def write_rows(message: Message) -> Iterator[dict[str, Json]]:
-    """A message as the rows of a request: each result is one, and what else is said another."""
+    """A message as rows of a request: one row for each result, and one for the other content."""
     for block in message.tool_results:
         yield {"role": "tool", "tool_call_id": block.id, "content": _result(block)}
     if message.role == "assistant":
@@ -228,7 +229,7 @@ def _tool(tool: ToolSpec) -> dict[str, Json]:
 
 
 def _kind(error: Exception) -> FailureKind | None:
-    """The kind of an error; one inside a stream has no status and no class of its own."""
+    """The kind of an error; an error inside a stream has no status and no specific class."""
     kind = classify(error)
     if kind == "permanent" and type(error).__name__ == "APIError":
         return kind if getattr(error, "type", None) in _REQUEST_ERRORS else "broken_stream"

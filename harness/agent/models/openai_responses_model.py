@@ -52,10 +52,10 @@ _SHOWN = ("response.output_text.delta", "response.refusal.delta")
 
 _TOO_LONG = "context_length_exceeded"
 _REQUEST_ERRORS = frozenset({"insufficient_quota", "invalid_prompt", "invalid_request_error"})
-"""Names of an error inside a stream that the same request would meet again."""
+"""Names of a permanent error inside a stream."""
 
 _OWN = frozenset({"compaction", "reasoning"})
-"""Kinds of items, beside calls, that go back as they came; what another API made does not."""
+"""Kinds of items, beside calls, that are sent back unchanged; items of another API are not."""
 
 
 class OpenAIResponsesModel:
@@ -127,7 +127,7 @@ class OpenAIResponsesModel:
 
 
 def _answer(response: Any) -> ModelAnswer:
-    """The answer in a response. Raises ModelFailure when it failed, or when no model wrote it."""
+    """The answer in a response. Raises ModelFailure if it failed, or if a wrapper wrote it."""
     status, output = getattr(response, "status", None), getattr(response, "output", None)
     if status == "failed":
         raise _failure(response.error and response.error.code, response.error or "failed")
@@ -165,7 +165,7 @@ def _failure(code: str | None, message: object) -> ModelFailure:
 
 
 def _kind(error: Exception) -> FailureKind | None:
-    """The kind of an error; one inside a stream has no status and no class of its own."""
+    """The kind of an error; an error inside a stream has no status and no specific class."""
     if getattr(error, "code", None) == _TOO_LONG:
         return "overflow"
     kind = classify(error)
@@ -175,7 +175,7 @@ def _kind(error: Exception) -> FailureKind | None:
 
 
 def read_item(item: dict[str, Any]) -> Iterator[Block]:
-    """An item of an answer as blocks; what is not known is kept whole."""
+    """An item of an answer as blocks; an unknown item is kept with all its fields."""
     match item:
         case {"type": "message", "content": list(parts)}:
             for part in parts:
@@ -191,7 +191,8 @@ def read_item(item: dict[str, Any]) -> Iterator[Block]:
 
 
 def write_items(message: Message) -> Iterator[dict[str, Json]]:
-    """A message as items of a request: each call and each result is one, and each run of texts."""
+    """A message as items of a request: one item for each call, each result and each run of
+    texts."""
     parts: list[dict[str, Json]] = []
     for block in message.blocks:
         if (part := _part(block, message.role)) is not None:

@@ -1,7 +1,7 @@
 """A client of the Messages API without the SDK, for campaigns of many runs in process.
 
-In process, the SDK takes most of the time of a model call. This client sends the same and fails
-with the same words, without streams (`reference?client=plain`).
+In process, the SDK takes most of the time of a model call. This client sends the same requests and
+raises errors with the same words, without streams (`reference?client=plain`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PATH = "/v1/messages"
 
 
 class Attributes(dict[str, Any]):
-    """An object of an answer: its keys are attributes, all the way down."""
+    """An object of an answer, whose keys are attributes at every level."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -34,7 +34,8 @@ class Attributes(dict[str, Any]):
 
 
 class PlainClient:
-    """What `AnthropicModel` asks of an `anthropic.Anthropic`; `messages` is itself."""
+    """The part of `anthropic.Anthropic` that `AnthropicModel` uses; `messages` is the client
+    itself."""
 
     streams = False
 
@@ -64,7 +65,7 @@ class PlainClient:
         base_url: str | None = None,
         default_headers: Mapping[str, str] | None = None,
     ) -> PlainClient:
-        """Another client, in which these differ."""
+        """Return a client with these settings changed."""
         return PlainClient(
             self._transport,
             base_url or self._base_url,
@@ -74,8 +75,8 @@ class PlainClient:
         )
 
     def create(self, **params: Any) -> Any:
-        """A message. Raises APIError and APIConnectionError once it was tried often enough, and
-        what cannot be read as JSON raises what `json` raises."""
+        """Create a message. Raises APIError or APIConnectionError after the last attempt, and the
+        error of `json` for an invalid body."""
         headers = {**self._headers, **params.pop("extra_headers", {})}
         body = msgspec.json.encode(params)
         return tried(lambda tries: _read(self._sent(body, headers, tries)), self._max_retries)

@@ -1,7 +1,7 @@
-"""How long an agent waits for a provider: for the connection, for bytes, and before a retry.
+"""The limits on waits for a provider: for the connection, for bytes, and before a retry.
 
-The SDK's read time-out of ten minutes never ends a stream of pings, which no SDK shows. So bytes
-are watched below the SDK, on a monotonic clock that stops while a laptop sleeps. The anthropic SDK
+The SDK's read timeout of ten minutes never ends a stream of pings, which no SDK shows. So bytes are
+watched below the SDK, on a monotonic clock that stops while a laptop sleeps. The anthropic SDK
 obeys any `retry-after`, even a day. The openai SDK gives up beyond two minutes, and so does this
 file. An SDK without middleware is left unchanged.
 """
@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from harness.agent.models.failures import ModelFailure
 
 SILENCE_MAX_S = 150.0
-"""The longest silence in an answer, and before it."""
+"""The longest silence before and within an answer."""
 
 CONNECT_S = 5.0
 
@@ -29,7 +29,8 @@ _Stream = TypeVar("_Stream")
 
 
 def with_read_timeout(client: Any) -> Any:
-    """The SDK's client with a read time-out of `SILENCE_MAX_S`; a time-out in one number stays."""
+    """The SDK's client with a read timeout of `SILENCE_MAX_S`; a timeout that is a single number
+    stays."""
     usual: Any = getattr(client, "timeout", None)
     if not hasattr(usual, "read"):
         return client
@@ -37,9 +38,9 @@ def with_read_timeout(client: Any) -> Any:
 
 
 def failing_on_silence(stream: _Stream) -> _Stream:
-    """An SDK's stream, not yet read, that fails after `SILENCE_MAX_S` of silence.
+    """Make an SDK's stream, before it is read, fail after `SILENCE_MAX_S` of silence.
 
-    Reading it raises ModelFailure then.
+    Reading it then raises ModelFailure.
     """
     response: Any = getattr(stream, "response", None)
     if response is not None:
@@ -60,13 +61,13 @@ def _without_long_silence(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def with_bounded_retry_after(client: Any) -> Any:
-    """The client; a call fails at once when it is told to wait more than `RETRY_AFTER_MAX_S`."""
+    """The client; a call fails at once if the provider asks for a wait over `RETRY_AFTER_MAX_S`."""
     with_middleware = getattr(client, "with_middleware", None)
     return client if with_middleware is None else with_middleware(_without_long_wait)
 
 
 def _without_long_wait(request: Any, call_next: Callable[[Any], Any]) -> Any:
-    """One try: an answer that asks for too long a wait is marked as final."""
+    """Make one attempt; an answer that asks for too long a wait is marked as final."""
     response = call_next(request)
     if response.status_code >= 400 and retry_after_s(response.headers) > RETRY_AFTER_MAX_S:
         response.headers["x-should-retry"] = "false"
@@ -74,7 +75,7 @@ def _without_long_wait(request: Any, call_next: Callable[[Any], Any]) -> Any:
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float:
-    """How many seconds an answer asks to wait; 0 when it says nothing that can be read."""
+    """The seconds that an answer asks to wait; 0 for a missing or unreadable header."""
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             return float(headers[name]) * scale

@@ -1,4 +1,4 @@
-"""What the agent keeps of a session: the outcome of a turn, its rows, and transcripts in JSONL.
+"""The stored parts of a session: the outcome of a turn, its rows, and transcripts in JSONL.
 
 The transcripts have the layout of Claude Code. Only `session_archive` touches a disk.
 """

@@ -1,6 +1,6 @@
 """The entries of a transcript as one conversation: its growth and its current path. Pure.
 
-Each entry names its parent, and only these links give the order. The conversation runs from the
+Each entry names its parent, and only these links define the order. The conversation runs from the
 last summary to the last entry, without abandoned branches. A compaction removes nothing: it adds a
 boundary, a summary and a copy of the end. Names are content hashes, so the same conversation is the
 same file.
@@ -35,8 +35,8 @@ class Chain:
         self.entries: list[JsonlEntry] = []
 
     def replace(self, data: bytes) -> bool:
-        """Take the entries of a file in the place of all; False, and nothing done, when none of
-        them says anything."""
+        """Replace all entries by those of a file. Return False without a change if no entry has
+        content."""
         built = read_entries(without_program_entries(data))
         if not visible_entries(built):
             return False
@@ -44,7 +44,7 @@ class Chain:
         return True
 
     def extend(self, rows: Iterable[SessionRow]) -> None:
-        """Add rows of a store; one without an id is the summary that opens a history."""
+        """Add rows of a store; a row without an id is the summary at the beginning of a history."""
         for row in rows:
             if row.id:
                 self.append(row.message, row.id)
@@ -52,12 +52,12 @@ class Chain:
                 self.summarise(row.message, 0)
 
     def append(self, message: Message, row: str = "") -> None:
-        """Add a message, and which row of the store it is."""
+        """Add a message, with the id of its row in the store."""
         kind = "assistant" if message.role == "assistant" else "user"
         self._add({"type": kind, "message": self._written(message), _ROW: row})
 
     def summarise(self, summary: Message, keep: int) -> None:
-        """Let a summary stand for all but the last `keep` messages."""
+        """Replace all but the last `keep` messages by a summary."""
         kept = visible_entries(self.entries)[-keep:] if keep else []
         self._add({"type": "system", "subtype": "compact_boundary"})
         self._add({"type": "user", "isCompactSummary": True, "message": self._written(summary)})
@@ -65,7 +65,7 @@ class Chain:
             self._add(old.value)
 
     def rows(self) -> list[SessionRow]:
-        """The conversation as it is told; the summary has no id."""
+        """The conversation for the model; the summary has no id."""
         found = ((e, e.message) for e in visible_entries(self.entries))
         return [SessionRow(e.value.get(_ROW) or "", m) for e, m in found if m is not None]
 
@@ -79,7 +79,7 @@ class Chain:
         self.entries.append(new_entry({**value, "uuid": _uuid([len(self.entries), value])}))
 
     def last_uuid(self) -> str:
-        """What the next entry names as its parent."""
+        """The name that the next entry gives as its parent."""
         return next((e.uuid for e in reversed(self.entries) if _is_link(e)), "")
 
     def _written(self, message: Message) -> dict[str, Json]:
@@ -94,9 +94,9 @@ class Chain:
 
 
 def visible_entries(found: Sequence[JsonlEntry]) -> list[JsonlEntry]:
-    """The entries whose messages the model is to see: those on the path from the last one to its
-    root, from the last summary on, with the other entries of their answers and the results. Where
-    no entry has a name, the order of the file is all there is."""
+    """The entries whose messages the model must see. These are the entries on the path from the
+    last one to its root, from the last summary on. Other entries of the same answers, and the
+    results, belong to them. If no entry has a name, the order of the file counts."""
     recent = found[_last_summary(found) :]
     if not any(_is_link(e) for e in recent):
         return [e for e in recent if e.message]
@@ -108,7 +108,8 @@ def visible_entries(found: Sequence[JsonlEntry]) -> list[JsonlEntry]:
 
 
 def after_last_summary(data: bytes) -> bytes | None:
-    """The last summary of a program's own session file and all that follows; None without one."""
+    """The last summary of a program's session file and the lines after it; None without a
+    summary."""
     found = read_entries(data)
     if not any(e.is_summary for e in found):
         return None
@@ -137,7 +138,7 @@ def _last_summary(found: Sequence[JsonlEntry]) -> int:
 
 
 def _path(found: Sequence[JsonlEntry]) -> set[str]:
-    """The names from the last entry to its root; a missing parent or a cycle makes a root."""
+    """The names from the last entry to its root; a missing parent or a cycle also ends the path."""
     by_name = {e.uuid: e for e in found}
     uuid, path = next((e.uuid for e in reversed(found) if _is_link(e)), ""), set[str]()
     while uuid in by_name and uuid not in path:

@@ -1,10 +1,10 @@
-"""The lines of a JSONL transcript: reading, validation, and what of a file is not kept. Pure.
+"""The lines of a JSONL transcript: reading, validation, and the entries that are dropped. Pure.
 
-New types appear every week: an unknown one is kept and skipped. A torn line costs its message in
-reading, and the whole file where it must be trusted (`problem`). Only a line feed ends a line, not
-U+2028. Lines stay byte for byte for other programs, except links to dropped entries. Thinking is
-signed for its conversation, so a restored one keeps it in the last answer only.
-Later turns drop nothing more, so a request begins like the one before.
+New types appear every week: an unknown one is kept and skipped. A reader skips a torn line;
+`problem` rejects a whole file with one. Only a line feed ends a line, not U+2028. Lines stay byte
+for byte for other programs, except links to dropped entries. Thinking is signed for its
+conversation, so a restored conversation keeps it only in the last answer. Later turns drop nothing
+more, so a request begins like the one before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from harness.agent.models.anthropic_blocks import read_block
 from harness.core.values.messages import Block, Json, Message, Opaque, Text, ToolResult
 
 STRIPPABLE = frozenset({"progress", "file-history-snapshot", "queue-operation", "summary"})
-"""Types that are the program's own. A summary is one, unless it carries `isCompactSummary`."""
+"""Entry types of the program itself. A summary is one of them, unless it carries
+`isCompactSummary`."""
 
 _SAID = frozenset({"user", "assistant", "summary"})
 
@@ -28,45 +29,45 @@ _THINKING = ("thinking", "redacted_thinking")
 
 
 class JsonlEntry(msgspec.Struct, frozen=True):
-    """A line as it stood, and its value."""
+    """An unchanged line, and its value."""
 
     line: bytes
     value: dict[str, Any]
 
     @property
     def uuid(self) -> str:
-        """The entry's name; empty when it has none, and then nothing can be its child."""
+        """The entry's name; "" without a name, and then it has no children."""
         return _text(self.value.get("uuid"))
 
     @property
     def parent(self) -> str:
-        """The name of the entry before it; empty at a root."""
+        """The name of the entry before it; "" at a root."""
         return _text(self.value.get("parentUuid"))
 
     @property
     def is_summary(self) -> bool:
-        """Whether a compaction left it: it stands for all that is before it."""
+        """Whether it is a compaction's summary, which replaces all entries before it."""
         return self.value.get("isCompactSummary") is True
 
     @property
     def is_strippable(self) -> bool:
-        """Whether it is the program's own: neither the user's nor the assistant's words."""
+        """Whether it is the program's own entry, without words of the user or the assistant."""
         return self.value.get("type") in STRIPPABLE and not self.is_summary
 
     @property
     def is_assistant(self) -> bool:
-        """Whether the assistant says it."""
+        """Whether it is an entry of the assistant."""
         return self.value.get("type") == "assistant"
 
     @property
     def message_id(self) -> str:
-        """What the entries of one answer share; empty when it is not said."""
+        """The id that the entries of one answer share; "" if it is missing."""
         message = self.value.get("message")
         return _text(message.get("id")) if isinstance(message, dict) else ""
 
     @property
     def message(self) -> Message | None:
-        """What is said; None for an entry that says nothing to the model."""
+        """The message; None for an entry that is not for the model."""
         value, hidden = self.value.get("message"), ("isSidechain", "isMeta")
         if self.value.get("type") not in _SAID or any(self.value.get(k) is True for k in hidden):
             return None
@@ -74,13 +75,13 @@ class JsonlEntry(msgspec.Struct, frozen=True):
 
 
 def read_entries(data: bytes) -> list[JsonlEntry]:
-    """The entries of a file; lines that are blank, torn or no object are passed over."""
+    """The entries of a file; lines that are blank, torn or not an object are skipped."""
     read = ((line, value_of(line)) for line in data.split(b"\n"))
     return [JsonlEntry(line, value) for line, value in read if value is not None]
 
 
 def value_of(line: bytes) -> dict[str, Any] | None:
-    """The object that a line holds; None when it holds none."""
+    """The object in a line; None if the line is not an object."""
     try:
         value = json.loads(line.decode())
     except (ValueError, RecursionError):
@@ -89,11 +90,11 @@ def value_of(line: bytes) -> dict[str, Any] | None:
 
 
 def problem(data: bytes) -> str:
-    """Why a file is not to be trusted; empty when every line is an object and somebody answers."""
+    """The reason to reject a file; "" if every line is an object and the assistant has an entry."""
     lines = [(n, line) for n, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
     bad = next((n for n, line in lines if value_of(line) is None), 0)
     if bad:
-        return f"line {bad} is no JSON object"
+        return f"line {bad} is not a JSON object"
     return "" if any(e.is_assistant for e in read_entries(data)) else "no entry is of the assistant"
 
 
@@ -138,7 +139,7 @@ def _text(value: Json) -> str:
 def without_program_entries(data: bytes) -> bytes:
     """The file without the program's own entries; their children are linked to what is left.
 
-    Summaries that carry the flag of a compaction stay. Lines that cannot be read stay too.
+    Summaries that carry the flag of a compaction stay. Unreadable lines stay too.
     """
     gone = {e.uuid: e.parent for e in read_entries(data) if e.is_strippable and e.uuid}
     kept = (_relinked(line, gone) for line in data.split(b"\n"))

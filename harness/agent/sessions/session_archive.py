@@ -1,10 +1,10 @@
-"""A history read from a JSONL archive on disk, and exported when a turn is done.
+"""A history that is read from a JSONL archive on disk, and exported at the end of a turn.
 
-The store is the truth: it replaces a wrong archive, and the archive fills an empty store. Other
+The store has priority: it replaces a wrong archive, and the archive fills an empty store. Other
 programs resume from `<config>/projects/<folder of the work>/<session>.jsonl`, Claude Code's layout.
 A hook may name a path, so each must lie below `projects`. The watermark is written last; a file
 without it would hide later rows and is removed. It names the last row by identity, because
-reasoning and summaries shift a count. Missing rows may follow an answer only.
+reasoning and summaries shift a count. Missing rows can be appended only after an answer.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Watermark(msgspec.Struct, frozen=True):
 
 
 def watermark_at_end(rows: Sequence[SessionRow], data: bytes) -> Watermark:
-    """The mark of a transcript that ends where the rows end."""
+    """The watermark of a transcript that ends with the last row."""
     return Watermark(rows[-1].id, digest(rows[-1].message), digest(data.decode()))
 
 
 def rows_after(rows: Sequence[SessionRow], mark: Watermark) -> list[SessionRow] | None:
-    """The rows that a transcript lacks; None when they cannot be appended to it."""
+    """The rows that a transcript lacks; None if they cannot be appended."""
     for place, row in enumerate(rows):
         if row.id == mark.row:
             fits = row.message.role == "assistant" and digest(row.message) == mark.message
@@ -55,14 +55,14 @@ def rows_after(rows: Sequence[SessionRow], mark: Watermark) -> list[SessionRow] 
 
 
 def folder_name(folder: str | os.PathLike[str]) -> str:
-    """The name that a working folder has below `projects`."""
+    """The name of a working folder below `projects`."""
     return re.sub(r"[^a-zA-Z0-9]", "-", os.path.realpath(folder))
 
 
 def path_inside(path: str | os.PathLike[str], config: str | os.PathLike[str]) -> Path | None:
-    """The real path when it lies below `<config>/projects`, else None; never raises OSError.
+    """The real path if it is below `<config>/projects`, else None; never raises OSError.
 
-    A link is followed; one that leads round in a circle or nowhere is refused.
+    A link is followed; a cyclic or broken link is refused.
     """
     base = os.path.join(os.path.realpath(config), "projects", "")
     try:
@@ -73,7 +73,8 @@ def path_inside(path: str | os.PathLike[str], config: str | os.PathLike[str]) ->
 
 
 def read_session_file(path: str, config: str | os.PathLike[str]) -> bytes | None:
-    """The bytes of another program's session file; None when it may not or cannot be read."""
+    """The bytes of another program's session file; None if it is outside `projects` or
+    unreadable."""
     real = path_inside(path, config) if path else None
     try:
         return real.read_bytes() if real is not None else None
@@ -88,7 +89,7 @@ class Archive:
         self._config, self._name = Path(config), folder_name(folder)
 
     def read(self, session: str) -> tuple[bytes, Watermark]:
-        """The transcript and its watermark; both empty when the files cannot be trusted."""
+        """The transcript and its watermark; both empty if a file is missing or damaged."""
         file, mark = self.paths(session)
         try:
             data, found = file.read_bytes(), msgspec.json.decode(mark.read_bytes(), type=Watermark)
@@ -98,7 +99,7 @@ class Archive:
         return (data, found) if fits else (b"", Watermark())
 
     def write(self, session: str, data: bytes, mark: Watermark) -> None:
-        """Write both files, or neither. Raises OSError when they cannot be written."""
+        """Write both files, or neither. Raises OSError if they cannot be written."""
         file, beside = self.paths(session)
         file.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -109,12 +110,13 @@ class Archive:
             raise
 
     def forget(self, session: str) -> None:
-        """Take away what is there."""
+        """Remove both files."""
         for path in reversed(self.paths(session)):
             path.unlink(missing_ok=True)
 
     def paths(self, session: str) -> tuple[Path, Path]:
-        """The transcript and its watermark. Raises PermissionError for a name that leads out."""
+        """The paths of the transcript and its watermark. Raises PermissionError for a name that
+        leads outside."""
         place = self._config / "projects" / self._name
         found = [
             path_inside(place / f"{session}{end}", self._config) for end in (".jsonl", ".meta.json")
@@ -145,7 +147,7 @@ _log = logging.getLogger(__name__)
 
 
 class ArchivedTranscript(RowTranscript):
-    """Rows of a session store, told by way of an archive."""
+    """Rows of a session store, read through an archive."""
 
     def __init__(
         self,
@@ -161,15 +163,16 @@ class ArchivedTranscript(RowTranscript):
         self._dropped = False
 
     def open(self, inbound: Inbound) -> bool:
-        """Store an inbound message, once. A store that has lost its session is filled first; that
-        is another conversation to the model, which refuses what it has signed for the old one."""
+        """Store an inbound message, once. A store that has lost its session is filled from the
+        archive first. For the provider this is another conversation, so signed thinking of the old
+        one is dropped."""
         if not self._store.rows(self._session):
             data = without_stale_thinking(self._archive.read(self._session)[0])
             self._store.seed(self._session, messages_of(data))
         return super().open(inbound)
 
     def load(self) -> list[SessionRow]:
-        """The history as the archive has it, and the rows since; else as the store has it."""
+        """The history from the archive and the later rows, else from the store."""
         self._chain = self._new_chain(self._session)
         self._chain.extend(self._store.load(self._session))
         data, mark = self._archive.read(self._session)
@@ -179,7 +182,7 @@ class ArchivedTranscript(RowTranscript):
         return self._chain.rows()
 
     def missing(self, data: bytes, mark: Watermark) -> list[SessionRow] | None:
-        """The rows that the archive lacks; None when it cannot be used."""
+        """The rows that the archive lacks; None if it cannot be used."""
         return rows_after(self._store.rows(self._session), mark)
 
     def append(self, message: Message) -> None:
@@ -188,19 +191,19 @@ class ArchivedTranscript(RowTranscript):
         self._chain.append(message, self._rows[-1].id)
 
     def compact(self, summary: Message, keep: int) -> None:
-        """Go on with a summary; what is in the archive is out of date until the turn is over."""
+        """Continue with a summary; the archive is out of date until the end of the turn."""
         self._archive.forget(self._session)
         super().compact(summary, keep)
         self._chain.summarise(summary, keep)
 
     def rebuild(self, budget_tokens: int) -> None:
-        """Go on with a part of the rows, which is good for this turn and no export."""
+        """Continue with a part of the rows, only for this turn and without an export."""
         super().rebuild(budget_tokens)
         self._dropped = True
 
     def close(self, inbound: Inbound, outcome: Outcome) -> None:
-        """Store the reply, then export. When the archive cannot be written, the store tells the
-        history until it can be written again."""
+        """Store the reply, then export. If the archive cannot be written, the history comes from
+        the store until it can."""
         super().close(inbound, outcome)
         if self._dropped or outcome.status not in _EXPORTED:
             return

@@ -1,9 +1,9 @@
-"""How the live history of a turn becomes rows of a store, and how a failing write is retried.
+"""The live history of a turn as rows of a store, and the retries of failing writes.
 
-A message becomes a row first: a call before it runs, a result before the model sees it. Ids
-identify rows, because repair changes places in a copy. A local store promises that a write that
-raises has not happened, so it is retried. A server may lose the answer to a commit, so its errors
-pass at once.
+A message is stored first: a call before it runs, a result before the model sees it. Ids identify
+rows, because a repaired copy has other positions. In a local store, a write that raises has not
+happened, so it is retried. A server may lose the answer to a commit, so its errors are raised at
+once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PASSING_ERRORS = (OSError, sqlite3.OperationalError)
 
 
 class Unread(Exception):
-    """The inbound message is stored, and the history that it ends could not be read."""
+    """The inbound message is stored, but the history before it is unreadable."""
 
 
 class SessionTranscript(Protocol):
@@ -42,34 +42,34 @@ class SessionTranscript(Protocol):
         ...
 
     def open(self, inbound: Inbound) -> bool:
-        """Take an inbound message in; False when it was taken in before.
+        """Store an inbound message; False if it was stored before.
 
-        Raises Unread when it was taken in and nothing can be done with it.
+        Raises Unread if it is stored but its history is unreadable.
         """
         ...
 
     def resume(self, inbound: Inbound) -> int:
-        """Take up a turn that was interrupted; how often it has been begun now."""
+        """Resume an interrupted turn; return the number of its starts so far."""
         ...
 
     def append(self, message: Message) -> None:
-        """Add what the model said, or results."""
+        """Add a message of the model, or results."""
         ...
 
     def wire(self, nudge: str = "") -> list[Message]:
-        """The messages of the next request; `nudge` is said to the model once and not kept."""
+        """The messages of the next request; `nudge` is sent to the model once and not kept."""
         ...
 
     def compact(self, summary: Message, keep: int) -> None:
-        """Go on with a summary and the last `keep` messages, now and in later turns."""
+        """Continue with a summary and the last `keep` messages, now and in later turns."""
         ...
 
     def rebuild(self, budget_tokens: int) -> None:
-        """Go on, in this turn, with what of the stored rows fits."""
+        """Continue, in this turn only, with the stored rows that fit."""
         ...
 
     def close(self, inbound: Inbound, outcome: Outcome) -> None:
-        """Keep the reply."""
+        """Store the reply."""
         ...
 
 
@@ -86,7 +86,7 @@ class RowTranscript:
         return [row.message for row in self._rows]
 
     def load(self) -> list[SessionRow]:
-        """The history as it is told now."""
+        """The current history."""
         return self._store.load(self._session)
 
     def open(self, inbound: Inbound) -> bool:
@@ -100,8 +100,8 @@ class RowTranscript:
         return True
 
     def resume(self, inbound: Inbound) -> int:
-        """Load the history of an interrupted turn. What its open calls did is unknown: they are not
-        run again, and get a result that says so."""
+        """Load the history of an interrupted turn. The outcome of its open calls is unknown, so
+        they do not run again, and their result says so."""
         attempts = self._store.begin(inbound)
         self._rows = self.load()
         open_calls = self._rows[-1].message.tool_uses if self._rows else ()
@@ -115,17 +115,17 @@ class RowTranscript:
         self._rows.append(SessionRow(self._store.append(self._session, message), message))
 
     def wire(self, nudge: str = "") -> list[Message]:
-        """The history as the API takes it."""
+        """The history in a form that the API accepts."""
         return self._project([*self.messages, *([user(nudge)] if nudge else [])])
 
     def compact(self, summary: Message, keep: int) -> None:
-        """Put a summary in the place of all but the last `keep` messages."""
+        """Replace all but the last `keep` messages by a summary."""
         kept = self._rows[-keep:]
         self._store.summarise(self._session, summary, kept[0].id)
         self._rows = [SessionRow("", summary), *kept]
 
     def rebuild(self, budget_tokens: int) -> None:
-        """Put what fits of the stored rows in the place of the history."""
+        """Replace the history by the stored rows that fit."""
         stored = [row.message for row in self._store.rows(self._session)]
         self._rows = [SessionRow("", message) for message in fit(stored, budget_tokens)]
 
@@ -135,7 +135,7 @@ class RowTranscript:
 
 
 class RetryingStore:
-    """A session store whose failing calls are repeated after each of the waits; `sleep` is given
+    """A session store that repeats a failing call after each of the waits; `sleep` takes
     seconds."""
 
     def __init__(

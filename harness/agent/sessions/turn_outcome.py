@@ -1,4 +1,4 @@
-"""How a turn ended, and what the user is told: never better than it was. Pure."""
+"""The outcome of a turn, and its text for the user, which never claims more than happened. Pure."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ _FAILURES: dict[FailureKind, tuple[str, str, bool]] = {
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The end of a turn: `message` is stored as its reply, and its text is delivered, or `told`
-    where the user has read a part of it."""
+    """The end of a turn. `message` is stored as its reply. Its text is delivered, or `told` if the
+    user has read a part of it."""
 
     status: Status
     message: Message
@@ -77,12 +77,13 @@ class Outcome(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What the user reads."""
+        """The text for the user."""
         return self.told or self.message.text
 
 
 def answered(message: Message, stop: str) -> Outcome | None:
-    """The outcome of an answer without calls; None when it says nothing and another is needed."""
+    """The outcome of an answer without calls; None for an empty answer, which needs another
+    request."""
     if stop == "refusal":
         return Outcome("refused", _or(_words(message), "The model declined to answer this."))
     if stop == "max_tokens":
@@ -94,41 +95,41 @@ def answered(message: Message, stop: str) -> Outcome | None:
 
 
 def concluded(message: Message | None, reason: str) -> Outcome:
-    """The outcome of a turn that was ended: the model's last words, else our own."""
+    """The outcome of a turn that was stopped: the model's last text, else the agent's own."""
     said = _words(message) if message is not None else Message("assistant")
     return Outcome("failed", _or(said, f"I could not finish this: {reason}"))
 
 
 def failed(text: str, code: str = "", retryable: bool = False) -> Outcome:
-    """A turn that failed, in our own words, with a code for programs; `retryable` says that the
-    same message may work when it is sent again."""
+    """The outcome of a failed turn, with the agent's own text and a code for programs. `retryable`:
+    the same message may succeed later."""
     words = ", ".join([code] * bool(code) + ["retryable"] * retryable)
     return Outcome("failed", assistant(f"{text} ({words})" if words else text), "error")
 
 
 def gave_up(failure: ModelFailure) -> Outcome:
-    """The outcome of a model call that failed for good."""
+    """The outcome after a model call that failed permanently."""
     text, code, retryable = _FAILURES[failure.kind]
     return failed(text.format(text=failure.text[:500]), code, retryable)
 
 
 def broke(error: Exception) -> Outcome:
-    """A turn in which the agent itself failed."""
+    """The outcome of a turn in which the agent itself failed."""
     text = f"Something went wrong on our side, and this was not finished: {_named(error)}"
     return failed(text, "internal_error")
 
 
 def unstored(what: str, error: Exception) -> Outcome:
-    """Something that could not be written, and so does not count as done."""
+    """The outcome of work that could not be stored, and so does not count as done."""
     text = f"{what} could not be stored, so it was dropped: {_named(error)}"
     return failed(text, "not_stored", retryable=True)
 
 
 def restored(text: str, status: str, kind: str) -> Outcome:
-    """The outcome of a turn as an earlier run stored it. That run ended during the delivery, so the
-    reply may have arrived, and the user is told so.
+    """The outcome of a turn that an earlier run stored. That run ended during the delivery, so the
+    text says that the reply may have arrived before.
 
-    Raises msgspec.ValidationError for words that no outcome has.
+    Raises msgspec.ValidationError for an unknown status or kind.
     """
     told = f"{AGAIN}\n\n{text}"
     fields = {"status": status, "message": assistant(text), "kind": kind, "told": told}
@@ -136,8 +137,8 @@ def restored(text: str, status: str, kind: str) -> Outcome:
 
 
 def cancelled(seen: str = "") -> Outcome:
-    """The outcome of a turn that the user took back: a notice, and no answer. What was `seen` of
-    one is stored with it, or the user could ask about words that the model never said."""
+    """The outcome of a turn that the user cancelled: a notice without an answer. The part of the
+    answer that was `seen` is stored with it, because the user may refer to it later."""
     notice = "The turn was cancelled before it was finished."
     words = (seen, notice) if seen.strip() else (notice,)
     return Outcome("cancelled", assistant(*words), "notice", told=notice)
@@ -152,5 +153,5 @@ def _or(message: Message, text: str) -> Message:
 
 
 def _words(message: Message) -> Message:
-    """The message without its calls, which will get no results."""
+    """The message without its calls, because they get no results."""
     return Message("assistant", tuple(b for b in message.blocks if not isinstance(b, ToolUse)))

@@ -38,7 +38,7 @@ class Case(msgspec.Struct, frozen=True, eq=False):
 
 
 class Marks:
-    """The events of one run that excuse; each kind is read once, when a case first needs it."""
+    """The excusing events of one run; each kind is read once, when a case first needs it."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -93,7 +93,7 @@ def is_excused(marks: Marks, case: Case, excuses: Iterable[Excuse]) -> bool:
 def holds_for(turn: Turn, marks: Marks, excuses: Iterable[Excuse]) -> bool:
     """Whether any of the excuses holds for a turn, at any event.
 
-    For checks that count turns: they ask it before they count, so that an excused turn is left out.
+    Checks that count turns call this first, so that an excused turn does not count.
     """
     return is_excused(marks, Case("", (), turn), excuses)
 
@@ -148,7 +148,7 @@ REFUSED_WRITE = Excuse(
     lambda _, c: any(n < c.n for n in c.turn.unstored.values()),
 )
 FAILED_STORE = Excuse(
-    "a store that refused a write for good, of which the user was told",
+    "a store that refused a write permanently, with a report to the user",
     lambda _, c: c.turn.store_failed,
 )
 ANOTHER_WRITER = Excuse("another process that wrote to the session in the turn", _is_shared)

@@ -46,8 +46,8 @@ def unsent_answers(trace: Trace) -> frozenset[int]:
 
 
 def is_one_message(node: Node, unsent: frozenset[int]) -> bool:
-    """Whether a row of a log and the row before it are not two messages of a request. One of them
-    is not sent, the user's words follow results, or the program wrote one of them."""
+    """Whether a row of a log and the row before it form one message of a request. They do if one of
+    them is not sent, the user's words follow results, or the program wrote one of them."""
     before = node.parent
     if before is None or not before.depth or node.side != before.side:
         return False

@@ -162,7 +162,7 @@ def failure_words(exchange: Exchange) -> str:
 
 
 def wrong(exchange: Exchange) -> str:
-    """The fault of an answer as the last one of a turn; "" if it ended in order."""
+    """The fault of an answer that ends a turn; "" if it ended in order."""
     a = exchange.answered
     if a is None or (a.status or 200) >= 400 or a.outcome == "timeout":
         return "failed"

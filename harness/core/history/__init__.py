@@ -1,1 +1,1 @@
-"""What happened in a run: its events, and the readings of them that checks and faults ask for."""
+"""The events of a run, and the readings of them that checks and faults use."""

@@ -1,6 +1,6 @@
 """The capabilities that one run has used, read from its trace.
 
-A capability is a connection: what is used here is a matter of fact, and says nothing of quality.
+A capability is a connection, so its use is a fact about the run and no judgement of quality.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from harness.core.values.messages import Message, Text, ToolResult, ToolUse
 from harness.core.values.profile import CAPABILITIES, Capability
 
 WORDS_MAX = 200
-"""How many seeded texts are looked for; the newest ones, which a compaction leaves."""
+"""The number of seeded texts to look for: the newest ones, because a compaction keeps them."""
 
 NOT_SEEN: Mapping[Capability, str] = MappingProxyType(
     {
@@ -30,7 +30,7 @@ NOT_SEEN: Mapping[Capability, str] = MappingProxyType(
         "restarts": "started the agent again",
     }
 )
-"""What no run did where a capability is missing."""
+"""The action that no run showed if a capability is missing."""
 
 
 def touched(trace: Trace, seeded: Sequence[Message] = ()) -> frozenset[Capability]:
@@ -58,7 +58,7 @@ def _calls_the_store(trace: Trace) -> bool:
 
 
 def _shows(trace: Trace, seeded: Sequence[Message]) -> bool:
-    """Whether a request holds a text that only the stored session can have told the agent."""
+    """Whether a request holds a text that the agent can only know from the stored session."""
     words = _unheard(trace, words_of(seeded))
     shown = (node.message for exchange in trace.exchanges for node in exchange.added)
     return bool(words) and any(
@@ -67,7 +67,7 @@ def _shows(trace: Trace, seeded: Sequence[Message]) -> bool:
 
 
 def _cannot_show(trace: Trace, seeded: Sequence[Message]) -> bool:
-    """Whether the stored session has no words of the user's own, so that it may be left out."""
+    """Whether the stored session has no words of the user, so that an agent may leave it out."""
     asked = [message for message in seeded if message.role == "user" and message.text.strip()]
     return bool(seeded) and not _unheard(trace, words_of(asked))
 
@@ -89,7 +89,8 @@ def words_of(seeded: Sequence[Message]) -> list[str]:
 
 
 def _texts(message: Message) -> Iterator[str]:
-    """Yield what a message says: its text, the ids of its calls, what their results say."""
+    """Yield the texts of a message: its text, the ids of its calls, and the texts of its
+    results."""
     for block in message.blocks:
         match block:
             case Text(text=text):
@@ -101,7 +102,8 @@ def _texts(message: Message) -> Iterator[str]:
 
 
 def _heard(trace: Trace) -> Iterator[str]:
-    """Yield what an agent without the stored session may know: user, model and tools say it."""
+    """Yield the texts of user, model and tools, which an agent without the stored session may
+    know."""
     for delivery in trace.deliveries:
         yield delivery.inbound.text
     for exchange in trace.exchanges:

@@ -1,7 +1,7 @@
 """In-memory storage of a history's events, and the JSON line of an event.
 
 The runner has another log that keeps the older part of a long run on disk. JSON cannot hold a lone
-surrogate, which agents do send: its line has the escape, so any program can read the file.
+surrogate, which agents do send. The line has its escape, so that any program can read the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Value = TypeVar("_Value")
 
 
 class Events(Protocol):
-    """Events in their order; a list is one."""
+    """Events in order, for example a list."""
 
     def append(self, event: AnyEvent, /) -> None:
         """Add an event at the end."""
@@ -38,7 +38,7 @@ class Events(Protocol):
 
 
 class Named(Protocol[_Value]):
-    """Values by their digest; a dict is one."""
+    """Values by their digest, for example a dict."""
 
     def __contains__(self, digest: object, /) -> bool: ...
 
@@ -70,7 +70,7 @@ class EventLog(Protocol):
 
 
 class InMemory:
-    """A log that keeps everything at hand."""
+    """A log that keeps everything in memory."""
 
     def __init__(self) -> None:
         self.events: list[AnyEvent] = []
@@ -91,7 +91,7 @@ def encode_event(event: AnyEvent) -> bytes:
 
 
 def decode_event(line: bytes) -> AnyEvent:
-    """The event of a line. Raises msgspec.DecodeError or ValidationError for what is none."""
+    """The event of a line. Raises msgspec.DecodeError or ValidationError for an invalid line."""
     return _decoder.decode(line)
 
 
@@ -105,7 +105,7 @@ def decode_line(line: bytes, number: int) -> AnyEvent:
         event = _decode(line)
         if isinstance(event, Started):
             msgspec.convert(event.settings, RunSettings)
-    except msgspec.DecodeError as error:  # or a ValidationError, which is one
+    except msgspec.DecodeError as error:  # ValidationError is a subclass
         raise type(error)(f"line {number}: {error}") from None
     if isinstance(event, Started) and event.v != SCHEMA_VERSION:
         known = f"versions {OLDEST_VERSION} to {SCHEMA_VERSION}"

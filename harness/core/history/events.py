@@ -18,10 +18,11 @@ SCHEMA_VERSION = 2
 
 
 class Event(msgspec.Struct, frozen=True, gc=False, tag_field="event", omit_defaults=True):
-    """What every event has: its place, the time on the run's clock, whose turn it is.
+    """The common fields of events: the number, the time on the run's clock, the session and the
+    turn.
 
-    These four may be given by position. A call with more than 15 keywords is several times as
-    slow: Python puts them into a dict first.
+    These four may be given by position. A call with more than 15 keywords is several times slower,
+    because Python puts them into a dict first.
     """
 
     n: int
@@ -31,7 +32,7 @@ class Event(msgspec.Struct, frozen=True, gc=False, tag_field="event", omit_defau
 
 
 class RunSettings(msgspec.Struct, frozen=True):
-    """The shape of those settings of a run that checks read as they stand in its first event."""
+    """The settings that checks read from the first event of a run."""
 
     checks: dict[str, dict[str, Json] | None] | None = None
     tools: dict[str, dict[str, Json] | None] | None = None
@@ -63,8 +64,8 @@ class Started(Event, frozen=True, kw_only=True, tag="started"):
 
 
 class Noted(Event, frozen=True, kw_only=True, tag="message"):
-    """A message, once, under its digest. A file has the escape in place of half a surrogate pair;
-    `malformed` says that it was one."""
+    """A message, stored once under its digest. A file holds the escape in place of half a surrogate
+    pair; `malformed` marks such a message."""
 
     digest: str
     value: Message
@@ -72,7 +73,7 @@ class Noted(Event, frozen=True, kw_only=True, tag="message"):
 
 
 class Valued(Event, frozen=True, kw_only=True, tag="value"):
-    """A value that is no message (a system text, a tool list), once, under its digest."""
+    """A value other than a message (a system text, a tool list), stored once under its digest."""
 
     digest: str
     value: Json
@@ -82,9 +83,9 @@ class Valued(Event, frozen=True, kw_only=True, tag="value"):
 class Called(Event, frozen=True, kw_only=True, tag="called"):
     """The agent calls; `refused` holds the ids of the rules that the dialect answers 400 for.
 
-    `parent`: the session that has made this one; said by the first model call of a sub-agent.
-    `provider`: of a model call, the provider that it came by.
-    `malformed`: the body cannot be read, for it holds half of a surrogate pair.
+    `parent`: the session that started this one; set on the first model call of a sub-agent.
+    `provider`: the provider whose API a model call uses. `malformed`: the body is unreadable
+    because it holds half of a surrogate pair.
     """
 
     key: str
@@ -101,17 +102,16 @@ class Called(Event, frozen=True, kw_only=True, tag="called"):
 
 
 class Answered(Event, frozen=True, kw_only=True, tag="answered"):
-    """What the world answered. `error` is a code (`V4`, `limit.model_calls`, `script.exhausted`).
+    """An answer to a call. `error` is a code (`V4`, `limit.model_calls`, `script.exhausted`).
 
-    `script_turn` is the turn that was consumed, None when its value did not leave whole. `blocks`
-    names an assistant message; `value` is a tool's answer, an inbound message, or the words of an
-    error that a log marks; `complete` says that the whole answer left the door, with its terminal
-    event. `retry_after` is that header as it stands, with `ms` behind the number of a
-    `retry-after-ms`; `too_large` says that the answer refuses the request for its size, whatever
-    its shape. `silent_ms` is the longest time within a model's answer in which nothing comes, or
-    nothing but keep-alives. `layers` names the layer of each fault that a plug-in brought.
-    `said_all`: the terminal event came, though the answer is not `complete`: the events before it
-    are out of order, and a client reads it or not.
+    `script_turn` is the consumed turn; None if its value was not sent completely. `blocks` names an
+    assistant message. `value` is a tool's answer, an inbound message, or the text of an error that
+    a log marks. `complete`: the whole answer was sent, with its terminal event. `retry_after` is
+    the unchanged header; for `retry-after-ms`, the number is followed by `ms`. `too_large`: the
+    answer refuses the request for its size, in any form. `silent_ms` is the longest time in a
+    model's answer without content; keep-alives are no content. `layers` names the layer of each
+    fault from a plug-in. `said_all`: the terminal event was sent although the answer is not
+    `complete`. The events before it are out of order, so a client may or may not read it.
     """
 
     key: str
@@ -134,12 +134,13 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     said_all: bool = False
 
     def layer_of(self, fault: str) -> str:
-        """The layer of a fault that bent this answer: as declared, else the part before the dot."""
+        """The layer of a fault that changed this answer: as declared, else the part before the
+        dot."""
         return self.layers.get(fault) or fault.partition(".")[0]
 
 
 class Rare(TypedDict, total=False):
-    """The fields of an answer that nearly none has, made apart for speed: see `Event`."""
+    """The fields that few answers have. They are passed separately for speed; see `Event`."""
 
     retry_after: str
     too_large: bool
@@ -148,7 +149,7 @@ class Rare(TypedDict, total=False):
 
 
 class Effected(Event, frozen=True, kw_only=True, tag="effect"):
-    """The outside world changed: recorded by the fake world, not claimed by the agent."""
+    """A change of the outside world, as the fake world recorded it."""
 
     key: str
     name: str
@@ -156,9 +157,9 @@ class Effected(Event, frozen=True, kw_only=True, tag="effect"):
 
 
 class StoredRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A row of the session store: its id, its message, the inbound id that it keeps if any.
+    """A row of the session store: its id, its message, and the inbound id if it keeps one.
 
-    `session` is "" where the store does not tell whose the row is.
+    `session` is "" if the store does not name the session of a row.
     """
 
     id: str
@@ -168,7 +169,7 @@ class StoredRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Stored(Event, frozen=True, kw_only=True, tag="stored"):
-    """What changed in the store since the last look."""
+    """The changes in the store since the last look."""
 
     store: str
     added: tuple[StoredRow, ...] = ()
@@ -185,9 +186,9 @@ class Killed(Event, frozen=True, kw_only=True, tag="killed"):
 
 
 class Refused(Event, frozen=True, kw_only=True, tag="refused"):
-    """A server of the harness refused a request before it reached a seam: no call of the agent's.
+    """A server of the harness refused a request before it reached a seam, so it is not a call.
 
-    `request` is its method and path, "" where its head cannot be read; `text` says why.
+    `request` is its method and path, "" for an unreadable head; `text` gives the reason.
     """
 
     status: int
@@ -200,9 +201,9 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     loops, backs_off); or unable (a harness failure, or a machine that is too slow).
 
     `polled`: the agent asked in the middle of a turn whether the user has cancelled.
-    `tools_untaken`: the scenario has tools, and the agent never looked at them.
-    Of a crash, `frames` are those of the user's code, the innermost last, `place` is where that
-    one stands, and `traceback` is all.
+    `tools_untaken`: the scenario has tools, and the agent never looked at them. After a crash,
+    `frames` are the frames of the user's code, the innermost last. `place` is the line of the
+    innermost frame, and `traceback` is the whole traceback.
     """
 
     how: str

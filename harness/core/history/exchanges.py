@@ -3,9 +3,9 @@
 Each request extends the last one. Message lists are paths in a tree of `Node`s, so a run costs only
 what its requests add.
 
-Some providers repeat a call id, and the agent must rename it. A tool run goes to the first call of
-its id that has not run, preferably of the same input. A result with an unknown id goes to the call
-at that place in the previous answer.
+Some providers repeat a call id, and the agent must rename it. A tool run belongs to the first call
+with its id that has not run, preferably with the same input. A result with an unknown id belongs to
+the call at that place in the previous answer.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def grow(node: Node, messages: Iterable[tuple[str, Message]]) -> Node:
 
 
 TRANSIENT_STATUSES = frozenset({408, 409, 429})
-"""The 4xx that a later attempt may not meet again."""
+"""The 4xx statuses that may not occur on a later attempt."""
 
 HTTP_TOO_LARGE = 413
 
@@ -108,7 +108,8 @@ class Crossing(msgspec.Struct, eq=False):
 
 
 class Exchange(Crossing, eq=False):
-    """A model request with its answer; `node` is its list of messages, `added` what is new."""
+    """A model request with its answer. `node` is its list of messages; `added` holds the new
+    ones."""
 
     request: ModelRequest
     node: Node
@@ -117,36 +118,36 @@ class Exchange(Crossing, eq=False):
 
     @property
     def purpose(self) -> Purpose:
-        """What the request is for."""
+        """The purpose of the request."""
         return self.called.purpose
 
     @property
     def added(self) -> tuple[Node, ...]:
-        """The messages beyond those kept from the request before."""
+        """The messages that the request before does not hold."""
         return self.node.tail(self.node.first(self.node.depth - len(self.request.messages)))
 
     @property
     def content(self) -> tuple[object, ...]:
-        """Equal for two requests that ask the model the very same thing."""
+        """A key that is equal for two requests with the same content."""
         r = self.request
         return id(self.node), r.model, r.system, r.tools, r.max_tokens
 
     @property
     def whole(self) -> tuple[object, ...]:
-        """Equal for two requests that are the same in every field and header; of one that cannot be
-        read only the length is known."""
+        """Equal for requests with equal fields and headers; unreadable ones compare by length."""
         r = self.request
         unread = self.called.bytes if r.unread else 0
         return *self.content, r.stream, r.settings, r.header_set, unread
 
     @property
     def status(self) -> int | None:
-        """The HTTP status of the answer, None when none came or the recording has none."""
+        """The HTTP status of the answer, None without an answer, or if the recording has no
+        status."""
         return self.answered.status if self.answered else None
 
     @property
     def stop(self) -> str | None:
-        """The stop reason of an answer whose end came; of one that was cut nobody knows it."""
+        """The stop reason of an answer with its end; None for an answer that was cut off."""
         return self.answered.stop if self.answered and not self.is_cut else None
 
     @property
@@ -157,13 +158,13 @@ class Exchange(Crossing, eq=False):
 
     @property
     def succeeded(self) -> bool:
-        """Whether a whole answer came that is no error."""
+        """Whether a complete answer arrived that is not an error."""
         a = self.answered
         return a is not None and a.complete and a.outcome == "ok" and (a.status or 200) < 400
 
     @property
     def transient(self) -> bool:
-        """Whether it failed in a way that a later attempt may not meet again."""
+        """Whether it failed in a way that a later attempt may not repeat."""
         if self.answered is None or self.succeeded:
             return False
         status = self.status or 500
@@ -177,29 +178,29 @@ class Exchange(Crossing, eq=False):
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether the network broke the answer off, so that a client may have made nothing of it:
-        the SDKs read the body of an error before they tell its status."""
+        """Whether the network broke the answer off; an SDK reads an error's body before its
+        status."""
         steps = self.answered.steps if self.answered else ()
         broken = any(isinstance(step, Close) for step in steps)
         return broken and self.is_bent_by("transport")
 
     @property
     def too_large(self) -> bool:
-        """Whether the answer refuses the request for its size, in any of the shapes."""
+        """Whether the answer refuses the request for its size, in any form."""
         a = self.answered
         if a is None or (a.outcome != "ok" and a.status is None and a.faults) or self.is_unreadable:
-            return False  # nothing was heard
+            return False  # nothing was received
         named = a.too_large or a.error in SIZE_RULES or a.status == HTTP_TOO_LARGE
         return named or self.stop == "model_context_window_exceeded"
 
     @property
     def ended_ms(self) -> int:
-        """When the answer was over, on the run's clock: what it waits for is behind it."""
+        """The end of the answer on the run's clock, after its waits."""
         return self.answered.at_ms + waited_ms(self.answered.steps) if self.answered else 0
 
     @property
     def size(self) -> int:
-        """The prompt's size: tokens where they are counted, else bytes."""
+        """The prompt's size: tokens if they are counted, else bytes."""
         return self.called.tokens or self.called.bytes
 
 
@@ -217,20 +218,20 @@ class Execution(Crossing, eq=False):
 
     @property
     def given_up(self) -> bool:
-        """Whether the caller had gone on by the time the answer came, and so never saw it."""
+        """Whether the caller had continued before the answer arrived, and so never saw it."""
         ask = self.ask
         if ask is None or ask.sent is None or self.answered is None:
             return False
         return self.comes_after(ask.sent_ms)
 
     def comes_after(self, at_ms: int) -> bool:
-        """Whether its answer is waited for, and comes after this time."""
+        """Whether the caller waits for its answer, and the answer arrives after this time."""
         wait_ms = waited_ms(self.answered.steps) if self.answered else 0
         return self.answered is not None and wait_ms > 0 and at_ms < self.answered.at_ms + wait_ms
 
     @property
     def text(self) -> str:
-        """The readable part of what it answered, or how it failed to."""
+        """The readable part of the answer, or of the failure."""
         return answer_text(self.answered) if self.answered else ""
 
     @property
@@ -240,18 +241,18 @@ class Execution(Crossing, eq=False):
 
     @property
     def triple(self) -> tuple[str, str, str]:
-        """The tool, its canonical input, and what came of it, as far as the caller could see."""
+        """The tool, its canonical input, and the result as the caller saw it."""
         if self.answered is None or self.given_up:
             return *self.identity, ""
         return *self.identity, canonical(_came(self.answered))
 
 
 class Ask(msgspec.Struct, eq=False):
-    """A tool call that the model asks for, and what became of it.
+    """A tool call that the model requests, with its run and its result.
 
-    `execution` is the first run of it across the tool seam; `sent` the first result for it in a
-    later request, at event `sent_n` and the time `sent_ms`. Sent without an execution, the agent
-    answered by itself.
+    `execution` is the first run of it across the tool seam; `sent` is the first result for it in a
+    later request, at event `sent_n` and time `sent_ms`. A result without an execution is the
+    agent's own answer.
     """
 
     exchange: Exchange
@@ -268,20 +269,20 @@ class Ask(msgspec.Struct, eq=False):
 
 
 class Sending(Crossing, eq=False):
-    """Something the agent says to the user."""
+    """A message from the agent to the user."""
 
     request: OutboxRequest
     answered: Answered | None = None
 
     @property
     def ends_turn(self) -> bool:
-        """Whether it is a final or an error that the outbox took."""
+        """Whether it is a final or an error that the outbox accepted."""
         taken = self.answered is not None and self.answered.complete
         return taken and self.request.kind in ENDINGS
 
 
 def _came(answered: Answered) -> Json:
-    """What the caller received, without the tool's hidden change of its input."""
+    """The received answer, without the tool's hidden change of its input."""
     value = answered.value
     if isinstance(value, dict) and value.get("how") == "input_changed":
         value = {name: part for name, part in value.items() if name != "how"}
@@ -308,7 +309,7 @@ def answer_text(answered: Answered) -> str:
 
 
 class CallPairing:
-    """The calls that the model has asked for, by id and by the answer they stand in."""
+    """The calls that the model requested, by id and by answer."""
 
     def __init__(self, names: ToolNames | None = None) -> None:
         self._names = names
@@ -316,7 +317,7 @@ class CallPairing:
         self._last: dict[str, list[Ask]] = {}
 
     def see_answer(self, exchange: Exchange) -> list[Ask]:
-        """The calls of an answer."""
+        """Add and return the calls of an answer."""
         uses = exchange.reply.tool_uses if exchange.reply else ()
         asks = [Ask(exchange, self._meant(use)) for use in uses]
         for id in {use.id for use in uses}:
@@ -326,10 +327,10 @@ class CallPairing:
         return asks
 
     def run(self, request: ToolRequest, session: str = "") -> Ask | None:
-        """The call that a run of a tool carries out.
+        """Return the call that a tool run belongs to.
 
-        An id that no answer has is one of the framework's own, or another id of the same call: an
-        item has one beside the call's. Then the tool's name tells, among the session's last calls.
+        An id that no answer has is the framework's own, or the item id of the same call. Then the
+        tool's name selects among the session's last calls.
         """
         asks = self._by_id.get(request.id)
         if asks is None:
@@ -343,10 +344,10 @@ class CallPairing:
         return next(same, waiting[0])
 
     def see_results(self, exchange: Exchange, messages: Sequence[Message]) -> None:
-        """Note the first result that is sent for each call.
+        """Record the first result that is sent for each call.
 
-        The last answer can only be the newest message with calls: a list that is sent as a whole,
-        as after a restart, has older ones with calls of the same names.
+        The last answer must be the newest message with calls. A list that is sent as a whole has
+        older messages with calls of the same names.
         """
         newest = next((message for message in reversed(messages) if message.tool_uses), None)
         renamed = self._renamed(exchange.called.session, newest) if newest else {}
@@ -360,10 +361,9 @@ class CallPairing:
                     ask.sent_ms = exchange.called.at_ms
 
     def see_texts(self, exchange: Exchange) -> None:
-        """Note the results that an agent sends as text: what its user's side says at the end.
+        """Record the results that an agent sends as text, in the last user messages.
 
-        A call that ran has its answer there. If it failed or its answer came too late, and where it
-        did not run, the agent's own words stand for it.
+        The text holds the answer of a call that ran, else the agent's own words about it.
         """
         text = "\n".join(message.text for message in exchange.node.newest())
         for ask in self._last.get(exchange.called.session, ()) if text.strip() else ():
@@ -389,7 +389,7 @@ class CallPairing:
 
 
 _BEGINNING = 20
-"""So many characters of an answer stand in a text, even if the agent cuts it short."""
+"""The number of characters of an answer that a text keeps, even if the agent shortens it."""
 
 _HALF = re.compile(r"\\ud[89a-f][0-9a-f]{2}|[\ud800-\udfff]", re.IGNORECASE)
 """Half of a surrogate pair, as a history writes it; no request can carry it."""

@@ -43,9 +43,9 @@ _Made = TypeVar("_Made", Started, Effected, Stored, Refused, Ended)
 class History:
     """The events of one run, in order, with the values they name.
 
-    `sink` is handed each event as it is made, for worlds in which the file must be written before
-    a step is carried out. `log` is where they are kept, in memory without it. `fault_layers` are
-    the layers of the faults that a plug-in brought, by kind.
+    `sink` receives each event at once, for worlds that must write the file before a step is carried
+    out. `log` stores the events; the default is memory. `fault_layers` maps the faults of plug-ins
+    to their layers, by kind.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class History:
 
     @property
     def trace(self) -> Trace:
-        """The events as exchanges, executions and turns, read once while no event is added."""
+        """The events as exchanges, executions and turns, read again only after a new event."""
         if self._trace[0] != len(self.events):
             self._trace = (len(self.events), trace(self))
         return self._trace[1]
@@ -113,7 +113,7 @@ class History:
         return name
 
     def started(self, **fields: Json) -> Started:
-        """A run or a further attempt begins."""
+        """Append the start of a run or of a further attempt."""
         return self._added(Started(n=len(self.events) + 1, v=SCHEMA_VERSION, **fields))
 
     def called(
@@ -134,7 +134,7 @@ class History:
         provider: str = "",
         malformed: bool = False,
     ) -> Called:
-        """A call crossed a seam."""
+        """Append a call that crossed a seam."""
         event = Called(
             len(self.events) + 1, at_ms, session, turn, key=key, seam=seam, request=request,
             purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes, tokens=tokens,
@@ -165,7 +165,7 @@ class History:
         outcome: Outcome = "ok",
         rare: Rare | None = None,
     ) -> Answered:
-        """A call was answered; `rare` are the fields that few answers have."""
+        """Append the answer to a call; `rare` holds the fields that few answers have."""
         event = Answered(
             len(self.events) + 1, at_ms, session, turn, key=key, seam=seam,
             script_turn=script_turn, steps=steps, faults=faults, status=status, error=error,
@@ -188,26 +188,26 @@ class History:
         self.past.see_answered(event.key, event.seam, turn, error, event.value, asks, is_failure)
 
     def effect(self, **fields: Json) -> Effected:
-        """The outside world changed."""
+        """Append a change of the outside world."""
         return self._added(Effected(n=len(self.events) + 1, **fields))
 
     def stored(self, **fields: Json) -> Stored:
-        """The store changed."""
+        """Append a change of the store."""
         return self._added(Stored(n=len(self.events) + 1, **fields))
 
     def killed(self, **fields: Json) -> Killed:
-        """The target was killed."""
+        """Append a kill of the target."""
         event = Killed(n=len(self.events) + 1, **fields)
         self._append(event)
         self.past.see_killed()
         return event
 
     def refused(self, **fields: Json) -> Refused:
-        """A request was refused before it reached a seam."""
+        """Append a request that was refused before it reached a seam."""
         return self._added(Refused(n=len(self.events) + 1, **fields))
 
     def ended(self, **fields: Json) -> Ended:
-        """The target ended."""
+        """Append the end of the target."""
         return self._added(Ended(n=len(self.events) + 1, **fields))
 
 
@@ -219,15 +219,15 @@ def encode(events: Iterable[AnyEvent]) -> bytes:
 def decode(lines: bytes) -> History:
     """A history from its JSON Lines.
 
-    Raises msgspec.DecodeError or msgspec.ValidationError for a line that is no event, or of a
-    version that is not ours, and for events that fit no run; the message begins with `line N: `.
+    Raises msgspec.DecodeError or msgspec.ValidationError for a line that is not an event or has an
+    unknown version, and for events that fit no run. The message begins with `line N: `.
     """
     history, number = History(), 0
     try:
         for number, line in enumerate(lines.split(b"\n"), start=1):
             if line.strip():
                 history.take(decode_line(line, number))
-        history.trace  # noqa: B018  a damaged value shows when the events are folded
+        history.trace  # noqa: B018  folding the events finds a damaged value
     except msgspec.DecodeError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -239,7 +239,7 @@ def decode(lines: bytes) -> History:
 
 
 def under_profile(history: History, profile: Profile) -> History:
-    """The history as one of an agent with this profile, where it names none itself."""
+    """The history with this profile, if it names no profile itself."""
     said = msgspec.to_builtins(profile)
     other = History()
     for event in history.events:
@@ -260,8 +260,8 @@ _UNSTABLE: dict[str, Json] = {
 
 
 def canonical(history: History) -> bytes:
-    """The history without what may differ between doors and worlds: time, door, versions, and
-    the lines of a crash."""
+    """The history without the fields that may differ between transports and worlds: time,
+    transport, versions, and the lines of a crash."""
     return encode(_timeless(event) for event in history.events)
 
 
@@ -270,5 +270,5 @@ def _timeless(event: AnyEvent) -> AnyEvent:
     if isinstance(event, Answered) and isinstance(event.value, dict):
         fields["value"] = {k: v for k, v in event.value.items() if k != "at_ms"}
     if isinstance(event, Answered) and event.seam == "store":
-        fields["steps"] = ()  # they count bytes, and what is stored holds times
+        fields["steps"] = ()  # they count bytes, and stored rows hold times
     return msgspec.structs.replace(event, **fields)

@@ -1,6 +1,6 @@
 """Running counters of the past, updated as events are appended.
 
-Scripts and faults ask on every call; folding the history each time would be quadratic.
+Scripts and faults read them on every call; a fold of the history each time would be quadratic.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from harness.core.values.messages import Json
 
 
 class Past:
-    """Running counters over the events of one history; read it, never write it.
+    """Running counters over the events of one history; only the history writes them.
 
-    By session, `asked` are the ids of the calls in the model's newest main answer, and `ran` is the
-    newest run of a tool. `failed` are the ids of the calls whose tool failed. `taken_back` counts
+    By session, `asked` holds the ids of the calls in the model's newest main answer, and `ran` is
+    the newest tool run. `failed` holds the ids of the calls whose tool failed. `taken_back` counts
     the deliveries that a kill undid.
     """
 
@@ -74,26 +74,27 @@ class Past:
 
     @property
     def working_session(self) -> str:
-        """The session that is worked on: the open one that began last, else `main`."""
+        """The session in progress: the open one that began last, else `main`."""
         return next(reversed(self._open), "main")
 
     def is_worked_on(self, message: str) -> bool:
-        """Whether an inbound message opened a turn that is not over."""
+        """Whether an inbound message opened a turn that has not ended."""
         return message in self._open.values()
 
     def goes_on(self, session: str) -> bool:
-        """Whether a session that has not answered yet may be worked on beside the last one."""
+        """Whether the agent may still work on a session without an answer, beside the last
+        session."""
         return session in self._unanswered and session != self._last_delivered
 
     def open_inbound(self, session: str) -> str:
-        """The id of the inbound message that the session works on; "" when it is idle."""
+        """The id of the session's inbound message in progress; "" if the session is idle."""
         return self._open.get(session, "")
 
     def is_answered(self, name: str) -> bool:
         """Whether a call was answered, by its key or as the number of its seam (`model#3`).
 
-        Nothing is kept for it, however long the run: the calls of a seam are numbered, so one that
-        was made is answered unless it is still open.
+        This needs no memory for closed calls. The calls of a seam are numbered, so a call that was
+        made is answered unless it is still open.
         """
         lane, _, number = name.rpartition("#")
         session, _, seam = lane.rpartition("/")
@@ -150,8 +151,8 @@ class Past:
         asks: tuple[str, ...] = (),
         is_failure: bool = False,
     ) -> None:
-        """Count an answer; `turn` is that of the script whose value left the door whole, `asks`
-        are the ids of its calls. `is_failure`: a tool failed."""
+        """Count an answer. `turn` is the script turn whose value was sent completely; `asks` are
+        the ids of its calls. `is_failure`: a tool failed."""
         lane, _ = self._lanes.pop(key, (seam, ""))
         call = self._running.pop(key, None)
         if call is not None and is_failure:
@@ -168,8 +169,8 @@ class Past:
             self.plays["model" if seam == "model" else lane, turn] += 1
 
     def see_killed(self) -> None:
-        """The agent was killed. Its inbox hands out again a message that was not confirmed; an
-        agent confirms one by asking for the next."""
+        """Record a kill of the agent. Its inbox delivers an unconfirmed message again; an agent
+        confirms a message when it asks for the next."""
         if self._unconfirmed:
             self.delivered[self._unconfirmed] -= 1
             self.taken_back += 1

@@ -14,23 +14,24 @@ import msgspec
 from harness.core.values.messages import Json, canonical
 
 REPEATS = 3
-"""How many in a row make a run."""
+"""The number of equal elements in a row that make a run."""
 
 
 class CallMade(msgspec.Struct, frozen=True):
-    """A call as a transcript has it: the tool's name, and its input as JSON values."""
+    """A call in a transcript: the tool's name, and its input as JSON values."""
 
     name: str
     input: Json = None
 
     @property
     def identity(self) -> tuple[str, str]:
-        """What makes two calls the same: the name and the canonical JSON of the input."""
+        """The key that is equal for identical calls: the name and the canonical JSON of the
+        input."""
         return self.name, canonical(self.input)
 
 
 class ResultMade(msgspec.Struct, frozen=True):
-    """A result as a transcript has it: its explicit error flag, its text, its tool's name."""
+    """A result in a transcript: its explicit error flag, its text, its tool's name."""
 
     is_error: bool
     text: str = ""
@@ -38,7 +39,7 @@ class ResultMade(msgspec.Struct, frozen=True):
 
 
 class Stretch(msgspec.Struct, frozen=True, array_like=True):
-    """A maximal run: what repeats, how many elements it has, the index of the first."""
+    """A maximal run: the repeated element, the number of elements, and the index of the first."""
 
     name: str
     length: int
@@ -62,14 +63,14 @@ def same_call_runs(calls: Sequence[CallMade], least: int = REPEATS) -> tuple[Str
 
 
 def same_fail_runs(results: Sequence[ResultMade], least: int = REPEATS) -> tuple[Stretch, ...]:
-    """Runs of identical failing results, by the flag or by the text's own word for failure."""
+    """Runs of identical failing results, by the flag or by a word for failure in the text."""
     return _failing(results, lambda r: r.is_error or says_failure(r.text), least)
 
 
 def same_fail_runs_explicit(
     results: Sequence[ResultMade], least: int = REPEATS
 ) -> tuple[Stretch, ...]:
-    """Runs of identical failing results, by the explicit flag alone."""
+    """Runs of identical failing results, by the explicit flag only."""
     return _failing(results, lambda r: r.is_error, least)
 
 
@@ -81,7 +82,7 @@ def _failing(
 
 
 def cycle2_runs(calls: Sequence[CallMade], least: int = REPEATS) -> tuple[Stretch, ...]:
-    """Maximal stretches with period two and not one: at least the pair `least` times."""
+    """Maximal stretches of alternating calls, with the pair at least `least` times."""
     found = cycles([call.identity for call in calls], 2, least)
     return tuple(
         Stretch(f"{calls[at].name}, {calls[at + 1].name}", length, at) for at, length in found
@@ -93,7 +94,7 @@ def cycles(
 ) -> Iterator[tuple[int, int]]:
     """Start and length of each maximal stretch of this period, the whole cycle `repeats` times.
 
-    A stretch that also has a shorter period dividing this one belongs to that one.
+    A stretch with a shorter period that divides this one belongs to the shorter period.
     """
     start = 0
     for index in range(len(keys) - period + 1):
@@ -132,10 +133,10 @@ _MARKS = re.compile(
     r"|(?<=try )#?\d+|(?<=retry )#?\d+|(?<=request )#?\d+|\b\d+(?= times\b)",
     re.IGNORECASE,
 )
-"""What a report carries beside what it says: ids, times, and the number of the call."""
+"""The variable parts of a report: ids, times, and the number of the call."""
 
 _BOUNDED = re.compile(r"\s*(?:%|/\s*\d|(?:out )?of \d)")
-"""What makes a number a share of a whole: progress."""
+"""The text after a number that is a share of a whole, and so shows progress."""
 
 
 def without_marks(text: str) -> str:

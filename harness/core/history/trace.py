@@ -1,6 +1,6 @@
-"""The trace: the turns, compactions and calls of one run, in the terms of the checks.
+"""The trace: the turns, compactions and calls of one run, in the vocabulary of the checks.
 
-Each item has the events that it was read from. Nothing here judges.
+Each item has the events that it was read from. The trace judges nothing.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class Delivery(msgspec.Struct, frozen=True):
 
 
 class Turn(msgspec.Struct, eq=False):
-    """What belongs to one inbound message of a session.
+    """One inbound message of a session, with its exchanges, runs, sendings and rows.
 
-    `settled_n` is the event after which nothing can be added to it: the next look into the inbox,
-    or the run's end; 0 while it is open. `settled_by` is `next`, or how the run ended. A turn is a
-    `redelivery` when its message had come before, and was answered or taken back. One that takes
-    up what a kill has interrupted was `begun_n` with the first delivery. `store_failed`: the
-    store refused a write for good, and the user was told so, by an error while it stood refused.
-    `cancelled_n` is when the agent was told of a cancel; calls before `cancel_met_ms` may have
-    crossed it.
+    `settled_n` is the event that closes the turn: the next look into the inbox, or the run's end; 0
+    while it is open. `settled_by` is `next`, or how the run ended. A turn is a `redelivery` if its
+    message came before and was answered or cancelled. If a turn resumes one that a kill
+    interrupted, `begun_n` is the event of the first delivery. `store_failed`: the store refused a
+    write permanently, and the agent reported an error to the user while no later attempt had
+    succeeded. `cancelled_n` is the event at which the agent learned of a cancel; calls before
+    `cancel_met_ms` may have crossed it.
     """
 
     session: str
@@ -63,12 +63,12 @@ class Turn(msgspec.Struct, eq=False):
 
     @property
     def readable(self) -> tuple[Exchange, ...]:
-        """The main exchanges whose requests can be read, for what only a request's words tell."""
+        """The main exchanges with readable requests, for rules that need the words of a request."""
         return tuple(e for e in self.main if not e.request.unread)
 
     @property
     def endings(self) -> tuple[Sending, ...]:
-        """The finals and errors that the outbox took."""
+        """The finals and errors that the outbox accepted."""
         return tuple(s for s in self.sendings if s.ends_turn)
 
     @property
@@ -91,7 +91,7 @@ class Compaction(msgspec.Struct, eq=False):
 
     @property
     def gone_on(self) -> Exchange | None:
-        """The main exchange after it, if it is one of the same turn."""
+        """The main exchange after it, if it belongs to the same turn."""
         after = self.after
         called = after.called if after else None
         same = called and (called.session, called.turn) == (self.turn.session, self.turn.number)
@@ -99,17 +99,17 @@ class Compaction(msgspec.Struct, eq=False):
 
     @property
     def n(self) -> int:
-        """The event it begins with."""
+        """The event of its beginning."""
         return self.calls[0].n if self.calls else self.notice.n if self.notice else 0
 
     @property
     def is_announced(self) -> bool:
-        """Whether a notice came before its calls, so that another one may tell of its end."""
+        """Whether a notice came before its calls, so that another notice may report its end."""
         return bool(self.notice and self.calls and self.notice.n < self.calls[0].n)
 
     @property
     def failed(self) -> bool:
-        """Whether its call brought no summary, or the agent says that it uses none."""
+        """Whether its call brought no summary, or the agent reports that it uses none."""
         if self.notice and self.notice.request.status == "failed":
             return True
         last = self.calls[-1] if self.calls else None
@@ -119,8 +119,8 @@ class Compaction(msgspec.Struct, eq=False):
 class Trace(msgspec.Struct, eq=False):
     """One run, read. Lists are in the order of the events; `malformed` are digests.
 
-    `kills` are the events at which the target was killed. `damages` are those that show what a
-    fault did to the files of the store before it was opened.
+    `kills` are the events at which the target was killed. `damages` are the events that show a
+    fault's damage to the files of the store before it was opened.
     """
 
     starts: list[Started] = msgspec.field(default_factory=list)
@@ -148,29 +148,29 @@ class Trace(msgspec.Struct, eq=False):
 
     @property
     def seams(self) -> frozenset[Seam]:
-        """The seams that the target, or the recording, has got; a store that was seen is one."""
+        """The seams of the target or the recording; a store that was read counts as one."""
         named = {seam for start in self.starts for seam in start.seams}
         return frozenset(named | ({"store"} if self.stored else set()))
 
     @property
     def settings(self) -> dict[str, Json]:
-        """What the scenario says of checks, expectation and tools."""
+        """The scenario's settings of checks, expectation and tools."""
         return self.starts[0].settings if self.starts else {}
 
     @property
     def own_store(self) -> bool:
-        """Whether the store is the agent's own, which is read beside its writes and not through
-        them: what stands there at the end is known, when it was written is not."""
+        """Whether the store is the agent's own. The harness reads it but does not see the writes.
+        So the content at the end is known, but not the time of a write."""
         return bool(self.settings.get("own_store"))
 
     @property
     def is_open(self) -> bool:
-        """Whether the script was one that bears several policies."""
+        """Whether the script is open, which allows several policies."""
         return self.settings.get("policy") == "open"
 
     @property
     def profile(self) -> Profile:
-        """What the agent is, as the command, the test or the configuration says."""
+        """The profile of the agent, from the command, the test or the configuration."""
         said = self.settings.get("profile")
         return profile_of(said) if said else NO_PROFILE
 
@@ -182,13 +182,13 @@ class Trace(msgspec.Struct, eq=False):
 
     @property
     def takes_tools(self) -> bool:
-        """Whether the agent is known to take the tools of the scenario: one ran, or at the end of
-        the run it has looked at them."""
+        """Whether the agent takes the tools of the scenario: one of them ran, or the agent listed
+        them."""
         return bool(self.executions) or (self.ended is not None and not self.ended.tools_untaken)
 
     def is_own_tool(self, ask: Ask) -> bool:
-        """Whether a call is of a tool of the agent's own that happens to have the name of one of
-        the scenario's: it was offered with other inputs, and the scenario's never ran."""
+        """Whether a call is to the agent's own tool with the name of a scenario tool. Such a tool
+        is offered with other inputs, and the scenario's tool never ran."""
         offered = self.schemas.get(ask.exchange.request.tools, {}).get(ask.use.name)
         known: dict[str, Json] = self.settings.get("tools", {}).get(ask.use.name) or {}
         if offered is None or not known.get("properties"):
@@ -197,12 +197,12 @@ class Trace(msgspec.Struct, eq=False):
         return others and all(run.request.name != ask.use.name for run in self.executions)
 
     def rows_added(self, turn: Turn) -> Iterator[tuple[Stored, StoredRow, Message]]:
-        """The rows of its session that were stored while the turn was worked on."""
+        """The rows of its session that were stored during the turn."""
         yield from self._added_in(self.stored_during(turn), turn)
 
     def rows_kept(self, turn: Turn) -> Iterator[tuple[Stored, StoredRow, Message]]:
-        """The rows that may belong to the turn. A store of the agent's own may show them after the
-        turn has ended, until the process ends."""
+        """The rows that may belong to the turn. The agent's own store may show them after the turn,
+        until the process ends."""
         yield from self.rows_added(turn)
         if not self.own_store or not turn.settled_n:
             return
@@ -220,7 +220,7 @@ class Trace(msgspec.Struct, eq=False):
                     yield event, row, self.messages.get(row.digest, Message("user"))
 
     def stored_during(self, turn: Turn) -> Iterator[Stored]:
-        """What changed in the store while the turn was worked on."""
+        """The changes in the store during the turn."""
         last = len(self.stored)
         if turn.settled_n:
             last = bisect_right(self.stored, turn.settled_n, key=_number)

@@ -45,7 +45,7 @@ from harness.core.values.messages import Json, Message
 from harness.core.values.tool_names import ToolNames
 
 REACTION_MS = 2000
-"""So long after a cancel that was pushed, a call may have been on its way already."""
+"""The time, in milliseconds, after a pushed cancel in which a call may already be in transit."""
 
 
 def trace(history: EventLog) -> Trace:
@@ -95,8 +95,8 @@ class _Reader:
                     self._settle(turn, event.n, event.how)
 
     def _stored(self, event: Stored) -> None:
-        """Keep a look at the store. What an agent with a store of its own takes from the seed with
-        its first message stood there before that message."""
+        """Add a look at the store. If an agent with its own store copies the seed with its first
+        message, those rows count as stored before that message."""
         trace, taken = self.trace, 0
         is_first = not any(look.added for look in trace.stored)
         if is_first and trace.own_store and len(trace.deliveries) == 1:
@@ -156,7 +156,7 @@ class _Reader:
 
     def _compact(self, exchange: Exchange) -> None:
         running = self._compacting.get(exchange.called.session)
-        if running and running.notice and not running.calls:  # the notice said that it begins
+        if running and running.notice and not running.calls:  # the notice announced it
             running.calls.append(exchange)
             return
         last = running.calls[-1] if running and running.calls else None
@@ -239,7 +239,7 @@ class _Reader:
         turn = self._turn(answered)
         if inbound.kind != "message":
             wanted = isinstance(request, InboxRequest) and (request.poll or request.cancels)
-            if wanted or not turn.settled_n:  # else it is passed over: the turn was over
+            if wanted or not turn.settled_n:  # else the cancel is skipped: the turn had ended
                 pushed = isinstance(request, InboxRequest) and request.pushed
                 if pushed and not turn.cancelled_n:
                     turn.cancel_met_ms = answered.at_ms + REACTION_MS
@@ -281,7 +281,7 @@ def _schemas(value: Json) -> dict[str, dict[str, Json]]:
 
 
 class StoreDamage:
-    """Follows the store's openings and writes; `seen` are the looks that show a damage."""
+    """Tracks the store's openings and writes; `seen` holds the looks that show damage."""
 
     def __init__(self, seen: set[int]) -> None:
         self._seen = seen
@@ -290,19 +290,19 @@ class StoreDamage:
         self._is_damaged = False
 
     def called(self, called: Called, request: StoreRequest) -> None:
-        """The agent opens the store, reads, or writes: what is seen after that is its own."""
+        """Handle a call to the store: after it, changes in the store are the agent's own."""
         if request.access == "open":
             self._opening = called.key
         elif request.access == "write":
             self._is_damaged = False
 
     def answered(self, answered: Answered) -> None:
-        """An opening was answered, by a fault perhaps."""
+        """Handle the answer to an opening, which a fault may have changed."""
         if answered.key == self._opening:
             self._is_damaged = bool(answered.faults)
 
     def stored(self, event: Stored) -> Stored:
-        """What the store holds now, without rows that only damage shows again."""
+        """The current rows of the store, without rows that appear again only through damage."""
         if self._is_damaged:
             self._is_damaged = False
             self._seen.add(event.n)

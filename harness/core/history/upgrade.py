@@ -45,7 +45,7 @@ _WORDS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], StepRecord]], ...
 
 
 def upgraded(line: Json) -> dict[str, Json] | None:
-    """The fields of a version 1 answer as those of today; None for what is no such answer."""
+    """The fields of a version 1 answer in the current form; None for any other line."""
     if not isinstance(line, dict) or line.get("event") != "answered":
         return None
     steps = line.get("steps")
@@ -58,7 +58,7 @@ def upgraded(line: Json) -> dict[str, Json] | None:
 
 
 def step_record(words: str) -> StepRecord | None:
-    """The step that version 1 told in these words, None for words that it never used."""
+    """The step for these words of version 1; None for unknown words."""
     for pattern, make in _WORDS:
         if found := pattern.fullmatch(words):
             return make(found)

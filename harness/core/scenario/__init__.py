@@ -1,1 +1,1 @@
-"""What a scenario says, and what is due of it next."""
+"""The structs of a scenario, and the rules for its next message and turn."""

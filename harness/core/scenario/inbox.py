@@ -17,7 +17,7 @@ from harness.core.values.errors import InputError
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """An inbound message and what it waits for; `delivery` counts from 1 how often its id came."""
+    """An inbound message and its condition; `delivery` counts the deliveries of its id, from 1."""
 
     inbound: Inbound
     delivery: int = 1
@@ -27,7 +27,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 def entries(items: Sequence[InboxItem]) -> tuple[Entry, ...]:
-    """The inbox of a scenario, with ids (`m1`, `m2`, …) where the file gives none.
+    """The inbox of a scenario, with generated ids (`m1`, `m2`, …) for messages without one.
 
     Raises InputError for a `when` that is neither `{ms: N}` nor `{after: KEY}`.
     """
@@ -62,8 +62,8 @@ def _entry(item: InboxItem, name: str) -> Entry:
 class Inbox:
     """The entries of a run in file order.
 
-    The front that was delivered is passed over, so that a look costs only what still waits. A kill
-    may take a delivery back; then the search begins at the front again.
+    A search skips the delivered front, so its cost depends only on the waiting entries. A kill may
+    undo a delivery; then the search begins at the front again.
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
@@ -72,7 +72,7 @@ class Inbox:
         self._first = self._taken_back = 0
 
     def pending(self, past: Past) -> Iterator[Entry]:
-        """What was not delivered yet."""
+        """The entries that were not delivered yet."""
         if self._taken_back != past.taken_back:
             self._first, self._taken_back = 0, past.taken_back
         for place in range(self._first, len(self.entries)):
@@ -89,7 +89,8 @@ def _is_pending(entry: Entry, past: Past) -> bool:
 def due(inbox: Inbox, past: Past, now_ms: int, busy: bool, cancels: bool = True) -> Entry | None:
     """The first message that can be delivered now.
 
-    Without `cancels`, one of a turn that may go on is left out: its worker asks for it.
+    Without `cancels`, a cancel of a turn that may continue is left out, because its worker asks for
+    it.
     """
     waiting = _waiting(inbox, past, cancels)
     return next((e for e in waiting if _is_due(e, past, now_ms, busy)), None)
@@ -102,7 +103,7 @@ def due_cancel(inbox: Inbox, past: Past, now_ms: int, session: str) -> Entry | N
 
 
 def next_ms(inbox: Inbox, past: Past, cancels: bool = True) -> int | None:
-    """When the next timed message comes, None if none is pending."""
+    """The time of the next timed message in milliseconds; None if none is pending."""
     waiting = _waiting(inbox, past, cancels)
     return min((e.ms for e in waiting if e.ms is not None), default=None)
 
@@ -113,15 +114,15 @@ def _waiting(inbox: Inbox, past: Past, cancels: bool) -> Iterator[Entry]:
 
 
 def _cancels_running(entry: Entry, past: Past) -> bool:
-    """Whether it cancels a turn that may go on."""
+    """Whether it cancels a turn that may continue."""
     inbound = entry.inbound
     return inbound.kind != "message" and not entry.idle and past.goes_on(inbound.session)
 
 
 def never_due(inbox: Inbox, past: Past, at_ms: int) -> Iterator[Entry]:
-    """What was not delivered by the end of a run; a cancel only if its moment never came, for an
-    agent may have no way to be told of one. A turn that may go on is not waited for, so a time that
-    a cancel of it has may pass after the run."""
+    """Yield the entries that were not delivered by the end of a run. A cancel counts only if its
+    moment never came, because an agent may have no way to receive one. The run does not wait for a
+    turn that may continue, so the time of its cancel may pass after the run."""
     for entry in inbox.pending(past):
         if entry.ms is not None and _cancels_running(entry, past):
             continue

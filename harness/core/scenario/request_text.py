@@ -1,6 +1,6 @@
-"""Whether a request has a text or lacks it: a condition on a turn of the script.
+"""Whether a request has or lacks a text: a condition on a turn of the script.
 
-The system text counts, for some agents keep there what others keep in a message.
+The system text counts, because some agents keep instructions there that others keep in a message.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from harness.core.values.messages import Block, Json, Opaque, Text, ToolResult, 
 
 
 def meets(wanted: RequestText, call: Call) -> bool:
-    """Whether a request has what it shall have, and lacks what it shall lack."""
+    """Whether a request has the text of `has`, and lacks the text of `lacks`."""
     said = "\n".join(_texts(call)).casefold()
     has = wanted.has is None or wanted.has.casefold() in said
     return has and (wanted.lacks is None or wanted.lacks.casefold() not in said)

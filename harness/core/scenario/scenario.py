@@ -18,14 +18,14 @@ from harness.core.values.verdict import FindingClass, OutcomeWord
 
 
 class Bounds(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """How often something may happen."""
+    """The bounds of a count."""
 
     min: Count = 0
     max: Count | None = None
 
 
 class ExpectCalls(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """Bounds of the calls on a seam; of tools, one by one."""
+    """The bounds of the calls on each seam, and of each tool."""
 
     model: Bounds | None = None
     tool: dict[str, Bounds] = {}
@@ -39,19 +39,20 @@ class Waits(Strict, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MustNot(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """What a correct agent never does: call these tools, say these words in a final or an error."""
+    """The forbidden tools, and the forbidden words in a final or an error."""
 
     call: tuple[str, ...] = ()
     say: tuple[str, ...] = ()
 
 
 Policy: TypeAlias = Literal["strict", "open"]
-"""What a script asks of an agent: `strict`, to play it to its end and no further; `open`, only what
-the scenario declares as owed or forbidden."""
+"""How a script binds an agent. `strict`: the agent plays it exactly to its end. `open`: only the
+declared expectations and prohibitions count."""
 
 
 class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """What a correct agent does in this scenario; `outcome` is one word, or all that are true.
+    """The behaviour of a correct agent in this scenario; `outcome` is one word or several allowed
+    words.
 
     Findings of the class `fail_on` and worse fail it.
     """
@@ -80,21 +81,21 @@ SessionFormat: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.]+$")]
 SessionName: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+$")]
 
 DEFAULT_WIRE = "anthropic"
-"""The provider of a scenario that names none; the providers' own folder knows all names."""
+"""The default provider of a scenario; the room `providers` knows all names."""
 
 OF_THE_COMMAND = ("variant", "folder", "overlaid", "profile", "files_from")
-"""The fields of a scenario that are no keys of its file."""
+"""The fields of a scenario that are not keys of its file."""
 
 
 class RequestText(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """A condition on a request: the text that it has, and the text that it lacks, in its system
-    text or in any of its messages, whatever the case."""
+    """A condition on a request: a text that it has, and a text that it lacks. The search covers the
+    system text and all messages, in any letter case."""
 
     has: Annotated[str, msgspec.Meta(min_length=1)] | None = None
     lacks: Annotated[str, msgspec.Meta(min_length=1)] | None = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError without a text."""
+        """Raise ValueError without a text."""
         if self.has is None and self.lacks is None:
             raise ValueError("`when` takes `has`, `lacks` or both")
 
@@ -104,8 +105,9 @@ class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
 
     `say`, `think` and `use` (with `input`) are the short form of one text, thinking and tool call;
     `blocks` gives them in full. A conditional turn (`when`) is played only while its condition
-    holds, and then ends a running `times`: `refused`, a result came without its call crossing the
-    tool seam; `ended`, no tools are offered any more; a mapping, the request has or lacks a text.
+    holds, and then ends a running `times`. `refused`: a result arrived although its call never
+    crossed the tool seam. `ended`: the request offers no tools any more. A mapping: the request has
+    or lacks a text.
     """
 
     say: str | None = None
@@ -121,7 +123,7 @@ class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     purpose: Purpose = msgspec.field(default="main", name="for")
 
     def __post_init__(self) -> None:
-        """Raises ValueError for an input without its tool."""
+        """Raise ValueError for an input without its tool."""
         if self.use is None and self.input is not msgspec.UNSET:
             raise ValueError("`input` belongs to a `use`")
 
@@ -129,7 +131,7 @@ class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
 class CassetteScript(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """A recording played strictly: its path, from the scenario file's folder or the root.
 
-    `timing`: each answer comes at once, or in the pieces and after the waits that were recorded.
+    `timing`: each answer arrives at once, or in the recorded pieces and after the recorded waits.
     """
 
     cassette: str
@@ -140,8 +142,8 @@ class ToolTurn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """A turn of a scripted tool: one outcome, with `effect` and a `hang` before it.
 
     `ok` is text or content blocks; `error` an error that the tool reports; `raise` an exception
-    out of the tool; `bytes` so many bytes of output. `hang` is seconds, or true: without
-    end, and then no outcome follows.
+    from the tool; `bytes` a number of output bytes. `hang` is a number of seconds; with `true` the
+    tool never returns, and no outcome follows.
     """
 
     ok: Json = msgspec.UNSET
@@ -154,7 +156,7 @@ class ToolTurn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     times: Times = 1
 
     def __post_init__(self) -> None:
-        """Raises ValueError for more outcomes than one, and for none."""
+        """Raise ValueError for more than one outcome, or for none."""
         said = [self.error, self.raises, self.bytes, None if self.ok is msgspec.UNSET else "ok"]
         outcomes = sum(outcome is not None for outcome in said) + (self.hang is True)
         if outcomes > 1:
@@ -168,7 +170,7 @@ def _no_arguments() -> dict[str, Json]:
 
 
 class ToolScript(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """A tool as offered, and what it answers; without a script it always says `ok`."""
+    """A tool as offered, and its answers; without a script it always answers `ok`."""
 
     description: str = ""
     input_schema: dict[str, Json] = msgspec.field(default_factory=_no_arguments)
@@ -204,15 +206,15 @@ class When(Strict, frozen=True, kw_only=True):
     p: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError unless exactly one is given."""
+        """Raise ValueError unless exactly one is given."""
         if (self.after is None) == (self.p is None):
             raise ValueError("`when` takes either `after` or `p`")
 
 
 class FaultSpec(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """An armed fault: its kind (`layer.name`), the knobs, and its own settings.
+    """An armed fault: its kind (`layer.name`), the common keys, and its own settings.
 
-    Without `on` it strikes on the first seam that it knows: `model` for most, `tool` for tools.
+    Without `on` it strikes on its first seam: `model` for most faults, `tool` for faults of tools.
     """
 
     kind: str
@@ -225,7 +227,7 @@ class FaultSpec(Strict, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """Every loop has a named limit; hitting one is a finding."""
+    """The limits of a run; each loop has a named limit, and reaching it is a finding."""
 
     model_calls: Count = 50
     tool_calls: Count = 100
@@ -246,7 +248,7 @@ class SeedMessage(Strict, frozen=True, kw_only=True):
 
 
 class Session(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """What is stored before the first message: messages, or a file in a format."""
+    """The stored session before the first message: messages, or a file in a format."""
 
     messages: tuple[SeedMessage, ...] = ()
     format: SessionFormat | None = None
@@ -256,9 +258,9 @@ class Session(Strict, frozen=True, kw_only=True, omit_defaults=True):
 class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """One variant of a scenario, on one wire, streamed or not.
 
-    `overlaid`: faults were added that its author does not know of (`--faults`). `profile` is what
-    the agent is that plays it, as the command or the test says. `files_from` are folders beside its
-    own in which its files may stand, as the configuration says.
+    `overlaid`: the user added faults (`--faults`) that its author does not know. `profile`
+    describes the agent that plays it, from the command or the test. `files_from` holds further
+    folders for its files, from the configuration.
     """
 
     name: str
@@ -288,7 +290,7 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     files_from: tuple[str, ...] = ()
 
     def failing_on(self, fail_on: FindingClass | None) -> Scenario:
-        """The scenario that findings of this class and worse fail; itself without one."""
+        """The scenario with `fail_on` set to this class; unchanged for None."""
         if fail_on is None:
             return self
         expect = msgspec.structs.replace(self.expect, fail_on=fail_on)

@@ -1,8 +1,8 @@
-"""The script: what the fake model, the tools and the user say, as a function of the past.
+"""The script: the answers of the fake model, the tools and the user, as a function of the past.
 
-A turn is consumed when its answer leaves whole. A refused, cut or replaced answer comes again on
-the next call. An open script bears agents of other policies: a repetition ends with the message for
-which it was begun, and past the end the closing turn is said again.
+A turn is consumed when its answer is sent completely. A refused, cut or replaced answer comes again
+on the next call. An open script allows agents with other policies. A repetition ends with the
+message that started it, and past the end the closing turn is repeated.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ class TurnScript:
         return reply if is_named else _named(reply, self._draws, call.key), index
 
     def _due(self, lane: _Lane, call: Call, past: Past) -> _Entry | None:
-        """The turn that is due; a conditional turn that holds ends the running one before it."""
+        """The turn that is due; a conditional turn whose condition holds ends the running one
+        before it."""
         last = past.last_played.get(f"model:{call.purpose}", 0)
         for place in range(bisect_left(lane, last, key=_INDEX) if last else 0, len(lane)):
             index, turn, times = lane[place]
@@ -106,7 +107,7 @@ class TurnScript:
         return _is_refused(call, past, self._results)
 
     def unplayed(self, past: Past) -> Iterator[str]:
-        """Turns that are owed (unconditional, not optional) and were never played."""
+        """Yield the required turns (unconditional, not optional) that were never played."""
         for lane in self._lanes.values():
             for index, turn, _ in lane:
                 owed = turn.when is None and not turn.optional
@@ -115,7 +116,7 @@ class TurnScript:
 
 
 def _is_left_behind(turn: Turn, call: Call, past: Past) -> bool:
-    """Whether a repeated call of tools was asked for in a turn of the user that is over."""
+    """Whether a repeated tool call belongs to a user turn that has ended."""
     message = past.played_for.get(f"model:{call.purpose}", "")
     return bool(message) and not past.is_worked_on(message) and _calls_tools(turn)
 
@@ -129,7 +130,7 @@ _CLOSING_TEXTS = {
     "compact": "Summary: the conversation so far, in short.",
     "aux": "OK",
 }
-"""What the model says past the end of a lane without a closing turn, by purpose."""
+"""The model's text past the end of a lane without a closing turn, by purpose."""
 
 
 def _closing(lane: _Lane, call: Call) -> Reply:
@@ -146,8 +147,8 @@ def _closes(turn: Turn) -> bool:
 
 
 def _is_refused(call: Call, past: Past, results: Results) -> bool:
-    """Whether the request answers a call that was never run. Results that are text have no ids:
-    the calls are those of the newest answer."""
+    """Whether the request answers a call that was never run. Text results have no ids, so the calls
+    of the newest answer count."""
     last = call.messages[-1] if call.messages else None
     if last is None:
         return False
@@ -158,7 +159,7 @@ def _is_refused(call: Call, past: Past, results: Results) -> bool:
 
 
 def model_reply(turn: Turn, draws: Draws, key: str) -> Reply:
-    """The reply of a turn; ids that the file does not give are drawn from the call's key."""
+    """The reply of a turn; missing ids are drawn from the call's key."""
     return _named(_unnamed(turn), draws, key)
 
 
@@ -233,8 +234,8 @@ def describe(turn: Turn) -> str:
 
 
 class ToolScripts:
-    """The scripted tools; past its end a tool says so as an error, or repeats its last turn if the
-    script is open."""
+    """The scripted tools. Past the end of its script a tool answers an error, or repeats its last
+    turn if the script is open."""
 
     def __init__(self, tools: Mapping[str, ToolScript], policy: Policy = "strict") -> None:
         self._tools, self._is_open = tools, policy == "open"
@@ -254,7 +255,7 @@ class ToolScripts:
 
 
 def tool_answer(turn: ToolTurn) -> ToolAnswer:
-    """What a tool's turn says; a turn that raises or hangs says nothing."""
+    """The answer of a tool's turn that neither raises nor hangs."""
     if turn.error is not None:
         return ToolAnswer(turn.error, is_error=True)
     if turn.bytes is not None:

@@ -1,1 +1,1 @@
-"""One call in, one plan out: how scenario, provider, faults and history meet."""
+"""One call in, one plan out: the transition combines scenario, provider, faults and history."""

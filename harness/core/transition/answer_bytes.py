@@ -1,8 +1,8 @@
-"""What a client reads from a plan's bytes: the status, the parsed answer, the silences.
+"""A client's reading of a plan's bytes: the status, the parsed answer, the silences.
 
 Some bytes contain a head of their own; only its status is read here. Pings, comments and blank
-lines reset a client's read time-out but say nothing, so silence is counted between content. White
-space inside content belongs to it, because an answer may come byte by byte.
+lines reset a client's read timeout but have no content, so silence is counted between content.
+White space inside content belongs to it, because an answer may come byte by byte.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from harness.core.transition.ports import Parsed, Provider
 from harness.core.values.plans import Head, Plan, Send, Wait
 
 _KEEP_ALIVE = re.compile(rb"(?:\s|:[^\r\n]*+|event: ?ping\r?\n|data: ?\{\"type\": ?\"ping\"\})*+")
-"""Events of a stream that only say that it is there: blank lines, comments and pings."""
+"""Events that only keep a stream open: blank lines, comments and pings."""
 
 _BLANK_LINE = re.compile(rb"\n\r?\n")
 
 
 def silent_ms(plan: Plan) -> int:
-    """The longest time in a plan between two things that are said, or before its end."""
+    """The longest time in a plan, in milliseconds, between two pieces of content or before its
+    end."""
     longest = lasting = 0
     is_open, end = False, b""
     for step in plan:
@@ -44,7 +45,7 @@ _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([2-5]\d\d)[ \r]")
 
 
 def read(wire: Provider, plan: Plan) -> tuple[Head, Parsed] | None:
-    """Head and content of the answer; None where it has no head, or brings its own."""
+    """Head and content of the answer; None if it has no head, or a head in its bytes."""
     sent = [step for step in plan if isinstance(step, Send)]
     head = sent[0].head if sent else None
     if head is None:
@@ -54,7 +55,7 @@ def read(wire: Provider, plan: Plan) -> tuple[Head, Parsed] | None:
 
 
 def written_status(plan: Plan) -> list[int]:
-    """The status of an answer that brings a head of its own, behind informational ones if any."""
+    """The statuses of an answer with a head in its bytes; informational statuses come first."""
     sent = b"".join([step.data for step in plan if isinstance(step, Send)])
     while sent.startswith(b"HTTP/1.1 1") and b"\r\n\r\n" in sent:
         sent = sent.partition(b"\r\n\r\n")[2]

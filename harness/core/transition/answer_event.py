@@ -42,10 +42,11 @@ from harness.core.values.plans import (
 )
 
 RECORDS_MOST = 40
-"""How many records tell of a plan."""
+"""The largest number of step records of a plan."""
 
 _MESSAGE_MOST = 500
-"""How many characters tell what a tool raised; what it raised is its result, and may be long."""
+"""The number of characters of a tool's exception text; that text is the tool's result, so it may be
+long."""
 
 
 def record_reply(
@@ -58,7 +59,7 @@ def record_reply(
     turn: int | None,
     too_large: bool,
 ) -> Plan:
-    """Record a reply as the wire wrote it; return what the door carries out.
+    """Record a reply as the wire wrote it; return the plan for the transport.
 
     `said` is the digest of its message.
     """
@@ -87,10 +88,11 @@ def record_answer(
     too_large: bool = False,
     said_all: bool = False,
 ) -> Plan:
-    """Record the plan as the answer to a call, effects included; return what the door carries out.
+    """Record the plan as the answer to a call, with its effects; return the plan for the transport.
 
-    `said` is what a model's answer says; `value`, `cut` (its terminal event is missing),
-    `said_all` (it is there) and `too_large` are what the caller knows and the plan does not show.
+    `said` is the content of a model's answer. The caller passes the facts that the plan does not
+    show: `value`, `cut` (the terminal event is missing), `said_all` (it is present) and
+    `too_large`.
     """
     kinds = set(map(type, plan))
     whole = ENDINGS.isdisjoint(kinds)
@@ -127,7 +129,7 @@ def _rare(plan: Plan, heads: Sequence[Head], *, too_large: bool, said_all: bool)
 
 
 def _retry_after(headers: Mapping[str, str]) -> str:
-    """SDKs prefer the milliseconds."""
+    """The wait that the headers ask for; SDKs prefer `retry-after-ms`."""
     wait_ms = headers.get("retry-after-ms")
     return headers.get("retry-after", "") if wait_ms is None else f"{wait_ms} ms"
 
@@ -178,7 +180,7 @@ def _broken(plan: Plan) -> Outcome:
 
 
 def record_steps(plan: Plan) -> tuple[StepRecord, ...]:
-    """The plan as the history keeps it."""
+    """The step records of a plan for the history."""
     if plan and only_sends(plan):
         return (record_sends(plan),)
     records: list[StepRecord] = []
@@ -191,7 +193,7 @@ def record_steps(plan: Plan) -> tuple[StepRecord, ...]:
 
 
 def record_sends(sends: Sequence[Send]) -> Sent:
-    """Sends without anything between them."""
+    """The record of consecutive sends."""
     return Sent(len(sends), sum(map(len, map(DATA, sends))))
 
 

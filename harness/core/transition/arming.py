@@ -1,8 +1,8 @@
-"""Armed faults: when a fault fires, how often, and what follows.
+"""Armed faults: when a fault fires, how often, and its effect on later calls.
 
 `when` is a call number, a list of them, `{after: N}` (a number or a call's key) or `{p: X}`.
-`often` is `once`, a number or `forever`. `then` rules later calls: `ok` leaves them alone, `same`
-repeats, `escalate` is harder each `firing`. Random draws are keyed by the call.
+`often` is `once`, a number or `forever`. `then` sets the effect on later calls: `ok` has none,
+`same` repeats, `escalate` is harder each `firing`. Random draws are keyed by the call.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ Stage = Literal["value", "bytes"]
 PURPOSES = ("main", "compact", "aux")
 
 POLL = "inbox:poll"
-"""The agent's look for a cancel in the middle of a turn, which is no question for a message."""
+"""The agent's poll for a cancel during a turn, which does not ask for a message."""
 
 STORE_CALLS = (
     *("open", "read", "write"),
     *("pending", "load", "rows"),
     *("seed", "accept", "append", "begin", "reply", "delivered", "summarise"),
 )
-"""What a fault on the store may be narrowed to: opening, all reads, all writes, one method."""
+"""The store calls that a fault may select: opening, all reads, all writes, or one method."""
 
 ON = (
     *("model", "tool", *PURPOSES, "inbox", POLL, "outbox", "store", "provider"),
     *(f"store:{call}" for call in STORE_CALLS),
 )
-"""What a fault's `on` may name, beside `tool:NAME`."""
+"""The values of a fault's `on`, beside `tool:NAME`."""
 
 
 def seam_of(on: str) -> str:
-    """The seam that an `on` names: a purpose is one of the model's, `tool:NAME` a tool's,
-    `store:CALL` the store's."""
+    """The seam of an `on`: a purpose is on the model seam, `tool:NAME` on the tool seam,
+    `store:CALL` on the store seam."""
     return "model" if on in PURPOSES else on.partition(":")[0]
 
 
 class ArmedFault:
-    """A fault function with its knobs; counts how often it changed a plan.
+    """A fault function with its settings; counts how often it changed a plan.
 
-    `layer` is told where the kind does not name it: of a fault that a plug-in brought. `traits` are
-    those of the run's provider, `names` the agent's for the tools; the transition sets both. A
-    `gate` is asked in place of `when`.
+    `layer` is set for a fault of a plug-in, whose kind does not name its layer. `traits` are those
+    of the run's provider, and `names` the agent's names of the tools; the transition sets both. A
+    `gate` replaces `when`.
     """
 
     def __init__(
@@ -79,22 +79,23 @@ class ArmedFault:
 
     @property
     def silent(self) -> bool:
-        """Whether the fault was owed and never fired."""
+        """Whether the fault was due to fire and never fired."""
         return self.spec.must_fire and not self.fired
 
     @property
     def is_spent(self) -> bool:
-        """Whether the fault has struck as often as it may."""
+        """Whether the fault has fired as often as allowed."""
         return self.fired >= self._limit
 
     def is_due(self, call: Call, past: Past, draws: Draws) -> bool:
-        """Whether the fault has a say in this call; in all others it leaves the plan as it is."""
+        """Whether the fault applies to this call; it leaves the plan of any other call
+        unchanged."""
         if self.gate is not None:
             return not self.is_spent and self.gate(call, past)
         return not self.is_spent and self._hits(call, past, draws)
 
     def bend(self, call: Call, past: Past, draws: Draws, plan: Plan) -> Plan:
-        """The plan as this fault leaves it."""
+        """The plan after this fault."""
         if not self.is_due(call, past, draws):
             return plan
         firing = self.fired + 1 if self.spec.then == "escalate" else 1
@@ -125,7 +126,7 @@ class ArmedFault:
         return False
 
     def _ordinal(self, call: Call, past: Past) -> int:
-        """The call's number among those that `on` names; 0 for any other call."""
+        """The call's number among the calls of `on`; 0 for any other call."""
         is_poll = isinstance(call.request, InboxRequest) and call.request.poll
         if is_poll or self.spec.on == POLL:
             return _calls_so_far(past) if is_poll and self.spec.on == POLL else 0
@@ -147,7 +148,8 @@ class ArmedFault:
 
 
 def _calls_so_far(past: Past) -> int:
-    """Polls count by other calls, because polls that find nothing are not recorded."""
+    """The number of calls so far. Polls are counted by other calls, because polls without a result
+    are not recorded."""
     return sum(past.calls[seam] for seam in ("model", "tool", "inbox", "outbox"))
 
 

@@ -1,7 +1,7 @@
 """A recorded answer, replayed event by event, with its waits and its cut.
 
-Faults count stream events, so each event is a send of its own. Waits are played where the recording
-has times and the replay wants them. A broken answer breaks off again in either case.
+Faults count stream events, so each event is a send of its own. Waits are played if the recording
+has times and the replay asks for them. A broken answer always breaks off again.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _EVENT_END = re.compile(rb"(?:\r?\n){2,}|\r{2,}")
 
 
 def is_plain(value: Reply | ApiError | Recorded) -> bool:
-    """Whether nothing but its bytes is to be played of an answer."""
+    """Whether only the bytes of an answer must be played, without waits or a cut."""
     return not (isinstance(value, Recorded) and (value.pieces or value.cut))
 
 
 def as_it_came(value: Reply | ApiError | Recorded, written: Plan) -> Plan:
-    """The steps of an answer that the wire has `written`; what was not recorded is left."""
+    """The recorded steps for an answer that the wire has `written`; other answers are unchanged."""
     first = written[0] if written else None
     if not isinstance(value, Recorded) or not isinstance(first, Send) or first.head is None:
         return written
@@ -72,20 +72,20 @@ def _waits(value: Recorded) -> Counter[int]:
 
 
 def _head(value: Recorded, head: Head) -> Head:
-    """The head of an answer that breaks off promises more than comes."""
+    """The head of an answer; for an answer that breaks off, it announces more bytes than follow."""
     if value.cut != "broken":
         return head
     return msgspec.structs.replace(head, headers={**head.headers, "transfer-encoding": "chunked"})
 
 
 def ending(value: object) -> tuple[Close, ...]:
-    """How a recorded answer breaks off; nothing for one that was whole."""
+    """The step with which a recorded answer breaks off; empty for a complete answer."""
     cut = value.cut if isinstance(value, Recorded) else ""
     return (Close(reset=cut == "reset"),) if cut else ()
 
 
 def endings(plan: Plan) -> Plan:
-    """How the recorded answers of a plan break off."""
+    """The steps with which the recorded answers of a plan break off."""
     return tuple(end for s in plan if isinstance(s, Answer) for end in ending(s.value))
 
 

@@ -1,7 +1,7 @@
 """Applies faults to the model's answer: first to its value, then to its bytes.
 
 A byte fault may double blocks, lose the end of a stream, or use a frame that only an HTTP parser
-reads. So the bytes are read after each such fault, and what was lost stays lost.
+reads. So the bytes are read after each such fault, and lost content stays lost.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Said = Reply | ApiError | Recorded | None
 
 
 class Bent(msgspec.Struct, frozen=True):
-    """A bent answer: its plan, what that says, which faults (`by`) did it, whether the script's
-    turn is `consumed`, whether the end of what it says is `cut` off, and whether all is said though
-    the connection breaks off behind it (`said_all`)."""
+    """An answer after its faults: its plan, its content (`said`), the faults that changed it
+    (`by`), and whether the script's turn is `consumed`. `cut`: the end of the content is missing.
+    `said_all`: all content is present, although the connection breaks off after it."""
 
     plan: Plan
     said: Said
@@ -55,7 +55,7 @@ def bend(
     reading: Reading,
     value: Reply | ApiError | Recorded,
 ) -> Bent:
-    """The answer to a call, as faults that are due bend it."""
+    """Return the answer to a call after the faults that are due."""
     scripted: Plan = (Answer(value),)
     plan = _shown(wire, faults, value)
     shown, by = bend_all(faults, "value", call, history, draws, plan)
@@ -75,7 +75,7 @@ def bend(
 
 
 def _is_said(wire: Provider, said: Said, plan: Plan) -> bool:
-    """Whether the terminal event of a reply is in the bytes that leave."""
+    """Whether the sent bytes hold the terminal event of a reply."""
     answer = answer_bytes.read(wire, plan) if isinstance(said, Reply) else None
     return answer is not None and answer[1].message is not None and answer[1].complete
 
@@ -83,7 +83,8 @@ def _is_said(wire: Provider, said: Said, plan: Plan) -> bool:
 def _shown(
     wire: Provider, faults: Sequence[ArmedFault], value: Reply | ApiError | Recorded
 ) -> Plan:
-    """Value faults see the reply of a whole recording; if none changes it, its bytes go out."""
+    """The value that faults see: the reply of a complete recording. If no fault changes it, the
+    recorded bytes are sent."""
     if isinstance(value, Recorded) and not value.cut and any(f.stage == "value" for f in faults):
         said, _ = parsed(wire, value, (Send(value.body),))
         return (Answer(said or value),)

@@ -1,7 +1,7 @@
-"""Faults that stand in line with the turns of a script: each strikes before a certain turn.
+"""Faults in line with the turns of a script: each fires before a certain turn.
 
-A fault of a scenario file counts calls. Who writes a script line by line thinks in its order: two
-refusals, then the answer. How many calls an agent makes for that is its own affair.
+A fault of a scenario file counts calls. A script that is written line by line has an order: two
+refusals, then the answer. The number of calls that an agent makes for it is open.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from harness.core.values.plans import Value
 
 
 class FaultQueue:
-    """The faults before one turn: each strikes when those before it are spent, one a call.
+    """The faults before one turn: one fault fires at each call, after the faults before it are
+    spent.
 
     `place` is the turn's index in the script, and `before` the turn before it.
     """
@@ -32,7 +33,7 @@ class FaultQueue:
             fault.gate = partial(self._admits, fault)
 
     def is_over(self, past: Past) -> bool:
-        """Whether its turn is reached and all its faults have struck."""
+        """Whether its turn is reached and all its faults have fired."""
         return self._is_reached(past) and self._next() is None
 
     def _admits(self, fault: ArmedFault, call: Call, past: Past) -> bool:
@@ -51,9 +52,9 @@ class FaultQueue:
 
 
 class InlineScript(TurnScript):
-    """Turns; where a queue of faults `ends` them, the script is exhausted past that queue.
+    """Turns with fault queues; after a queue that `ends` them, the script is exhausted.
 
-    `last` is the queue behind the last turn, which is made once the faults are armed.
+    `last` is the queue after the last turn; it is made once the faults are armed.
     """
 
     last: FaultQueue | None = None

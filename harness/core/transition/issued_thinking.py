@@ -1,8 +1,8 @@
-"""The thinking that an agent may send back although its signature does not prove itself.
+"""The thinking that an agent may send back although its signature cannot be verified by itself.
 
-It is what was stored before the run, and what the provider said in it: a script, a fault or a
-recording may give a signature of its own. Only a signature that a provider cannot check by itself
-is looked up, so most runs never read their history for it.
+It is the thinking that was stored before the run or sent by the provider in the run. A script, a
+fault or a recording may set any signature. Only a signature that fails the provider's own check is
+looked up, so most runs never read their history for it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from harness.core.values.messages import Message, Thinking
 
 
 class IssuedThinking:
-    """The signed thinking of one run, by signature; of a redacted block, by its data."""
+    """The signed thinking of one run, by signature; a redacted block is stored by its data."""
 
     def __init__(self, history: History, stored: Iterable[Message] = ()) -> None:
         self._history, self._read = history, 0
@@ -24,7 +24,7 @@ class IssuedThinking:
             self._take(message)
 
     def texts(self, signature: str) -> Iterable[str]:
-        """The texts that were given with a signature; none for an unknown one."""
+        """The texts with a signature; empty for an unknown signature."""
         events = self._history.events
         for event in events[self._read :]:
             if isinstance(event, Answered) and event.seam == "model" and event.blocks:

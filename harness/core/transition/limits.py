@@ -1,7 +1,7 @@
-"""How the world answers past a limit of a run.
+"""The answers of the fake world past a limit of a run.
 
-The answer has the seam's own type, as the provider or tool would give it. An agent that still goes
-on is stopped.
+The answer has the form of the seam: an error of the provider or of the tool. An agent that
+continues after several such answers is stopped.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from harness.core.values.plans import ApiError, Raise
 STOP = Raise("stop", "loop-harness: the run is over")
 
 LIMIT_ANSWERS_MAX = 20
-"""How often a limit is answered before an agent that goes on calling is stopped."""
+"""The number of answers at a limit before an agent that continues is stopped."""
 
 
 def limit_text(name: str, limits: Limits) -> str:
-    """A limit in words."""
+    """The message for a limit."""
     return f"loop-harness: the limit {name} = {getattr(limits, name):g} is reached"
 
 
 def over_limit(name: str, limits: Limits, history: History) -> ApiError | None:
-    """The provider's answer past a limit; None once the agent has been told often enough."""
+    """The provider's answer past a limit; None after enough such answers."""
     if history.past.limit_answers >= LIMIT_ANSWERS_MAX:
         return None
     headers = {"x-should-retry": "false"}

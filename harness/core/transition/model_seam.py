@@ -1,15 +1,15 @@
 """The model seam of the transition: from a request's bytes to the bytes of its answer.
 
-It decides which request a request continues, its purpose, and the order of limits, dialect, script,
-faults and provider.
+This file decides which request a request continues, its purpose, and the order of limits, dialect,
+script, faults and provider.
 
 `TooLarge` recognises a refusal for size by a status or by the provider's words, also in an error
-event behind a 200. A wrapper's own assistant message, for which no token was counted, is also read.
-A stop reason for size needs no words.
+event after a 200. It also reads a wrapper's own assistant message, which counts no token. A stop
+reason for size needs no words.
 
-`RequestHeaders`: a request with another header is another request (a beta less, another key,
-another route). Headers hold secrets and facts of the machine, so the history numbers the sets and
-keeps only a few values.
+`RequestHeaders`: two requests with different headers are different (one beta less, another key,
+another route). Headers hold secrets and facts about the machine, so the history numbers the sets of
+headers and keeps only a few values.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ MISS = "cassette.miss"
 
 
 class ModelSeam:
-    """Reads, scripts, bends and writes the model's side of one run."""
+    """The model's side of one run: reads requests, and scripts, changes and writes answers."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class ModelSeam:
     def call(
         self, received: Received, session: str, endpoint: Endpoint | None = None
     ) -> tuple[Call, Reading]:
-        """The request as scripts and faults see it, and as the wire reads it."""
+        """The request as a `Call` for scripts and faults, and as the wire's `Reading`."""
         stated, past = received.headers.get("x-harness-purpose", ""), self.history.past
         lane = (session, stated or "main")
         reader = self._readers.get(lane)
@@ -168,7 +168,7 @@ class ModelSeam:
     def answer(
         self, call: Call, reading: Reading, limit: str, endpoint: Endpoint | None = None
     ) -> Plan:
-        """The plan for a call, recorded; `limit` names the limit that it is over, "" for none."""
+        """The plan for a call, recorded; `limit` names the exceeded limit, "" for none."""
         value, turn, error = self._value(call, reading, limit)
         if value is None:
             return record_answer(self.history, call, (STOP,), error=error)
@@ -232,7 +232,8 @@ class ModelSeam:
     def _value(
         self, call: Call, reading: Reading, limit: str
     ) -> tuple[Reply | ApiError | Recorded | None, int | None, str]:
-        """The answer, the script's turn, and a refusal's code; without an answer the run stops."""
+        """The answer, the script's turn, and the code of a refusal; without an answer the run
+        stops."""
         if limit:
             error = over_limit(limit, self.scenario.limits, self.history)
             return error, None, f"limit.{limit}"
@@ -268,7 +269,7 @@ _SPOKEN = ("prompt is too long", "input is too long")
 
 
 class TooLarge:
-    """Tells a refusal for size from others, for one wire."""
+    """Distinguishes a refusal for size from other answers, for one wire."""
 
     def __init__(self, wire: Provider) -> None:
         self._wire = wire
@@ -282,8 +283,8 @@ class TooLarge:
         bent: bool,
         cut: bool = False,
     ) -> bool:
-        """Whether the answer says it; the bytes are read only where faults have `bent` them. A
-        message that is `cut` off says nothing."""
+        """Whether the answer refuses the request for its size. The bytes are read only if faults
+        have changed them (`bent`). A message that is `cut` off does not count."""
         if isinstance(said, ApiError):
             return self._is_about_size(said)
         if isinstance(said, Reply) and not cut and said.usage and not any(said.usage.values()):
@@ -312,7 +313,7 @@ class TooLarge:
 
 
 def _words_of(template: str) -> str:
-    """The first literal text that is long enough, without the path of a field."""
+    """The first literal text of a template that is long enough, without the path of a field."""
     parts = (part.partition(". ")[0].strip(" :") for part, *_ in Formatter().parse(template))
     said = next(part for part in parts if len(part) >= _WORDS_LEAST)
     return said.partition(": ")[2] if said.startswith(".") else said
@@ -353,10 +354,11 @@ _EACH_TRY = frozenset(
         "x-trace-id",
     }
 )
-"""Headers that say nothing of what is asked: of the connection, or new with each try."""
+"""Headers that do not belong to the content of a request: about the connection, or new with each
+attempt."""
 
 _PREFIXES = ("x-b3-", "x-datadog-", "x-harness-", "x-stainless-")
-"""How such headers begin that come in families, our own among them."""
+"""The prefixes of such headers, the harness's own among them."""
 
 
 class RequestHeaders:
@@ -367,12 +369,12 @@ class RequestHeaders:
         self._last: dict[str, str] | None = None
         self._sets: dict[tuple[tuple[str, str], ...], int] = {}
         self.kept: dict[str, str] = {}
-        """Those of the last request that the history keeps; equal ones share one dict."""
+        """The headers of the last request that the history keeps; equal headers share one dict."""
         self.number = 0
-        """Which of the run's sets the last request has; the first one is 0."""
+        """The number of the last request's header set; the first set is 0."""
 
     def take(self, headers: dict[str, str]) -> None:
-        """Take in the headers of a request, by names in small letters."""
+        """Record the headers of a request, by lower-case name."""
         if headers is self._last or headers == self._last:
             return
         self._last = headers
@@ -382,7 +384,7 @@ class RequestHeaders:
 
 
 _SIGNED = "AWS4-"
-"""How an authorization begins that signs this one request, so that it is new with each try."""
+"""The beginning of an authorization that signs one request, so that it is new with each attempt."""
 
 
 def _is_said(name: str, value: str) -> bool:

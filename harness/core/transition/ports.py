@@ -26,7 +26,7 @@ from harness.core.values.verdict import Finding
 class Violation(msgspec.Struct, frozen=True, gc=False):
     """A rule that a request breaks, with the answer that the provider gives for it.
 
-    `since` is the day from which the provider has the rule (YYYY-MM-DD), "" for always.
+    `since` is the day on which the provider introduced the rule (YYYY-MM-DD), "" for always.
     """
 
     rule: str
@@ -37,11 +37,11 @@ class Violation(msgspec.Struct, frozen=True, gc=False):
 class Reading(msgspec.Struct, frozen=True, gc=False):
     """A request as a wire reads it.
 
-    The first `keep` messages are those of the same reader's last reading; `added` are the rest,
-    `messages` all of them. `violations` are what the dialect refuses, first one first; `tokens` is
-    the size of the prompt; `settings` are all fields of the body that have no name here. `purpose`
-    is what the request is for, where the API itself has a field that says so. `unread`: the body,
-    or the conversation that it continues, cannot be read, so that messages are missing here.
+    The first `keep` messages are those of the same reader's last reading; `added` holds the rest,
+    and `messages` holds all of them. `violations` holds the broken rules of the dialect in order.
+    `tokens` is the size of the prompt. `settings` holds the other fields of the body. `purpose` is
+    the purpose of the request, if the API has a field for it. `unread`: the body, or the
+    conversation that it continues, is unreadable, so messages are missing here.
     """
 
     model: str
@@ -60,16 +60,16 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     unread: bool = False
 
     def complete(self, reply: Reply) -> Reply:
-        """The reply with what the provider adds of its own (signatures); the reply by default."""
+        """The reply with the provider's additions (signatures); unchanged by default."""
         return reply
 
     def signed(self, reply: Reply) -> Reply:
-        """The reply with its thinking signed, after faults; the reply by default."""
+        """The reply with signed thinking, after faults; unchanged by default."""
         return reply
 
 
 class Parsed(msgspec.Struct, frozen=True, gc=False):
-    """An answer's body as a wire reads it; `complete` once its terminal event has come."""
+    """An answer's body as a wire reads it; `complete`: its terminal event is present."""
 
     message: Message | None
     stop: str | None = None
@@ -79,22 +79,23 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reader(Protocol):
-    """Reads the requests of one session in order; it may remember the last one, nothing else."""
+    """Reads the requests of one session in order; it may remember only the last one."""
 
     def read(self, body: bytes) -> Reading:
-        """A request's bytes as values. What is no request at all comes back as a violation."""
+        """A request's bytes as values. Bytes that are not a request become a violation."""
 
 
 @runtime_checkable
 class SigningReader(Protocol):
-    """A reader of a provider that signs thinking. Without `expect` foreign signatures are taken."""
+    """A reader of a provider that signs thinking. Without `expect` it accepts foreign
+    signatures."""
 
     def expect(self, issued: IssuedThinking) -> None:
-        """From now on refuse signatures that are neither the provider's own nor issued."""
+        """Refuse, from now on, signatures that are neither the provider's own nor issued."""
 
 
 class Provider(Protocol):
-    """A provider's API: bytes to values and back, and what its dialects refuse.
+    """A provider's API: bytes to values and back, and the rules of its dialects.
 
     `kept_headers` are headers of a request that the history keeps.
     """
@@ -106,7 +107,7 @@ class Provider(Protocol):
         """The endpoint paths that the wire answers; `{model}` in one stands for any segment."""
 
     def complete_body(self, path: str, query: str, body: bytes) -> bytes:
-        """A request's body with the fields that the API has in the address in their place."""
+        """A request's body, completed with the fields that the API has in the URL."""
 
     def reader(self, dialect: str, window_tokens: int | None) -> Reader:
         """A reader for one session in one dialect."""
@@ -120,26 +121,27 @@ class Provider(Protocol):
         """An answer's body (JSON, or a whole stream) as values."""
 
     def refuse(self, messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
-        """What the dialect refuses in a list of messages: the same rules, for recordings."""
+        """The rules of the dialect that a list of messages breaks, for recordings."""
 
     def refusals(self) -> Mapping[str, ApiError]:
-        """Every rule's answer by the rule's id, its text a template: for faults that force one."""
+        """Each rule's answer by the rule's id, with a template as text, for faults that force
+        one."""
 
     def traits(self) -> ProviderTraits:
-        """What faults ask about the provider."""
+        """The facts about the provider that faults need."""
 
 
 @runtime_checkable
 class FactsProvider(Protocol):
-    """A wire whose provider also answers questions for facts: token counts, models."""
+    """A wire whose provider also answers requests for facts: token counts, models."""
 
     def question(self, method: str, path: str) -> ProviderRequest | None:
-        """What is asked at an endpoint; None where there is none."""
+        """The request for facts at an endpoint; None if there is no such endpoint."""
 
     def facts(
         self, asked: ProviderRequest, body: bytes, reader: Reader, window_tokens: int | None
     ) -> tuple[ProviderRequest, Facts | ApiError]:
-        """The question with what its body says, and the answer."""
+        """The request, completed from its body, and the answer."""
 
     def write_facts(self, value: Facts | ApiError, key: str, draws: Draws) -> tuple[Send, ...]:
         """The answer as bytes."""
@@ -149,10 +151,10 @@ class Endpoint(Protocol):
     """An address at which another host offers the provider's models."""
 
     def refused(self, body: bytes, dialect: str) -> tuple[Violation, ...]:
-        """What the host refuses in a body before the provider's rules are asked."""
+        """The rules of the host that a body breaks, before the provider's rules apply."""
 
     def sent(self, plan: Plan) -> Plan:
-        """The plan as the host sends it: its words of errors, its headers, its framing."""
+        """The plan as the host sends it: with its error texts, headers and framing."""
 
 
 @runtime_checkable
@@ -164,34 +166,34 @@ class HostedProvider(Protocol):
 
 
 class Miss(msgspec.Struct, frozen=True, gc=False):
-    """A recording has no answer to a request; `text` says what is nearest."""
+    """A recording has no answer to a request; `text` describes the nearest recorded request."""
 
     text: str
 
 
 class Script(Protocol):
-    """What the fake model, the tools and the user say.
+    """The script of a run: the answers of the fake model.
 
-    A script of recorded answers has `recorded = True`: what a provider really said, refusals too,
-    comes before what our dialect would say.
+    A script of recorded answers has `recorded = True`: a recorded answer, also a refusal, takes
+    precedence over our dialect.
     """
 
     def reply(self, call: Call, past: Past) -> tuple[Value, int | None] | Miss | None:
-        """The answer to a call and the index of its turn, None past the end, or a miss.
+        """The answer to a call and the index of its turn; None past the end; or a miss.
 
-        The index is None for an answer that is no turn of the script.
+        The index is None for an answer that is not a turn of the script.
         """
 
     def unplayed(self, past: Past) -> Iterable[str]:
-        """What was owed and never played, in words."""
+        """The required turns that were never played, in words."""
 
 
 class Moment(msgspec.Struct, frozen=True, gc=False):
-    """When a fault is asked: the call, the past, draws of its own, and the run's wire.
+    """The input of a fault: the call, the past, its own draws, and facts about the provider.
 
-    `firing` counts how often an escalating fault has fired, this time included; 1 for others.
-    `refusals` are what the provider answers for a rule that is broken, `traits` what else a fault
-    asks about it. `names` are the agent's names of the scenario's tools.
+    `firing` counts the firings of an escalating fault, with this one; 1 for others. `refusals`
+    holds the provider's answer for each broken rule; `traits` holds the other facts that a fault
+    needs. `names` are the agent's names of the scenario's tools.
     """
 
     call: Call
@@ -205,13 +207,13 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
-        """The tools that a fault may call: a program's own ones only where it offers none of the
-        scenario's, for nobody sees what the program does with them."""
+        """The tools that a fault may call: a program's own tools count only if it offers none of
+        the scenario's, because the harness does not see their runs."""
         return self.names.of_the_scenario(self.call.tools)
 
     @property
     def harder(self) -> int:
-        """How many times as hard an escalating fault strikes by now: 1, 2, 4, … up to 2**20."""
+        """The factor by which an escalating fault is harder now: 1, 2, 4, … up to 2**20."""
         return int(2 ** min(self.firing - 1, 20))
 
 
@@ -224,7 +226,7 @@ CheckFunction = Callable[..., Iterator[Finding]]
 
 
 class Store(Protocol):
-    """Where an agent keeps its session, as the harness reads it."""
+    """The store of an agent's session, as the harness reads it."""
 
     name: str
 

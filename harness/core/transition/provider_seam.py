@@ -1,7 +1,7 @@
 """The provider seam of the transition: token counts and model facts, apart from replies.
 
-These calls are no turns of the script. Their own seam keeps the call numbers of scripts, limits and
-other faults unchanged. Faults reach it with `on: provider`.
+These calls are not turns of the script. They have their own seam, so the call numbers of scripts,
+limits and other faults do not change. Faults reach it with `on: provider`.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class ProviderSeam:
         self._readers: dict[str, Reader] = {}
 
     def question(self, method: str, path: str) -> ProviderRequest | None:
-        """What is asked at an endpoint, None where there is none."""
+        """The request for facts at an endpoint; None if there is no such endpoint."""
         return self._wire.question(method, path) if self._wire is not None else None
 
     def call(
         self, asked: ProviderRequest, received: Received, session: str
     ) -> tuple[Call, Facts | ApiError]:
-        """The call for a question, recorded, and what the provider knows of it."""
+        """Record a request for facts; return the call and the provider's facts."""
         assert self._wire is not None
         reader = self._readers.get(session)
         window = self._scenario.window_tokens
@@ -60,7 +60,7 @@ class ProviderSeam:
     def answer(
         self, call: Call, facts: Facts | ApiError, limit: str, endpoint: Endpoint | None = None
     ) -> Plan:
-        """The plan for a call, recorded; `limit` names the limit that it is over, "" for none."""
+        """The plan for a call, recorded; `limit` names the exceeded limit, "" for none."""
         if limit:
             over = over_limit(limit, self._scenario.limits, self._history)
             plan = self._written((STOP,) if over is None else (Answer(over),), call.key)

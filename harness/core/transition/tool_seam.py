@@ -1,7 +1,8 @@
 """The tool seam of the transition: a scripted tool's plan, and the call that a run belongs to.
 
 Some callers, such as MCP, know a tool's name and arguments, but no model call id. The run belongs
-to the first unused call of the session's last answer with both; failing that, with the name.
+to the first unused call of the session's last answer with this name and these arguments, else with
+this name.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from harness.core.values.tool_names import ToolNames
 def answer_tool(
     scenario: Scenario, tools: ToolScripts, history: History, call: Call, limit: str
 ) -> tuple[Plan, int | None, str]:
-    """A tool's plan, the index of its turn, and the code of what went wrong on our side.
+    """Return a tool's plan, the index of its turn, and the code of an error of the harness.
 
-    `limit` names the limit that the call is over, "" for none.
+    `limit` names the exceeded limit, "" for none.
     """
     request = call.request
     assert isinstance(request, ToolRequest)
@@ -50,7 +51,7 @@ def _error(text: str) -> Plan:
 
 
 def tool_plan(turn: ToolTurn, limits: Limits) -> Plan:
-    """A tool's turn as steps: the effect first, so that it may happen and the answer be lost."""
+    """A tool's turn as steps. The effect comes first, so that it remains if the answer is lost."""
     steps: list[Step] = [Effect(turn.effect, turn.key)] if turn.effect else []
     if turn.hang is True:
         return (*steps, Wait(int(limits.virtual_s * 1000) + 1), STOP)
@@ -62,14 +63,15 @@ def tool_plan(turn: ToolTurn, limits: Limits) -> Plan:
 
 
 SPREAD_MS = 40
-"""Within so many milliseconds the calls of one answer are answered, in an order that is drawn."""
+"""The time, in milliseconds, within which the calls of one answer are answered, in a random
+order."""
 
 
 def spread(plan: Plan, history: History, call: Call, draws: Draws) -> Plan:
     """The plan with a short wait before its answer, if the model asked for several calls at once.
 
-    An agent that runs them side by side gets their answers in another order with another seed; one
-    that runs them in turn waits a little. A plan that waits by itself stays as it is.
+    An agent that runs them in parallel gets their answers in an order that depends on the seed. An
+    agent that runs them one by one waits a little. A plan with its own wait stays unchanged.
     """
     answer = plan[-1] if plan else None
     if not isinstance(answer, Answer) or any(isinstance(step, Wait) for step in plan):
@@ -81,9 +83,9 @@ def spread(plan: Plan, history: History, call: Call, draws: Draws) -> Plan:
 
 
 def meant_call(history: History, names: ToolNames, request: ToolRequest, session: str) -> str:
-    """The id of the model's call; a new one, `call_N`, where the model asked for none of it.
+    """The id of the model's call; a new id, `call_N`, if the model made no such call.
 
-    An id that stands several times in the answer is open until so many calls of it have run.
+    An id that occurs several times in the answer is open until that many calls with it have run.
     """
     past = history.past
     uses = list(_last_uses(history, session or past.working_session))
@@ -100,7 +102,7 @@ def meant_call(history: History, names: ToolNames, request: ToolRequest, session
 
 
 def _runs_since_answer(history: History) -> Iterator[str]:
-    """The ids of the calls of tools since the last answer of the model that asked for some."""
+    """Yield the ids of the tool runs since the last model answer with tool calls."""
     for event in reversed(history.events):
         if isinstance(event, Answered) and event.seam == "model" and event.blocks:
             return

@@ -51,17 +51,17 @@ from harness.core.values.plans import (
 from harness.core.values.tool_names import ToolNames
 
 REFUSALS_MOST = 100
-"""How many refused requests a history records."""
+"""The largest number of refused requests that a history records."""
 
 
 class Transition:
-    """One run's state: its history, and what reads, scripts, bends and writes.
+    """The state of one run: its history, and the parts that read, script, change and write.
 
-    `look` is called before each call and records what changed in the session store; whoever knows
-    the store sets it, and does its IO there. `at_ms` comes with every call. Calls must not overlap:
-    a door that serves several connections holds a lock. `paths` are the model's endpoints.
-    `polled`: the agent looks for cancels. `tools_taken`: it looks at the tools. `stored` is what
-    the agent's session holds already.
+    `look` is called before each call and records changes in the session store. The room that knows
+    the store sets it and does the IO. `at_ms` comes with every call. Calls must not overlap, so a
+    transport with several connections holds a lock. `paths` are the model's endpoints. `polled`:
+    the agent polls for cancels. `tools_taken`: it listed the tools. `stored` holds the seeded
+    messages of the agent's session.
     """
 
     def __init__(
@@ -105,19 +105,19 @@ class Transition:
         return self._model.answer(call, reading, self._limit(call), endpoint)
 
     def provider(self, asked: ProviderRequest, received: Received) -> Plan:
-        """Answer a question for facts, which is no turn of the script."""
+        """Answer a request for facts, which is not a turn of the script."""
         self.look(received.at_ms)
         session = received.session or self.history.past.working_session
         call, facts = self._provider.call(asked, received, session)
         return self._provider.answer(call, facts, self._limit(call), self._endpoint(received.path))
 
     def _endpoint(self, path: str) -> Endpoint | None:
-        if self._hosted is None or path == self.paths[0]:  # the API's own, which nearly all ask
+        if self._hosted is None or path == self.paths[0]:  # the API's own path, the common case
             return None
         return self._hosted.endpoint(path)
 
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
-        """Run a scripted tool; without an id it is the call of the model that is meant."""
+        """Run a scripted tool; a request without an id belongs to the model's matching call."""
         self.tools_taken = True
         if not self.tools.known(request.name):
             meant = self._tool_names.meant_by(request.name)
@@ -136,8 +136,8 @@ class Transition:
     def next_inbound(self, at_ms: int, cancels: bool = False) -> Plan:
         """Give the agent its next message, after a wait if none is due yet, or the end.
 
-        A cancel of a turn that goes on comes here only with `cancels`; one between turns always
-        does, and a transport passes over it for an agent that takes messages alone.
+        A cancel of an open turn comes here only with `cancels`. A cancel between turns always comes
+        here; a transport skips it for an agent that takes only messages.
         """
         past = self.history.past
         entry = inbox.due(self.inbox, past, at_ms, busy=False, cancels=cancels)
@@ -159,8 +159,8 @@ class Transition:
         return self._taken(call, (*wait, Answer(Delivered(inbound))))
 
     def cancelled_in_turn(self, session: str, at_ms: int) -> bool:
-        """As `cancelled`, for an agent that is told as soon as there is a cancel: between turns
-        there is nothing to tell."""
+        """Like `cancelled`, for an agent that is notified of a cancel at once; False between
+        turns."""
         self.polled = True
         is_open = bool(self.history.past.open_inbound(session))
         return is_open and self.cancelled(session, at_ms, pushed=True)
@@ -183,7 +183,7 @@ class Transition:
         return True
 
     def outbox(self, request: OutboxRequest, at_ms: int, session: str = "") -> Plan:
-        """Take what the agent says to the user."""
+        """Accept a message from the agent to the user."""
         call = self._call("outbox", session or self.history.past.working_session, at_ms, request)
         self._record(call)
         return self._taken(call, (Answer(Accepted()),))
@@ -196,8 +196,8 @@ class Transition:
         at_ms: int,
         session: str = "",
     ) -> Plan:
-        """Let the agent open, read or write its store. `records` are what is stored or written, in
-        the store's bytes, `messages` those among them that are written."""
+        """Let the agent open, read or write its store. `records` holds the stored or written rows
+        as bytes of the store; `messages` holds the written ones."""
         rows = tuple([self.history.note(message, at_ms) for message in messages])
         request = msgspec.structs.replace(request, rows=rows)
         call = self._call("store", session or self.history.past.working_session, at_ms, request)
@@ -207,7 +207,7 @@ class Transition:
     def refused(self, status: int, text: str, request: str, at_ms: int) -> None:
         """Record a request that a server refused, of a run that has begun.
 
-        After `REFUSALS_MOST` of them no more are recorded: a stranger may send any number.
+        At most `REFUSALS_MOST` are recorded, because a foreign client may send any number.
         """
         self._refusals += 1
         if self.history.events and self._refusals <= REFUSALS_MOST:
@@ -228,7 +228,8 @@ class Transition:
         return name if most is not None and calls > most else ""
 
     def _taken(self, call: Call, plan: Plan) -> Plan:
-        """The inbox and the outbox have no words for a limit, so there it stops the run."""
+        """The plan for an inbox or outbox call. These seams have no answer for a limit, so a limit
+        stops the run."""
         if limit := self._limit(call):
             return self._answer(call, (STOP,), error=f"limit.{limit}")
         return self._answer(call, plan)
@@ -259,4 +260,4 @@ class Transition:
 
 
 def _unseen(at_ms: int) -> None:
-    """A run whose store the harness cannot read."""
+    """The `look` of a run whose store the harness cannot read."""

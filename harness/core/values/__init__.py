@@ -1,1 +1,1 @@
-"""Plain values that all else is made of: messages, calls, plans, findings."""
+"""The plain values of all rooms: messages, calls, plans, findings."""

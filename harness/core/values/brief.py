@@ -17,17 +17,16 @@ from harness.core.values.messages import Json
 
 
 class ToolError(Exception):
-    """A tool failed; the text is what the model should be told."""
+    """A tool failed; the text is the error message for the model."""
 
 
 class Tool(msgspec.Struct, frozen=True):
     """A tool of the scenario. `call(input, id=...)` crosses the tool seam.
 
-    `id` is the model's id of the call; without it the run belongs to the first open call of that
-    name, one with this input if there is one. It returns text or a list of content blocks, or
-    raises `ToolError`. A tool that is scripted to raise something else raises that; one that hangs
-    blocks on the run's clock, for `timeout_s` seconds if the caller sets them, and then raises
-    `TimeoutError`.
+    `id` is the model's id of the call. Without it the run belongs to the first open call with that
+    name, preferably with the same input. It returns text or a list of content blocks, or raises
+    `ToolError`. A script may make it raise another exception, or hang. A hanging tool blocks on the
+    run's clock, for `timeout_s` seconds if the caller sets them, and then raises `TimeoutError`.
     """
 
     name: str
@@ -43,11 +42,11 @@ class BriefClock(Protocol):
         """Milliseconds since the run began."""
 
     def sleep(self, seconds: float, /) -> None:
-        """Wait; in virtual time this passes at once and is recorded."""
+        """Wait; in virtual time the wait ends at once and is recorded."""
 
 
 class Brief(Protocol):
-    """What a target is given; see the contract for each member."""
+    """The object that a target receives."""
 
     session_dir: PurePath
     clock: BriefClock
@@ -66,16 +65,16 @@ class Brief(Protocol):
         """A client of the SDK of this name whose every request crosses the model seam."""
 
     def async_anthropic(self, **settings: Any) -> Any:
-        """An async client of that SDK, likewise."""
+        """An async client of that SDK, on the same seam."""
 
     def openai(self, **settings: Any) -> Any:
         """A client of the SDK of this name whose every request crosses the model seam."""
 
     def async_openai(self, **settings: Any) -> Any:
-        """An async client of that SDK, likewise."""
+        """An async client of that SDK, on the same seam."""
 
     def inbox(self, *, cancels: bool = False) -> Iterator[Inbound]:
-        """The inbound messages, until the scenario has no more; with `cancels` cancels too."""
+        """The inbound messages, until the scenario has no more; with `cancels`, also cancels."""
 
     def cancelled(self, session: str = "main") -> bool:
         """Whether the user has cancelled the turn that the session works on."""

@@ -1,4 +1,4 @@
-"""Calls: what crosses a seam from the agent to the world.
+"""Calls: the values that cross a seam from the agent to the world.
 
 A recorded model request names the call that it continues (`after`), how many messages it keeps, and
 the digests of the rest. So its size stays constant as the run grows. A `Call` has values in place
@@ -25,9 +25,9 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False, tag="model", omit_defa
     """A request to the model. `system` and `tools` are digests of values in the history.
 
     The messages are the first `keep` of the call `after`, then `messages` (digests). `stateful`:
-    the provider holds earlier ones that were not seen. `settings` is the digest of the body's other
-    fields, and `header_set` numbers the headers: both tell only whether two requests are alike.
-    `unread`: the body, or the conversation that it continues, cannot be read.
+    the provider holds earlier messages that the harness did not see. `settings` is the digest of
+    the body's other fields, and `header_set` numbers the headers; both serve only to compare
+    requests. `unread`: the body, or the conversation that it continues, is unreadable.
     """
 
     model: str
@@ -68,9 +68,9 @@ class ToolRequest(msgspec.Struct, frozen=True, gc=False, tag="tool", omit_defaul
 class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defaults=True):
     """The agent asks for the next inbound message, which ends the turn of the one before.
 
-    `poll`: it only looks, in the middle of a turn, whether the user has cancelled. `cancels`: it
-    takes cancels and disconnects here too; without it a cancel between turns is passed over.
-    `pushed`: it was told of a cancel the moment that it came, and did not ask by itself.
+    `poll`: it only checks, during a turn, whether the user has cancelled. `cancels`: it takes
+    cancels and disconnects here too; otherwise a cancel between turns is skipped. `pushed`: the
+    harness notified it of a cancel at once, without a request of the agent.
     """
 
     poll: bool = False
@@ -79,7 +79,8 @@ class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defa
 
 
 class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_defaults=True):
-    """The agent says something to the user. `status` is its own word for how the turn went."""
+    """A message from the agent to the user. `status` is the agent's own word for the outcome of the
+    turn."""
 
     kind: OutboundKind
     text: str
@@ -116,10 +117,10 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Received(msgspec.Struct, frozen=True, gc=False):
-    """A model request as the door got it: bytes, and what stands around them.
+    """A model request as the transport received it: the body's bytes, with path, headers and time.
 
-    `timeout_ms` is how long the client waits for one read, None when it does not say. `query` is
-    what stands behind the path.
+    `timeout_ms` is how long the client waits for one read, None if it is unknown. `query` is the
+    query of the URL.
     """
 
     path: str
@@ -135,7 +136,7 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     """A call as a script or a fault sees it.
 
     `n` counts the calls of this session on this seam from 1. For a model call `messages`, `system`
-    and `tools` are the whole request, `settings` what else stands in its body, `tokens` its size.
+    and `tools` are the whole request, `settings` the other fields of its body, `tokens` its size.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""The values that a type allows, for the message about another one."""
+"""The values that a type allows, for the message about a wrong value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ENUM = re.compile(r"Invalid enum value (?P<value>.*?)(?: - at `.*`)?\Z", re.DOT
 
 
 def wrong_choice(error: str, kind: inspect.Type) -> str:
-    """The message of msgspec with the values that a type allows; "" for another mistake.
+    """The message of msgspec with the values that a type allows; "" for any other error.
 
     >>> wrong_choice("Invalid enum value 'opn'", inspect.type_info(Literal["strict", "open"]))
     "'opn' is none of open, strict"
@@ -36,7 +36,7 @@ def none_of(value: str, known: Iterable[str]) -> str:
 
 
 def _literals(kind: inspect.Type) -> Iterator[Any]:
-    """The values of a literal, and of its alternatives in words; none for another type."""
+    """The values of a literal type, also within a union; empty for any other type."""
     options = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
     if any(isinstance(option, inspect.LiteralType) for option in options):
         for option in options:

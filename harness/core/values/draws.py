@@ -1,7 +1,7 @@
 """Randomness, drawn by name.
 
-Each draw has a generator keyed by the seed, the drawing part and the call. So a new fault moves no
-other draw, and a seed means the same on every machine and `PYTHONHASHSEED`.
+Each draw has a generator keyed by the seed, the drawing part and the call. So a new fault changes
+no other draw, and a seed gives the same draws on every machine and with every `PYTHONHASHSEED`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Draws:
         return blake2b(text.encode(), digest_size=16).digest()
 
     def random(self, *names: str) -> random.Random:
-        """A generator of its own for `names`: the same names, the same draws."""
+        """A separate generator for `names`: equal names give equal draws."""
         return random.Random(int.from_bytes(self._key(*names), "big"))
 
     def identifier(self, prefix: str, *names: str) -> str:

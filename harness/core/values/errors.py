@@ -1,7 +1,8 @@
-"""Errors, split by whose fault they are.
+"""Errors, divided by their cause: the user or the harness.
 
-`InputError` is the user's: it says what, where and what to do, and gives exit status 2.
-`HarnessError` is ours. An agent's errors are data in the history, never exceptions here.
+An `InputError` is a mistake of the user: its text says what, where and what to do, and the exit
+status is 2. A `HarnessError` is a failure of the harness. An agent's errors are data in the
+history, never exceptions here.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ import difflib
 from collections.abc import Iterable
 
 NEAREST_MOST, NAMES_MOST = 3, 10
-"""How many names a message offers: those that are near, and all where none is."""
+"""The largest number of names in a message: the near names, or all names if none is near."""
 
 
 class HarnessError(Exception):
-    """The harness itself cannot go on; never the agent's fault (exit status 3)."""
+    """The harness itself cannot continue; never the agent's fault (exit status 3)."""
 
 
 class InputError(Exception):
     """A file, flag or name that the user gave cannot be used (exit status 2).
 
-    `place` is where: a file with line and key, a flag, a name. The text is one line.
+    `place` is the location: a file with line and key, a flag, a name. The text is one line.
     """
 
     def __init__(self, what: str, place: str = "") -> None:
@@ -28,15 +29,15 @@ class InputError(Exception):
         super().__init__(f"{place}: {what}" if place else what)
 
     def within(self, whole: str) -> InputError:
-        """The same mistake with its file, or another whole, before the place; once is enough."""
+        """The same error with its file, or another container, before the place; added only once."""
         if whole and (self.place == whole or self.place.startswith(f"{whole}: ")):
             return self
         return InputError(self.what, ": ".join(filter(None, (whole, self.place))))
 
 
 class PackageMissing(InputError):
-    """A run needs an optional package that is not installed; `extra` is ours that
-    installs it, `user` the part that needs it."""
+    """A run needs an optional package that is not installed; `extra` is the extra of loop-harness
+    that installs it, and `user` the part that needs it."""
 
     def __init__(self, package: str, extra: str, user: str = "", place: str = "") -> None:
         self.package, self.extra, self.user = package, extra, user
@@ -45,13 +46,14 @@ class PackageMissing(InputError):
 
 
 class Inapplicable(InputError):
-    """A run asks for what the target cannot be given; the run is then not applicable."""
+    """A run needs something that the target cannot get; the run is then not applicable."""
 
 
 class RunStopped(BaseException):
     """Ends a Python target from inside a seam, past everything that catches `Exception`.
 
-    Raised when a target goes on calling after a limit was answered, and on real time running out.
+    Raised when a target continues to call after the answers at a limit, and when real time runs
+    out.
     """
 
 
@@ -66,7 +68,7 @@ class PassedLimit(RunStopped):
 def nearest(name: str, known: Iterable[str]) -> str:
     """The end of a message for a mistyped `name`: the nearest known ones, at most three.
 
-    With no more than ten names to choose from, all of them are told where none is near.
+    If no name is near and at most ten names are known, the text lists all of them.
     """
     choices = sorted(known)
     close = difflib.get_close_matches(name, choices, n=NEAREST_MOST, cutoff=0.6)

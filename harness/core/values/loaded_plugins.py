@@ -1,7 +1,7 @@
 """The plug-ins of this process: user modules that bring parts.
 
-This is the only process-wide plug-in state. `harness.plugins` sets it once, when a face or a worker
-starts; each room finds its own parts in the modules.
+This is the only process-wide plug-in state. `harness.plugins` sets it once, when a command, a test
+session or a worker starts; each room finds its own parts in the modules.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Plugin(msgspec.Struct, frozen=True):
 
 
 _ALIKE = 0.75
-"""How much alike two prefixes are when one is the other with a slip of the pen."""
+"""The similarity of two prefixes from which one counts as a typing error of the other."""
 
 _loaded: tuple[Plugin, ...] = ()
 
@@ -56,10 +56,10 @@ def set_loaded(plugins: tuple[Plugin, ...]) -> None:
 
 
 def unknown_name(name: str, known: Iterable[str]) -> str:
-    """The end of a message for a name that no part has: the nearest names, and what is missing.
+    """The end of a message for an unknown name: the nearest names, and the missing plug-in if any.
 
-    The name of a plug-in's part begins with the prefix of the plug-in. Where no known name begins
-    with it or with something like it, the message says that no plug-in of that prefix is loaded.
+    The name of a plug-in's part begins with the prefix of the plug-in. If no known name has this or
+    a similar prefix, the message says that no plug-in with that prefix is loaded.
     """
     names = list(known)
     hint = nearest(name, names)

@@ -1,6 +1,6 @@
 """Names of this machine that several rooms know: the hosts of loopback, and our scratch folders.
 
-A comparison of two runs leaves them out, and what writes or reads them stands in other rooms.
+A comparison of two runs ignores them, and other rooms write or read them.
 """
 
 from __future__ import annotations
@@ -9,4 +9,4 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 """The hosts of a URL that leads to this machine."""
 
 SCRATCH_PREFIX = "loop-harness-"
-"""How the name of each temporary folder of ours begins."""
+"""The beginning of the name of each temporary folder of the harness."""

@@ -2,7 +2,7 @@
 
 `Opaque` keeps every field of an unknown block, so a message survives a round trip. Providers leave
 out `cache_control`, so a digest stays the same when the cache mark moves. The values hold no
-cycles: `gc=False` saves the garbage collector the walk.
+cycles, so `gc=False` spares the garbage collector the walk.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Json: TypeAlias = Any
 """Any JSON value, as msgspec decodes it."""
 
 Role: TypeAlias = str
-"""`user`, `assistant`, `system`, or what a recording really says."""
+"""`user`, `assistant`, `system`, or any other role of a recording."""
 
 Side = Literal["user", "assistant", "tool", "system"]
 
 
 class Text(msgspec.Struct, frozen=True, gc=False, tag="text", omit_defaults=True):
-    """Visible text. `extra` holds what else the wire said of it (citations)."""
+    """Visible text. `extra` holds the block's other fields on the wire (citations)."""
 
     text: str
     extra: dict[str, Json] = {}
@@ -39,7 +39,7 @@ class Thinking(msgspec.Struct, frozen=True, gc=False, tag="thinking", omit_defau
 
 
 class ToolUse(msgspec.Struct, frozen=True, gc=False, tag="tool_use", omit_defaults=True):
-    """A call that the model asks for. `input` is what the wire said, be it an object or not."""
+    """A call that the model requests. `input` is the input on the wire, of any JSON type."""
 
     id: str
     name: str
@@ -73,7 +73,7 @@ Block: TypeAlias = Text | Thinking | ToolUse | ToolResult | Opaque
 
 
 class Message(msgspec.Struct, frozen=True, gc=False):
-    """One message: who says what."""
+    """One message: a role and its blocks."""
 
     role: Role
     blocks: tuple[Block, ...] = ()
@@ -103,16 +103,16 @@ class ToolSpec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The names that a call must give; empty when the tool can be called with `{}`."""
+        """The required names of the input; empty if the tool can be called with `{}`."""
         names = self.input_schema.get("required")
         return tuple(names) if isinstance(names, (list, tuple)) else ()
 
 
 def builtin(value: Json) -> Json:
-    """A value as JSON values of the built-in classes: frameworks hand over subclasses
-    of str, int, list and dict, which are what they look like.
+    """A value as JSON values of the built-in classes: frameworks pass subclasses of str, int, list
+    and dict, which are converted.
 
-    Raises TypeError for what is no JSON value.
+    Raises TypeError for a value that is not JSON.
     """
     match value:
         case None | bool():
@@ -127,19 +127,19 @@ def builtin(value: Json) -> Json:
             return {builtin(key): builtin(part) for key, part in value.items()}
         case list() | tuple():
             return [builtin(part) for part in value]
-    raise TypeError(f"loop-harness: {type(value).__name__} is no JSON value; pass text or JSON")
+    raise TypeError(f"loop-harness: {type(value).__name__} is not a JSON value; pass text or JSON")
 
 
 _sorted_json = msgspec.json.Encoder(order="sorted", enc_hook=builtin).encode
 
 _MALFORMED = b"\xff"
-"""A byte that no JSON has."""
+"""A byte that JSON text never contains."""
 
 
 def printable(value: Json) -> Json:
     """A value as plain JSON, with each lone surrogate written out as its escape.
 
-    Half an emoji is no Unicode text and fits into no file; a provider can send it all the same,
+    Half an emoji is not Unicode text and cannot be written to a file. A provider can still send it,
     escaped, and it is data about the run.
     """
     match value:
@@ -170,8 +170,8 @@ def digest(value: Json) -> str:
 def named(value: Json) -> tuple[str, bool]:
     """The digest, and whether the value is malformed: it holds half of a surrogate pair.
 
-    What stands in the file for such a value is the escape, which a well-formed text may spell out
-    too; so its digest is another one.
+    A file holds the escape of such a value, and a well-formed text may spell out the same escape.
+    So a malformed value has a different digest.
     """
     try:
         return blake2b(_sorted_json(value), digest_size=10).hexdigest(), False
@@ -181,7 +181,7 @@ def named(value: Json) -> tuple[str, bool]:
 
 
 def is_malformed(body: bytes) -> bool:
-    """Whether a body is JSON but for half of a surrogate pair, which Python's reader lets pass."""
+    """Whether a body is JSON except for half of a surrogate pair, which Python's reader accepts."""
     try:
         return named(json.loads(body))[1]
     except (ValueError, RecursionError):
@@ -206,8 +206,8 @@ def results(*blocks: ToolResult) -> Message:
 def side(message: Message) -> Side:
     """Whose turn a message belongs to.
 
-    Tool results count as the user's when they stand in a user message; a message of role `tool` or
-    `function` is a side of its own.
+    Tool results count as the user's if they are in a user message; a message of role `tool` or
+    `function` is a separate side.
     """
     return _SIDES.get(message.role, "user")
 

@@ -1,7 +1,7 @@
 """The size of a picture in pixels, read from the first bytes of its file.
 
 Providers take four formats: PNG, JPEG, GIF and WebP (extended, lossy and lossless). Tests often use
-made-up bytes; a head without a size has none.
+made-up bytes, so a head may have no size.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import binascii
 import struct
 
 HEAD_CHARACTERS = 88_000
-"""How much of a base64 text is decoded. A JPEG's size may stand behind a full EXIF segment."""
+"""The number of characters of a base64 text to decode. A JPEG's size may come after a full EXIF
+segment."""
 
 _START_OF_FRAME = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The JPEG segments that begin a frame, and so hold its size."""
 
 
 def base64_pixels(text: str) -> tuple[int, int] | None:
-    """Width and height of the picture in a base64 text; None when it does not say."""
+    """Width and height of the picture in a base64 text; None if they are unknown."""
     try:
         head = base64.b64decode(text[: len(text) // 4 * 4][:HEAD_CHARACTERS], validate=True)
     except (binascii.Error, ValueError):
@@ -27,9 +28,9 @@ def base64_pixels(text: str) -> tuple[int, int] | None:
 
 
 def pixels(head: bytes) -> tuple[int, int] | None:
-    """Width and height of the picture whose file begins with `head`; None when it does not say.
+    """Width and height of the picture whose file begins with `head`; None if they are unknown.
 
-    A head that ends before the size has none. No bytes raise an error.
+    A head that ends before the size has no size. The function raises no error for any bytes.
     """
     try:
         return _pixels(head)
@@ -38,7 +39,7 @@ def pixels(head: bytes) -> tuple[int, int] | None:
 
 
 def _pixels(head: bytes) -> tuple[int, int] | None:
-    """Raises struct.error or IndexError where the head ends too early."""
+    """Read the size. Raises struct.error or IndexError if the head ends too early."""
     if head.startswith(b"\x89PNG"):
         width, height = struct.unpack_from(">II", head, 16)
         return width, height
@@ -52,13 +53,13 @@ def _pixels(head: bytes) -> tuple[int, int] | None:
 
 def _webp(head: bytes) -> tuple[int, int] | None:
     match head[12:16]:
-        case b"VP8X":  # 24 bits each, less one
+        case b"VP8X":  # 24 bits each, minus one
             low, high, low_height, high_height = struct.unpack_from("<HBHB", head, 24)
             return 1 + low + (high << 16), 1 + low_height + (high_height << 16)
         case b"VP8 ":  # 14 bits each; the two bits above are a scale
             width, height = struct.unpack_from("<HH", head, 26)
             return width & 0x3FFF, height & 0x3FFF
-        case b"VP8L":  # 14 bits each, less one, behind one another
+        case b"VP8L":  # 14 bits each, minus one, without padding
             (bits,) = struct.unpack_from("<I", head, 21)
             return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
     return None

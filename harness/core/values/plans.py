@@ -1,8 +1,7 @@
 """Plans: how an answer is carried out, step by step.
 
 A script gives a value, a fault changes the plan, a provider writes bytes, a transport runs the
-steps. A transport needs only these eight steps, so all that happens to an agent can be recorded and
-replayed.
+steps. A transport needs only these eight steps, so a recording of the steps can replay a run.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from harness.core.values.messages import Block, Json
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What the model says. `usage` overrides the counted one, key by key; `extra` are more fields
-    of the message, by the wire's names (`stop_details`, `stop_sequence`)."""
+    """A reply of the model. `usage` overrides the counted usage, key by key. `extra` holds more
+    fields of the message, by the wire's names (`stop_details`, `stop_sequence`)."""
 
     blocks: tuple[Block, ...] = ()
     stop: str | None = "end_turn"
@@ -43,8 +42,8 @@ class ApiError(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 class Recorded(msgspec.Struct, frozen=True, gc=False):
     """An answer of a cassette: sent as it was, parsed only for the history.
 
-    `pieces`, where its times are played, are those in which the body came: bytes, and the
-    milliseconds before them. `cut` says how it broke off: `reset`, or `broken` in any other way.
+    `pieces` is set if its times are played: the number of bytes of each piece of the body, and the
+    milliseconds before it. `cut` tells how it broke off: `reset`, or `broken` in any other way.
     """
 
     status: int
@@ -57,9 +56,9 @@ class Recorded(msgspec.Struct, frozen=True, gc=False):
 class ToolAnswer(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What a tool returns: text or blocks, or an error text with `is_error`.
 
-    `how` is for a tool in the agent's own process. `input_changed`: it changes the input that it
-    was given, now and when it is called again. `changed_later`: it changes what it returned when it
-    is called again. `endless`: it returns the content again and again without an end.
+    `how` is for a tool in the agent's own process. `input_changed`: it changes its input object,
+    now and at the next call. `changed_later`: it changes its returned object at the next call.
+    `endless`: it returns an iterator that repeats the content without an end.
     """
 
     content: Json = ""
@@ -68,27 +67,27 @@ class ToolAnswer(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Delivered(msgspec.Struct, frozen=True, gc=False):
-    """What the inbox gives: a message, or None when there are no more."""
+    """The answer of the inbox: a message, or None at the end."""
 
     inbound: Inbound | None
 
 
 class Accepted(msgspec.Struct, frozen=True, gc=False):
-    """The outbox took the text."""
+    """The outbox accepted the text."""
 
 
 class Kept(msgspec.Struct, frozen=True, gc=False):
-    """The store has done what it was asked, and says so.
+    """The store confirms an operation.
 
-    A write that is `synced` outlives a failure of the machine. An `unsynced` one outlives a kill of
-    the process and no more; an `uncommitted` one outlives neither.
+    A `synced` write survives a failure of the machine. An `unsynced` write survives only a kill of
+    the process. An `uncommitted` write survives neither.
     """
 
     how: Literal["synced", "unsynced", "uncommitted"] = "synced"
 
 
 class Facts(msgspec.Struct, frozen=True, gc=False):
-    """What the provider answers to a question for facts: the whole JSON body."""
+    """The provider's answer to a request for facts: the whole JSON body."""
 
     body: dict[str, Json]
 
@@ -104,7 +103,7 @@ class Head(msgspec.Struct, frozen=True, gc=False):
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False, tag="answer"):
-    """A value that the wire has not written yet, or that needs no wire (tools, inbox)."""
+    """A value that the wire has not encoded yet, or that needs no wire (tools, inbox)."""
 
     value: Value
 
@@ -129,9 +128,9 @@ class Close(msgspec.Struct, frozen=True, gc=False, tag="close"):
 
 
 class Raise(msgspec.Struct, frozen=True, gc=False, tag="raise"):
-    """The seam fails: `stop` (the run is over), a tool's error, or an error of the way.
+    """The seam fails: `stop` (the run is over), a tool's error, or a transport error.
 
-    Those of the way are `timeout`, `connect`, `dns`, `connect_timeout` and `write_timeout`.
+    Transport errors are `timeout`, `connect`, `dns`, `connect_timeout` and `write_timeout`.
     """
 
     error: str
@@ -139,7 +138,7 @@ class Raise(msgspec.Struct, frozen=True, gc=False, tag="raise"):
 
 
 class Effect(msgspec.Struct, frozen=True, gc=False, tag="effect"):
-    """The outside world changes: what a tool does, with its idempotency key if it has one."""
+    """The outside world changes: a tool's effect, with its idempotency key if it has one."""
 
     name: str
     key: str = ""
@@ -155,8 +154,8 @@ class Jump(msgspec.Struct, frozen=True, gc=False, tag="jump"):
 class Kill(msgspec.Struct, frozen=True, gc=False, tag="kill"):
     """The target is ended with SIGKILL here.
 
-    When the machine fails with it, what the store has not synced is `lost`, or only its end is
-    left (`reordered`); a process alone takes nothing with it (`kept`).
+    If the machine fails too, the unsynced writes of the store are `lost`, or only the last of them
+    are left (`reordered`). If only the process ends, all writes are `kept`.
     """
 
     unsynced: Literal["kept", "lost", "reordered"] = "kept"
@@ -167,14 +166,14 @@ Plan: TypeAlias = tuple[Step, ...]
 
 
 class Sent(msgspec.Struct, frozen=True, gc=False, tag="send"):
-    """Sends without anything between them: how many, and their size."""
+    """Consecutive sends: their number, and their size in bytes."""
 
     count: int
     size_bytes: int
 
 
 class Returned(msgspec.Struct, frozen=True, gc=False, tag="answer"):
-    """A value that needed no bytes; the event has it in a field of its own."""
+    """A value without bytes; the event holds it in a separate field."""
 
 
 StepRecord: TypeAlias = Sent | Returned | Wait | Close | Raise | Effect | Jump | Kill
@@ -186,23 +185,23 @@ ENDINGS: frozenset[type[Step]] = frozenset({Close, Raise, Kill})
 
 
 DATA: Callable[[Send], bytes] = attrgetter("data")
-"""The bytes of a send; for the many plans of many sends, `map` is quicker than a loop."""
+"""Get the bytes of a send; for plans with many sends, `map` is faster than a loop."""
 
 _SEND: frozenset[type[Step]] = frozenset({Send})
 
 
 def only_sends(plan: Plan) -> TypeGuard[tuple[Send, ...]]:
-    """Whether the plan sends bytes and does nothing else, as nearly every one does."""
+    """Whether the plan only sends bytes, as most plans do."""
     return _SEND.issuperset(map(type, plan))
 
 
 def is_whole(plan: Plan) -> bool:
-    """Whether everything the plan has to say leaves the door."""
+    """Whether the whole content of the plan is sent."""
     return ENDINGS.isdisjoint(map(type, plan))
 
 
 def is_consumed(scripted: Plan, bent: Plan, carried: Plan) -> bool:
-    """Whether the script's turn is over: what it says, as value faults bent it, leaves whole.
+    """Whether the script's turn is over: its content, after value faults, is sent completely.
 
     An error in place of the answer, or an end that the script did not ask for, leaves the turn
     for the next call.
@@ -220,7 +219,7 @@ def _ends(plan: Plan) -> Plan:
 
 
 def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:
-    """The plan as a client lives through it that gives up after `timeout_ms` of silence."""
+    """The plan up to the point at which a client gives up, after `timeout_ms` of silence."""
     if timeout_ms is None or Wait not in map(type, plan):
         return plan
     lived: list[Step] = []
@@ -235,7 +234,7 @@ def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:
 
 
 def waited_ms(records: Iterable[StepRecord]) -> int:
-    """How long the steps wait together."""
+    """The total wait of the steps, in milliseconds."""
     return sum(record.ms for record in records if isinstance(record, Wait))
 
 

@@ -1,7 +1,7 @@
-"""The profile: what an agent under test is, as data.
+"""The profile: a description of an agent under test, as data.
 
-A capability is a connection that an agent has or lacks, never a quality. A profile stands in the
-configuration or in a file of its own, and in the first event of a history.
+A capability is a connection that an agent has or lacks, never a quality. A profile is in the
+configuration or in a separate file, and in the first event of a history.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ Results: TypeAlias = Literal["blocks", "text"]
 """How an agent sends results of tools: as blocks of the API, or as text of the user."""
 
 Cancel: TypeAlias = Literal["ask", "sigint"]
-"""How a program is told that the user has cancelled its turn."""
+"""How a program learns that the user has cancelled its turn."""
 
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 """The names of all capabilities."""
 
 
 class Connections(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run shows of an agent's connections.
+    """The evidence of one run about an agent's connections.
 
-    `needs` are the capabilities whose lack explains what the run shows, `used` those that the agent
-    used. `speaks` says whether it called the model on the run's wire; None where a crash, a hang or
-    a profile that declares the wire leaves that open.
+    `needs` holds the capabilities whose lack explains the run; `used` holds those that the agent
+    used. `speaks` tells whether it called the model on the run's wire. It is None if a crash or a
+    hang leaves that open, or if the profile declares the wire.
     """
 
     needs: tuple[Capability, ...] = ()
@@ -51,11 +51,11 @@ class Connections(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_CONNECTIONS = Connections()
-"""What a run shows of which nothing is known."""
+"""The evidence of a run about which nothing is known."""
 
 
 class Capabilities(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """What a profile declares of each capability: present, absent, or nothing (None)."""
+    """A profile's declaration of each capability: present, absent, or none (None)."""
 
     session: bool | None = None
     store: bool | None = None
@@ -69,20 +69,20 @@ class Capabilities(Strict, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ProfileLimits(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """The limits of a run that depend on the agent and its machine; None leaves the scenario's."""
+    """The limits of a run that depend on the agent and its machine; None keeps the scenario's."""
 
     real_s: Seconds | None = None
     memory_mb: FromOne | None = None
 
 
 class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """What an agent is.
+    """The description of an agent.
 
     `turn_ending_tools` end a turn when they are called. After `gives_up_after` failures in a turn
-    the agent ends it with an error. `results: text`: the agent sends results of
-    tools as text. `tool_names` maps a name of the scenario to the agent's; any other tool of the
-    scenario has `tool_prefix` before its name. `checks` are settings of checks, as in a scenario.
-    `cancel` says how a program is told of a cancel: it asks a URL, or gets SIGINT.
+    the agent ends it with an error. `results: text`: the agent sends results of tools as text.
+    `tool_names` maps a name of the scenario to the agent's; any other tool of the scenario has
+    `tool_prefix` before its name. `checks` are settings of checks, as in a scenario. `cancel` is
+    the way in which a program learns of a cancel: it polls a URL, or gets SIGINT.
     """
 
     target: str = ""
@@ -103,7 +103,8 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     keep: bool = False
 
     def declares(self, capability: Capability) -> bool | None:
-        """Whether the profile declares a capability present or absent; None if it says nothing."""
+        """Whether the profile declares a capability present or absent; None if it declares
+        neither."""
         stated: bool | None = getattr(self.capabilities, capability)
         if stated is None and capability == "streaming" and self.stream != "either":
             return self.stream == "always"
@@ -112,7 +113,7 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
         return stated
 
     def completed_by(self, known: Profile) -> Profile:
-        """This profile, with what `known` says where it says nothing."""
+        """This profile, with the values of `known` for fields that it does not set."""
         if known == NO_PROFILE:
             return self
         made = _completed(self, known)
@@ -141,12 +142,12 @@ def _completed(own: _S, known: _S) -> _S:
 
 
 NO_PROFILE = Profile()
-"""What is known of an agent of which nothing is said."""
+"""The default profile of an agent."""
 
 
 def profile_of(value: Json) -> Profile:
     """A profile from plain values, as a history keeps them.
 
-    Raises msgspec.ValidationError for what is no profile.
+    Raises msgspec.ValidationError for an invalid profile.
     """
     return msgspec.convert(value or {}, type=Profile)

@@ -1,7 +1,7 @@
-"""What a fault asks about a call's provider; the providers' packages give the values.
+"""The facts about a provider that faults need; the providers' packages give the values.
 
-The core names no provider. Faults that write a provider's bytes, or depend on how its SDK reads
-them, look here.
+The core names no provider. Faults that write a provider's bytes, or depend on its SDK's reading of
+them, use these values.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ def _no_events(body: Mapping[str, Json]) -> bytes:
 
 
 class ProviderTraits(msgspec.Struct, frozen=True):
-    """How a provider writes what only a fault makes it say, and what its SDK makes of it.
+    """The forms that a provider's answers take only under a fault, and the SDK's reading of them.
 
-    `endpoint` is the last part of the path, for relative redirects. `arguments` says what a call's
-    arguments are in a plain answer: an `object`, `json` text, or `text` that stands for itself.
-    `keep_alive` is the event that keeps a stream alive, b"" for none. `spent` is the error of a
-    spent budget, `requests_left` the header that counts the requests that are left, and
-    `output_count` the name of the output tokens in a usage. `event_prefix` begins the types of all
-    events. `error_event` writes an error in a stream from type and message, `hollow` an answer of
-    a model, plain or as a stream, whose content is null, and `outline` the first and the last
-    events of a stream that would say a plain body. The SDK drops events without a name
-    (`names_events`), and raises an error behind the terminal event (`reads_past_the_end`).
+    `endpoint` is the last part of the path, for relative redirects. `arguments` is the form of a
+    call's arguments in a plain answer: an `object`, `json` text, or free `text`. `keep_alive` is
+    the event that keeps a stream alive, b"" for none. `spent` is the error of a spent budget.
+    `requests_left` is the header with the number of remaining requests. `output_count` is the name
+    of the output tokens in a usage. `event_prefix` is the prefix of all event types. `error_event`
+    writes an error in a stream from type and message. `hollow` writes a model's answer with null
+    content, plain or as a stream. `outline` writes the first and the last events of a stream for a
+    plain body. `names_events`: the SDK drops events without a name. `reads_past_the_end`: the SDK
+    raises an error that comes after the terminal event.
     """
 
     endpoint: str = ""

@@ -1,4 +1,4 @@
-"""What every value that is read from a file is made of: strict structs, and numbers with bounds."""
+"""The types of all values that are read from a file: strict structs, and numbers with bounds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of all that is read from a file: unknown keys are errors."""
+    """The base of all structs that are read from a file: unknown keys are errors."""
 
     def __reduce__(self) -> tuple[Callable[[], Self], tuple[()]]:
-        """Pickled without what stands at its default.
+        """Pickle the struct without the fields that have their default.
 
-        `omit_defaults` leaves out a field whose value is the default itself, and not one that is
-        equal to it. So a value that came to a worker with all its fields would be written with
-        them, and its history would not be that of a run without workers.
+        `omit_defaults` leaves out a field only if its value is the default object itself, not an
+        equal value. Without this method, a worker would write all fields, and its history would
+        differ from a run without workers.
         """
         usual = _defaults(type(self))
         values = ((name, getattr(self, name)) for name in self.__struct_fields__)

@@ -1,7 +1,7 @@
 """Files of a package, and its tables: tab-separated text, read and checked once.
 
-A cell of a list holds words separated by blanks, a cell of an object holds JSON; an empty cell is
-the default. Blank lines and lines that begin with `#` are comments.
+A list cell holds words separated by blanks; an object cell holds JSON; an empty cell means the
+default. Blank lines and lines that begin with `#` are comments.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ _Row = TypeVar("_Row", bound=msgspec.Struct)
 def table(package: str, name: str, row: type[_Row]) -> MappingProxyType[Any, _Row]:
     """The rows of a package's file by their first column, in the order of the file.
 
-    Raises InputError, with file and line, for a line that is no such row.
+    Raises InputError, with file and line, for an invalid row.
     """
     return parse(package_text(package, name), row, name)
 
 
 def package_text(package: str, name: str) -> str:
-    """The text of a file that a package brings."""
+    """The text of a file in a package."""
     data = pkgutil.get_data(package, name)
     assert data is not None, "the package is on a path that can be read"
     return data.decode()
 
 
 def parse(text: str, row: type[_Row], name: str) -> MappingProxyType[Any, _Row]:
-    """The rows that the text of a table holds; `name` is the file, for errors."""
+    """The rows of a table's text; `name` is the file, for errors."""
     (_, first), *lines = list(_lines(text)) or [(1, [""])]
     for column in first:
         if column not in row.__struct_encode_fields__:

@@ -1,7 +1,7 @@
 """The names that an agent has for the tools of a scenario.
 
-A profile says them. Without one, a tool that the agent took from an MCP server is known by the end
-of its name, `mcp__SERVER__NAME`.
+A profile gives them. Without a profile, a tool from an MCP server is recognised by the end of its
+name, `mcp__SERVER__NAME`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class ToolNames:
     def meant_by(self, name: str) -> str:
         """The scenario's name of the tool that the agent calls `name`.
 
-        A tool of the agent's own that has the name of one of the scenario's is told apart where the
-        profile names that one otherwise.
+        If the profile gives a scenario's tool another name, a tool with the original name is the
+        agent's own.
         """
         if name in self._meant:
             return self._meant[name]
@@ -39,7 +39,8 @@ class ToolNames:
         return f"the agent's own {name}" if name in self._agents else name
 
     def offered_as(self, name: str, offered: Iterable[str]) -> str:
-        """The agent's name of a tool of the scenario, by its profile or by what it offers."""
+        """The agent's name of a tool of the scenario, from its profile or from the offered
+        tools."""
         agent = self._agents.get(name, name)
         if agent != name or name not in self._agents:
             return agent

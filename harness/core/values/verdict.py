@@ -1,9 +1,9 @@
-"""The verdict: fail > unknown > pass, the worst wins.
+"""The verdict: fail > unknown > pass; the worst one counts.
 
-A finding is one broken rule with its events. One without a class is book-keeping and always fails a
-run; the others do from the class `fail_on` on. A check is not applicable when its seam is missing;
-it is listed, not counted. A run is unknown when no check applied or a check crashed, because a
-broken harness is never green.
+A finding is one broken rule with its events. A finding without a class is book-keeping and always
+fails a run. A finding with a class fails a run if the class is `fail_on` or worse. A check is not
+applicable if its seam is missing; it is listed, not counted. A run is unknown if no check applied
+or a check crashed, because a broken harness must not give a pass.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CLASSES: tuple[FindingClass, ...] = get_args(FindingClass)
 """The classes of findings, the worst one first."""
 
 FAIL_ON: FindingClass = "weakness"
-"""The class from which on findings fail a run, where nobody says another one."""
+"""The default class from which findings fail a run."""
 
 
 class CrashPlace(msgspec.Struct, frozen=True):
@@ -38,9 +38,9 @@ class CrashPlace(msgspec.Struct, frozen=True):
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """A broken rule: `code` is `check.rule`, `events` number the events that prove it.
 
-    `class_` is set by the judge; the finding of a plug-in may say its own. Book-keeping has none.
-    `follows` is the code of the finding that it follows from, which the judge sets too.
-    `place` is that of a crash in the user's code.
+    The judge sets `class_`; the finding of a plug-in may bring its own. Book-keeping has no class.
+    `follows` is the code of the finding that caused it; the judge sets it too. `place` is the
+    location of a crash in the user's code.
     """
 
     code: str
@@ -52,23 +52,23 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def check(self) -> str:
-        """The check that found it."""
+        """The name of its check."""
         return self.code.rpartition(".")[0] or self.code
 
     def fails(self, fail_on: FindingClass) -> bool:
-        """Whether it fails a run where findings from this class on do."""
+        """Whether it fails a run in which findings of this class and worse fail."""
         return not self.class_ or CLASSES.index(self.class_) <= CLASSES.index(fail_on)
 
 
 LackKind = Literal["", "declared", "unused", "wire", "package"]
-"""What a run lacks: a capability that the profile declares absent, or that no run used; a wire on
-which no run called the model; a package that is not installed."""
+"""The kind of a missing part: a capability that the profile declares absent, or that no run used; a
+wire without a model call; a package that is not installed."""
 
 
 class NotApplicable(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A check that could not be asked, and why; of a whole run `check` is `run`.
+    """A check that does not apply, and the reason; for a whole run `check` is `run`.
 
-    `missing` names what a run lacks, and `kind` says what that is.
+    `missing` names the missing part, and `kind` is its kind.
     """
 
     check: str
@@ -78,9 +78,9 @@ class NotApplicable(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the checks say of one history.
+    """The result of the checks for one history.
 
-    `findings` stand from the worst one on; those of a class below `fail_on` do not fail the run.
+    `findings` begin with the worst; findings of a class below `fail_on` do not fail the run.
     `known` are findings that the scenario declares as known defects: reported, not failing.
     `doubts` are the reasons for `unknown`.
     """
@@ -101,12 +101,12 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def below(self) -> tuple[Finding, ...]:
-        """The findings that are reported and do not make it fail."""
+        """The findings that are reported but do not make it fail."""
         return tuple(finding for finding in self.findings if not finding.fails(self.fail_on))
 
 
 def worst(*words: VerdictWord) -> VerdictWord:
-    """The worst of some verdicts; `unknown` of none."""
+    """The worst of several verdicts; `unknown` without any."""
     order: tuple[VerdictWord, ...] = ("fail", "unknown", "pass")
     return next((word for word in order if word in words), "unknown")
 

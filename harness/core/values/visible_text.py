@@ -1,7 +1,8 @@
-"""Text of strangers as it may be shown: what a terminal would obey is written out as its escape.
+"""Foreign text in a form that is safe to show: control characters become escapes.
 
 These are the control characters (C0, DEL, C1), the line and paragraph separators, and the marks
-that turn the direction of text around. The escapes are those of JSON, so JSON stays what it says.
+that turn the direction of text around. The escapes are those of JSON, so the meaning of JSON text
+does not change.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ _IN_TEXT, _IN_A_LINE = re.compile(f"[{_OBEYED}]"), re.compile(f"[{_OBEYED}\n]")
 
 
 def visible(text: str) -> str:
-    r"""`text` with its line feeds, and every other character that a terminal obeys written out.
+    r"""`text` with its line feeds; every other control character becomes an escape.
 
     >>> visible("a" + chr(27) + "[2J")
     'a\\u001b[2J'
@@ -22,7 +23,7 @@ def visible(text: str) -> str:
 
 
 def visible_line(text: str) -> str:
-    """`text` on one line: its line feeds are written out too, so that it cannot forge a line."""
+    """`text` on one line: its line feeds become escapes too, so that it cannot forge a line."""
     return _IN_A_LINE.sub(_escape, text)
 
 
@@ -30,8 +31,8 @@ _COMMAND, _OLD_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE), re.compile(r
 
 
 def without_commands(text: str) -> str:
-    r"""`text` in which GitHub Actions finds no workflow command: neither at the start of a line,
-    nor in the old form that counts anywhere.
+    r"""`text` without workflow commands of GitHub Actions, at the start of a line or in the old
+    form anywhere.
 
     >>> without_commands("  ::error::forged, ##[error]forged")
     '  \\u003a:error::forged, \\u0023#[error]forged'

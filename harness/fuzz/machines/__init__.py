@@ -1,1 +1,1 @@
-"""State machines: an agent with a session, or a store alone, is driven step by step."""
+"""State machines: they drive an agent with a session, or a store alone, step by step."""

@@ -1,9 +1,9 @@
-"""An agent in a thread of its own, driven one step at a time, until its end or death.
+"""Drives an agent in a thread of its own, one step at a time, until it ends or is killed.
 
 The agent pulls messages and the machine pushes steps, so the agent's thread waits in its inbox.
-Exactly one thread runs at a time. A step costs microseconds, where a replay costs a run.
+Exactly one thread runs at a time. A step takes microseconds, a replay a whole run.
 
-A death is an exception that no agent catches, after which the agent cannot reach the world.
+A kill is an exception that no agent catches. After it, the agent cannot reach the world.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ REAL_S = 30.0
 
 
 class Died(BaseException):
-    """The agent is killed here."""
+    """Kills the agent at this point."""
 
 
 class AgentThread:
-    """An agent in a thread. `live` runs in it; it parks in `wait` and goes on in `go_on`."""
+    """An agent in a thread. `live` runs in it; it stops in `wait` and continues in `go_on`."""
 
     def __init__(self, live: Callable[[], Any], clock: VirtualClock) -> None:
         self._live, self._clock = live, clock
@@ -58,17 +58,17 @@ class AgentThread:
         self.go_on()
 
     def wait(self) -> None:
-        """Called by the agent's side: stand still until there is something to do, or to die."""
+        """Wait, in the agent's thread, until there is work or a kill."""
         self._back.release()
         self._turn.acquire()
 
     def check(self) -> None:
-        """Called by the agent's side: the world is gone for an agent that dies."""
+        """Raise, in the agent's thread, for an agent that is being killed."""
         if self.is_dying:
             raise Died
 
     def die(self) -> None:
-        """Called by the agent's side: the agent is killed here."""
+        """Kill the agent, in its own thread."""
         self.is_dying = True
         raise Died
 

@@ -1,7 +1,7 @@
 """The world of an agent that is driven step by step: inbox, model, tools, store, agent threads.
 
-A message brings the model's turns about it, and drops unplayed ones of the message before. With no
-turn left, the model says "Done.".
+A message comes with the model's turns for it, and drops unplayed ones of the message before. With
+no turn left, the model says "Done.".
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ MANY = 1_000_000
 LIMITS = Limits(
     model_calls=MANY, tool_calls=MANY, outbox_calls=MANY, inbox_calls=MANY, virtual_s=1e9
 )
-"""A machine has a limited number of steps, so only an agent that never ends a turn needs a limit:
+"""A machine has a limited number of steps, so the only limit is for an agent that ends no turn:
 `CALLS_A_STEP`."""
 
 CALLS_A_STEP = 300
-"""Model calls in one step at which an agent counts as one that never ends its turn."""
+"""Model calls in one step after which an agent counts as one that does not end its turn."""
 
 Said = Turn | ApiError
 
 
 class GrowingScript:
-    """A script that grows; an error is what a call gets in place of an answer."""
+    """A script that grows; a scripted error replaces the answer to a call."""
 
     def __init__(self) -> None:
         self._said: deque[Said] = deque()
@@ -60,11 +60,11 @@ class GrowingScript:
         self.calls = 0
 
     def say(self, turns: Sequence[Said]) -> None:
-        """What the model says from now on, before it says "Done."."""
+        """Set the model's turns from now on, before it says "Done."."""
         self._said, self.calls = deque(turns), 0
 
     def reply(self, call: Call, past: Past) -> tuple[Value, int] | None:
-        """The answer that is due; None, the end of the script, after `CALLS_A_STEP` calls."""
+        """Return the next answer; None, the end of the script, after `CALLS_A_STEP` calls."""
         self.calls += 1
         if self.calls > CALLS_A_STEP:
             return None
@@ -80,7 +80,7 @@ class GrowingScript:
         return found and (found[0], next(self._numbers))
 
     def unplayed(self, past: Past) -> Iterator[str]:
-        """Nothing is owed."""
+        """Return no turns, because each turn is optional."""
         yield from ()
 
 
@@ -88,7 +88,7 @@ _NOTHING = Past()
 
 
 class ParkedBrief(InProcessBrief):
-    """A brief whose agent stands still in its inbox until there is a message for it."""
+    """A brief whose agent waits in its inbox until there is a message for it."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class ParkedBrief(InProcessBrief):
         self._world, self._place = world, place
 
     def inbox(self, *, cancels: bool = False) -> Iterator[Inbound]:
-        """The messages as they come; it ends when the world lets the agent go."""
+        """Yield the messages as they come; end when the world releases the agent."""
         while True:
             while not (self._world.is_due or self._world.is_closing or self._place().is_dying):
                 self._place().wait()
@@ -114,7 +114,7 @@ class ParkedBrief(InProcessBrief):
 
 
 class MachineWorld:
-    """What one example of a machine plays in. `close` it at the end.
+    """The world of one example of a machine. `close` it at the end.
 
     `store` names the agent's own store as READER:PATH, else it is the brief's, opened by `opener`.
     """
@@ -148,7 +148,7 @@ class MachineWorld:
 
     @property
     def history(self) -> History:
-        """What has happened."""
+        """The history so far."""
         return self.transition.history
 
     @property
@@ -159,11 +159,11 @@ class MachineWorld:
 
     @property
     def is_asynchronous(self) -> bool:
-        """Whether an event loop drives the clock, of which a clock has one."""
+        """Whether an event loop drives the clock; a clock has at most one."""
         return any(instance.is_asynchronous for instance, _ in self.instances)
 
     def start(self) -> None:
-        """Start another instance of the agent, beside those that run."""
+        """Start another instance of the agent, beside the running ones."""
         prepare.start(self.transition, self.target, "simulate", next(self.attempts), bool(self.own))
         if self.own:
             self.transition.look = StoreWatch(open_reader(self.own, self.folder), self.history).look
@@ -198,7 +198,7 @@ class MachineWorld:
         return refusing  # type: ignore[no-any-return]
 
     def go_on(self, instance: AgentThread) -> None:
-        """Let an instance go on until it waits; start another one in place of one that dies."""
+        """Let an instance run until it waits; start another one if it dies."""
         instance.go_on()
         self.transition.look(self.clock.now_ms())
         if instance.is_dying:
@@ -206,7 +206,7 @@ class MachineWorld:
             self.start()
 
     def bury(self, instance: AgentThread) -> None:
-        """Record that an instance was killed, and let go of its store."""
+        """Record that an instance was killed, and close its store."""
         for alive, own in list(self.instances):
             if alive is instance:
                 self.instances.remove((alive, own))
@@ -215,14 +215,14 @@ class MachineWorld:
         self.history.killed(at_ms=self.clock.now_ms(), at="")
 
     def deliver(self, *items: InboxItem, turns: Sequence[Said] = (), instance: int = 0) -> None:
-        """Messages come, and an instance goes on until it waits for more."""
+        """Deliver messages, and let an instance run until it waits for more."""
         self.items += items
         self.transition.inbox = inbox.Inbox(inbox.entries(self.items))
         self.script.say(turns)
         self.go_on(self.instances[instance % len(self.instances)][0])
 
     def kill(self) -> None:
-        """Kill all instances where they wait.
+        """Kill all waiting instances.
 
         Each has asked for the next message, which confirms the one before.
         """
@@ -240,7 +240,7 @@ class MachineWorld:
         prepare.end(self.transition, End("returned", 0), self.clock.now_ms())
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close all instances, stores and folders."""
         for instance, own in self.instances:
             instance.end()
             own.close()

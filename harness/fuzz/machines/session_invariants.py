@@ -1,4 +1,4 @@
-"""Invariants of an agent with a session, checked after every step from the new events alone.
+"""Invariants of an agent with a session, checked after every step on the new events only.
 
 The harness's checks read a whole history, so they run only when an agent ends.
 """
@@ -16,11 +16,11 @@ from harness.core.values.calls import ModelRequest, OutboxRequest
 from harness.core.values.messages import Json, Message, Opaque, ToolResult
 
 SIZES = frozenset({"V23", "V24"})
-"""Refusals for the size of a request, of which an agent need not know before."""
+"""Refusals for the size of a request, which an agent cannot foresee."""
 
 
 class InvariantViolation(AssertionError):
-    """An invariant does not hold; `code` says which one."""
+    """An invariant is broken; `code` names it."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(f"{code}: {text}")
@@ -54,11 +54,11 @@ class SessionInvariants:
         self.watches_rows = False
 
     def forget_beginnings(self) -> None:
-        """The stored session was changed from outside, so requests may begin anew."""
+        """Forget the last requests, because the stored session was changed from outside."""
         self._main.clear()
 
     def new(self) -> Iterator[InvariantViolation]:
-        """What the new events break."""
+        """Yield the invariants that the new events break."""
         for event in self._history.events[self._read :]:
             self._read += 1
             yield from self._see(event)
@@ -81,7 +81,7 @@ class SessionInvariants:
                 self.kills += 1
 
     def _came(self, given: dict[str, Json]) -> None:
-        """A message, or a cancel: a turn that was taken back needs no answer."""
+        """Handle a message or a cancel; a cancelled turn needs no answer."""
         session = given.get("session", "main")
         if given.get("kind") is None:
             self._given.setdefault(given["id"], given.get("text", ""))
@@ -106,14 +106,16 @@ class SessionInvariants:
             self._shortened(event)
 
     def _shortened(self, event: Called | Answered) -> None:
-        """The history may be shorter from now on: for good, or until the next turn."""
+        """Allow a shorter history from now on: permanently, or until the next turn."""
         self._anew[event.session] = event.turn
         self._main.pop(event.session, None)
 
     def _beginning(self, event: Called, request: SessionRequest) -> Iterator[InvariantViolation]:
-        """A request begins as the last one did. Its last message alone may have been a word to the
-        model that is not kept, behind a pause, which the answer continues. A turn whose history was
-        shortened goes on as it likes."""
+        """Check that a request begins like the last one.
+
+        The last message alone may differ: it may be a note to the model after a pause, which is not
+        stored. A turn with a shortened history is free.
+        """
         if event.turn <= self._anew.get(event.session, -1):
             return
         before = self._main.get(event.session)
@@ -128,8 +130,11 @@ class SessionInvariants:
             yield InvariantViolation("prefix_stable", text)
 
     def _said(self, said: OutboxRequest) -> Iterator[InvariantViolation]:
-        """The user is answered once; once more only by an agent that was killed in between, or that
-        was told nothing it could keep, and so does not know it when it comes again."""
+        """Check that the user gets one answer to a message.
+
+        A second one is allowed after a kill in between, or if the agent could not store the
+        message.
+        """
         name = said.in_reply_to
         if self._given.get(name, name).strip() and self._told.get(name) == self.kills:
             yield InvariantViolation("replied_once", f"{name} is answered twice")
@@ -149,7 +154,7 @@ class SessionInvariants:
                 self._order.append(row.inbound)
 
     def at_rest(self) -> Iterator[InvariantViolation]:
-        """What must hold when nothing is left to do: all messages are stored in order, answered."""
+        """Yield what is broken at rest: all messages must be stored, in order, and answered."""
         meant = [name for name, text in self._given.items() if text.strip()]
         if self.watches_rows and self._order != meant:
             yield InvariantViolation("stored_once", f"stored are {self._order}, came in {meant}")
@@ -159,7 +164,7 @@ class SessionInvariants:
 
 
 def _on_the_wire(messages: Sequence[Message], start: int) -> Iterator[tuple[str, str]]:
-    """What breaks alternation or pairing from a place on."""
+    """Yield errors of alternation or pairing from a place on."""
     new = messages[start:]
     roles = [message.role for message in new]
     if any(a == b for a, b in pairwise(roles)) or (not start and roles[:1] != ["user"]):
@@ -180,6 +185,6 @@ def _on_the_wire(messages: Sequence[Message], start: int) -> Iterator[tuple[str,
 
 
 def _is_paused(message: Message) -> bool:
-    """Whether a message is a part of an answer: one that ends with a tool of the provider's own."""
+    """Whether a message is a paused answer: it ends with a tool of the provider's own."""
     last = message.blocks[-1:]
     return message.role == "assistant" and any(isinstance(block, Opaque) for block in last)

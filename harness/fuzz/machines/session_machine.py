@@ -57,7 +57,7 @@ DAMAGE: tuple[tuple[Message, ...], ...] = (
     (Message("assistant", (Thinking("Hm.", "c2lnbmVk"),)),),
     (user("Hello?"), user("Hello?")),
 )
-"""What an older version, or a crash of one, has left at the end of a stored session."""
+"""The damage that an older version, or a crash, leaves at the end of a stored session."""
 
 JUDGED = frozenset(
     {
@@ -68,12 +68,12 @@ JUDGED = frozenset(
         *("compaction_preserves", "compaction_progress"),
     }
 )
-"""The checks that judge a whole history: of requests, of what was run, of what was kept, and of
-what a compaction saved. Retries are left to scenarios, which say why a provider failed."""
+"""The checks on a whole history: on requests, on tool runs, on stored messages, and on
+compactions. Retries are left to scenarios, which define why a provider failed."""
 
 
 def turns_of(numbers: Sequence[int]) -> tuple[Turn, ...]:
-    """The turns of numbers, each a kind of turn and its words."""
+    """Return the turns of pairs of numbers, each a kind of turn and its text."""
     return tuple(TURNS[n % len(TURNS)](n // len(TURNS)) for n in numbers)
 
 
@@ -121,22 +121,22 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(turns=_TURNS, text=_TEXT, session=_SIDE)
     def tool_round(self, turns: list[int], text: int, session: str) -> None:
-        """A message, and a model that calls tools or says odd things."""
+        """A message, and a model that calls tools or gives odd answers."""
         self._send(text, turns_of(turns), session)
 
     @rule(failure=st.sampled_from(FAILURES), times=st.integers(1, 5), turns=_TURNS, text=_TEXT)
     def failed_turn(self, failure: ApiError, times: int, turns: list[int], text: int) -> None:
-        """A message, and a provider that fails behind the first turns."""
+        """A message, and a provider that fails after the first turns."""
         self._send(text, (*turns_of(turns[1:]), *[failure] * times))
 
     @rule(turns=_TURNS, text=_TEXT)
     def compaction(self, turns: list[int], text: int) -> None:
-        """A message, and a conversation that has become too long."""
+        """A message, and a conversation that is now too long."""
         self._send(text, (*turns_of(turns[1:]), TOO_LONG))
 
     @rule(turns=_TURNS, text=_TEXT, after=st.integers(1, 2))
     def interrupt(self, turns: list[int], text: int, after: int) -> None:
-        """A message, and the user takes it back after some answers."""
+        """A message, and the user cancels it after some answers."""
         asked = self._there.history.past.next_index("main", "model") + after - 1
         cancel = InboxItem(id=self._name(), kind="cancel", when={"after": f"main/model#{asked}"})
         self._send(text, (Turn(use="ping"), *turns_of(turns)), "main", 0, cancel)
@@ -144,7 +144,7 @@ class SessionMachine(RuleBasedStateMachine):
     @rule(write=st.integers(1, 8), moment=st.sampled_from(MOMENTS), turns=_TURNS, text=_TEXT)
     @precondition(lambda self: not self.own)
     def crash_at_a_write(self, write: int, moment: Any, turns: list[int], text: int) -> None:
-        """A message, and the agent is killed at a write of its store, then started again."""
+        """A message, and the agent is killed at a write of its store, then restarted."""
         self._there.writes_left, self._there.moment = write, moment
         self._send(text, turns_of(turns[1:]))
         self._there.writes_left = 0
@@ -179,7 +179,7 @@ class SessionMachine(RuleBasedStateMachine):
     @rule()
     @precondition(lambda self: self.session_invariants.watches_rows and not self.own)
     def reload(self) -> None:
-        """What is read anew is what was written."""
+        """A newly opened store returns the rows that were written."""
         found = [(row.id, row.digest) for row, _ in self._read()]
         if found != list(self.session_invariants.rows.items()):
             text = f"read anew: {found}, written: {self.session_invariants.rows}"
@@ -258,7 +258,7 @@ class SessionMachine(RuleBasedStateMachine):
 
 
 def _ended(world: MachineWorld) -> Iterator[InvariantViolation]:
-    """Agents that are no longer there, although their inbox is open."""
+    """Return agents that ended although their inbox is open."""
     for instance, _ in world.instances:
         if instance.is_over:
             text = instance.crash or "it returned before its inbox ended"

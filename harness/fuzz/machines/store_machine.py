@@ -53,7 +53,7 @@ _MESSAGE = st.sampled_from(MESSAGES)
 
 
 class ExpectedSession(msgspec.Struct):
-    """What the list in memory says of one session."""
+    """The expected content of one session, in memory."""
 
     messages: list[Message] = []
     names: list[str] = []
@@ -61,7 +61,7 @@ class ExpectedSession(msgspec.Struct):
     summary: tuple[Message, int] | None = None
 
     def loaded(self) -> list[Message]:
-        """The history as it is loaded."""
+        """The history as the store loads it."""
         if self.summary is None:
             return self.messages
         message, first = self.summary
@@ -130,7 +130,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(session=_SESSION, message=_MESSAGE)
     @precondition(lambda self: hasattr(self.store, "at_commit"))
     def crash_at_a_write(self, session: str, message: Message) -> None:
-        """The process dies when all is said and nothing counts; the store is opened anew."""
+        """The process dies after a write and before its commit; the store is opened again."""
         self.store.at_commit = _die
         try:
             self.store.append(session, message)
@@ -143,7 +143,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule()
     def reopen(self) -> None:
-        """The store is closed, where it can be, and opened again."""
+        """The store is closed, if it can be, and opened again."""
         self._close(self.store)
         self.store = self._opened()
 
@@ -155,10 +155,10 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def keeps_what_it_was_told(self) -> None:
-        """To the hand that wrote, and to one that opens it anew."""
+        """Compare the store with memory: the open instance, and a newly opened one."""
         anew = self._opened()
         try:
-            for name, store in (("", self.store), (", opened anew,", anew)):
+            for name, store in (("", self.store), (", opened again,", anew)):
                 for broken in self._wrong(store, name):
                     raise broken
         finally:
@@ -182,7 +182,7 @@ class StoreMachine(RuleBasedStateMachine):
                 yield InvariantViolation("pending", f"pending{name} are {left}: {want}")
 
     def teardown(self) -> None:
-        """The files go."""
+        """Remove the files."""
         for store in (self.store, *self._abandoned):
             self._close(store)
         rmtree(self.folder, ignore_errors=True)

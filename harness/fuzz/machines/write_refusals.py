@@ -1,7 +1,7 @@
 """Writes that a store refuses for a moment, as under another process's lock.
 
-A store fault sends reads across the seam too, which halves a machine's steps. Here only refusals
-cross it. They record the refused row, so the checks know what may be lost.
+A store fault sends reads across the seam too, which halves the speed of a machine. Here only
+refusals cross it. They record the refused row, so the checks know which row may be lost.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from harness.core.values.calls import StoreRequest
 from harness.core.values.messages import Message
 
 MOST_REFUSALS = 6
-"""More than an agent tries one write, and less than it takes to lose a whole turn's rows."""
+"""More refusals than an agent's tries of one write, and too few to lose all rows of a turn."""
 
 KIND = "persistence.locked"
 
 
 class WriteRefusals:
-    """Which writes are refused."""
+    """Counts rows, and refuses some writes."""
 
     def __init__(self, history: History, clock: VirtualClock) -> None:
         self._history, self._clock = history, clock
         self._passing = self._left = 0
 
     def begin(self, first: int, times: int) -> None:
-        """Refuse rows from the `first` one on (from 1), so many times."""
+        """Refuse rows from the `first` one on (from 1), `times` times."""
         self._passing, self._left = first - 1, times
 
     def end(self) -> None:
@@ -36,7 +36,7 @@ class WriteRefusals:
         self._left = 0
 
     def meet(self, arguments: tuple[Any, ...]) -> None:
-        """Rows are appended. Raises what the store's library raises, for one that is refused."""
+        """Count appended rows. Raises the error of the store's library for a refused one."""
         if self._left and self._passing:
             self._passing -= 1
         elif self._left:
@@ -61,10 +61,10 @@ class WriteRefusals:
 
 
 class RefusingStore:
-    """A session store that may refuse the rows of a turn that goes on.
+    """A session store that may refuse rows of a running turn.
 
-    If a message or its reply cannot be stored, the user is told and the message may come again or
-    be resumed by a later instance; scenarios judge that.
+    If a message or its reply cannot be stored, the user gets a notice. The message may then be
+    redelivered or resumed by a later instance; scenarios judge that.
     """
 
     def __init__(self, store: Any, refusals: WriteRefusals) -> None:

@@ -1,4 +1,4 @@
-"""A diff as one HTML file, in the style of the page of runs: tables and text, without a script."""
+"""A diff as one HTML file, in the style of the page of runs: tables and text, no script."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from harness.report.run_diff import Diff, RunDiff
 
 WIDTH = 140
 RUNS_MAX = 2_000
-"""How many runs that differ are shown; the screen above them counts all."""
+"""The most differing runs that are shown; the screen above them counts all."""
 
 
 class DiffRow(msgspec.Struct, frozen=True):
-    """A run that differs: its verdicts, the codes of findings with their class, and all of it."""
+    """A run that differs: its verdicts, the codes of findings with their class, and its text."""
 
     name: str
     a: str
@@ -31,7 +31,7 @@ class DiffRow(msgspec.Struct, frozen=True):
 
 
 def diff_page(diff: Diff) -> Iterator[bytes]:
-    """The page, piece by piece."""
+    """Yield the page, piece by piece."""
     style = asset("page.css")
     pieces = template("diff_page.html.jinja").generate(
         title=shown(f"{diff.a} → {diff.b}: {counts(diff)}"), style=style,
@@ -55,7 +55,7 @@ def _row(run: RunDiff) -> DiffRow:
 
 
 def _codes(found: Iterable[Finding]) -> tuple[tuple[str, str], ...]:
-    """The causes: what follows from another finding stands in the text of the run."""
+    """Return the causes; findings that follow from another are only in the text of the run."""
     return tuple((shown(f.code), f.class_ or "of-run") for f in found if not f.follows)
 
 

@@ -1,7 +1,7 @@
 """The HTML file: the data of the runs, the style and the code, in one stream of bytes.
 
-Data stands in the page deflated, in base64, so no text of a model or tool can end its element.
-A policy in the page forbids every request, and every script but the one whose hash it names.
+The data in the page is deflated base64, so no text of a model or tool can end its element. A policy
+in the page forbids every request, and every script except the one whose hash it names.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ RUN_MAX_BYTES = 1_500_000
 """The most bytes of one run's details; the texts of a larger run are cut shorter."""
 
 PAGE_MAX_BYTES = 24_000_000
-"""The most bytes of details in a page; what comes after them is named without its events."""
+"""The most bytes of details in a page; later runs are listed without their events."""
 
 SCRIPTS = (
     "dom.js", "data.js", "diff.js", "overview.js", "lanes.js", "exchange.js", "run.js", "page.js",
 )  # fmt: skip
-"""The code, in the order in which it is put together to one module."""
+"""The code files, in the order in which they are joined into one module."""
 
 ORDER: tuple[VerdictWord, ...] = ("fail", "unknown", "pass", "not_applicable")
-"""Whose details go into the page first."""
+"""The verdicts in the order in which their details go into the page."""
 
 
 class PagePart(msgspec.Struct, frozen=True):
-    """A run for a page: its summary, and its details as they stand in the file, "" without."""
+    """A run for a page: its summary, and its packed details, "" without details."""
 
     run: RunSummary
     details: str = ""
 
 
 def page_part(run: RunSummary, history: History | None = None) -> PagePart:
-    """A run for a page, with its events where the history is at hand."""
+    """Return a run for a page, with its events if there is a history."""
     return PagePart(run, _details(history) if history is not None else "")
 
 
 def _details(history: History) -> str:
-    """The details of a run, their texts cut until all of them fit."""
+    """Return the packed details of a run, with texts cut until they fit."""
     text_max, packed = TEXT_MAX, pack(run_details(history))
     while len(packed) > RUN_MAX_BYTES and text_max > 50:
         text_max //= 8
@@ -67,7 +67,7 @@ def _details(history: History) -> str:
 
 
 def pack(value: Json) -> str:
-    """A value as deflated JSON in base64, without secrets: a page is made to be shown around."""
+    """Return a value as deflated JSON in base64. Secrets are removed, because users share pages."""
     try:
         data = msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -76,7 +76,7 @@ def pack(value: Json) -> str:
 
 
 def page(title: str, parts: Iterable[PagePart]) -> Iterator[bytes]:
-    """The page, piece by piece; only the summaries of the runs stay in memory."""
+    """Yield the page, piece by piece; only the summaries of the runs stay in memory."""
     runs: list[RunSummary] = []
     style, code = asset("page.css"), "\n".join(map(asset, SCRIPTS))
     pieces = template("page.html.jinja").generate(
@@ -89,7 +89,7 @@ def page(title: str, parts: Iterable[PagePart]) -> Iterator[bytes]:
 
 
 def _kept(parts: Iterable[PagePart], runs: list[RunSummary]) -> Iterator[tuple[int, str]]:
-    """Yield the details with the place of their run, while there is room; keep the summaries."""
+    """Yield the details with the position of their run, while there is room; keep the summaries."""
     size = 0
     for part in parts:
         size += len(part.details)
@@ -99,7 +99,7 @@ def _kept(parts: Iterable[PagePart], runs: list[RunSummary]) -> Iterator[tuple[i
 
 
 def _index(title: str, runs: list[RunSummary]) -> Json:
-    """What the first page is drawn from."""
+    """Return the data of the first page."""
     lost = [{"missing": x.name, "reason": x.reason, "runs": x.runs, "remedy": x.remedy}
             for x in lacks(runs)]  # fmt: skip
     shown: list[PageRun] = [page_run(run) for run in runs]
@@ -107,7 +107,7 @@ def _index(title: str, runs: list[RunSummary]) -> Json:
 
 
 def _causes(runs: list[RunSummary]) -> list[tuple[str, int, str, str]]:
-    """The causes for a reader without JavaScript: title, runs, message, a run."""
+    """Return the causes for a reader without JavaScript: title, runs, message, a run."""
     return [
         (shown(group.title), group.runs, shown(group.finding.message), shown(group.example))
         for group in CauseTally.of(runs).groups()
@@ -115,24 +115,24 @@ def _causes(runs: list[RunSummary]) -> list[tuple[str, int, str, str]]:
 
 
 def shown(text: str) -> str:
-    """Text of strangers as it stands in a page: on one line, without secrets."""
+    """Return an outside text for a page: on one line, without secrets."""
     return visible_line(mask(text))
 
 
 def in_order(runs: Iterable[RunSummary]) -> list[RunSummary]:
-    """The runs as a page takes them: what fails first, for there may not be room for all."""
+    """Return the runs in page order: failing ones first, because the room is limited."""
     return sorted(runs, key=lambda run: ORDER.index(run.word))
 
 
 @cache
 def asset(name: str) -> str:
-    """A file of the page."""
+    """Return a file of the page."""
     return package_text(__package__, name)
 
 
 @cache
 def template(name: str) -> Template:
-    """A file of the page into which values are put, as text and never as HTML."""
+    """Return a template of the page; its values are inserted as text, never as HTML."""
     from jinja2 import Environment, StrictUndefined
 
     made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -140,5 +140,5 @@ def template(name: str) -> Template:
 
 
 def digest_of(text: str) -> str:
-    """The name by which a policy allows a script or a style."""
+    """Return the hash by which a policy allows a script or a style."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -1,4 +1,4 @@
-"""What the first page says of each run: its name, its verdict, what could not be asked and why.
+"""The data of each run on the first page: name, verdict, and the checks not applied, with reasons.
 
 A pure function of the run's summary. The page counts, groups and filters by these fields.
 """
@@ -19,8 +19,11 @@ _NAME = re.compile(r"(?P<rest>.*?)(@(?P<wire>[a-z-]+))?(?P<stream>\+stream)?", r
 
 
 class PageRun(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One run. `folder` is that of its scenario file; `details` says where its history stands in
-    the page, or why it does not."""
+    """One run.
+
+    `folder` is that of its scenario file. `details` is the position of its history in the page, or
+    why it has none.
+    """
 
     name: str
     scenario: str
@@ -46,7 +49,7 @@ class PageRun(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def page_run(run: RunSummary) -> PageRun:
-    """A run as the page shows it."""
+    """Return a run as the page shows it."""
     verdict, named = run.verdict, _NAME.fullmatch(run.name)
     return PageRun(
         name=run.name,
@@ -74,7 +77,7 @@ def page_run(run: RunSummary) -> PageRun:
 
 
 def folder_of(run: RunSummary) -> str:
-    """The folder of the scenario file, as far as it tells more than the scenario's name."""
+    """Return the folder of the scenario file, without parts that repeat the scenario's name."""
     folder = str(PurePosixPath(run.file).parent) if run.file else ""
     return "" if folder == "." else folder
 

@@ -1,7 +1,7 @@
-"""What the page shows of one history: its events, and each message and value once.
+"""The data of one history for the page: its events, and each message and value once.
 
-A pure function of the history. Digests become places in two lists, long texts are cut, and a
-step is its words, so that a run of 1,000 turns stays small.
+A pure function of the history. A run of 1,000 turns stays small for three reasons. An index into
+one of two lists replaces each digest, long texts are cut, and a step is a short text.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from harness.core.values.plans import waited_ms, words
 from harness.report.event_lines import event_lines
 
 TEXT_MAX = 20_000
-"""The most characters of one text; the history has all of it."""
+"""The most characters of one text; the history has the whole text."""
 
 LANES = {"inbox": "inbox", "outbox": "outbox", "tool": "tools", "store": "store"}
-"""The lane of a seam; the model's lane also has the questions for facts."""
+"""The lane of each seam; requests for facts are in the model's lane."""
 
 
 class RunDetails(msgspec.Struct, frozen=True):
-    """The events that have a line, and the messages and values that they name by their place."""
+    """The events with a line, and the lists of messages and values that they index."""
 
     events: tuple[dict[str, Json], ...]
     messages: tuple[Json, ...]
@@ -32,7 +32,7 @@ class RunDetails(msgspec.Struct, frozen=True):
 
 
 def run_details(history: History, text_max: int = TEXT_MAX) -> RunDetails:
-    """The details of a run, with texts of at most `text_max` characters."""
+    """Return the details of a run, with texts of at most `text_max` characters."""
     messages = _places(event.digest for event in history.events if isinstance(event, Noted))
     values = _places(event.digest for event in history.events if isinstance(event, Valued))
     lines = event_lines(history)
@@ -52,7 +52,7 @@ def _places(digests: Iterable[str]) -> dict[str, int]:
 
 
 def shortened(value: Json, text_max: int) -> Json:
-    """A JSON value in which no text is longer than `text_max`; what is left out is counted."""
+    """Return a JSON value with texts cut to `text_max`; the omitted characters are counted."""
     match value:
         case str() if len(value) > text_max:
             return f"{value[:text_max]}… [{len(value) - text_max} more characters in the history]"
@@ -70,7 +70,7 @@ def _shortened_struct(value: msgspec.Struct, text_max: int) -> Json:
 def _event(
     event: AnyEvent, line: str, messages: dict[str, int], values: dict[str, int]
 ) -> dict[str, Json]:
-    """An event as its line in the file says it, with its lane and its line of the timeline."""
+    """Return the fields of an event, with its lane and its line of the timeline."""
     fields: dict[str, Json] = msgspec.to_builtins(event)
     fields |= {"lane": lane(event), "line": line}
     match event:
@@ -100,7 +100,7 @@ def _request(
 
 
 def lane(event: AnyEvent) -> str:
-    """The lane in which the page draws an event; the agent's own has starts and ends."""
+    """Return the lane in which the page draws an event; the agent's lane has starts and ends."""
     match event:
         case Called() | Answered():
             return LANES.get(event.seam, "model")

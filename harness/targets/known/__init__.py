@@ -1,7 +1,7 @@
 """Agents that are known by name: each is a TOML file of this folder, played by the driver.
 
-The file says how the program is found, installed and started, what its own configuration is, and
-which profile it has. `version` is the release that it was tried with.
+The file defines how the program is found, installed, started and configured, and its profile.
+`version` is the release that it was tried with.
 """
 
 from __future__ import annotations
@@ -26,17 +26,19 @@ DRIVER = Path(__file__).with_name("driver.py")
 class Known(Strict, frozen=True, kw_only=True, rename="kebab"):
     """A program by name.
 
-    `first` starts it with the first message of a session and `next` with a later one; either gets
-    the message on standard input where no word of it holds `{text}`. Or `stays` starts it once a
-    run, and it takes the messages by itself: the seams are in its environment. `answer` says where
-    the answer stands: `text` (standard output), `json KEY` (of the last JSON value there) or
-    `file PATH`; `failed` is a key of that JSON value that is true for an error. `environment` and
-    `files` are its configuration. In all of them `{home}`, `{work}`, `{model}`, `{mcp}`, `{id}` and
-    `{name}` stand for the scratch HOME, the working folder of the session, the URLs of the model
-    and of the tools, a UUID of the session, and the model's name; `name` is its default.
-    `{python}` and `{here}` are the interpreter of the harness and the folder of this file. Each
-    key of `options` stands for its value, which an option of the specification replaces, and each
-    key of `by_wire` below the wire of the run for its own.
+    `first` starts it with the first message of a session and `next` with a later one. It gets the
+    message on standard input, unless a word of the command holds `{text}`. Or `stays` starts it
+    once a run, and it takes the messages by itself: the seams are in its environment. `answer` is
+    the place of the answer: `text` (standard output), `json KEY` (of the last JSON value there) or
+    `file PATH`. `failed` is a key of that JSON value that is true for an error. `environment` and
+    `files` are its configuration.
+
+    All of them may hold placeholders. `{home}` is the scratch HOME, `{work}` the working folder of
+    the session, `{id}` a UUID of the session. `{model}` and `{mcp}` are the URLs of the model and
+    of the tools. `{name}` is the model's name, by default `name`. `{python}` is the interpreter of
+    the harness, `{here}` the folder of this file. Each key of `options` is replaced by its value,
+    or by that option of the specification. Each key of `by_wire` is replaced by its value for the
+    wire of the run.
     """
 
     title: str
@@ -58,7 +60,7 @@ class Known(Strict, frozen=True, kw_only=True, rename="kebab"):
 
 @cache
 def known() -> dict[str, Known]:
-    """The programs by name."""
+    """Return the programs by name."""
     files = sorted(Path(__file__).parent.glob("*.toml"))
     return {file.stem: _read(file.name) for file in files}
 
@@ -68,7 +70,7 @@ def _read(file: str) -> Known:
 
 
 def command_of(name: str, program: str = "") -> tuple[str, ...]:
-    """The command that plays a known program; `program` is where it is, if not on the PATH.
+    """Return the command that plays a known program; `program` is its path, if not on the PATH.
 
     Raises InputError for a program that is not installed, or without the package mcp.
     """

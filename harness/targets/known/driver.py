@@ -1,9 +1,8 @@
-"""The program that a run of a known target starts: a process of the agent for each message, or one
-that stays.
+"""The program of a known target: it starts the agent once for each message, or once a run.
 
-It is a program of its own: standard library alone, so that it starts anywhere and at once. Its
-argument is the row of the target as JSON. The agent gets an environment of its row alone. Where
-Linux permits it, the agent has a network with loopback only; a relay joins that to the run.
+It uses only the standard library, so it starts anywhere and at once. Its argument is the row of the
+target as JSON. The agent's environment comes only from its row. If Linux permits it, the agent has
+a network with loopback only; a relay connects that to the run.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from urllib.parse import urlsplit
 ENV = os.environ
 FOLDER = Path(ENV.get("HARNESS_SESSION_DIR", "."))
 KEPT = ("PATH", "LANG", "HARNESS_SESSION_DIR")
-"""What stays of the run's environment; the last is how the harness knows its processes."""
+"""The variables of the run's environment that stay; the last one marks the run's processes."""
 
 DEAD_PROXY = "http://127.0.0.1:9"
 TEXT_MAX = 4000
@@ -56,13 +55,13 @@ def _play(row: dict[str, Any], port: int, path: Path) -> int:
 
 
 def _proxies() -> dict[str, str]:
-    """Where the network cannot be closed, clients that know proxies meet a closed port."""
+    """Return proxy variables with a closed port, for an open network and clients that use them."""
     names = dict.fromkeys(("HTTPS_PROXY", "https_proxy", "ALL_PROXY"), DEAD_PROXY)
     return {**names, "NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
 
 
 def close_network() -> bool:
-    """Leave this process with a network of loopback alone; whether that was permitted."""
+    """Restrict this process to a network with loopback only; return whether that was permitted."""
     user, group = os.getuid(), os.getgid()
     try:
         import ctypes
@@ -82,7 +81,7 @@ def close_network() -> bool:
 
 
 def _serve(family: int, address: Any, joined: Any) -> None:
-    """Listen, and join each connection with the one that `joined` makes."""
+    """Listen, and connect each connection with the one that `joined` makes."""
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if family == socket.AF_UNIX:
@@ -112,7 +111,7 @@ def _join(near: socket.socket, far: socket.socket) -> None:
 
 
 def _pump(source: socket.socket, sink: socket.socket, ended: threading.Event) -> None:
-    """Carry bytes one way. A reset goes on as a reset, an end as an end."""
+    """Carry bytes one way. A reset is passed on as a reset, an end as an end."""
     try:
         while data := source.recv(1 << 16):
             sink.sendall(data)
@@ -124,13 +123,13 @@ def _pump(source: socket.socket, sink: socket.socket, ended: threading.Event) ->
         with contextlib.suppress(OSError):
             sink.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         for each in (sink, source):
-            with contextlib.suppress(OSError):  # what still reads of it keeps it open
+            with contextlib.suppress(OSError):  # another reader may still keep it open
                 each.shutdown(socket.SHUT_RD)
             each.close()
 
 
 def _is_dropped(source: socket.socket) -> bool:
-    """Whether the other relay closed both ways, as it does for a reset: its socket carries none."""
+    """Whether the other relay closed both ways, which means a reset: its socket cannot send one."""
     if source.family != socket.AF_UNIX or source.fileno() < 0:
         return False
     poll = select.poll()
@@ -166,7 +165,7 @@ class Agent:
         return text
 
     def play(self) -> int:
-        """Work on the messages until there is none."""
+        """Play the messages until there is none."""
         _wake_tools(self.words["{mcp}"])
         if self.row.get("stays"):
             return self._stay()
@@ -176,7 +175,7 @@ class Agent:
         return 0
 
     def _stay(self) -> int:
-        """Start the program that takes the messages by itself; its exit status."""
+        """Start the program that takes the messages by itself; return its exit status."""
         named = {"work": str(FOLDER / "work"), "id": str(_uuid("main"))}
         self._configure(named)
         command = [self._filled(word, **named) for word in self.row["stays"]]
@@ -185,7 +184,7 @@ class Agent:
         return status if status >= 0 else 128 - status
 
     def answer(self, message: dict[str, Any]) -> int:
-        """Work on a message; the exit status of an agent that a signal ends, else 0."""
+        """Play a message; return the exit status of an agent that a signal ended, else 0."""
         session = message["session"]
         named = {"work": str(FOLDER / "work" / session), "id": str(_uuid(session))}
         is_first = session not in self.seen
@@ -216,7 +215,7 @@ class Agent:
         self, message: dict[str, Any], made: subprocess.CompletedProcess[bytes],
         named: dict[str, str],
     ) -> int:  # fmt: skip
-        """Send the answer; the exit status of an agent that failed without a word."""
+        """Send the answer; return the exit status of an agent that failed without a text."""
         out = made.stdout.decode("utf-8", "replace")
         text, failed = self._said(out, named)
         failed = failed or made.returncode != 0
@@ -236,7 +235,7 @@ class Agent:
         return 0
 
     def _said(self, out: str, named: dict[str, str]) -> tuple[str, bool]:
-        """The answer, and whether the agent calls it an error."""
+        """Return the answer, and whether the agent marks it as an error."""
         how, _, rest = self.row.get("answer", "text").partition(" ")
         if how == "file":
             file = Path(self._filled(rest, **named))
@@ -252,7 +251,7 @@ class Agent:
 
 
 def _last_json(out: str) -> dict[str, Any]:
-    """The last JSON object of an output, whole or on a line."""
+    """Return the last JSON object of an output, whole or on a line."""
     for text in (out, *reversed(out.splitlines())):
         with contextlib.suppress(ValueError):
             if isinstance(value := json.loads(text), dict):
@@ -269,7 +268,7 @@ def _uuid(session: str) -> uuid.UUID:
 
 
 def _wake_tools(url: str) -> None:
-    """Have the server of tools answer once: agents wait for it only so long, or not at all."""
+    """Send the tool server one request, because agents wait for it only briefly, or not at all."""
     params = {"protocolVersion": "2025-06-18", "capabilities": {},
               "clientInfo": {"name": "loop-harness", "version": "1"}}  # fmt: skip
     asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}

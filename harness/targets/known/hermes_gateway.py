@@ -1,8 +1,8 @@
-"""hermes-agent as it serves a chat: its gateway makes a fresh agent for each message.
+"""hermes-agent as a chat service: its gateway makes a new agent for each message.
 
 Only this file knows the HTTP API of that gateway. One process stays for all messages of a run; for
-each it loads the history of the session from `state.db`. A program of its own, started by the
-driver with the seams in its environment: standard library alone.
+each message it loads the session's history from `state.db`. The driver starts this program with the
+seams in its environment; it uses only the standard library.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def _seed(program: str) -> None:
-    """Lay the stored session into `state.db`, by the program's own classes and interpreter."""
+    """Write the stored session into `state.db`, with the program's own classes and interpreter."""
     seed = Path(ENV["HARNESS_SESSION_DIR"], "seed.jsonl")
     if seed.exists() and not Path(ENV["HERMES_HOME"], "state.db").exists():
         python = Path(shutil.which(program) or program).resolve().with_name("python")
@@ -50,7 +50,7 @@ def _seed(program: str) -> None:
 
 
 class Gateway:
-    """The process `hermes gateway run`, and what is said to it."""
+    """The process `hermes gateway run`, and the requests to it."""
 
     def __init__(self, program: str) -> None:
         with socket.socket() as free:
@@ -81,7 +81,7 @@ class Gateway:
         sys.exit("the gateway of hermes does not answer: is the extra `sms` (aiohttp) installed?")
 
     def answer(self, message: dict[str, Any]) -> bool:
-        """Have a message answered, and pass the answer on; False where the gateway has ended."""
+        """Send a message, and pass the answer on; False if the gateway has ended."""
         session = message["session"]
         known = json.loads(self.ids.read_text()) if self.ids.exists() else {}
         asked = {
@@ -104,7 +104,7 @@ class Gateway:
         if now:
             self.ids.write_text(json.dumps({**known, session: now}))
         said = {**_outcome(value), "session": session, "in_reply_to": message["id"]}
-        if said not in self.said:  # a message that comes again gets the answer that it has
+        if said not in self.said:  # a redelivered message gets its earlier answer
             _post(said)
             self.said.append(said)
         return True
@@ -118,7 +118,7 @@ class Gateway:
         return 128 - code if code < 0 else code or 1
 
     def stop(self) -> None:
-        """End the gateway as its user does."""
+        """End the gateway as its user would."""
         self.process.terminate()
         try:
             self.process.wait(STOP_S)
@@ -127,7 +127,7 @@ class Gateway:
 
 
 def _opened(request: urllib.request.Request) -> Any:
-    """The answer; one with an error status is an answer too."""
+    """Return the response, also one with an error status."""
     try:
         return urllib.request.urlopen(request)
     except urllib.error.HTTPError as error:
@@ -135,7 +135,7 @@ def _opened(request: urllib.request.Request) -> Any:
 
 
 def _outcome(value: dict[str, Any]) -> dict[str, str]:
-    """The text of an answer, and whether hermes calls it an error."""
+    """Return the text of an answer, and whether hermes marks it as an error."""
     if "error" in value:
         return {"kind": "error", "text": str(value["error"].get("message") or value["error"])}
     (choice,) = value["choices"]

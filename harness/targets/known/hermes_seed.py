@@ -1,7 +1,7 @@
-"""Lays a stored session into the `state.db` of hermes, by its own class, run by its interpreter.
+"""Writes a stored session into the `state.db` of hermes, with its own class and interpreter.
 
-Only this file knows how a message of ours becomes rows of hermes: those of OpenAI Chat, a row for
-each result of a tool. `HERMES_HOME` says where.
+Only this file knows how a message becomes rows of hermes: those of OpenAI Chat, with a row for each
+tool result. `HERMES_HOME` is the folder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def rows(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows of a message: its results, then what it says and calls."""
+    """Return the rows of a message: its results, then its text and calls."""
     blocks = message["blocks"]
     for block in blocks:
         if block["type"] == "tool_result":

@@ -59,7 +59,7 @@ def test_a_loop_is_found_again_in_its_turn(tmp_path: Path) -> None:
     assert made.turns == 2
     assert _fates(made) == {(CALL, 2): (CALL, "", 2), (FAILURE, 2): (FAILURE, "", 2)}
     head = made.scenario.read_text("utf-8").splitlines()
-    line = f"{CALL} in turn 2 of 2 is found again in a naive agent (see --at 2)"
+    line = f"{CALL} in turn 2 of 2 is reproduced by a naive agent (see --at 2)"
     assert f"# {line}" in head
     assert f"  {line}" in list(made.text())
     (scenario,) = load_scenarios(made.scenario)
@@ -143,8 +143,8 @@ def test_a_scenario_that_is_too_long_is_not_played(
     lines = [ASKED, ANSWERED, _said("user", "Find it"), *_loop(5), ANSWERED]
     made = _import(tmp_path, lines)
     assert (made.fates, made.findings) == ((), (CALL, FAILURE))
-    why = "it is too long to be played here; a finding stands in turn 2: see --at"
-    assert f"  not asked whether it is found again: {why}" in list(made.text())
+    why = "it is too long to be replayed; a finding is in turn 2: use --at"
+    assert f"  not replayed: {why}" in list(made.text())
 
 
 def test_a_recording_without_findings_is_not_played(tmp_path: Path) -> None:
@@ -167,4 +167,4 @@ def test_a_long_list_of_turns_is_shortened(tmp_path: Path) -> None:
         for line in (_said("user", f"Find {n}"), *_loop(4, f"busy {n}", at=f"t{n}-"), ANSWERED)
     ]
     told = [line for line in _import(tmp_path, lines).text() if FAILURE in line]
-    assert any(" in turn 1, 2, 3, 4, 5, 6, 7, 8 and 4 more of 12 is found again" in t for t in told)
+    assert any(" in turn 1, 2, 3, 4, 5, 6, 7, 8 and 4 more of 12 is reproduced" in t for t in told)
