@@ -59,7 +59,8 @@ def play(name: str, seed: int, sample: int | None = None, minutes: float = 60) -
     more = ("--real-s", str(SAMPLE_REAL_S)) if drawn and is_in_real_time(name) else ()
     options = [*options_of(name), *more]
     playable, lacks = sorted_out(name)
-    runs = draw(playable, seed, drawn) if drawn else [(path, "*") for path in target.plays]
+    runs = [(path, "*") for path in target.plays]
+    runs = in_order(draw(playable, seed, drawn), name) if drawn else runs
     network = CLOSED if _may_close() else OPEN
     shutil.rmtree(folder_of(name), ignore_errors=True)
     starts = [partial(_start, name, number, options, network) for number in range(1, TIMES + 1)]
@@ -101,6 +102,14 @@ def draw(playable: Mapping[str, Sequence[str]], seed: int, count: int) -> list[R
     drawing = random.Random(seed)
     files = drawing.sample(sorted(playable), min(count, len(playable)))
     return [(file, drawing.choice(playable[file])) for file in sorted(files)]
+
+
+def in_order(runs: Sequence[Run], name: str) -> list[Run]:
+    """The runs in the order in which the command plays them: those of another API come last."""
+    files = {run: file for file, run in runs}
+    planned = [(file, one) for file in files.values() for one in load_scenarios(ROOT / file)]
+    names = [scenario.run_name for scenario in _spoken(planned, name)]
+    return [(files[run], run) for run in names if run in files]
 
 
 def sorted_out(name: str) -> tuple[dict[str, list[str]], Counter[str]]:
