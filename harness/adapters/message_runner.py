@@ -51,7 +51,7 @@ def tool_runner(runner: Any = None, **settings: Any) -> FrameworkAgent:
 
 
 def _parameters(runner: Any) -> dict[str, Any]:
-    """The parameters of a runner, which it tells to who sets them anew."""
+    """The parameters of a runner: it passes them to the function that is to replace them."""
     told: dict[str, Any] = {}
 
     def same(parameters: Any) -> Any:

@@ -130,7 +130,7 @@ def exchanges_in(data: bytes) -> list[CassetteExchange]:
 
 
 def calls(cassette: Cassette, *, timed: bool = False) -> Iterator[CassetteExchange]:
-    """The calls to a model of a cassette, decoded; whatever else it holds is passed over.
+    """The calls to a model of a cassette, decoded; other calls are passed over.
 
     The answers of a cassette that is read `timed` come in the pieces in which they were recorded.
     """

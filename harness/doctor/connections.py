@@ -147,8 +147,8 @@ def follows(later: Exchange, earlier: Exchange) -> bool:
 def summary_pattern(probe: Probe, others: Sequence[Probe]) -> str:
     """A regular expression for what looks like the request for a summary; "" if none does.
 
-    It is a request behind the refused one, in words that neither the user nor the agent said
-    before, and not the last request of its turn: that one brings the answer.
+    Such a request comes after the refused one, in words that neither the user nor the agent said
+    before. It is not the last request of its turn: the last one brings the answer.
     """
     known = {_beginning(text) for other in others for text in _asked_texts(other)}
     known |= {_beginning(delivery.inbound.text) for delivery in probe.trace.deliveries}

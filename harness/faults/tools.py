@@ -123,7 +123,7 @@ def kills_agent(moment: Moment, plan: Plan, *, effect: str = "restart") -> Plan:
     return (*_effects(plan), Effect(effect), Kill())
 
 
-UNAPPROVED = "Nobody answered the request for approval; nothing was done."
+UNAPPROVED = "The request for approval was not answered; nothing was done."
 
 
 def late(moment: Moment, plan: Plan, *, wait_s: Seconds = 3600.0) -> Plan:

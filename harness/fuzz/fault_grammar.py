@@ -188,8 +188,8 @@ NEED_EXPECTATION = (
     "tools.interrupts",
     "tools.raises_base",
 )
-"""Faults of which a scenario has to say what it expects: by a history alone, what they do looks as
-if the agent had done it, or they end the agent with an exception that it should not catch."""
+"""Faults of which a scenario has to say what it expects. In the history their effect looks like the
+agent's own act, or they end the agent with an exception that it should not catch."""
 
 AFTER_THE_LAST_EVENT = (
     "sse.error_event_after_the_end",

@@ -67,7 +67,7 @@ def turns_with_outcomes(scenario: Scenario) -> Candidates[Scenario]:
 
 
 def turns(scenario: Scenario) -> Candidates[Scenario]:
-    """Turns go, and the tools answer whatever is called then."""
+    """Remove turns, and let the tools answer the calls that remain."""
     script = turns_of(scenario)
 
     def only(kept: tuple[int, ...]) -> Scenario:

@@ -1,9 +1,9 @@
 """Claude Code's own session log as a store: read while the agent writes it.
 
 A row is a message; the `uuid` of its first line identifies it. Only added lines are read; a
-replaced or shortened file is read anew. An answer grows block by block. The results of a batch come
-one by one and form a row once all are there. Sub-agents' lines (`isSidechain`) and the program's
-own are no rows.
+replaced or shortened file is read from its start. An answer grows block by block. The results of a
+batch come one by one and form a row once all are there. Sub-agents' lines (`isSidechain`) and the
+program's own are no rows.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class FailingDisk(Disk):
         self.synced_bytes = os.path.getsize(path) if os.path.exists(path) else 0
 
     def write(self, descriptor: int, data: bytes) -> None:
-        """Write what is sent, then whatever happens before it counts."""
+        """Write what is sent, then carry out the steps that come before it counts."""
         super().write(descriptor, b"".join(self.steps.sent))
         self.carry_out(self.steps.inside)
 

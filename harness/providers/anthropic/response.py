@@ -85,7 +85,7 @@ class MessageAssembly:
         ]
 
     def block_start(self, event: dict[str, Json]) -> None:
-        """A block is appended, whatever index it names."""
+        """A block is appended; the index that it names is ignored."""
         self._blocks.append(dict(f.mapping(event.get("content_block"))))
 
     def block_delta(self, event: dict[str, Json]) -> None:

@@ -91,7 +91,7 @@ def _extended(said: dict[str, Json], piece: dict[str, Json], grows: str) -> dict
 
 
 _FIELDS = ("data:", "event:", "id:", ":")
-"""How a stream of events begins, whatever its content type says."""
+"""How a stream of events begins; its content type may say otherwise."""
 
 
 def parse(body: bytes, content_type: str) -> Parsed:

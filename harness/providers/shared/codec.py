@@ -42,9 +42,10 @@ def decode(data: bytes | str) -> Json:
 
 
 def arguments_from(text: str) -> Json:
-    """A call's arguments from their text; what is no JSON stays the text that came.
+    """A call's arguments from their text; text that is not JSON is returned unchanged.
 
-    A model writes that text, and it may be cut off: so nobody takes it for whole arguments.
+    A model writes that text, and it may be cut off: a string cannot be mistaken for whole
+    arguments.
     """
     try:
         return _decode(text)
@@ -79,7 +80,7 @@ def size_bytes(value: Json) -> int:
 
 
 def tokens(size: int) -> int:
-    """The number of tokens in `size` bytes; whatever is sent costs at least one."""
+    """The number of tokens in `size` bytes; every message costs at least one."""
     return max(1, size // BYTES_PER_TOKEN)
 
 

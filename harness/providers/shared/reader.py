@@ -157,10 +157,14 @@ class Malformed(ValueError):
 class MessageReader(Generic[Said, State, AnyReading]):
     """Reads the requests of one session, in order.
 
-    A provider brings the fold of its rules and its fields, and fills in what is its own: `_extend`
-    folds new messages, `_ending` is what the request breaks as a whole, `_memories` are fields of
-    its `kind` of reading, `_malformed` and `_unreadable` say what is wrong with a message and with
-    a body that is none. `field` is the field that lists the messages.
+    A provider's reader fills in these parts:
+
+    - `_extend` folds new messages.
+    - `_ending` gives the rules that the request breaks as a whole.
+    - `_memories` gives fields of the provider's `kind` of reading.
+    - `_malformed` says what is wrong with a message, `_unreadable` with a body that is not a
+      request.
+    - `field` names the field that lists the messages.
     """
 
     kind: type[AnyReading]

@@ -111,10 +111,10 @@ def between(
 
 
 def shared(body: bytes, prefix: memoryview, marks: list[int]) -> int:
-    """How many messages of `prefix` the body begins with; -1 when not even the fields before.
+    """How many messages of `prefix` the body begins with; -1 when the fields before them differ.
 
-    A loop that goes on, or asks again, changes the last message at most, so nearly always two
-    comparisons tell, and the bytes are gone through once.
+    A loop that goes on, or retries, changes the last message at most. So two comparisons are nearly
+    always enough, and the bytes are read once.
     """
     count = len(marks) - 1
     last = marks[-2] if count else 0

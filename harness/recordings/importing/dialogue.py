@@ -81,7 +81,7 @@ def cut_at(story: Dialogue, turn: int | None = None) -> DialogueCut:
     """
     heard = [place for place, step in enumerate(story.steps) if isinstance(step, UserTurn)]
     if not heard:
-        raise InputError("nobody asks anything: the recording has no message of a user")
+        raise InputError("the recording has no message of a user, so no turn can begin")
     if turn is not None and not 1 <= turn <= len(heard):
         raise InputError(f"the recording has the turns 1 to {len(heard)}", f"--at {turn}")
     start = heard[turn - 1 if turn else 0]

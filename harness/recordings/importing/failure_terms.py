@@ -1,7 +1,7 @@
 """How tools say that they failed when no flag does: an exit status, a JSON field, a first word.
 
 Most programs log a failure as an ordinary result. A scenario scripts such a result as an error with
-the same text, so that the agent under test learns of it as from any tool.
+the same text. So the agent under test sees a failure like that of any other tool.
 """
 
 from __future__ import annotations

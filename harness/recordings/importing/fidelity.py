@@ -34,7 +34,7 @@ BAD_REQUESTS = Gap(
 )
 INTERRUPTED = Gap("an answer that was interrupted is one sentence", filled=True)
 NO_LAST_WORD = Gap("a turn ends without an answer: one sentence stands for it", filled=True)
-NO_QUESTION = Gap("nobody asks anything: one sentence stands for the user's message", filled=True)
+NO_QUESTION = Gap("there is no message of the user: one sentence stands for it", filled=True)
 NOT_TEXT = Gap("a block that only its own provider knows is left out")
 NOTES = Gap("what the agent wrote behind a tool's result is left out")
 NOT_RUN = Gap("a result that the agent wrote by itself is left out: the tool did not run")

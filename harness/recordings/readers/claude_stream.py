@@ -2,9 +2,9 @@
 
 Messages come as in a session log, under other names: `session_id`, and `parent_tool_use_id` for
 what a sub-agent says. The prompt is an argument of the command, so most streams begin with an
-answer. Pieces of messages (`stream_event`) are passed over, because the whole messages follow. What
-comes after a `compact_boundary` begins anew. `error` marks what the program says itself in the
-place of an answer. The last line says how the run ended.
+answer. Pieces of messages (`stream_event`) are passed over, because the whole messages follow. A
+`compact_boundary` begins a new history. `error` marks what the program says itself in the place of
+an answer. The last line says how the run ended.
 """
 
 from __future__ import annotations

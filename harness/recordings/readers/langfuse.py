@@ -251,7 +251,7 @@ def _value(value: Json) -> Json:
 
 
 def _runs(name: str, rows: list[_Row]) -> Transcript:
-    """The runs of tools by start time, as calls with their results; nobody's roles are known."""
+    """The runs of tools by start time, as calls with their results; no roles are known."""
     messages: list[Message] = []
     for number, row in enumerate(rows, start=1):
         id_ = f"run_{number}"
