@@ -33,7 +33,7 @@ LINES_MOST, YAML_MOST = 4.0, 2.0
 
 
 def recording(rounds: int = ROUNDS) -> bytes:
-    """A session log of so many calls with their results."""
+    """A session log of a given number of calls with their results."""
     lines = [_line("user", 0, {"role": "user", "content": "Find out why it fails."})]
     for n in range(1, rounds + 1):
         use = {"type": "tool_use", "id": f"t{n}", "name": "Read", "input": {"path": f"src/{n}.py"}}

@@ -152,7 +152,7 @@ class CarefulAgent:
         raise TurnFailed(f"I stopped after {REQUESTS} requests; the task is not finished.")
 
     def odd_ending(self, stop: str, text: str) -> None:
-        """An answer that is no answer: another try, or the end of the turn."""
+        """An answer without content: another try, or the end of the turn."""
         if stop == "refusal":
             raise TurnFailed(f"The model declined to answer. {text}")
         if stop == "max_tokens":
@@ -278,7 +278,7 @@ class CarefulAgent:
         return self.size() < size * 0.9
 
     def summarise(self, size: int, reason: str) -> None:
-        """Put a summary in the place of all that stands before this turn, once a turn."""
+        """Put a summary in place of all that stands before this turn, once a turn."""
         past = "\n".join(spoken(row) for row in self.rows[self.session][: self.first])
         if self.again["summary"] or len(past) < 100:
             return
@@ -347,7 +347,7 @@ class CarefulAgent:
         if call["name"] not in self.tools:
             return f"no tool has the name {call['name']}; there are {', '.join(self.tools)}"
         if not isinstance(call["input"], dict):
-            return "its input is no JSON object"
+            return "its input is not a JSON object"
         needed = self.tools[call["name"]].input_schema.get("required", [])
         missing = [name for name in needed if name not in call["input"]]
         return f"its input lacks {', '.join(missing)}" if missing else ""

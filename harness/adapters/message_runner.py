@@ -1,7 +1,7 @@
 """Tool runners of the anthropic SDK: model, system, settings and the bound of iterations stay.
 
 A runner is made for one list of messages, so each turn makes a new one with the same parameters.
-The tools of the scenario stand in the place of its own. A failed turn leaves no history.
+The tools of the scenario stand in place of its own. A failed turn leaves no history.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tries to import a target in a process of its own: `python -m` this module SPEC.
+"""Tries to import a target in its own process: `python -m` this module SPEC.
 
 The last line of standard output is JSON. `error` is "" after a successful import. `place` is the
 line of the project where the import failed or ran out of time.

@@ -108,7 +108,7 @@ def ends_by_words(probe: Probe) -> bool | None:
 
 
 def turn_ending_tools(probe: Probe) -> list[str]:
-    """The tools of the only answer after which the agent replied without asking once more."""
+    """The tools of the only answer after which the agent replied without asking again."""
     last = probe.main[-1] if probe.main else None
     if last is None or not last.succeeded or not last.reply or not probe.endings:
         return []
@@ -139,7 +139,7 @@ def refused(probe: Probe) -> Exchange | None:
 
 
 def follows(later: Exchange, earlier: Exchange) -> bool:
-    """Whether a request comes behind another one of the same turn."""
+    """Whether a request comes after another one of the same turn."""
     one, other = later.called, earlier.called
     return later.n > earlier.n and (one.session, one.turn) == (other.session, other.turn)
 

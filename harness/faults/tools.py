@@ -42,7 +42,7 @@ KILLS = ("kills_agent",)
 
 
 def not_utf8(moment: Moment, plan: Plan) -> Plan:
-    """The tool returns bytes that are no UTF-8."""
+    """The tool returns bytes that are not UTF-8."""
     return _answering(plan, _text_of(plan).encode("utf-8", "replace") + b"caf\xe9 \xff\xfe")
 
 

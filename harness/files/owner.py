@@ -110,7 +110,7 @@ def _is_alive(pid: int, start: str) -> bool:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of `/proc/PID/stat` behind the name; none where there is no such file."""
+    """The fields of `/proc/PID/stat` after the name; none where there is no such file."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("latin-1").rpartition(")")[2].split()
     except OSError:

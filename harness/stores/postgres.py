@@ -119,7 +119,7 @@ class PostgresStore(SqlStore):
         Raises ValueError for a store without one: its tables may stand among others.
         """
         if not self._schema:
-            raise ValueError("only a store with a schema of its own can be dropped")
+            raise ValueError("only a store with its own schema can be dropped")
         with self._lock:
             name = sql.Identifier(self._schema)
             self._db.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(name))

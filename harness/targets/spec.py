@@ -99,7 +99,8 @@ def of_callable(agent: Callable[..., Any], options: dict[str, Any] | None = None
 
 
 def _python_target(text: str, found: Any, options: dict[str, Any], place: str) -> TargetSpec:
-    """Return a target for an imported object. Raises InputError for an object that is no agent."""
+    """Return a target for an imported object. Raises InputError for an object that is not an
+    agent."""
     adapted = agent_of(found)
     if adapted is not None:
         known = {**adapted.row.options, **options}

@@ -43,7 +43,7 @@ class Hangup(Exception):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A request; header names are in lower case, and the length of the body is none of them.
+    """A request; header names are in lower case, and do not include the length of the body.
 
     `reusable`: the client takes another answer.
     """

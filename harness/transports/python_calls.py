@@ -119,7 +119,7 @@ class ScriptedInterrupt(KeyboardInterrupt):
 
 
 class ScriptedBaseException(BaseException):
-    """A tool that is scripted to raise what is no `Exception`."""
+    """A tool that is scripted to raise what is not an `Exception`."""
 
 
 class OddError(Exception):

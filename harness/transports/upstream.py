@@ -56,7 +56,7 @@ def provider_access(
 ) -> dict[str, ProviderAccess]:
     """The APIs that an environment names by the variables of their SDKs, by the SDK's package.
 
-    `upstream` stands for all of them. Raises InputError for what is no URL.
+    `upstream` stands for all of them. Raises InputError for what is not a URL.
     """
     found = {}
     for record in records():

@@ -1,4 +1,4 @@
-"""The rows of the data file, each in an environment of its own below `.venv-compat/`."""
+"""The rows of the data file, each in its own environment below `.venv-compat/`."""
 
 from __future__ import annotations
 

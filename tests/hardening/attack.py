@@ -116,7 +116,7 @@ def connections(door: Door, count: int) -> None:
 
 
 def bodies(door: Door, count: int, size_bytes: int) -> None:
-    """Leave so many bodies open, each but for its last byte, then ask on a new connection."""
+    """Leave so many bodies open, each without its last byte, then ask on a new connection."""
     length = {"content-length": str(size_bytes)}
     head = door.request(connection="", **length).partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
     with contextlib.ExitStack() as stack:
@@ -197,7 +197,7 @@ def main() -> int:
 
 
 def _row(name: str, asked: argparse.Namespace) -> int:
-    """Attack one kind of server, in a process of its own for its memory; print the row."""
+    """Attack one kind of server, in its own process for its memory; print the row."""
     counts = {"garbage_count": asked.garbage, "connection_count": asked.connections}
     try:
         print(attacked(name, **counts, large=True, seed=asked.seed), flush=True)

@@ -84,7 +84,7 @@ def model_gone(moment: Moment, plan: Plan) -> Plan:
 
 
 def rate_limited_without_retry_after(moment: Moment, plan: Plan) -> Plan:
-    """429 without a word about when to come back; the headers say that nothing is left."""
+    """429 that does not say when to come back; the headers say that nothing is left."""
     headers = {moment.traits.requests_left: "0"}
     return error(moment, 429, _RATE_LIMIT, headers=headers)
 

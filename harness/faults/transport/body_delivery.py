@@ -64,7 +64,7 @@ def reset_mid_stream(moment: Moment, plan: Plan, *, after: Count = 3) -> Plan:
 def cut_mid_chunk(moment: Moment, plan: Plan, *, after: Count = 3) -> Plan:
     """A body in chunks ends in order, after `after` events, without its last chunk.
 
-    A body that is no stream is cut in its middle.
+    A body that is not a stream is cut in its middle.
     """
     body, head = body_of(plan), framed(plan, transfer_encoding="chunked")
     if head is None or 1 < sends(plan) <= after:
@@ -118,7 +118,7 @@ def content_length_too_large(moment: Moment, plan: Plan, *, by_bytes: FromOne = 
 def content_length_too_small(moment: Moment, plan: Plan, *, by_bytes: FromOne = 10) -> Plan:
     """Fewer bytes are announced than come: the client stops reading before the end.
 
-    A client of Chat has all it needs with the finish reason: an answer that loses what comes behind
+    A client of Chat has all it needs with the finish reason: an answer that loses what comes after
     it, the token counts and `[DONE]`, counts as whole there.
     """
     body = body_of(plan)

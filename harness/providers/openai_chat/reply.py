@@ -82,7 +82,7 @@ def _completion(reply: Reply, reading: Reading, id_: str) -> dict[str, Json]:
 
 
 def sayable(blocks: tuple[Block, ...]) -> Message:
-    """The answer as this API can say it: its texts are one, and parts that are no text are left
+    """The answer as this API can say it: its texts are one, and parts that are not text are left
     out, for the content of an answer is a string."""
     texts = [block.text for block in blocks if isinstance(block, Text)]
     others = [b for b in blocks if not is_part(b)]

@@ -34,7 +34,7 @@ def encode(value: Json) -> bytes:
 
 
 def decode(data: bytes | str) -> Json:
-    """The value of a JSON text; raises ValueError when it is none."""
+    """The value of a JSON text; raises ValueError when it is not JSON."""
     try:
         return _decode(data)
     except msgspec.MsgspecError:
@@ -58,7 +58,7 @@ def arguments_from(text: str) -> Json:
 
 
 def arguments_to(value: Json) -> str:
-    """The text of a call's arguments; a text that is no JSON stands for itself."""
+    """The text of a call's arguments; a text that is not JSON stands for itself."""
     if isinstance(value, str) and arguments_from(value) == value:
         return value
     return encode(value).decode()

@@ -96,7 +96,7 @@ def arguments(value: Json) -> Json:
 
 
 def parse(body: bytes | str) -> Json:
-    """A body's JSON value; None when it is no JSON."""
+    """A body's JSON value; None when it is not JSON."""
     try:
         return decode(body)
     except (ValueError, RecursionError):

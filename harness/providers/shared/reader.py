@@ -73,7 +73,7 @@ class FieldMemory(Generic[Said]):
         self.said = say({})
 
     def take(self, raws: Mapping[str, bytes]) -> None:
-        """Take in the fields of a request; raises ValueError when one is no JSON."""
+        """Take in the fields of a request; raises ValueError when one is not JSON."""
         if raws == self._raws:
             return
         old, self._fields, self._raws = self._fields, {}, None
@@ -145,7 +145,8 @@ AnyReading = TypeVar("AnyReading", bound=Reading)
 
 
 class Malformed(ValueError):
-    """A message that is none: `path` below the list, what stands there and what was wanted."""
+    """A value that is not a message: `path` below the list, what stands there and what was
+    wanted."""
 
     def __init__(
         self, path: str, value: Json = None, wanted: str = "", *, missing: bool = False
@@ -184,7 +185,7 @@ class MessageReader(Generic[Said, State, AnyReading]):
         self._memories: dict[str, Any] = {}
 
     def read(self, body: bytes) -> AnyReading:
-        """A request's bytes as values. What is no request at all comes back as a violation."""
+        """A request's bytes as values. What is not a request at all comes back as a violation."""
         try:
             found = self._last.find(body)
             if found.fields is not None:
@@ -253,7 +254,7 @@ class MessageReader(Generic[Said, State, AnyReading]):
         return msgspec.structs.replace(self._reading(0, ()), violations=broken, unread=True)
 
     def _follow(self, keep: int) -> None:
-        """Called when the messages have changed behind the first `keep`."""
+        """Called when the messages have changed after the first `keep`."""
 
     def _extend(self, found: NewMessages) -> tuple[Message, ...]:
         raise NotImplementedError

@@ -162,8 +162,8 @@ class NewMessages(msgspec.Struct, frozen=True, gc=False):
     """A request beside the last one: its first `keep` messages are the same, `raws` are the rest.
 
     `raws` is None where there is no list of messages, and `bad` is what stands in its place. The
-    `values` are what the raws say, to be gone through once (ValueError for one that is no JSON).
-    The `fields` are those beside the list, None when none of them has changed.
+    `values` are what the raws say, to be iterated once (ValueError for one that is not JSON). The
+    `fields` are those beside the list, None when none of them has changed.
     """
 
     keep: int
@@ -201,7 +201,7 @@ class LastRequest:
     def find(self, body: bytes) -> NewMessages:
         """What is new in a request, which becomes the last one.
 
-        Raises NotAnObject, ValueError or RecursionError for a body that is no JSON object.
+        Raises NotAnObject, ValueError or RecursionError for a body that is not a JSON object.
         """
         keep = shared(body, self._prefix, self._marks) if self._marks else -1
         found = self._between(body, keep) or self._resumed(body, keep) or self._whole(body)

@@ -42,7 +42,7 @@ def is_result_of_agent(result: ToolResult) -> bool:
 
 
 def result_of_tool(result: ToolResult) -> ToolResult:
-    """The result as the tool gave it, without what the agent wrote behind it."""
+    """The result as the tool gave it, without what the agent wrote after it."""
     content = result.content
     if isinstance(content, str):
         return msgspec.structs.replace(result, content=_without_tail(content))

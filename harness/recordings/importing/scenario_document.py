@@ -133,7 +133,7 @@ def import_dialogue(
 ) -> ImportedScenario:
     """The scenario of a story from turn `at` on; `fired` are the checks that found something.
 
-    Raises InputError for a turn that there is not, and for a story that cannot be played.
+    Raises InputError for a turn that does not exist, and for a story that cannot be played.
     """
     cut = cut_at(story, at)
     wire = story.wire if story.wire in providers.names() else providers.DEFAULT
