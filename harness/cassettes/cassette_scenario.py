@@ -37,7 +37,7 @@ _RETOLD_LETTERS = 40
 """A text of at least this length that stands in another one is a repetition of it."""
 
 _ROOM = 20
-"""So many calls more than were recorded an agent may make before a limit ends the run."""
+"""An agent may make this number of calls more than were recorded before a limit ends the run."""
 
 
 def scenario_of_cassette(

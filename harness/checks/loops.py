@@ -197,7 +197,7 @@ def _same_failures(turn: Turn, repeats: int) -> Iterator[Finding]:
 
 
 def _failures(turn: Turn, failures: int) -> Iterator[Finding]:
-    """One call or one tool that fails in a row with different errors, and runs once more."""
+    """One call or one tool that fails in a row with different errors, and runs again."""
     done = steps(turn, lambda e: e.identity, 0)
     names = dict.fromkeys(e.request.name for e in done)
     calls = dict.fromkeys(e.identity for e in done)

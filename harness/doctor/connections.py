@@ -14,7 +14,7 @@ from harness.core.values.messages import Json
 from harness.doctor.probe import Probe
 
 PATTERN_WORDS = 5
-"""So many words at the beginning of a request's text make a pattern of `purposes`."""
+"""The number of words at the beginning of a request's text that make a pattern of `purposes`."""
 
 
 def speaks(probe: Probe) -> bool:

@@ -204,7 +204,7 @@ class Connection:
             raise Hangup from None
 
     def pause(self, seconds: float | None) -> None:
-        """Wait so many seconds, without end for None.
+        """Wait this number of seconds, without end for None.
 
         Raises Hangup when the client goes or the server closes.
         """

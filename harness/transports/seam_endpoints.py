@@ -73,7 +73,7 @@ class Endpoints:
         self._inbox = Inbox(dispatcher)
 
     def plan(self, request: Request, pause: Callable[[float], None]) -> Plan:
-        """The plan for a request; `pause` waits so many seconds on its connection."""
+        """The plan for a request; `pause` waits a number of seconds on its connection."""
         if "/harness/" not in request.path:
             timeout_ms = _timeout_ms(request.headers.get("x-stainless-read-timeout", ""))
             return self.dispatcher.model(

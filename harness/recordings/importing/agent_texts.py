@@ -18,7 +18,7 @@ from harness.core.values.table_file import table
 Place = Literal["tail", "result", "row"]
 
 _LOOKED_AT = 4000
-"""So many characters at the beginning or the end of a text are looked at."""
+"""The number of characters at the beginning or the end of a text that are searched."""
 
 
 class AgentText(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ _FIRST_WORD = re.compile(
     re.IGNORECASE,
 )
 _LINE_MAX = 300
-"""So many characters of a line are looked at."""
+"""The number of characters of a line that are searched."""
 
 _EXIT = re.compile(
     r"\b(?:exit(?:ed with)?[ _-]?(?:code|status)|returncode)\W{0,3}[1-9]\d*(?:\W{0,3}\Z|</)", re.I

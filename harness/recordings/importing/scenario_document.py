@@ -111,7 +111,7 @@ def _names(use: ToolUse) -> Iterator[str]:
 
 
 _ROOM = 20
-"""So many calls more than were recorded an agent may make."""
+"""An agent may make this number of calls more than were recorded."""
 
 
 class ImportedScenario(msgspec.Struct, frozen=True):

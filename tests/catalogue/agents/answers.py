@@ -101,7 +101,7 @@ def submits_old_results(brief: Brief) -> None:
 
 
 def knows_one_line_end(brief: Brief) -> None:
-    """A client of its own, which looks for two line feeds and for `data: ` with a space."""
+    """Its own client, which looks for two line feeds and for `data: ` with a space."""
     http = httpx2.Client(transport=brief.transport, base_url=brief.base_url)
     said: list[dict[str, str]] = []
     for inbound in brief.inbox():

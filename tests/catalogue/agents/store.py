@@ -156,12 +156,12 @@ class _FreshSession(RowTranscript):
             return [self._newest]
 
     def open(self, inbound: Inbound) -> bool:
-        """Keep the message at hand for a new session."""
+        """Keep the message for a new session."""
         self._newest = SessionRow("", user(clean(inbound.text)))
         return super().open(inbound)
 
     def resume(self, inbound: Inbound) -> int:
-        """Keep the message at hand for a new session."""
+        """Keep the message for a new session."""
         self._newest = SessionRow("", user(clean(inbound.text)))
         return super().resume(inbound)
 

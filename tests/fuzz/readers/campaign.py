@@ -33,7 +33,7 @@ _RARELY = {"mcp_body": 10}
 
 
 class Limits(NamedTuple):
-    """When a campaign ends: after a given number of files, or so many seconds."""
+    """When a campaign ends: after a given number of files, or of seconds."""
 
     count: int
     seconds: float = float("inf")

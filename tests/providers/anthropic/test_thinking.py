@@ -59,7 +59,7 @@ def rules(messages: list[Message], reader: AnthropicReader | None = None, **f: J
 
 
 def fresh() -> AnthropicReader:
-    """A reader of its own."""
+    """Its own reader."""
     return AnthropicReader(RECORD.dialects.default, None)
 
 

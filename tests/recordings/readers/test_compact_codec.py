@@ -91,8 +91,8 @@ _ASKED = b'{"kind":"exchange","number":1,"method":"POST","uri":"u","status":200,
 @pytest.mark.parametrize(
     ("data", "place", "what"),
     [
-        (b"\n", "line 1", "the first line is not one of a cassette's"),
-        (_END, "line 1", "the first line is not one of a cassette's"),
+        (b"\n", "line 1", "the first line is not that of a cassette"),
+        (_END, "line 1", "the first line is not that of a cassette"),
         (_OPEN.replace(b"1", b"9"), "line 1", "`version` is 9: known is 1"),
         (_OPEN, "line 1", "torn: the last line does not end the cassette"),
         (_OPEN + b"{\n" + _END, "line 2", "no line of a cassette"),
