@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from typing import Any, TypedDict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
+from harness.providers.shared.json_fields import parse
 from harness.recordings import session_log
-from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects, split
+from harness.recordings.session_log import (
+    LogEntry,
+    Notes,
+    SizeBound,
+    entries,
+    first_objects,
+    known_keys,
+    split,
+)
 
 
 def _read(data: bytes) -> tuple[list[LogEntry], tuple[str, ...]]:
@@ -82,3 +93,28 @@ def test_lines_are_asked_for_one_at_a_time() -> None:
 def test_the_first_objects_leave_out_a_torn_end() -> None:
     assert first_objects(b'{"a": 1}\nx\n[2]\n{"b": 2}\n{"c"') == [{"a": 1}, {"b": 2}]
     assert first_objects(b'{"a": 1}\n' * 50) == [{"a": 1}] * 20
+
+
+class _Known(TypedDict, total=False):
+    a: Any
+    b: Any
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters())
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+OBJECTS = st.dictionaries(st.sampled_from(["a", "b", "other"]), VALUES)
+
+
+@given(OBJECTS | VALUES, st.sampled_from(["", "\n", "}", '"', "\ud800"]))
+def test_known_keys_have_the_values_of_the_whole_line(value: object, more: str) -> None:
+    line = (json.dumps(value) + more).encode("utf-8", "surrogatepass")
+    whole, known = parse(line), known_keys(_Known)(line)
+    if isinstance(whole, dict) and isinstance(known, dict):
+        keys = ("a", "b")
+        assert repr([known.get(key) for key in keys]) == repr([whole.get(key) for key in keys])
+    else:
+        assert repr(known) == repr(whole)
+
+
+def test_other_keys_are_not_built() -> None:
+    assert known_keys(_Known)(b'{"a": 1, "other": {"long": "text"}}') == {"a": 1}

@@ -8,7 +8,7 @@ be circular, so they are noted and not followed. An `isCompactSummary` line repl
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypedDict
 
 from harness.core.values.messages import Json, Message
 from harness.core.values.plans import ApiError
@@ -16,7 +16,14 @@ from harness.providers.anthropic.record import RECORD
 from harness.recordings import session_log
 from harness.recordings.message_lines import ROLES, LoggedMessages, logged_message
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
+from harness.recordings.session_log import (
+    LogEntry,
+    Notes,
+    SizeBound,
+    entries,
+    first_objects,
+    known_keys,
+)
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _OTHER_TYPES = (
@@ -27,6 +34,26 @@ _OTHER_TYPES = (
 
 _NOT_OURS = frozenset({"event", "payload", "parentId", "session_id"})
 """What entries of other formats have and these have not."""
+
+
+class _Entry(TypedDict, total=False):
+    """The keys of an entry that are read; any value may stand there."""
+
+    type: Any
+    message: Any
+    uuid: Any
+    parentUuid: Any
+    sessionId: Any
+    agentId: Any
+    isSidechain: Any
+    isMeta: Any
+    isCompactSummary: Any
+    isApiErrorMessage: Any
+    apiErrorStatus: Any
+    error: Any
+
+
+_value_of = known_keys(_Entry)
 
 
 class _LoggedSession:
@@ -78,7 +105,7 @@ def claude_code(lines: Iterable[bytes]) -> Recording:
     """
     sessions: dict[tuple[bool, str, str], _LoggedSession] = {}
     notes, kept, names = Notes(), SizeBound(), _Names()
-    for entry in entries(lines, notes):
+    for entry in entries(lines, notes, _value_of):
         message = _message(entry, notes)
         if message is not None:
             kept.add(entry)
