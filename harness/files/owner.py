@@ -50,7 +50,7 @@ def make_scratch(kind: str = "") -> Path:
     return Path(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{kind}{tag()}"))
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=1)  # by process: a forked child has another id, and looks again
 def _remove_once(pid: int) -> None:
     remove_dead()
 

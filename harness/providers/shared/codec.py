@@ -1,9 +1,10 @@
 """JSON in and out for every provider, including what strict JSON cannot say, and its size.
 
 Models emit lone surrogates, which strict encoders refuse. Replies must carry them as escapes, so
-both ways fall back to the standard library. Requests never do: there the refusal is the provider's
-answer (`reason`). A token is four bytes of compact JSON, because the real tokenizers are not
-public. White space, escapes and cache marks do not change the count.
+`encode` and `decode` fall back to the standard library. The body of a request is read without this
+fallback: a provider refuses it, and `reason` gives the text of the refusal. A token is four bytes
+of compact JSON, because the real tokenizers are not public. White space, escapes and cache marks do
+not change the count.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def arguments_from(text: str) -> Json:
 
 
 def arguments_to(value: Json) -> str:
-    """The text of a call's arguments; a text that is not JSON stands for itself."""
+    """The text of a call's arguments; arguments that were never JSON are that text itself."""
     if isinstance(value, str) and arguments_from(value) == value:
         return value
     return encode(value).decode()
@@ -84,6 +85,7 @@ def tokens(size: int) -> int:
     return max(1, size // BYTES_PER_TOKEN)
 
 
+# Any escape is matched, so that the `u` after an escaped backslash does not begin one.
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 
 
@@ -102,7 +104,7 @@ def reason(body: bytes) -> str:
         return "recursion limit exceeded"
     except ValueError as error:
         return str(error)
-    return "number out of range"
+    return "number out of range"  # the standard library reads 1e999, strict readers refuse it
 
 
 def _place(before: str) -> str:
@@ -112,6 +114,7 @@ def _place(before: str) -> str:
 
 
 def _lone_surrogate(text: str) -> int | None:
+    """The place of the first escaped half of a surrogate pair without its other half."""
     high = None
     for match in _ESCAPE.finditer(text):
         code = int(match[1], 16) if match[1] else 0
