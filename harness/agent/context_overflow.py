@@ -196,6 +196,7 @@ def _compact(transcript: SessionTranscript, budget: int, compaction: Compaction,
     if compacted is None:
         return False
     try:
+        # A store may raise anything; without a stored summary nothing became smaller.
         transcript.compact(compacted.summary, compacted.keep)
     except Exception:
         return False

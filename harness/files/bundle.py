@@ -97,7 +97,7 @@ def bundle_names() -> list[str]:
 
 @lru_cache(maxsize=1)
 def _root() -> Path | None:
-    """The folder that holds the bundle; None in an archive, and for a package without the bundled files."""
+    """The folder that holds the bundle; None in an archive, and without bundled files."""
     package = resources.files("harness")
     if not isinstance(package, Path):
         return None
