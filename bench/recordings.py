@@ -1,9 +1,9 @@
 """How fast recordings are judged: read, paired, made a history, counted and put to all checks.
 
 The recording is a session log of JSON Lines such as coding agents write. Its shape is that of 22
-published logs of 10 MB: each result stands there twice, most lines are notes on progress, an entry
-has some 500 bytes around its message, and 21 bytes of 1,000 begin an escape. The measure beside it
-is decoding the same lines and nothing else, which no reader can do without.
+published logs of 10 MB. Each result stands there twice, and most lines are notes on progress. An
+entry has some 500 bytes around its message, and 21 bytes of 1,000 begin an escape. The measure
+beside it is decoding the same lines and nothing else, which no reader can do without.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _AROUND = {
 
 
 def recording(rounds: int = ROUNDS) -> bytes:
-    """A session log of so many calls with their results."""
+    """A session log of a given number of calls with their results."""
     lines = [_line("user", 0, message={"role": "user", "content": "Find out why it fails."})]
     for n in range(1, rounds + 1):
         use = {"type": "tool_use", "id": f"t{n}", "name": "Read", "input": {"path": f"src/{n}.py"}}

@@ -32,7 +32,7 @@ BUILDERS = (77, 83)
 """From which version of setuptools on, and before which one, as pyproject.toml says."""
 
 MADE = (".*", "build", "dist", "node_modules", "__pycache__", "*.egg-info")
-"""What is no part of the source, but for `.ci` and `.gitignore`."""
+"""What is not part of the source, except `.ci` and `.gitignore`."""
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 

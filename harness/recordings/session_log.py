@@ -39,7 +39,7 @@ class LogEntry(NamedTuple):
 
 
 class Notes:
-    """What was passed over, in words: the first of them, and how many there are."""
+    """What was skipped, in words: the first of them, and how many there are."""
 
     def __init__(self) -> None:
         self._first_texts: list[str] = []
@@ -119,9 +119,9 @@ def entries(
         if isinstance(value, dict):
             yield LogEntry(number, value, len(line))
         elif value is None and not line.endswith(b"\n"):
-            notes.add(number, "the last line is torn, passed over")
+            notes.add(number, "the last line is torn, skipped")
         else:
-            notes.add(number, "no JSON object, passed over")
+            notes.add(number, "no JSON object, skipped")
 
 
 def first_objects(head: bytes) -> list[dict[str, Any]]:

@@ -66,7 +66,7 @@ def faults_seam(scenario: Scenario, seam: str) -> bool:
 
 
 def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
-    """Yield why the profile's agent cannot play the scenario: capabilities declared absent."""
+    """Return why the profile's agent cannot play the scenario: capabilities declared absent."""
     profile = scenario.profile
     if profile.wires and scenario.wire not in profile.wires:
         spoken = " and ".join(profile.wires)
@@ -80,17 +80,17 @@ def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
 
 
 def connections(run: Verdict, scenario: Scenario, trace: Trace) -> Connections:
-    """Return the agent's connections that a run shows.
+    """Return the capabilities that a run needs and uses, for the ledger of what an agent lacks.
 
-    A target that crashed, hung or called no model needs nothing. A connection that the profile
-    declares present is required.
+    The run of a target that crashed, hung or called no model needs nothing. A capability that the
+    profile declares present is not among the needs: the agent may not excuse itself by its lack.
     """
     used = touched(trace, seed_messages(scenario))
     if any(finding.check == "target" for finding in run.findings):
         return Connections(used=used, speaks=True if trace.exchanges else None)
     if not trace.exchanges:
         is_silent = any(finding.code == "run.nothing_intercepted" for finding in run.findings)
-        is_owed = bool(scenario.profile.wires)
+        is_owed = bool(scenario.profile.wires)  # the profile says that the agent speaks this wire
         return Connections(used=used, speaks=False if is_silent and not is_owed else None)
     needed = (n for n in needs_of(scenario) if scenario.profile.declares(n) is not True)
     return Connections(needs=tuple(needed), used=used, speaks=True)

@@ -35,7 +35,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def logs(folder: Path) -> Path:
-    """Some batches of files, and one that is none."""
+    """Some batches of files, and one that is not a batch."""
     (folder / "logs").mkdir()
     for n in range(3 * judge_task.CHUNK_FILES):
         (folder / f"logs/{n:03}.jsonl").write_text(CLAUDE_CODE.replace('"s"', f'"s{n}"'), "utf-8")

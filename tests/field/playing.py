@@ -78,7 +78,7 @@ def to_repeat(lines: Sequence[Line]) -> list[tuple[str, str]]:
 
 
 def draw(playable: Mapping[str, Sequence[str]], seed: int, count: int) -> list[tuple[str, str]]:
-    """So many files that the target can play, drawn with the seed, and a run of each."""
+    """`count` files that the target can play, drawn with the seed, and a run of each."""
     drawing = random.Random(seed)
     files = drawing.sample(sorted(playable), min(count, len(playable)))
     return [(file, drawing.choice(playable[file])) for file in sorted(files)]

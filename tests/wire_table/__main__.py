@@ -1,7 +1,7 @@
 """`make wire-table`: measure all rows, and print the table or write it into `docs/`.
 
 With `--older PYTHON` (as `make wire-table` makes one) the Anthropic rows are measured with that
-interpreter's SDK too, in a process of its own. `--json` prints one column, for that process.
+interpreter's SDK too, in its own process. `--json` prints one column, for that process.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Lines with equal (sessionId, isSidechain, agentId) are a transcript, in file order. Parent links may
 be circular, so they are noted and not followed. An `isCompactSummary` line replaces all before it.
-`isApiErrorMessage` marks what the program says itself in the place of an answer.
+`isApiErrorMessage` marks what the program says itself in place of an answer.
 """
 
 from __future__ import annotations
@@ -101,8 +101,7 @@ def _is_claude_code(data: bytes) -> bool:
 def claude_code(lines: Iterable[bytes]) -> Recording:
     """Claude Code session log.
 
-    A torn or malformed line is passed over and noted. Raises InputError when no line holds a
-    message.
+    A torn or malformed line is skipped and noted. Raises InputError when no line holds a message.
     """
     sessions: dict[tuple[bool, str, str], _LoggedSession] = {}
     notes, kept, names = Notes(), SizeBound(), _Names()
@@ -149,7 +148,7 @@ def _message(entry: LogEntry, notes: Notes) -> Message | None:
         return None
     message, why = logged_message(value.get("message"))
     if message is None:
-        notes.add(entry.number, f"{why}, passed over")
+        notes.add(entry.number, f"{why}, skipped")
     return message
 
 
