@@ -48,7 +48,11 @@ def description() -> str:
     """
     text = (ROOT / "README.md").read_text("utf-8")
     to_file = r"\[([^\]]+)\]\((?!https?:)[^)]*\)"
-    for pattern, kept in (("!" + to_file + r"\n*", ""), (rf"\s\({to_file}\)", ""), (to_file, r"\1")):
+    for pattern, kept in (
+        ("!" + to_file + r"\n*", ""),
+        (rf"\s\({to_file}\)", ""),
+        (to_file, r"\1"),
+    ):
         text = re.sub(pattern, kept, text)
     return text
 
