@@ -127,7 +127,7 @@ WORDS_ALONE = msgspec.structs.replace(TALK, tools={}, script=(Turn(say="Seen."),
 
 
 def findings(scenario: Scenario, agent: Any) -> list[str]:
-    """The findings, and the doubts too: a run that cannot be judged is no pass."""
+    """The findings, and the doubts too: a run that cannot be judged is not a pass."""
     verdict = run(scenario, agent).verdict
     return sorted({f.code for f in verdict.findings}) + list(verdict.doubts)
 

@@ -79,7 +79,7 @@ _REAL_S = "harness.real_s"
 def plugins(function: _F) -> _F:
     """Add `--plugin MODULE` and `--no-config`, for every verb that uses faults, checks or formats.
 
-    The plug-ins are loaded before the verb begins; they are no arguments of the verb.
+    The plug-ins are loaded before the verb begins; they are not arguments of the verb.
     """
 
     @wraps(function)

@@ -1,4 +1,4 @@
-"""What comes along with the package: scenarios, cassettes, examples and docs, named after `@`.
+"""What the package contains: scenarios, cassettes, examples and docs, named after `@`.
 
 `@loops` is a folder of scenarios, `@loops/circles` one scenario, and `@all` all of them.
 `@cassettes/NAME`, `@examples/NAME` and `@docs/NAME` stand beside them. A name needs no ending. An
@@ -50,7 +50,7 @@ def named_path(text: str) -> Path:
 def bundled(name: str) -> tuple[Path, ...]:
     """The files and folders of a name, files first; `@examples/node_agent` is a file and a folder.
 
-    Raises InputError, with the nearest names, for a name that there is not.
+    Raises InputError, with the nearest names, for a name that does not exist.
     """
     known = _names()
     found = known.get(name.rstrip("/"), ())

@@ -15,7 +15,7 @@ _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
 
 def parse_toml(text: str, place: str) -> dict[str, Any]:
-    """The values of a TOML text; raises InputError `PLACE:LINE: …` for what is no TOML."""
+    """The values of a TOML text; raises InputError `PLACE:LINE: …` for what is not TOML."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

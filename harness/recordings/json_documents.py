@@ -33,7 +33,7 @@ def as_utf8(data: bytes) -> bytes:
     try:
         return data.decode("utf-16").encode("utf-8", "replace")
     except UnicodeDecodeError as error:
-        raise InputError(f"begins as UTF-16 and is none: {error.reason}", "line 1") from None
+        raise InputError(f"begins as UTF-16 and is not UTF-16: {error.reason}", "line 1") from None
 
 
 def is_json(data: bytes) -> bool:
@@ -60,7 +60,7 @@ def load(data: bytes) -> Json:
 
 
 def first_line_undecoded(data: bytes) -> int:
-    """The line of the first byte that is no UTF-8; 1 when all of it is."""
+    """The line of the first byte that is not UTF-8; 1 when all of it is."""
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -76,7 +76,7 @@ def is_lines(data: bytes) -> bool:
 
 
 def peek(data: bytes, *names: bytes) -> Json:
-    """The value of a document that holds these bytes; None when it does not, or is none."""
+    """The value of a document that holds these bytes; None when it does not, or is not JSON."""
     if not is_json(data) or not all(name in data for name in names):
         return None
     try:

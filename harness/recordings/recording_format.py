@@ -105,7 +105,7 @@ def format_from(function: Reader, name: str = "") -> Format:
     """
     first, own = _first_parameter(function), getattr(function, "__name__", "format")
     if first not in _BY_LINES:
-        raise InputError(f"{own} is no format: its first parameter is `document` or `lines`")
+        raise InputError(f"{own} is not a format: its first parameter is `document` or `lines`")
     title = (function.__doc__ or "").strip().partition("\n")[0].rstrip(".")
     return Format(name or own, title, function, _BY_LINES[first])
 

@@ -28,7 +28,7 @@ class ZipArchive:
     """The members of an archive; all that is read of it together is bounded."""
 
     def __init__(self, document: bytes) -> None:
-        """Raises InputError for bytes that are no whole archive."""
+        """Raises InputError for bytes that are not a whole archive."""
         self._document, self._left_bytes = document, MAX_KEPT_BYTES
         try:
             self._zip = ZipFile(BytesIO(document))

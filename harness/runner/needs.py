@@ -71,7 +71,7 @@ def faults_seam(scenario: Scenario, seam: str) -> bool:
 
 
 def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
-    """Yield why the profile's agent cannot play the scenario: capabilities declared absent."""
+    """Return why the profile's agent cannot play the scenario: capabilities declared absent."""
     profile = scenario.profile
     if profile.wires and scenario.wire not in profile.wires:
         spoken = " and ".join(profile.wires)
@@ -85,10 +85,10 @@ def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
 
 
 def connections(run: Verdict, scenario: Scenario, trace: Trace) -> Connections:
-    """Return the agent's connections that a run shows.
+    """Return the capabilities that a run needs and uses, for the ledger of what an agent lacks.
 
-    A target that crashed, hung or called no model needs nothing. A connection that the profile
-    declares present is required.
+    The run of a target that crashed, hung or called no model needs nothing. A capability that the
+    profile declares present is not among the needs: the agent may not excuse itself by its lack.
     """
     used = touched(trace, seed_messages(scenario))
     if not trace.exchanges:

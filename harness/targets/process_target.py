@@ -21,7 +21,7 @@ TEXT_MAX = 2000
 def start_program(
     target: TargetSpec, env: dict[str, str], output: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a process group of its own.
+    """Start a program in its own process group.
 
     Raises InputError when it cannot be started.
     """

@@ -43,7 +43,7 @@ class Hangup(Exception):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A request; header names are in lower case, and the length of the body is none of them.
+    """A request; header names are in lower case, and do not include the length of the body.
 
     `reusable`: the client takes another answer.
     """
@@ -204,7 +204,7 @@ class Connection:
             raise Hangup from None
 
     def pause(self, seconds: float | None) -> None:
-        """Wait so many seconds, without end for None.
+        """Wait this number of seconds, without end for None.
 
         Raises Hangup when the client goes or the server closes.
         """

@@ -35,7 +35,7 @@ session = false
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in a folder of its own, in this process."""
+    """Run a command in its own folder, in this process."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("HARNESS_PROFILE", raising=False)
 
@@ -129,10 +129,13 @@ def test_the_catalogue_is_what_a_command_plays_that_names_nothing(run: Run, tmp_
         ("[profiles]\nmine = 3\n", ":2: expected `object`, got `int`"),
         ("[profiles.mine]\nkep = true\n", ":2: key `kep`: unknown; did you mean 'keep'?"),
         ('[profiles.mine]\nwires = ["gemni"]\n', ":2: key `wires`: there is no wire 'gemni'; "),
-        ('[profiles.mine]\nstream = "no"\n', ":2: key `stream`: 'no' is none of always"),
+        ('[profiles.mine]\nstream = "no"\n', ":2: key `stream`: 'no' is not one of always"),
         ("[profiles.mine.capabilities]\nstor = true\n", ":2: key `stor`: unknown; did you mean"),
-        ('[profiles.mine.purposes]\n"(" = "main"\n', ":2: key `purposes`: '(' is no regular"),
-        ('[profiles.mine.purposes]\n"a" = "mian"\n', ":1: key `purposes`: 'mian' is none of main"),
+        ('[profiles.mine.purposes]\n"(" = "main"\n', ":2: key `purposes`: '(' is not a regular"),
+        (
+            '[profiles.mine.purposes]\n"a" = "mian"\n',
+            ":1: key `purposes`: 'mian' is not one of main",
+        ),
         (
             'profile = "mine"\n[profiles.mine.checks.bakoff]\ncap_s = 3\n',
             ":2: key `checks`: there is no check 'bakoff'; did you mean 'backoff'?",
@@ -149,7 +152,7 @@ def test_the_catalogue_is_what_a_command_plays_that_names_nothing(run: Run, tmp_
         ("[profiles.mine]\ngives_up_after = 0\n", ":2: key `gives_up_after`: expected `int` >= 1"),
         ("target = 3\n", ":1: key `target`: expected `str`, got `int`"),
         ('catalogue = "scenarios"\n', ":1: key `catalogue`: expected `array`, got `str`"),
-        ('fail-on = "defekt"\n', ":1: key `fail-on`: 'defekt' is none of defect, "),
+        ('fail-on = "defekt"\n', ":1: key `fail-on`: 'defekt' is not one of defect, "),
         ('fail_on = "defect"\n', ":1: key `fail_on`: unknown; did you mean 'fail-on'?"),
         ("limits = 30\n", ":1: key `limits`: expected `object`, got `int`"),
         ("[limits]\nreal = 30\n", ":2: key `real`: unknown; did you mean 'real_s'?"),

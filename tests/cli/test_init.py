@@ -127,7 +127,7 @@ TRIALS: dict[str, tuple[str, str]] = {
         "ValueError: no key at bot.py:3",
     ),
     "lacks a package": ("import nosuchpackage\n", "'nosuchpackage' at bot.py:1; install what it"),
-    "is no Python": ("def (\n", "SyntaxError: invalid syntax (bot.py, line 1) at bot.py:1"),
+    "is not Python": ("def (\n", "SyntaxError: invalid syntax (bot.py, line 1) at bot.py:1"),
     "exits": ("import sys\n\nsys.exit(3)\n", "SystemExit: 3 at bot.py:3"),
     "ends its process": ("import ctypes\n\nctypes.CDLL(None)._exit(7)\n", "with status 7"),
     "hangs": ("import time\n\ntime.sleep(99)\n", "takes more than 1 s at bot.py:3"),

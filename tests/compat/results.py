@@ -109,9 +109,9 @@ def _cells(found: Result) -> str:
 
 _OPENING = """# What it works with
 
-`make compat` installs each row into an environment of its own, plays it, and writes this page. A
-row of Python takes the versions of `constraints.txt`. A row of a package takes the newest version
-of that generation.
+`make compat` installs each row into its own environment, plays it, and writes this page. A row of
+Python takes the versions of `constraints.txt`. A row of a package takes the newest version of that
+generation.
 
 """
 

@@ -1,4 +1,4 @@
-"""Scenario files as test items, in a pytest of its own."""
+"""Scenario files as test items, in its own pytest."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_a_name_of_the_catalogue_collects_its_scenarios(project: pytest.Pytester
 
 
 def ids_of_all(project: pytest.Pytester) -> set[str]:
-    """The items that are no functions, by the whole of their ids."""
+    """The items that are not functions, by the whole of their ids."""
     done = project.runpytest_inprocess("--collect-only", "-q")
     return {line for line in done.outlines if "::" in line and ".py::" not in line}
 

@@ -97,7 +97,7 @@ def test_the_stores_and_a_restart() -> None:
 
 
 def notes(brief: Any) -> None:
-    """Keep a store of its own."""
+    """Keep its own store."""
     database = hermes_database.create(brief.session_dir / "state.db")
     for inbound in brief.inbox():
         hermes_database.add(database, "user", inbound.text)

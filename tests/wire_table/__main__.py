@@ -1,7 +1,7 @@
 """`make wire-table`: measure all rows, and print the table or write it into `docs/`.
 
 With `--older PYTHON ...` (as `make wire-table` makes them) the Anthropic rows are measured with the
-SDK of each of these interpreters too, in a process of its own. `--json` prints one column, for that
+SDK of each of these interpreters too, in its own process. `--json` prints one column, for that
 process.
 """
 

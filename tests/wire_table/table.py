@@ -101,7 +101,7 @@ def _by_door(row: Row, columns: list[Column]) -> Iterator[tuple[str, list[str]]]
 
 
 def _note(row: Row, heads: list[str], cells: list[str]) -> str:
-    """Which versions differ from what was measured first, but for their HTTP library's name."""
+    """Which versions differ from what was measured first, except their HTTP library's name."""
     others = [
         head
         for head, cell in zip(heads, cells, strict=True)

@@ -22,7 +22,7 @@ STALE = "run `make wire-table` and read the difference"
 def allowed(text: str, row: Row, version: str, pinned: str) -> list[Measured]:
     """What a version may do: as its column says, or as one of the columns if it has none.
 
-    A version that constraints.txt pins needs a column of its own.
+    A version that constraints.txt pins needs its own column.
     """
     package = package_of(row)
     of_its_own = documented(text, row, f"{package} {version}")

@@ -51,7 +51,7 @@ class GeminiClient:
         )
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str], *, stream: bool) -> Any:
-        """The response to a request, read unless it streams.
+        """The response to a request. Its body is read, unless it is a stream.
 
         Raises APIError or APIConnectionError after the last attempt.
         """

@@ -1,7 +1,7 @@
 """What both APIs of OpenAI take from which model: families of names, and parameters.
 
 `openai_models.tsv` has the families, `openai_parameters.tsv` the parameters that some models refuse
-whole, or but for the values that they take. A name that is in no family is taken at its word.
+whole, or except for the values that they take. A name that is in no family is taken at its word.
 """
 
 from __future__ import annotations

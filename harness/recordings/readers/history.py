@@ -26,7 +26,7 @@ def _begins_as_history(document: bytes) -> bool:
 def history(document: bytes) -> Recording:
     """history of loop-harness.
 
-    Raises InputError with the line that is no event.
+    Raises InputError with the line that is not an event.
     """
     try:
         document.decode()

@@ -127,7 +127,7 @@ _DEPTH = 20
 
 
 class TraceSpan(msgspec.Struct, frozen=True):
-    """A span: `failed` by its status, with the `error` in its own words; 0 is no time."""
+    """A span: `failed` by its status, with the `error` in its own words; 0 is not a time."""
 
     trace: str
     id: str
@@ -224,7 +224,7 @@ def _exception(value: dict[str, Json]) -> str:
 
 
 def _time_ns(value: Json) -> int:
-    """A time in nanoseconds; 0 for a value that is no time."""
+    """A time in nanoseconds; 0 for a value that is not a time."""
     match value:
         case bool():
             return 0
