@@ -1,4 +1,4 @@
-"""The targets of the data file, each installed into an environment of its own below `.field/`."""
+"""The targets of the data file, each installed into its own environment below `.field/`."""
 
 from __future__ import annotations
 

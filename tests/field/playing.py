@@ -50,7 +50,7 @@ CLOSED, OPEN = "loopback only", "not closed: this machine permits no namespace"
 
 
 def play(name: str, seed: int, sample: int | None = None, minutes: float = 60) -> Results:
-    """Play a target; a sample takes so many minutes at most, each of the three times.
+    """Play a target; a sample takes at most this number of `minutes`, each of the three times.
 
     Raises OSError or SubprocessError when it cannot be.
     """
@@ -98,7 +98,7 @@ def to_repeat(lines: Sequence[Line]) -> list[Run]:
 
 
 def draw(playable: Mapping[str, Sequence[str]], seed: int, count: int) -> list[Run]:
-    """So many files that the target can play, drawn with the seed, and a run of each."""
+    """`count` files that the target can play, drawn with the seed, and a run of each."""
     drawing = random.Random(seed)
     files = drawing.sample(sorted(playable), min(count, len(playable)))
     return [(file, drawing.choice(playable[file])) for file in sorted(files)]
