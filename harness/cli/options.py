@@ -231,8 +231,8 @@ def out_folder(default: str, help: str) -> Callable[[_F], _F]:
 def engine_named(engine: EngineName, workers: int | None) -> Engine:
     """Return the chosen engine with this number of workers.
 
-    None workers means one here, and as many as a cluster can use. A single local worker is this
-    process. Raises InputError for a missing cluster.
+    For None workers it is one local worker, or as many as a cluster can use. A single local worker
+    is this process. Raises InputError for a missing cluster.
     """
     if engine == "ray":
         from harness.engines.ray import Ray

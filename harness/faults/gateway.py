@@ -98,7 +98,7 @@ def heartbeat(
     text: str = "[heartbeat] Check what is open. If nothing is, say so.",
     session: SessionName = "heartbeat",
 ) -> Plan:
-    """A timer, a cron job or a stop hook asks the agent to go on, in its own session."""
+    """A timer, a cron job or a stop hook asks the agent to go on, in a separate session."""
     return _delivering(moment, plan, Inbound(_new_id(moment), session, text))
 
 

@@ -23,6 +23,7 @@ ENDS = {"message_stop", DONE, "response.completed", "response.incomplete", "resp
 _CHUNKS = frozenset({"choices", "candidates", "promptFeedback"})
 """Fields that chunks without a type have."""
 
+# An empty line ends an event, with any of the three line ends; the last event may be torn.
 _FRAME = re.compile(rb".+?(?:\r\n\r\n|\n\n|\r\r|\Z)", re.DOTALL)
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")

@@ -22,9 +22,9 @@ def parse_toml(text: str, place: str) -> dict[str, Any]:
         what, _, at = str(error).partition(" (at line ")
         line = at.partition(",")[0]
         where = f"{place}:{line}" if line.isdecimal() else place
-        raise InputError(f"no TOML: {what}", where) from None
+        raise InputError(f"not TOML: {what}", where) from None
     except (ValueError, RecursionError) as error:  # a number of too many digits, or too deep
-        raise InputError(f"no TOML: {error}", place) from None
+        raise InputError(f"not TOML: {error}", place) from None
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:

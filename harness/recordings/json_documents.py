@@ -17,7 +17,7 @@ from harness.providers.shared.codec import decode
 MAX_BYTES = 128 * 1024 * 1024
 """The most that is read as one value."""
 
-NO_UTF8 = "no UTF-8: save the file in that encoding"
+NO_UTF8 = "not UTF-8: save the file in that encoding"
 
 UTF16 = (BOM_UTF16_LE, BOM_UTF16_BE)
 """How a text in UTF-16 begins."""
@@ -50,13 +50,13 @@ def load(data: bytes) -> Json:
     try:
         return decode(data)
     except json.JSONDecodeError as error:
-        raise InputError(f"no JSON: {error.msg}", f"line {error.lineno}") from None
+        raise InputError(f"not JSON: {error.msg}", f"line {error.lineno}") from None
     except RecursionError:
         raise InputError("nested too deeply", "line 1") from None
     except UnicodeDecodeError:
         raise InputError(NO_UTF8, f"line {first_line_undecoded(data)}") from None
     except ValueError as error:
-        raise InputError(f"no JSON: {error}", "line 1") from None
+        raise InputError(f"not JSON: {error}", "line 1") from None
 
 
 def first_line_undecoded(data: bytes) -> int:

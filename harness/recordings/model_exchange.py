@@ -207,6 +207,7 @@ _NO_TRANSCRIPT: tuple[tuple[str, str], ...] = (
 
 _TABLE = tuple((re.compile(path), api) for api in APIS.values() for path in api.paths)
 _REASONS = tuple((re.compile(pattern), reason) for pattern, reason in _NO_TRANSCRIPT)
+# A long segment with a digit is an id, and so is one that a recorder has redacted.
 _CHANGING = re.compile(r"(?<=/)((?=[^/]*\d)[^/]{12,}|REDACTED[A-Z_]*)")
 
 

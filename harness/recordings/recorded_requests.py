@@ -34,7 +34,7 @@ class RecordedRequests:
 def _whole(api: RecordedApi, body: bytes) -> RecordedRequest:
     value = f.parse(body)
     if not isinstance(value, dict):
-        raise Unreadable("no JSON object")
+        raise Unreadable("not a JSON object")
     asked = api.request(value)
     if asked is None:
         raise Unreadable("no list of messages")

@@ -42,7 +42,7 @@ class Format(msgspec.Struct, frozen=True):
             return test(document)
         try:
             return self._call(document) is not None
-        except InputError:
+        except InputError:  # a format refuses only its own files, and this one may be cut
             return True
 
     def attempt(self, document: bytes) -> Recording | None:

@@ -121,7 +121,7 @@ def entries(
         elif value is None and not line.endswith(b"\n"):
             notes.add(number, "the last line is torn, skipped")
         else:
-            notes.add(number, "no JSON object, skipped")
+            notes.add(number, "not a JSON object, skipped")
 
 
 def first_objects(head: bytes) -> list[dict[str, Any]]:

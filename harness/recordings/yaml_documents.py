@@ -110,11 +110,11 @@ def parse(data: bytes) -> Json:
                 take(document, event)
     except yaml.MarkedYAMLError as error:
         what = error.problem or error.context or "not well formed"
-        raise InputError(f"no YAML: {what}", _place(error.problem_mark)) from None
+        raise InputError(f"not YAML: {what}", _place(error.problem_mark)) from None
     except (yaml.YAMLError, UnicodeError) as error:
         if not is_text(data):
             raise InputError(NO_UTF8, f"line {first_line_undecoded(data)}") from None
-        raise InputError(f"no YAML: {' '.join(str(error).split())}", "line 1") from None
+        raise InputError(f"not YAML: {' '.join(str(error).split())}", "line 1") from None
     return document.stack[0].items[0] if document.stack[0].items else None
 
 

@@ -91,6 +91,7 @@ class ProcessState:
     def _restore_handlers(self) -> None:
         for number, handler in self.handlers.items():
             if handler is not None and signal.getsignal(number) != handler:
+                # Python refuses this outside the main thread, and for some signals.
                 with suppress(OSError, ValueError):
                     signal.signal(number, handler)
 

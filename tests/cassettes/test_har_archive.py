@@ -149,7 +149,7 @@ def test_a_har_is_a_cassette_and_a_torn_one_is_told_with_its_line(tmp_path: Path
     assert not is_cassette(b'{"log": {"level": 3}}')
     path = tmp_path / "a.har"
     path.write_bytes(data[:-9])
-    with pytest.raises(InputError, match=r"a\.har: line 1: no JSON"):
+    with pytest.raises(InputError, match=r"a\.har: line 1: not JSON"):
         load_cassette(path)
 
 

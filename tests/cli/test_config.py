@@ -117,7 +117,7 @@ def test_the_catalogue_is_what_a_command_plays_that_names_nothing(run: Run, tmp_
         ("sed = 3\n", ":1: key `sed`: unknown; did you mean 'seed'?"),
         ('seed = "3"\n', ":1: key `seed`: expected `int"),
         ("seed = -1\n", ":1: key `seed`: expected `int` >= 0"),
-        ("seed = 1\nseed = 2\n", ":2: no TOML: Cannot overwrite a value"),
+        ("seed = 1\nseed = 2\n", ":2: not TOML: Cannot overwrite a value"),
         ('plugins = "mine"\n', ":1: key `plugins`: expected `array`, got `str`"),
         ('\nplugins = ["no_such_module"]\n', ":2: plug-in 'no_such_module': cannot be imported"),
         ('plugins = ["mine.py"]\n', ":1: plug-in 'mine.py': a module is named, as in"),
@@ -158,8 +158,8 @@ def test_the_catalogue_is_what_a_command_plays_that_names_nothing(run: Run, tmp_
         ("[limits]\nreal = 30\n", ":2: key `real`: unknown; did you mean 'real_s'?"),
         ("[limits]\nmemory_mb = 0.5\n", ":2: key `memory_mb`: expected `int"),
         ('files-from = "cassettes"\n', ":1: key `files-from`: expected `array`, got `str`"),
-        ("seed = \n", ":1: no TOML: "),
-        ("seed = 3\n[limits\n", ":2: no TOML: "),
+        ("seed = \n", ":1: not TOML: "),
+        ("seed = 3\n[limits\n", ":2: not TOML: "),
     ],
 )
 def test_a_mistake_is_one_clear_line(run: Run, tmp_path: Path, text: str, told: str) -> None:

@@ -49,9 +49,9 @@ def written(folder: Path) -> dict[str, str]:
 
 BAD: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
     "a broken pyproject.toml": (
-        {"pyproject.toml": "[project\nx = 1\n"}, (), "pyproject.toml:1: no TOML",
+        {"pyproject.toml": "[project\nx = 1\n"}, (), "pyproject.toml:1: not TOML",
     ),
-    "a broken harness.toml": ({"harness.toml": "seed =\n"}, (), "harness.toml:1: no TOML"),
+    "a broken harness.toml": ({"harness.toml": "seed =\n"}, (), "harness.toml:1: not TOML"),
     "two configurations": (
         {"harness.toml": "seed = 1\n", "pyproject.toml": "[tool.harness]\nseed = 1\n"}, (),
         "pyproject.toml has [tool.harness] too",

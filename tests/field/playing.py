@@ -50,7 +50,7 @@ CLOSED, OPEN = "loopback only", "not closed: this machine permits no namespace"
 
 
 def play(name: str, seed: int, sample: int | None = None, minutes: float = 60) -> Results:
-    """Play a target; a sample takes so many minutes at most, each of the three times.
+    """Play a target; a sample takes at most this number of `minutes`, each of the three times.
 
     Raises OSError or SubprocessError when it cannot be.
     """

@@ -84,7 +84,7 @@ def test_both_forms_say_the_same(tmp_path: Path) -> None:
         ("p.yaml", "fail-on: defects\n", ":1: key `fail-on`: 'defects' is not one of defect, "),
         ("p.yaml", "wires: [openai]\n", ":1: key `wires`: there is no wire 'openai'; "),
         ("p.toml", "[purposes]\n'(' = 'compact'\n", ":2: key `purposes`: '(' is not a regular"),
-        ("p.toml", "keep = \n", ":1: no TOML"),
+        ("p.toml", "keep = \n", ":1: not TOML"),
         ("p.yaml", "[1]\n", ":1: expected `object`, got `array`"),
     ],
 )  # fmt: skip

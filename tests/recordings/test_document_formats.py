@@ -54,8 +54,8 @@ def test_utf_16_and_a_mark_of_utf_8_change_nothing(name: str) -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b'[{"role": "user",\n "content": "x"', "line 2: no JSON: "),
-        (b'[{"role": "user",\n "content": "\xe4"}]', "line 2: no UTF-8: save the file in that"),
+        (b'[{"role": "user",\n "content": "x"', "line 2: not JSON: "),
+        (b'[{"role": "user",\n "content": "\xe4"}]', "line 2: not UTF-8: save the file in that"),
         (b"\xff\xfe\x00", "line 1: begins as UTF-16 and is not UTF-16: "),
         (b"[" * 100_000, "line 1: nested too deeply"),
         (b'{"role": ' * 100_000, "line 1: nested too deeply"),

@@ -47,9 +47,9 @@ def test_what_is_no_object_is_noted_and_a_torn_end_is_named() -> None:
     found, notes = _read(b'{"a": 1}\n[1]\n{"b"\n\xff\n{"c": ')
     assert [entry.number for entry in found] == [1]
     assert notes == (
-        "line 2: no JSON object, skipped",
-        "line 3: no JSON object, skipped",
-        "line 4: no JSON object, skipped",
+        "line 2: not a JSON object, skipped",
+        "line 3: not a JSON object, skipped",
+        "line 4: not a JSON object, skipped",
         "line 5: the last line is torn, skipped",
     )
 
@@ -60,7 +60,7 @@ def test_notes_of_a_million_bad_lines_are_few() -> None:
     assert len(notes.texts()) == 101
     assert notes.texts()[-1] == "and 4900 lines more"
     refusal = notes.refusal("no entry")
-    assert str(refusal) == "line 1: no entry; line 1: no JSON object, skipped"
+    assert str(refusal) == "line 1: no entry; line 1: not a JSON object, skipped"
 
 
 def test_a_line_that_is_too_long_ends_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:

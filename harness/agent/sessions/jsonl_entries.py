@@ -158,7 +158,7 @@ def _relinked(line: bytes, gone: dict[str, str]) -> bytes | None:
 
 
 def _kept_ancestor(uuid: str, gone: dict[str, str]) -> str:
-    passed: set[str] = set()
+    passed: set[str] = set()  # in a damaged file the parents may form a circle
     while uuid in gone and uuid not in passed:
         passed.add(uuid)
         uuid = gone[uuid]

@@ -36,7 +36,7 @@ def _is(term: str, name: str) -> bool:
 
 
 class ParameterRow(NamedTuple):
-    """A parameter that `models` refuse; `takes` are the values that they take all the same.
+    """A parameter that `models` refuse, except for the values in `takes`.
 
     `refused` says whether the answer names the parameter or its value, `hint` how it ends.
     """

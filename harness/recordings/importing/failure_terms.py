@@ -24,6 +24,7 @@ _FIRST_WORD = re.compile(
 _LINE_MAX = 300
 """The number of characters of a line that are searched."""
 
+# A status other than 0, at the end of its line or of an XML element.
 _EXIT = re.compile(
     r"\b(?:exit(?:ed with)?[ _-]?(?:code|status)|returncode)\W{0,3}[1-9]\d*(?:\W{0,3}\Z|</)", re.I
 )

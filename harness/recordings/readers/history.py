@@ -32,7 +32,7 @@ def history(document: bytes) -> Recording:
         document.decode()
         return Recording(history=decode(document))
     except UnicodeDecodeError:
-        raise InputError("no UTF-8", f"line {first_line_undecoded(document)}") from None
+        raise InputError("not UTF-8", f"line {first_line_undecoded(document)}") from None
     except (msgspec.MsgspecError, RecursionError) as error:
         place, _, what = str(error).partition(": ")
         raise InputError(f"no event of loop-harness: {what or place}", what and place) from None

@@ -94,7 +94,7 @@ def test_a_torn_last_line_is_a_note_and_one_in_the_middle_too() -> None:
     recording = CLAUDE_CODE.read(good + b'{"type": "us\n' + good + b'{"type": "assis')
     assert len(recording.transcripts[0].messages) == 2
     assert recording.notes == (
-        "line 2: no JSON object, skipped",
+        "line 2: not a JSON object, skipped",
         "line 4: the last line is torn, skipped",
     )
 

@@ -42,9 +42,9 @@ def _one(*args: Any, **kwargs: Any) -> tuple[list[Transcript], list[str]]:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("not JSON", "request: no JSON object"),
-        ("[]", "request: no JSON object"),
-        ("", "request: no JSON object"),
+        ("not JSON", "request: not a JSON object"),
+        ("[]", "request: not a JSON object"),
+        ("", "request: not a JSON object"),
         ('{"prompt": "x"}', "request: no list of messages"),
         ({"base64_string": "x"}, "request: base64 is torn"),
     ],
