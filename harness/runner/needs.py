@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from harness import faults
@@ -11,7 +12,11 @@ from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.transition.arming import seam_of
 from harness.core.values.profile import CAPABILITIES, Capability, Connections
 from harness.core.values.verdict import NotApplicable, Verdict
+from harness.providers import records
 from harness.runner.session_seed import seed_messages
+
+_OTHER_WIRE = re.compile(r"loop-harness: no POST (\S+) here; this run serves the wire")
+"""How `transports` refuses a call at the path of another API, in the text of a crash."""
 
 
 def needs_of(scenario: Scenario) -> tuple[Capability, ...]:
@@ -86,11 +91,22 @@ def connections(run: Verdict, scenario: Scenario, trace: Trace) -> Connections:
     profile declares present is not among the needs: the agent may not excuse itself by its lack.
     """
     used = touched(trace, seed_messages(scenario))
-    if any(finding.check == "target" for finding in run.findings):
-        return Connections(used=used, speaks=True if trace.exchanges else None)
     if not trace.exchanges:
-        is_silent = any(finding.code == "run.nothing_intercepted" for finding in run.findings)
-        is_owed = bool(scenario.profile.wires)  # the profile says that the agent speaks this wire
-        return Connections(used=used, speaks=False if is_silent and not is_owed else None)
+        is_deaf = _is_deaf(run, scenario.wire, trace) and not scenario.profile.wires
+        return Connections(used=used, speaks=False if is_deaf else None)
+    if any(finding.check == "target" for finding in run.findings):
+        return Connections(used=used, speaks=True)
     needed = (n for n in needs_of(scenario) if scenario.profile.declares(n) is not True)
     return Connections(needs=tuple(needed), used=used, speaks=True)
+
+
+def _is_deaf(run: Verdict, wire: str, trace: Trace) -> bool:
+    """Whether the target was silent on this wire for no reason but that it speaks another one.
+
+    A crash is a reason, unless it is one at our refusal of a call at the path of another API.
+    """
+    if any(finding.check == "target" for finding in run.findings):
+        asked = _OTHER_WIRE.search(trace.ended.text) if trace.ended else None
+        others = (record for record in records() if record.name != wire)
+        return asked is not None and any(other.is_spoken_at(asked[1]) for other in others)
+    return any(finding.code == "run.nothing_intercepted" for finding in run.findings)

@@ -76,7 +76,7 @@ def install(name: str) -> None:
         return
     python = interpreter(row.python)
     if python is None:
-        raise FileNotFoundError(f"no python{row.python} with venv on the path or in pyenv")
+        raise FileNotFoundError(f"this machine has no Python {row.python} with venv")
     _call(python, "-m", "venv", "--clear", str(ENVIRONMENTS / name))
     _install_packages(name, row)
     mark.write_text(wanted, encoding="utf-8")
