@@ -1,7 +1,7 @@
 """`make mutation`: play a seeded sample of code mutants, and print the score and the survivors.
 
-Results stay in `--folder`, so a second call goes on where the first one stopped. A changed room, or
-a changed measured test, begins anew. `--mutant N` shows one mutant; with `--tests` it says how these
+Results stay in `--folder`, so a second call goes on where the first one stopped. A change of a room
+or of a measured test begins anew. `--mutant N` shows one mutant; with `--tests` it says how these
 tests end with it. The exit status is 0: a survivor is a question to a person, not an error.
 """
 

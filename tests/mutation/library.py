@@ -46,7 +46,7 @@ def mutants_of(file: str, text: str) -> Iterator[CodeMutant]:
 
 
 def mutated(text: str, mutant: CodeMutant) -> str | None:
-    """The file's text with the change; None where Python refuses it, or reads the same as before."""
+    """The file's text with the change; None where Python refuses it, or reads the same."""
     changed = mutate_code(text, get_operator(mutant.operator)(), mutant.occurrence)
     try:
         same = changed is None or ast.dump(ast.parse(changed)) == ast.dump(ast.parse(text))

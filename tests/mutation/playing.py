@@ -6,11 +6,13 @@ test function before the next parameters of the same, until `WIDE_S` of measured
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import shutil
 import signal
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +102,33 @@ def judged(tree: Path, plan: Iterable[list[str]], seconds: Mapping[str, float]) 
             return result
         passed += int(result.said)
     return Result(SURVIVED, str(passed)) if passed else Result(NO_TEST, "0")
+
+
+def control(
+    results: Mapping[int, Result], unchanged: Callable[[list[str]], Result]
+) -> Iterator[tuple[int, Result]]:
+    """The results that are none: the test that killed fails on the `unchanged` tree too."""
+    killers = {result.said for result in results.values() if result.word == KILLED}
+    tests = sorted(said for said in killers if "::" in said)
+    while tests and (failed := unchanged(tests)).word != SURVIVED:
+        if failed.said not in tests:
+            raise SystemExit(f"the control did not end: {failed}")
+        tests.remove(failed.said)
+        for number, result in results.items():
+            if result == Result(KILLED, failed.said):
+                yield number, Result(NOT_RUN, f"fails on the unchanged tree too: {failed.said}")
+
+
+@contextlib.contextmanager
+def changed_file(path: Path, text: str) -> Iterator[None]:
+    """The file has another text for a while; its time comes back too, so its module stays valid."""
+    kept = path.with_suffix(".kept")
+    shutil.copy2(path, kept)
+    try:
+        path.write_text(text)
+        yield
+    finally:
+        kept.replace(path)
 
 
 def played(tree: Path, tests: Sequence[str], limit_s: float) -> Result:

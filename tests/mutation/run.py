@@ -7,16 +7,16 @@ import difflib
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 
 from tests.mutation import library, reach
 from tests.mutation.places import Places
-from tests.mutation.playing import judged, played, stages
+from tests.mutation.playing import changed_file, control, judged, played, stages
 from tests.mutation.sample import CodeMutant
-from tests.mutation.table import KILLED, NOT_RUN, SURVIVED, Result
+from tests.mutation.table import NOT_RUN, Result
 from tests.seeds.audit import copied, status_of
 
 ROOT = reach.ROOT
@@ -44,7 +44,9 @@ def play(session: library.Session, folder: Path, count: int, workers: int, minut
             if found:
                 session.keep(*found)
                 print(line(found[0], mutants[found[0]], found[1]), flush=True)
-        control(session, lambda tests: played(free.get(), tests, CONTROL_S))
+        tree = free.get()
+        for number, result in control(session.results, lambda ts: played(tree, ts, CONTROL_S)):
+            session.keep(number, result, session.patches[number])
 
 
 @contextlib.contextmanager
@@ -73,38 +75,12 @@ def outcome(tree: Path, mutant: CodeMutant, measured: reach.Reach) -> tuple[Resu
     return result, difference(text, changed, mutant.file)
 
 
-@contextlib.contextmanager
-def changed_file(path: Path, text: str) -> Iterator[None]:
-    """The file has another text for a while; its time comes back too, so its module stays valid."""
-    kept = path.with_suffix(".kept")
-    shutil.copy2(path, kept)
-    try:
-        path.write_text(text)
-        yield
-    finally:
-        kept.replace(path)
-
-
 def difference(text: str, changed: str, file: str) -> str:
     """What the mutant changes, as a patch."""
     lines = difflib.unified_diff(
         text.splitlines(), changed.splitlines(), f"a/{file}", f"b/{file}", lineterm=""
     )
     return "\n".join(lines)
-
-
-def control(session: library.Session, played_unchanged: Callable[[list[str]], Result]) -> None:
-    """Run each test that killed on the unchanged tree: where it fails too, it has killed nothing."""
-    killers = [result.said for result in session.results.values() if result.word == KILLED]
-    tests = sorted({said for said in killers if "::" in said})
-    while tests and (failed := played_unchanged(tests)).word != SURVIVED:
-        if failed.said not in tests:
-            raise SystemExit(f"the control did not end: {failed}")
-        tests.remove(failed.said)
-        for number, result in session.results.items():
-            if result == Result(KILLED, failed.said):
-                said = f"fails on the unchanged tree too: {failed.said}"
-                session.keep(number, Result(NOT_RUN, said), "")
 
 
 def show(session: library.Session, number: int, tests: list[str]) -> int:

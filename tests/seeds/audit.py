@@ -136,9 +136,7 @@ def status_of(tree: Path, tests: Sequence[str], compiles: bool) -> int | None:
     return run.exitcode
 
 
-def run_tests(
-    tree: str, tests: list[str], compiles: bool, plugins: Sequence[object] = ()
-) -> None:
+def run_tests(tree: str, tests: list[str], compiles: bool, plugins: Sequence[object] = ()) -> None:
     """Exit with the status of pytest on these tests, whose modules are those of the tree."""
     for name in [name for name in sys.modules if name.split(".")[0] in ("harness", "tests")]:
         del sys.modules[name]

@@ -1,0 +1,63 @@
+"""Reach: the tests that run a line, quickest first."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.mutation.places import Places
+from tests.mutation.reach import LONGEST_S, Reach, Times
+
+TEXT = """\
+LIMIT = 3
+
+
+def total(count: int) -> int:
+    return (
+        count + LIMIT
+    )
+
+
+def other() -> int:
+    return 1
+"""
+RAN = [
+    {1: [""], 5: ["slow::a|run", "quick::b|run"]},
+    {6: ["quick::c|setup", "failed::d|run"], 11: ["late::e|run", "other::f|run"]},
+]
+SECONDS = {"slow::a": 9.0, "quick::b": 1.0, "quick::c": 2.0, "late::e": LONGEST_S + 1}
+SECONDS["other::f"] = 3.0
+
+
+@pytest.mark.parametrize(
+    ("line", "tests"),
+    [
+        (6, ["quick::b", "quick::c", "slow::a"]),
+        (11, ["other::f"]),
+        (1, ["quick::b", "quick::c", "other::f", "slow::a"]),
+    ],
+)
+def test_the_tests_of_a_line_are_those_that_run_its_statement(line: int, tests: list[str]) -> None:
+    """What runs at import is of all tests of the file; a test that failed or is long is of none."""
+    reach = Reach(SECONDS, lambda file: list(RAN) if file == "file.py" else [])
+    assert reach.tests("file.py", line, Places(TEXT)) == tests
+    assert reach.tests("another.py", line, Places(TEXT)) == []
+
+
+class Report:
+    """A report of pytest, as far as the plugin reads it."""
+
+    def __init__(self, nodeid: str, duration: float, outcome: str) -> None:
+        self.nodeid, self.duration, self.outcome = nodeid, duration, outcome
+
+
+def test_a_test_takes_all_its_phases_and_chooses_only_if_it_passes() -> None:
+    times = Times()
+    for report in (
+        Report("a", 1.0, "passed"),
+        Report("a", 0.5, "passed"),
+        Report("b", 1.0, "passed"),
+        Report("b", 1.0, "failed"),
+        Report("c", 1.0, "skipped"),
+    ):
+        times.pytest_runtest_logreport(report)
+    assert times.passed() == {"a": 1.5}
