@@ -75,7 +75,8 @@ def begin(folder: Path) -> None:
 
 def _sources() -> Iterator[Path]:
     for name in (*(f"harness/{room}" for room in ROOMS), *(f"tests/{n}" for n in reach.MEASURED)):
-        yield from sorted((ROOT / name).rglob("*.py"))
+        path = ROOT / name
+        yield from [path] if path.is_file() else sorted(path.rglob("*.py"))
 
 
 def draw(seed: int) -> Iterator[CodeMutant]:

@@ -1,7 +1,8 @@
-"""Runs the tests of a mutant in a copy of the tree: first the nearest, then all others in reach.
+"""Runs the tests of a mutant in a copy of the tree, in three stages, until the first that fails.
 
-The run ends at the first test that fails. The others in reach are taken quickest first, one of each
-test function before the next parameters of the same, until `WIDE_S` of measured time.
+The nearest tests come first, then all in reach of the mutant's own room, then those of other rooms.
+These are taken quickest first, one of each test function before the next parameters of any, until
+`WIDE_S` of measured time.
 """
 
 from __future__ import annotations
@@ -36,9 +37,13 @@ class Chosen:
         self._passed = 0
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out all other tests."""
-        chosen = [item for item in items if item.nodeid in self._order]
-        items[:] = sorted(chosen, key=lambda item: self._order[item.nodeid])
+        """Leave out all other tests; a file stands for all of its tests."""
+        places = {
+            item: self._order.get(item.nodeid, self._order.get(_file(item.nodeid)))
+            for item in items
+        }
+        chosen = [(place, item) for item, place in places.items() if place is not None]
+        items[:] = [item for _, item in sorted(chosen, key=lambda pair: pair[0])]
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Note a test that fails; pytest ends with it."""
@@ -58,16 +63,15 @@ class Chosen:
 
 
 def stages(tests: Sequence[str], room: str, seconds: Mapping[str, float]) -> Iterator[list[str]]:
-    """The nearest tests, then others; `tests` are those in reach."""
-    files = Counter(_file(test) for test in tests if test.startswith(f"tests/{room}/"))
+    """The nearest tests, the room's others, and those of other rooms; `tests` are in reach."""
+    own = [test for test in tests if test.startswith(f"tests/{room}/")]
+    files = Counter(map(_file, own))
     nearest = {file for file, _ in files.most_common(NEAR_FILES)}
-    near = within(spread(test for test in tests if _file(test) in nearest), seconds, NEAR_S)
-    if near:
-        yield near
-    chosen = set(near)
-    others = within(spread(test for test in tests if test not in chosen), seconds, WIDE_S)
-    if others:
-        yield others
+    near = within(spread(test for test in own if _file(test) in nearest), seconds, NEAR_S)
+    first = set(near)
+    rest = spread(test for test in own if test not in first)
+    others = spread(test for test in tests if not test.startswith(f"tests/{room}/"))
+    yield from filter(None, (near, rest, within(others, seconds, WIDE_S)))
 
 
 def spread(tests: Iterable[str]) -> list[str]:

@@ -19,10 +19,20 @@ from tests.mutation.places import Places
 from tests.mutation.sample import ROOMS
 
 ROOT = Path(__file__).parents[2]
-MEASURED = (*ROOMS, "scenarios", "recordings", "agent", "cassettes", "contracts", "seeds")
-"""The folders of tests that are measured: those that ask most of the four rooms."""
+DOCUMENTS = "test_docs_complete.py"
+MEASURED = (
+    *ROOMS,
+    "scenarios",
+    "recordings",
+    "agent",
+    "cassettes",
+    "contracts",
+    "files",
+    DOCUMENTS,
+)
+"""The tests that are measured: folders that ask most of the four rooms, and one file."""
 
-LONGEST_S = 20.0
+LONGEST_S = 60.0
 
 Contexts = Mapping[int, Iterable[str]]
 """The names of the tests that ran a line, by line."""
@@ -92,15 +102,25 @@ class Reach:
     def tests(self, file: str, line: int, places: Places) -> list[str]:
         """The tests that run the statement of a line, quickest first.
 
-        What runs at import alone, a constant say, is of all tests that run anything of the file.
+        What runs at import alone, a constant say, is of all tests that run anything of the file,
+        and of those that compare the documents with the code. What no test runs may run in a
+        process that a test starts: it is of all tests of the file too.
         """
-        wanted = None if places.runs_at_import(line) else places.lines(line)
-        found: set[str] = set()
-        for contexts in self._contexts(file):
-            for ran, names in contexts.items():
-                if wanted is None or ran in wanted:
-                    found.update(name.partition("|")[0] for name in names)
-        return sorted(found & self.seconds.keys(), key=lambda test: (self.seconds[test], test))
+        found = set[str]() if places.runs_at_import(line) else self._ran(file, places.lines(line))
+        if not found:
+            found = self._ran(file, None)
+            found |= {test for test in self.seconds if test.startswith(f"tests/{DOCUMENTS}::")}
+        return sorted(found, key=lambda test: (self.seconds[test], test))
+
+    def _ran(self, file: str, lines: range | None) -> set[str]:
+        ran = (
+            name.partition("|")[0]
+            for contexts in self._contexts(file)
+            for line, names in contexts.items()
+            if lines is None or line in lines
+            for name in names
+        )
+        return self.seconds.keys() & set(ran)
 
 
 def read(folder: Path) -> Reach:

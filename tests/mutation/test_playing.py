@@ -69,14 +69,16 @@ def test_a_changed_file_comes_back_with_its_time(tree: Path) -> None:
     assert sorted(file.name for file in tree.iterdir()) == ["product.py", "test_product.py"]
 
 
-def test_the_nearest_tests_come_first_and_then_others() -> None:
+def test_the_nearest_tests_come_first_then_all_of_the_room_and_then_others() -> None:
     tests = [f"tests/{room}/test_{file}.py::test" for file in "abcd" for room in ("core", "cli")]
     tests += [f"tests/core/test_{file}.py::test_again" for file in "abc"]
-    near, wide = stages(tests, "core", dict.fromkeys(tests, 0.1))
+    near, own, wide = stages(tests, "core", dict.fromkeys(tests, 0.1))
     assert {test.partition("::")[0] for test in near} == {
         f"tests/core/test_{file}.py" for file in "abc"
     }
-    assert sorted([*near, *wide]) == sorted(tests)
+    assert own == ["tests/core/test_d.py::test"]
+    assert sorted([*near, *own, *wide]) == sorted(tests)
+    assert len(list(stages(tests, "core", dict.fromkeys(tests, 20.0)))[2]) == 1
     assert list(stages([], "core", {})) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.mutation.places import Places
-from tests.mutation.reach import LONGEST_S, Reach, Times
+from tests.mutation.reach import DOCUMENTS, LONGEST_S, Reach, Times
 
 TEXT = """\
 LIMIT = 3
@@ -19,13 +19,18 @@ def total(count: int) -> int:
 
 def other() -> int:
     return 1
+
+
+def never() -> int:
+    return 2
 """
 RAN = [
     {1: [""], 5: ["slow::a|run", "quick::b|run"]},
     {6: ["quick::c|setup", "failed::d|run"], 11: ["late::e|run", "other::f|run"]},
 ]
 SECONDS = {"slow::a": 9.0, "quick::b": 1.0, "quick::c": 2.0, "late::e": LONGEST_S + 1}
-SECONDS["other::f"] = 3.0
+DOCUMENTED = f"tests/{DOCUMENTS}::test_api"
+SECONDS |= {"other::f": 3.0, DOCUMENTED: 4.0}
 
 
 @pytest.mark.parametrize(
@@ -33,14 +38,16 @@ SECONDS["other::f"] = 3.0
     [
         (6, ["quick::b", "quick::c", "slow::a"]),
         (11, ["other::f"]),
-        (1, ["quick::b", "quick::c", "other::f", "slow::a"]),
+        (1, ["quick::b", "quick::c", "other::f", DOCUMENTED, "slow::a"]),
+        (15, ["quick::b", "quick::c", "other::f", DOCUMENTED, "slow::a"]),
     ],
 )
 def test_the_tests_of_a_line_are_those_that_run_its_statement(line: int, tests: list[str]) -> None:
-    """What runs at import is of all tests of the file; a test that failed or is long is of none."""
+    """What runs at import, or in no test, is of all tests of the file and of the documents; a test
+    that failed or is too long is of none."""
     reach = Reach(SECONDS, lambda file: list(RAN) if file == "file.py" else [])
     assert reach.tests("file.py", line, Places(TEXT)) == tests
-    assert reach.tests("another.py", line, Places(TEXT)) == []
+    assert reach.tests("another.py", line, Places(TEXT)) == [DOCUMENTED]
 
 
 class Report:
