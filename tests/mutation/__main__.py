@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
-    parser.add_argument("--count", type=int, default=120, help="how many mutants are played")
+    parser.add_argument("--count", type=int, default=200, help="how many mutants are played")
     parser.add_argument("--seed", type=int, default=21)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=45, help="no mutant begins after this")

@@ -28,6 +28,7 @@ MEASURED = (
     "cassettes",
     "contracts",
     "files",
+    "runner",
     DOCUMENTS,
 )
 """The tests that are measured: folders that ask most of the four rooms, and one file."""
