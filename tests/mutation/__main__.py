@@ -1,8 +1,9 @@
 """`make mutation`: play a seeded sample of code mutants, and print the score and the survivors.
 
-Results stay in `--folder`, so a second call goes on where the first one stopped. A change of a room
-or of a measured test begins anew. `--mutant N` shows one mutant; with `--tests` it says how these
-tests end with it. The exit status is 0: a survivor is a question to a person, not an error.
+Results stay in `--folder`, so a second call goes on where the first one stopped. When a room or a
+measured test has changed, `--anew` forgets them. `--mutant N` shows one mutant; with `--tests` it
+says how these tests, or files of tests, end with it. The exit status is 0: a survivor is a question
+to a person, not an error.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = options.folder.resolve()
     if options.mutant is not None:
         return run.show(library.Session(folder / "session.sqlite"), options.mutant, options.tests)
-    begin(folder)
+    begin(folder, options.anew)
     reach.measure(folder, options.workers)
     session = library.Session(folder / "session.sqlite")
     known = len(session.mutants)
@@ -56,21 +57,23 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=45, help="no mutant begins after this")
     parser.add_argument("--folder", type=Path, default=ROOT / ".harness/mutation")
+    parser.add_argument("--anew", action="store_true", help="forget the results of other code")
     parser.add_argument("--mutant", type=int, metavar="N", help="show the N-th mutant of the draw")
     parser.add_argument("--tests", nargs="*", default=[], help="play these on that mutant")
     return parser.parse_args(arguments)
 
 
-def begin(folder: Path) -> None:
-    """Make the folder, and empty it where the code or the measured tests are others than before."""
-    folder.mkdir(parents=True, exist_ok=True)
+def begin(folder: Path, anew: bool) -> None:
+    """Make the folder; its results are of one state of the rooms and of the measured tests."""
     mark, digest = folder / "digest.txt", hashlib.sha256()
     for path in _sources():
         digest.update(path.read_bytes())
-    if not mark.exists() or mark.read_text() != digest.hexdigest():
+    if mark.exists() and mark.read_text() != digest.hexdigest():
+        if not anew:
+            raise SystemExit(f"{folder} has results of other code: --anew forgets them")
         shutil.rmtree(folder)
-        folder.mkdir()
-        mark.write_text(digest.hexdigest())
+    folder.mkdir(parents=True, exist_ok=True)
+    mark.write_text(digest.hexdigest())
 
 
 def _sources() -> Iterator[Path]:

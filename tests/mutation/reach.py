@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -105,13 +105,23 @@ class Reach:
 
         What runs at import alone, a constant say, is of all tests that run anything of the file,
         and of those that compare the documents with the code. What no test runs may run in a
-        process that a test starts: it is of all tests of the file too.
+        process that a test starts. It is of the same tests, and of all in the nearest folder that
+        mirrors the file.
         """
         found = set[str]() if places.runs_at_import(line) else self._ran(file, places.lines(line))
         if not found:
             found = self._ran(file, None)
             found |= {test for test in self.seconds if test.startswith(f"tests/{DOCUMENTS}::")}
+            if not places.runs_at_import(line):
+                found |= self._mirrors(file)
         return sorted(found, key=lambda test: (self.seconds[test], test))
+
+    def _mirrors(self, file: str) -> set[str]:
+        for folder in PurePosixPath(file).relative_to("harness").parents:
+            found = {test for test in self.seconds if test.startswith(f"tests/{folder}/")}
+            if found:
+                return found
+        return set()
 
     def _ran(self, file: str, lines: range | None) -> set[str]:
         ran = (

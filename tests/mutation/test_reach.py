@@ -29,6 +29,7 @@ RAN = [
     {6: ["quick::c|setup", "failed::d|run"], 11: ["late::e|run", "other::f|run"]},
 ]
 SECONDS = {"slow::a": 9.0, "quick::b": 1.0, "quick::c": 2.0, "late::e": LONGEST_S + 1}
+FILE = "harness/core/file.py"
 DOCUMENTED = f"tests/{DOCUMENTS}::test_api"
 SECONDS |= {"other::f": 3.0, DOCUMENTED: 4.0}
 
@@ -45,9 +46,29 @@ SECONDS |= {"other::f": 3.0, DOCUMENTED: 4.0}
 def test_the_tests_of_a_line_are_those_that_run_its_statement(line: int, tests: list[str]) -> None:
     """What runs at import, or in no test, is of all tests of the file and of the documents; a test
     that failed or is too long is of none."""
-    reach = Reach(SECONDS, lambda file: list(RAN) if file == "file.py" else [])
-    assert reach.tests("file.py", line, Places(TEXT)) == tests
-    assert reach.tests("another.py", line, Places(TEXT)) == [DOCUMENTED]
+    reach = Reach(SECONDS, lambda file: list(RAN) if file == FILE else [])
+    assert reach.tests(FILE, line, Places(TEXT)) == tests
+
+
+@pytest.mark.parametrize(
+    ("file", "tests"),
+    [
+        ("harness/faults/sse/framing.py", ["tests/faults/sse/test_met.py::f"]),
+        (
+            "harness/faults/tools.py",
+            ["tests/faults/sse/test_met.py::f", "tests/faults/test_x.py::f"],
+        ),
+        ("harness/core/values/plans.py", []),
+    ],
+)
+def test_what_only_a_child_process_runs_is_of_the_nearest_folder(
+    file: str, tests: list[str]
+) -> None:
+    """A folder of a room, or else the room."""
+    seconds = {"tests/faults/sse/test_met.py::f": 1.0, "tests/faults/test_x.py::f": 2.0}
+    reach = Reach({**seconds, DOCUMENTED: 3.0}, lambda file: [])
+    assert reach.tests(file, 6, Places(TEXT)) == [*tests, DOCUMENTED]
+    assert reach.tests(file, 1, Places(TEXT)) == [DOCUMENTED]
 
 
 class Report:
