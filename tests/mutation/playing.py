@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from tests.mutation.reach import DOCUMENTS
 from tests.mutation.table import KILLED, NO_TEST, NOT_RUN, SURVIVED, TIMED_OUT, Result
 from tests.seeds.audit import PRELOADED, run_tests
 
@@ -63,15 +64,18 @@ class Chosen:
 
 
 def stages(tests: Sequence[str], room: str, seconds: Mapping[str, float]) -> Iterator[list[str]]:
-    """The nearest tests, the room's others, and those of other rooms; `tests` are in reach."""
+    """The nearest tests, the room's others and the documents', and those of other rooms; `tests`
+    are in reach."""
     own = [test for test in tests if test.startswith(f"tests/{room}/")]
+    documents = [test for test in tests if _file(test) == f"tests/{DOCUMENTS}"]
     files = Counter(map(_file, own))
     nearest = {file for file, _ in files.most_common(NEAR_FILES)}
     near = within(spread(test for test in own if _file(test) in nearest), seconds, NEAR_S)
     first = set(near)
     rest = spread(test for test in own if test not in first)
-    others = spread(test for test in tests if not test.startswith(f"tests/{room}/"))
-    yield from filter(None, (near, rest, within(others, seconds, WIDE_S)))
+    known = {*own, *documents}
+    others = spread(test for test in tests if test not in known)
+    yield from filter(None, (near, rest + documents, within(others, seconds, WIDE_S)))
 
 
 def spread(tests: Iterable[str]) -> list[str]:
@@ -108,19 +112,15 @@ def judged(tree: Path, plan: Iterable[list[str]], seconds: Mapping[str, float]) 
     return Result(SURVIVED, str(passed)) if passed else Result(NO_TEST, "0")
 
 
-def control(
-    results: Mapping[int, Result], unchanged: Callable[[list[str]], Result]
-) -> Iterator[tuple[int, Result]]:
-    """The results that are none: the test that killed fails on the `unchanged` tree too."""
-    killers = {result.said for result in results.values() if result.word == KILLED}
-    tests = sorted(said for said in killers if "::" in said)
+def control(killers: Iterable[str], unchanged: Callable[[list[str]], Result]) -> set[str]:
+    """The tests among those that killed which fail on the `unchanged` tree too."""
+    tests, failing = sorted({killer for killer in killers if "::" in killer}), set[str]()
     while tests and (failed := unchanged(tests)).word != SURVIVED:
         if failed.said not in tests:
             raise SystemExit(f"the control did not end: {failed}")
         tests.remove(failed.said)
-        for number, result in results.items():
-            if result == Result(KILLED, failed.said):
-                yield number, Result(NOT_RUN, f"fails on the unchanged tree too: {failed.said}")
+        failing.add(failed.said)
+    return failing
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -99,6 +99,11 @@ class Reach:
     ) -> None:
         self.seconds = {test: s for test, s in seconds.items() if s <= LONGEST_S}
         self._contexts = contexts
+
+    def without(self, tests: Collection[str]) -> Reach:
+        """The same, but for some tests."""
+        left = {test: s for test, s in self.seconds.items() if test not in tests}
+        return Reach(left, self._contexts)
 
     def tests(self, file: str, line: int, places: Places) -> list[str]:
         """The tests that run the statement of a line, quickest first.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import math
 import shutil
 import tempfile
 import time
@@ -16,7 +17,7 @@ from tests.mutation import library, reach
 from tests.mutation.places import Places
 from tests.mutation.playing import changed_file, control, judged, played, stages
 from tests.mutation.sample import CodeMutant
-from tests.mutation.table import NOT_RUN, Result
+from tests.mutation.table import KILLED, NOT_RUN, Result
 from tests.seeds.audit import copied, status_of
 
 ROOT = reach.ROOT
@@ -25,28 +26,59 @@ CONTROL_S = 1200.0
 
 
 def play(session: library.Session, folder: Path, count: int, workers: int, minutes: float) -> None:
-    """Play the first `count` mutants in order, until the time is over; then the control."""
+    """Play the first `count` mutants in order, until the time is over.
+
+    Then a control: a test that killed and fails on the unchanged tree too has killed nothing. Its
+    mutants are played again without it.
+    """
     until_s = time.monotonic() + 60 * minutes
-    mutants, known, measured = session.mutants, session.results, reach.read(folder)
-    wanted = [number for number in mutants if number < count and number not in known]
-    with trees(workers) as free, ThreadPoolExecutor(workers) as pool:
+    known, measured = session.results, reach.read(folder)
+    wanted = [number for number in session.mutants if number < count and number not in known]
+    with trees(workers) as free:
+        while True:
+            for number, result, patch in results(session, wanted, measured, free, until_s):
+                session.keep(number, result, patch)
+                print(line(number, session.mutants[number], result), flush=True)
+            killers = {n: r.said for n, r in session.results.items() if r.word == KILLED}
+            failing = control(killers.values(), lambda tests: in_tree(free, tests))
+            if not failing:
+                return
+            print(f"fail on the unchanged tree too: {', '.join(sorted(failing))}", flush=True)
+            measured = measured.without(failing)
+            wanted = [number for number, killer in killers.items() if killer in failing]
+            until_s = math.inf
 
-        def one(number: int) -> tuple[int, Result, str] | None:
-            if time.monotonic() > until_s:
-                return None
-            tree = free.get()
-            try:
-                return number, *outcome(tree, mutants[number], measured)
-            finally:
-                free.put(tree)
 
-        for found in pool.map(one, wanted):
-            if found:
-                session.keep(*found)
-                print(line(found[0], mutants[found[0]], found[1]), flush=True)
+def results(
+    session: library.Session,
+    wanted: list[int],
+    measured: reach.Reach,
+    free: SimpleQueue[Path],
+    until_s: float,
+) -> Iterator[tuple[int, Result, str]]:
+    """The numbers of the wanted mutants with their results and patches, in order."""
+    mutants = session.mutants
+
+    def one(number: int) -> tuple[int, Result, str] | None:
+        if time.monotonic() > until_s:
+            return None
         tree = free.get()
-        for number, result in control(session.results, lambda ts: played(tree, ts, CONTROL_S)):
-            session.keep(number, result, session.patches[number])
+        try:
+            return number, *outcome(tree, mutants[number], measured)
+        finally:
+            free.put(tree)
+
+    with ThreadPoolExecutor(free.qsize()) as pool:
+        yield from filter(None, pool.map(one, wanted))
+
+
+def in_tree(free: SimpleQueue[Path], tests: list[str]) -> Result:
+    """How some tests end in an unchanged tree."""
+    tree = free.get()
+    try:
+        return played(tree, tests, CONTROL_S)
+    finally:
+        free.put(tree)
 
 
 @contextlib.contextmanager

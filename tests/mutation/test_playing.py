@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutation.playing import changed_file, control, judged, played, spread, stages, within
+from tests.mutation.reach import DOCUMENTS
 from tests.mutation.table import KILLED, NO_TEST, NOT_RUN, SURVIVED, TIMED_OUT, Result
 
 TESTS = """\
@@ -72,11 +73,13 @@ def test_a_changed_file_comes_back_with_its_time(tree: Path) -> None:
 def test_the_nearest_tests_come_first_then_all_of_the_room_and_then_others() -> None:
     tests = [f"tests/{room}/test_{file}.py::test" for file in "abcd" for room in ("core", "cli")]
     tests += [f"tests/core/test_{file}.py::test_again" for file in "abc"]
+    documented = f"tests/{DOCUMENTS}::test_api"
+    tests.append(documented)
     near, own, wide = stages(tests, "core", dict.fromkeys(tests, 0.1))
     assert {test.partition("::")[0] for test in near} == {
         f"tests/core/test_{file}.py" for file in "abc"
     }
-    assert own == ["tests/core/test_d.py::test"]
+    assert own == ["tests/core/test_d.py::test", documented]
     assert sorted([*near, *own, *wide]) == sorted(tests)
     assert len(list(stages(tests, "core", dict.fromkeys(tests, 20.0)))[2]) == 1
     assert list(stages([], "core", {})) == []
@@ -98,13 +101,14 @@ def test_tests_are_taken_while_there_is_time_and_one_always() -> None:
     assert within(["a", "b", "c"], seconds, 1.0) == ["a"]
 
 
-def test_a_test_that_fails_on_the_unchanged_tree_has_killed_nothing() -> None:
-    results = {1: Result(KILLED, "f::bad"), 2: Result(KILLED, "f::good"), 3: Result(KILLED, "f.py")}
+def test_a_test_that_fails_on_the_unchanged_tree_is_found() -> None:
+    killers = ["f::bad", "f::good", "f.py", "f::worse", "f::bad"]
 
     def unchanged(tests: list[str]) -> Result:
-        return Result(KILLED, "f::bad") if "f::bad" in tests else Result(SURVIVED, "1")
+        failing = [test for test in tests if test in ("f::bad", "f::worse")]
+        return Result(KILLED, failing[0]) if failing else Result(SURVIVED, "1")
 
-    found = dict(control(results, unchanged))
-    assert found == {1: Result(NOT_RUN, "fails on the unchanged tree too: f::bad")}
+    assert control(killers, unchanged) == {"f::bad", "f::worse"}
+    assert control(["f.py"], unchanged) == set()
     with pytest.raises(SystemExit, match="did not end"):
-        list(control(results, lambda tests: Result(TIMED_OUT, "")))
+        control(killers, lambda tests: Result(TIMED_OUT, ""))

@@ -50,6 +50,11 @@ def test_the_tests_of_a_line_are_those_that_run_its_statement(line: int, tests: 
     assert reach.tests(FILE, line, Places(TEXT)) == tests
 
 
+def test_a_test_may_be_left_out() -> None:
+    reach = Reach(SECONDS, lambda file: list(RAN)).without({"quick::b"})
+    assert reach.tests(FILE, 6, Places(TEXT)) == ["quick::c", "slow::a"]
+
+
 @pytest.mark.parametrize(
     ("file", "tests"),
     [
