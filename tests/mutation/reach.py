@@ -34,6 +34,7 @@ MEASURED = (
 """The tests that are measured: folders that ask most of the four rooms, and one file."""
 
 LONGEST_S = 60.0
+FEW = 5
 
 Contexts = Mapping[int, Iterable[str]]
 """The names of the tests that ran a line, by line."""
@@ -109,16 +110,14 @@ class Reach:
         """The tests that run the statement of a line, quickest first.
 
         What runs at import alone, a constant say, is of all tests that run anything of the file,
-        and of those that compare the documents with the code. What no test runs may run in a
-        process that a test starts. It is of the same tests, and of all in the nearest folder that
-        mirrors the file.
+        and of those that compare the documents with the code. What hardly any test runs may run in
+        a process that a test starts: it is of all in the nearest folder that mirrors the file.
         """
-        found = set[str]() if places.runs_at_import(line) else self._ran(file, places.lines(line))
-        if not found:
+        if places.runs_at_import(line):
             found = self._ran(file, None)
             found |= {test for test in self.seconds if test.startswith(f"tests/{DOCUMENTS}::")}
-            if not places.runs_at_import(line):
-                found |= self._mirrors(file)
+        elif len(found := self._ran(file, places.lines(line))) < FEW:
+            found |= self._ran(file, None) | self._mirrors(file)
         return sorted(found, key=lambda test: (self.seconds[test], test))
 
     def _mirrors(self, file: str) -> set[str]:

@@ -40,19 +40,26 @@ SECONDS |= {"other::f": 3.0, DOCUMENTED: 4.0}
         (6, ["quick::b", "quick::c", "slow::a"]),
         (11, ["other::f"]),
         (1, ["quick::b", "quick::c", "other::f", DOCUMENTED, "slow::a"]),
-        (15, ["quick::b", "quick::c", "other::f", DOCUMENTED, "slow::a"]),
     ],
 )
-def test_the_tests_of_a_line_are_those_that_run_its_statement(line: int, tests: list[str]) -> None:
-    """What runs at import, or in no test, is of all tests of the file and of the documents; a test
-    that failed or is too long is of none."""
-    reach = Reach(SECONDS, lambda file: list(RAN) if file == FILE else [])
+def test_the_tests_of_a_line_are_those_that_run_its_statement(
+    monkeypatch: pytest.MonkeyPatch, line: int, tests: list[str]
+) -> None:
+    """What runs at import is of all tests of the file and of the documents; a test that failed or
+    is too long is of none."""
+    monkeypatch.setattr("tests.mutation.reach.FEW", 1)
+    reach = Reach(SECONDS, lambda file: list(RAN))
     assert reach.tests(FILE, line, Places(TEXT)) == tests
+
+
+def test_a_line_that_few_tests_run_is_of_all_tests_of_the_file() -> None:
+    reach = Reach(SECONDS, lambda file: list(RAN))
+    assert reach.tests(FILE, 11, Places(TEXT)) == ["quick::b", "quick::c", "other::f", "slow::a"]
 
 
 def test_a_test_may_be_left_out() -> None:
     reach = Reach(SECONDS, lambda file: list(RAN)).without({"quick::b"})
-    assert reach.tests(FILE, 6, Places(TEXT)) == ["quick::c", "slow::a"]
+    assert reach.tests(FILE, 6, Places(TEXT)) == ["quick::c", "other::f", "slow::a"]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +79,7 @@ def test_what_only_a_child_process_runs_is_of_the_nearest_folder(
     """A folder of a room, or else the room."""
     seconds = {"tests/faults/sse/test_met.py::f": 1.0, "tests/faults/test_x.py::f": 2.0}
     reach = Reach({**seconds, DOCUMENTED: 3.0}, lambda file: [])
-    assert reach.tests(file, 6, Places(TEXT)) == [*tests, DOCUMENTED]
+    assert reach.tests(file, 6, Places(TEXT)) == tests
     assert reach.tests(file, 1, Places(TEXT)) == [DOCUMENTED]
 
 
