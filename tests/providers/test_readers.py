@@ -142,11 +142,3 @@ def test_the_token_count_does_not_depend_on_the_layout(
     fields = {requests.listed: requests.entries([user("ä🙂 x")]), "metadata": extra}
     asked = [json.dumps(fields, **layout).encode() for layout in FORMATS]
     assert len({requests.reader().read(body).tokens for body in asked}) == 1
-
-
-@of_each_wire
-@pytest.mark.parametrize("body", [b"[]", b"{", b'{"model": 3, "LIST": 4}'])
-def test_what_is_no_request_offers_no_tools(requests: WireRequests, body: bytes) -> None:
-    reading = requests.reader().read(body.replace(b"LIST", requests.listed.encode()))
-    assert reading.violations
-    assert not reading.tools_offered
