@@ -9,6 +9,7 @@ REAL := $(VENV)/.real
 COMPAT := .venv-compat
 DOCS := .venv-docs
 BENCH := .venv-bench
+MUTATION := .venv-mutation
 DIST := .venv-dist
 AIMOCK := @copilotkit/aimock@1.43.0
 OLDER_SDK := anthropic-0.125
@@ -19,7 +20,7 @@ MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-nightly check bench fuzz fuzz-readers fuzz-long corpus nightly mutants mutant-table hardening policies seeds seeds-audit wire-table field compat docs dist clean
+.PHONY: help setup demo test test-real test-nightly check bench fuzz fuzz-readers fuzz-long corpus nightly mutants mutation mutant-table hardening policies seeds seeds-audit wire-table field compat docs dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -122,6 +123,16 @@ compat: $(READY) ## test versions of Python, the SDKs and pytest: docs/compatibi
 mutants: $(READY) ## play every wrong agent against its scenario, and print the matrix
 	$(RUN) -m tests.mutants
 
+$(MUTATION)/.ready: tests/mutation/requirements.txt pyproject.toml constraints.txt
+	@test -x $(MUTATION)/bin/python || $(PYTHON) -m venv $(MUTATION)
+	$(MUTATION)/bin/python -m pip install --quiet --editable '.[dev]' \
+	  --requirement tests/mutation/requirements.txt --constraint constraints.txt
+	@touch $@
+
+mutation: $(MUTATION)/.ready ## change the code in a sample of places; a fast test must notice each; ARGS="--count N --seed N"
+	$(MUTATION)/bin/python -m pytest -q -n 2 tests/mutation
+	$(MUTATION)/bin/python -m tests.mutation $(ARGS)
+
 $(DOCS)/.ready: docs/requirements.txt
 	@test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
 	$(DOCS)/bin/python -m pip install --quiet --requirement docs/requirements.txt
@@ -140,5 +151,5 @@ dist: ## build the wheel and the sdist in dist/, and check them
 	$(DIST)/bin/python -m twine check --strict dist/*
 
 clean: ## remove everything that these targets made, .venv too
-	rm -rf $(VENV) $(COMPAT) $(DOCS) $(BENCH) $(DIST) .field build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(COMPAT) $(DOCS) $(BENCH) $(MUTATION) $(DIST) .field build dist *.egg-info .harness .hypothesis .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -53,6 +53,8 @@ def _python(text: str, strings: bool) -> Iterator[str]:
 
 def _comments(text: str) -> Iterator[str]:
     """Comments on neighbouring lines are one paragraph."""
+    if "#" not in text:  # many files have none, and tokens are slow to read
+        return
     held: list[str] = []
     before = 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):

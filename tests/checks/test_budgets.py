@@ -97,6 +97,15 @@ def test_many_at_once_are_too_wide_and_many_in_a_row_are_not() -> None:
     assert codes(bounded_spawn(run.end())) == ["bounded_spawn.width"] * 2
 
 
+def test_one_that_works_on_and_on_has_only_one_beside_it_where_others_come_in_a_row() -> None:
+    run = Sessions().take().model().model("long", parent="main")
+    for number in range(3):
+        run.model(f"task{number}", parent="main")
+    history = run.model("long").end()
+    assert not list(bounded_spawn(history, width=2))
+    assert codes(bounded_spawn(history, width=1)) == ["bounded_spawn.width"] * 3
+
+
 def test_each_one_beyond_the_total_is_found_and_a_new_message_begins_anew() -> None:
     run = Sessions().take().model()
     for number in range(52):

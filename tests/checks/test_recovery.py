@@ -38,6 +38,7 @@ def test_it_is_not_begun_a_third_time() -> None:
     begun = tuple(e.n for e in world.history.trace.exchanges)
     (finding,) = resume_bounded(world.final().end())
     assert (finding.code, finding.events) == ("resume_bounded.again", begun)
+    assert finding.message.endswith("is worked on for the 3rd time, after 2 kills")
     assert not list(resume_bounded(world.history, resumes=2))
 
 

@@ -24,6 +24,7 @@ def _compacted(text: str = "And now?", tokens: int = 50, turns: int = 1, **answe
 
 def test_a_summary_of_a_short_conversation_is_early() -> None:
     assert codes(compaction_due(_compacted().end())) == EARLY
+    assert codes(compaction_due(_compacted(text="x" * 2_000).end())) == EARLY, "500 tokens"
 
 
 @pytest.mark.parametrize(
@@ -129,3 +130,11 @@ def test_users_and_small_heartbeats_have_no_such_finding() -> None:
 
 def test_the_request_that_crosses_the_ceiling_is_no_finding() -> None:
     assert codes(wake_budget(_woken(BEAT, BEAT, BEAT))) == []
+
+
+def test_a_budget_that_is_used_up_exactly_is_kept() -> None:
+    history = _woken(BEAT, BEAT)
+    (finding,) = wake_budget(history, tokens=1)
+    spent = int(finding.message.partition(" have spent ")[2].split()[0])
+    assert codes(wake_budget(history, tokens=spent - 1)) == ["wake_budget.tokens"]
+    assert codes(wake_budget(history, tokens=spent)) == []

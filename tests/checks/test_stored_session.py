@@ -259,3 +259,16 @@ def test_a_reply_stored_again_is_a_duplicate() -> None:
 def test_a_reply_that_was_said_so_often_is_no_duplicate() -> None:
     assert not list(reload_equivalence(_replies("x", "x", said=2)))
     assert not list(reload_equivalence(_replies("x", "y")))
+
+
+def test_rows_of_single_results_may_come_again_where_a_provider_repeats_the_ids_of_its_calls() -> (
+    None
+):
+    """The model asks twice for the same two ids, and each result is a row of its own."""
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"])
+    both = (use("list", id="a"), use("list", id="b"))
+    for _ in range(2):
+        story.reply(*both).row(assistant(*both)).tool("x").tool("x")
+        story.row(results(ToolResult("a", "x"))).row(results(ToolResult("b", "x")))
+    history = story.reply("y").row(assistant("y")).final().end()
+    assert "reload_equivalence.duplicate" not in codes(reload_equivalence(history))

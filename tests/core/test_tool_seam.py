@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, ToolTurn
 from harness.core.transition.limits import STOP, limit_text
-from harness.core.transition.tool_seam import tool_plan
+from harness.core.transition.tool_seam import SPREAD_MS, spread, tool_plan
+from harness.core.values.calls import Call, ToolRequest
+from harness.core.values.draws import Draws
+from harness.core.values.messages import ToolUse, assistant
 from harness.core.values.plans import Answer, Effect, Plan, Raise, ToolAnswer, Wait
 
 
@@ -30,3 +34,26 @@ def test_a_limit_in_words() -> None:
     assert (
         limit_text("virtual_s", Limits()) == "loop-harness: the limit virtual_s = 86400 is reached"
     )
+
+
+TWO = assistant(ToolUse("a", "t", {}), ToolUse("b", "t", {}))
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        (Wait(5), Answer(ToolAnswer("x"))),
+        (Raise("tool", "boom"),),
+        (Effect("e", "k"), Raise("tool", "boom")),
+        (),
+    ],
+)
+def test_a_plan_that_waits_or_has_no_answer_is_not_spread(plan: Plan) -> None:
+    history = History()
+    history.answered("main/model#1", "model", session="main", blocks=history.note(TWO))
+    call = Call("main/tool#1", "tool", 1, "main", 1, 0, ToolRequest("a", "t", {}))
+    assert spread(plan, history, call, Draws(1)) == plan
+    wait, answer = spread((Answer(ToolAnswer("x")),), history, call, Draws(1))
+    assert isinstance(wait, Wait)
+    assert 1 <= wait.ms <= SPREAD_MS
+    assert answer == Answer(ToolAnswer("x"))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from harness.core.history.exchanges import grow, root
 from harness.core.history.history import decode, encode
+from harness.core.values.calls import OutboxRequest
 from harness.core.values.messages import Message, assistant, user
 from tests.checks.histories import Story, use
 
@@ -134,3 +135,18 @@ def test_notices_around_the_calls_belong_to_one_compaction() -> None:
     assert compaction.after is not None
     story.say("begins", "compaction").reply("sum", purpose="compact").say("done", "compaction")
     assert len(story.end().trace.compactions) == 2
+
+
+def test_after_a_restart_a_reply_belongs_to_the_turn_of_its_message() -> None:
+    """Without a restart, and in another session, it belongs to the turn that is running."""
+    for restarts, session, owner in ((0, "main", "m2"), (1, "main", "m1"), (1, "other", "m2")):
+        story = Story().of(session).turn("one").of("main").turn("two", name="m2")
+        for _ in range(restarts):
+            story.history.started(run="again", scenario="story", world="simulate")
+        request = OutboxRequest("final", "Done.", "m1", "ok")
+        where = {"key": "main/outbox#1", "session": "main", "seam": "outbox"}
+        story.history.called(**where, turn=story.history.past.turn("main"), request=request)
+        turns = story.history.trace.turns.values()
+        (found,) = (turn.delivery for turn in turns if turn.sendings)
+        assert found is not None
+        assert found.inbound.id == owner

@@ -85,3 +85,9 @@ def test_named_events_are_told_by_their_headers() -> None:
 def test_any_headers_are_read(headers: bytes) -> None:
     ((name, value),) = named_events(frame(b"{}", headers))
     assert (type(name), value) == (str, {})
+
+
+def test_a_header_before_the_name_of_the_event_is_passed_over() -> None:
+    """The headers follow each other: each begins where the last one ends."""
+    headers = b"\x04kind\x07\0\x01x" + b"\x0b:event-type\x07\0\x05chunk"
+    assert list(named_events(frame(b"{}", headers))) == [("chunk", {})]

@@ -136,7 +136,7 @@ def status_of(tree: Path, tests: Sequence[str], compiles: bool) -> int | None:
     return run.exitcode
 
 
-def run_tests(tree: str, tests: list[str], compiles: bool) -> None:
+def run_tests(tree: str, tests: list[str], compiles: bool, plugins: Sequence[object] = ()) -> None:
     """Exit with the status of pytest on these tests, whose modules are those of the tree."""
     for name in [name for name in sys.modules if name.split(".")[0] in ("harness", "tests")]:
         del sys.modules[name]
@@ -148,7 +148,7 @@ def run_tests(tree: str, tests: list[str], compiles: bool) -> None:
     os.dup2(silent, 1)
     os.dup2(silent, 2)
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--timeout", str(TEST_TIMEOUT_S)]
-    sys.exit(int(pytest.main([*options, *tests])))
+    sys.exit(int(pytest.main([*options, *tests], plugins=[*plugins])))
 
 
 if __name__ == "__main__":

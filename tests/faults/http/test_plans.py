@@ -15,8 +15,9 @@ from harness.core.values.calls import Call, ModelRequest
 from harness.core.values.draws import Draws
 from harness.core.values.plans import Answer, ApiError, Close, Head, Plan, Reply, Send
 from harness.faults import by_kind, faults
-from harness.faults.error_answers import TYPES
+from harness.faults.error_answers import TYPES, refusal
 from harness.faults.http.successes import with_json
+from harness.providers import by_name
 from tests.faults.world import bend, written
 
 PLAN: Plan = (Answer(Reply()),)
@@ -191,3 +192,12 @@ def test_account_errors_are_of_the_provider_alone() -> None:
         if fault.layer == "http" and fault.stage == "value" and fault.seams == ("model", "provider")
     }
     assert kinds == {f"http.{name}" for name in ACCOUNT}
+
+
+def test_a_refusal_of_a_request_without_messages_names_the_first() -> None:
+    refused = {"V1": ApiError(400, "invalid_request_error", "messages.{n}: wrong")}
+    call = Call("main/model#1", "model", 1, "main", 1, 0, ModelRequest("m", ()))
+    traits = by_name("anthropic").traits()
+    moment = Moment(call, Past(), Draws(1), 1, "anthropic", refused, traits)
+    (answer,) = refusal(moment, "V1") or ()
+    assert answer == Answer(ApiError(400, "invalid_request_error", "messages.0: wrong"))

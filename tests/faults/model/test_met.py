@@ -9,7 +9,9 @@ import pytest
 
 from harness import InboxItem, Scenario, ToolError, run
 from harness.core.scenario.scenario import FaultSpec, ToolScript, ToolTurn, Turn
+from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile
+from harness.faults import arm
 from tests.faults.asking import TOOLS, Met, ask
 from tests.faults.model.words import GIVEN, MADE, TEXT, WORDS
 
@@ -225,3 +227,9 @@ def test_failed_call_again_where_results_are_words(answer: str, calls: int) -> N
         _tells_in_words,
     )  # fmt: skip
     assert len(played.history.trace.executions) == calls
+
+
+@pytest.mark.parametrize("period", [1, 5])
+def test_a_cycle_is_of_two_to_four_calls(period: int) -> None:
+    with pytest.raises(InputError, match="setting 'period'"):
+        arm(FaultSpec(kind="model.cycle_of_calls", settings={"period": period}))

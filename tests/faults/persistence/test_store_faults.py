@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.core.history.history import encode
-from harness.core.scenario.scenario import FaultSpec
+from harness.core.scenario.scenario import FaultSpec, SeedMessage, Session
 from harness.faults import faults
 from harness.runner import run
 from tests.faults.persistence.meets import ALL, BOTH, Meets
@@ -67,3 +67,15 @@ def test_every_fault_on_the_store_is_here() -> None:
         if fault.kind.startswith("persistence.") and fault.seams == ("store",)
     }
     assert there - {"stale_cursor"} == WRITES.keys() | OPENED.keys() | KILLED.keys()
+
+
+@pytest.mark.parametrize("store", BOTH)
+def test_a_row_is_missing_from_the_middle_only_where_there_is_one(store: str) -> None:
+    stored = Session(messages=(SeedMessage(role="user", content="one"),))
+    told = tell(FaultSpec(kind="persistence.row_missing"), store=store, stored=stored)
+    assert told.rows == ("one, message 1, Looking., Done.",)
+
+
+def test_a_line_that_is_shorter_than_the_tear_stays_whole() -> None:
+    spec = FaultSpec(kind="persistence.torn_write", settings={"at_byte": 10_000})
+    assert tell(spec, store="jsonl") == Told((), (ALL,), (), (), 1, 0)

@@ -108,3 +108,9 @@ def test_an_error_event_takes_the_place_of_any_event() -> None:
         first = bent[0]
         assert isinstance(first, Send)
         assert first.head, "the head is not lost with the first event"
+
+
+def test_an_error_does_not_become_a_stream() -> None:
+    error = (Send(b'{"type": "error"}', Head(429, {"content-type": "application/json"})),)
+    assert bend("sse.stream_to_a_plain_request", error) == error
+    assert bend("sse.stream_to_a_plain_request", STREAM) == STREAM

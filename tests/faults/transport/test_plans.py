@@ -163,3 +163,8 @@ def test_a_redirect_is_relative_so_that_it_keeps_the_session(
     assert isinstance(step, Send)
     assert step.head is not None
     assert step.head.headers == {"location": "messages"}
+
+
+@pytest.mark.parametrize("after", [0, 1])
+def test_pings_do_not_follow_the_only_step_of_an_answer(after: int) -> None:
+    assert bend("transport.stalled_stream_with_pings", JSON, after=after, for_s=10) == JSON

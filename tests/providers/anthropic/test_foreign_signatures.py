@@ -183,6 +183,7 @@ READS = [
     ("claude-opus-5-5", "claude-fable-5", False),
     ("claude-opus-5-5", "claude-opus-5", True),
     ("claude-opus-5-5", "claude-haiku-4-5", True),
+    ("claude-opus-5-5", "claude-sonnet-5", True),
     ("claude-sonnet-5-5", "claude-haiku-4-5", True),
     ("claude-sonnet-5-5", "claude-opus-5", False),
     ("claude-haiku-4-5", "claude-sonnet-5-5", False),

@@ -116,3 +116,10 @@ def test_messages_of_a_recording_are_judged_by_the_same_rules() -> None:
     assert refuse([user("go"), uses, *answers], "") == ()
     assert [v.rule for v in refuse([user("go"), uses, answers[0]], "")] == ["G3"]
     assert [v.rule for v in refuse([], "")] == ["G4"]
+
+
+def test_parts_that_are_no_list_are_refused_and_parts_that_are_missing_are_named() -> None:
+    bodies = ({"role": "user", "parts": "hi"}, {"role": "user"})
+    wrong, missing = (read(asked(body, GO)).violations for body in bodies)
+    assert [v.rule for v in wrong] != [v.rule for v in missing]
+    assert "Part" in wrong[0].error.message
