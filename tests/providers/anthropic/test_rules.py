@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 import pytest
 
@@ -9,6 +11,7 @@ from harness.core.transition.ports import Violation
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, assistant, user
 from harness.providers.anthropic import totals
+from harness.providers.anthropic.provider import AnthropicProvider
 from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import AnthropicReader
 from harness.providers.anthropic.rules import RULES, rules_of
@@ -142,3 +145,11 @@ def test_a_pause_of_the_server_is_no_prefill() -> None:
 def test_an_unknown_dialect_names_the_nearest() -> None:
     with pytest.raises(InputError, match="did you mean 'anthropic-2026'"):
         rules_of("antropic-2026")
+
+
+def test_a_tool_of_the_provider_does_not_hide_the_names_behind_it() -> None:
+    tools = [{"type": "bash_20250124", "name": "bash"}, {"name": "a.b", "input_schema": {}}]
+    body = {"model": "claude-opus-4-7", "max_tokens": 9, "tools": tools}
+    said = json.dumps({**body, "messages": [{"role": "user", "content": "a"}]}).encode()
+    rules = [v.rule for v in AnthropicProvider().reader("").read(said).violations]
+    assert "V21" in rules
