@@ -111,7 +111,7 @@ seeds-audit: $(READY) ## break the product once for each statement of the seeds;
 	$(RUN) -m tests.seeds.audit
 
 wire-table: $(READY) ## measure what the SDKs do with faulty answers: docs/wire-table.md
-	$(RUN) -m tests.compat --install $(OLDER_SDK)
+	$(RUN) -m tests.compat --install $(OLDER_SDK) anthropic-1
 	$(RUN) -m tests.wire_table --out docs/wire-table.md
 
 field: $(READY) ## install agents that people run, and play them; ARGS="NAME ... --kept"

@@ -42,10 +42,19 @@ class BuildWithBundle(build_py):
 
 
 def description() -> str:
-    """The README, whose pictures and links to files are left out, and whose web links stay."""
+    """The README, whose pictures and links to files are left out, and whose web links stay.
+
+    The text of a link stays too, unless it stands alone in parentheses.
+    """
     text = (ROOT / "README.md").read_text("utf-8")
-    without_pictures = re.sub(r"!\[[^\]]*\]\((?!https?:)[^)]*\)\n*", "", text)
-    return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", without_pictures)
+    to_file = r"\[([^\]]+)\]\((?!https?:)[^)]*\)"
+    for pattern, kept in (
+        ("!" + to_file + r"\n*", ""),
+        (rf"\s\({to_file}\)", ""),
+        (to_file, r"\1"),
+    ):
+        text = re.sub(pattern, kept, text)
+    return text
 
 
 setup(

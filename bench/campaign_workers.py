@@ -48,7 +48,7 @@ def work(chunk: Batch) -> Worked:
 
 
 def played(workers: int, count: int) -> list[list[Worked]]:
-    """So many chunks, the same ones each time, by worker, without the first of each."""
+    """`count` chunks, the same ones each time, by worker, without the first of each."""
     size = batch.SIZE
     left = (
         Batch(number=n, first=1 + n * size, count=size, seed=1, target=TARGET) for n in range(count)

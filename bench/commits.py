@@ -1,8 +1,8 @@
 """A model call of this tree beside that of another commit: `python -m bench.commits [COMMIT]`.
 
-Each commit runs in a process of its own from a copy of its tree, with this tree's measures. Both
-are asked in turn. A cell is slower only where the whole 95 % interval of the paired ratios lies
-above one. With four cells one in ten runs says so by chance: measure that cell again.
+Each commit runs in its own process from a copy of its tree, with this tree's measures. Both are
+asked in turn. A cell is slower only where the whole 95 % interval of the paired ratios lies above
+one. With four cells one in ten runs says so by chance: measure that cell again.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How time and memory grow: sessions, recordings and folders of 10, 100, 1,000 and 10,000 parts.
 
-Each point is measured in a process of its own, so that no point finds what another one left. The
+Each point is measured in its own process, so that no point finds what another one left. The
 exponent is the slope of the fitted line through the logarithms: 1 is linear, 2 would be quadratic.
 """
 
@@ -95,7 +95,7 @@ WORK: dict[str, Callable[[int], Callable[[], object]]] = {
 
 
 def measured(rounds: int = 1) -> Iterator[Curve]:
-    """Every curve; a point is the quickest of so many processes."""
+    """Every curve; a point is the quickest of a given number of processes."""
     for name in WORK:
         points = [min(_point(name, size) for _ in range(rounds)) for size in SIZES]
         yield Curve(name, points)

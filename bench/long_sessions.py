@@ -23,7 +23,7 @@ NO_LIMIT = 1 << 40
 
 
 def session(turns: int) -> History:
-    """A session of so many turns."""
+    """A session of a given number of turns."""
     limits = Limits(model_calls=NO_LIMIT, outbox_calls=NO_LIMIT, inbox_calls=NO_LIMIT)
     script = (Turn(say="I see.", times="forever"),)
     inbox = tuple(InboxItem(text=f"message {n}") for n in range(turns))

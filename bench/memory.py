@@ -1,7 +1,7 @@
 """What a long run leaves in memory: its history is on disk, so a call more costs nothing.
 
 A raw HTTP client talks to the door in process, for the run's length is what is asked and not the
-SDK's speed. The first calls fill what is kept at hand; growth is measured from there on.
+SDK's speed. The first calls fill the caches; growth is measured from there on.
 """
 
 from __future__ import annotations

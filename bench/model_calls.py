@@ -55,7 +55,7 @@ def canned(stream: bool) -> tuple[Head, bytes]:
 
 
 def conversation(length: int, last: int = 0) -> Messages:
-    """So many messages, the user's first; `last` tells the last one from that of other calls."""
+    """`length` messages, the user's first; `last` tells the last one from that of other calls."""
     return [
         {"role": "assistant" if n % 2 else "user", "content": f"{n}: {TEXT}"}
         for n in range(length - 1)

@@ -1,8 +1,9 @@
 """How fast recordings are judged: read, paired, made a history, counted and put to all checks.
 
-The recording is a session log of JSON Lines such as coding agents write: a message a line, tool
-results of some twelve kilobytes, as real ones have, and around each what the program notes. The
-measure beside it is decoding the same lines and nothing else, which no reader can do without.
+The recording is a session log of JSON Lines such as coding agents write. Its shape is that of 22
+published logs of 10 MB. Each result stands there twice, and most lines are notes on progress. An
+entry has some 500 bytes around its message, and 21 bytes of 1,000 begin an escape. The measure
+beside it is decoding the same lines and nothing else, which no reader can do without.
 """
 
 from __future__ import annotations
@@ -26,28 +27,43 @@ from harness.recordings.recognition import read
 from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
 
-ROUNDS = 300
-RESULT_BYTES = 12_000
+ROUNDS = 800
+RESULT_LINES = 40
 TURNS = 100
 LINES_MOST, YAML_MOST = 4.0, 2.0
 
+_RESULT_LINE = """    return self.name == "a name" and value in self.values  # line of a file\n"""
+_AROUND = {
+    "parentUuid": "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0",
+    "sessionId": "00112233-4455-6677-8899-aabbccddeeff",
+    "cwd": "/home/user/projects/the-name-of-a-project",
+    "timestamp": "2026-01-02T03:04:05.678Z",
+    "isSidechain": False,
+    "userType": "external",
+    "version": "2.1.0",
+    "gitBranch": "main",
+    "slug": "three-words-of-a-session",
+}
+
 
 def recording(rounds: int = ROUNDS) -> bytes:
-    """A session log of so many calls with their results."""
-    lines = [_line("user", 0, {"role": "user", "content": "Find out why it fails."})]
+    """A session log of a given number of calls with their results."""
+    lines = [_line("user", 0, message={"role": "user", "content": "Find out why it fails."})]
     for n in range(1, rounds + 1):
         use = {"type": "tool_use", "id": f"t{n}", "name": "Read", "input": {"path": f"src/{n}.py"}}
         text = {"type": "text", "text": f"I look at file {n}."}
-        lines.append(_line("assistant", n, {"id": f"m{n}", "content": [text, use]}))
-        content = f"{n}: line of a file\n" * (RESULT_BYTES // 20)
+        said = {"role": "assistant", "id": f"m{n}", "content": [text, use]}
+        lines.append(_line("assistant", n, message=said))
+        lines += (_line("progress", n, data={"type": "hook", "n": at}) for at in range(4))
+        content = f"{n}:\n{_RESULT_LINE * RESULT_LINES}"
         result = {"type": "tool_result", "tool_use_id": f"t{n}", "content": content}
-        lines.append(_line("user", n, {"role": "user", "content": [result]}))
+        came = {"role": "user", "content": [result]}
+        lines.append(_line("user", n, message=came, toolUseResult={"stdout": content}))
     return b"\n".join(lines) + b"\n"
 
 
-def _line(kind: str, n: int, message: dict[str, Any]) -> bytes:
-    around = {"type": kind, "uuid": f"{kind}-{n}", "sessionId": "s", "cwd": "/home/user/project"}
-    return msgspec.json.encode({**around, "message": {"role": kind, **message}})
+def _line(kind: str, n: int, **parts: Any) -> bytes:
+    return msgspec.json.encode({"type": kind, "uuid": f"{kind}-{n}", **_AROUND, **parts})
 
 
 def cassette(turns: int = TURNS) -> bytes:

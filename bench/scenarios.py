@@ -84,7 +84,8 @@ def beyond_bare_ms(rounds: int, *arguments: str) -> float:
 
 
 def figures(rounds: int) -> Iterator[Figure]:
-    """The figures, each the median of so many interpreters; imports take four times as many."""
+    """The figures, each the median of a given number of interpreters; imports take four times as
+    many."""
     headline = seconds(rounds, *HEADLINE)
     yield Figure("the four headline scenarios, all variants", headline, HEADLINE_MOST_S, " s")
     yield Figure("the 51-minute incident", seconds(rounds, INCIDENT), INCIDENT_MOST_S, " s")

@@ -38,7 +38,7 @@ class NaiveAgent:
             messages.append({"role": "user", "content": [self.result(call) for call in calls]})
 
     def offered(self) -> list[dict[str, Any]]:
-        """The tools as the model is told of them."""
+        """The tools as the model gets them."""
         return [
             {"name": t.name, "description": t.description, "input_schema": t.input_schema}
             for t in self.tools.values()

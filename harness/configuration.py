@@ -80,8 +80,8 @@ class Configuration(Strict, frozen=True, kw_only=True):
 def check_settings(profile: Profile, named: str, places: Mapping[str, str]) -> None:
     """Raise InputError for an unknown check, or an unknown setting of a check.
 
-    `places` maps the keys of the configuration to file and line; for a profile file, `named` is the
-    place.
+    The error names a place. `places` has it for the keys of the configuration. For a profile file,
+    which is not among them, the place is `named`.
     """
     if not profile.checks:
         return

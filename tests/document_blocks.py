@@ -112,7 +112,7 @@ def _typed(block: Block, command: str, folder: Path) -> str:
 
 
 def _smaller(command: str) -> str:
-    """The command with a campaign of seconds in the place of one of hours."""
+    """The command with a campaign of seconds in place of one of hours."""
     short = re.sub(r"--minutes \d+", "--minutes 0.1", command)
     return re.sub(r"--examples \d+", "--examples 5", short)
 

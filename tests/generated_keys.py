@@ -19,7 +19,7 @@ _PARTS = {
     *("AtMs", "After", "Bounds", "CassetteScript", "ExpectCalls", "MustNot", "ProfileLimits"),
     *("RequestText", "SeedMessage", "Waits", "When"),
 }
-"""Structs without a table of their own: their keys stand below the key that holds them."""
+"""Structs without their own table: their keys stand below the key that holds them."""
 
 PAGES = ("scenario.md", "profiles.md", "configuration.md")
 

@@ -1,22 +1,27 @@
-"""The HTTP library that the installed anthropic SDK rides on: httpx2, or httpx before version 1.
+"""The HTTP library that an installed SDK rides on: httpx2, or httpx before anthropic 1 or openai 3.
 
-Tests that hand the SDK a client or catch its transport's errors take the library from here, so that
+Tests that hand an SDK a client or catch its transport's errors take the library from here, so that
 they run with either generation.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import anthropic
+import openai
 import pytest
 
-if issubclass(anthropic.DefaultHttpxClient, __import__("httpx").Client):
-    import httpx as library
-else:
-    import httpx2 as library  # type: ignore[no-redef]
 
-http: Any = library
+def library_of(client: type) -> Any:
+    """The library whose client the SDK's own `DefaultHttpxClient` extends."""
+    (name,) = {base.__module__.partition(".")[0] for base in client.__mro__} & {"httpx", "httpx2"}
+    return importlib.import_module(name)
+
+
+http = library_of(anthropic.DefaultHttpxClient)
+openai_http = library_of(openai.DefaultHttpxClient)
 
 IS_OLDER = int(anthropic.__version__.partition(".")[0]) < 2
 

@@ -1,6 +1,6 @@
 """`python -m tests.pictures`: draws docs/pictures/terminal.svg from what a command really prints.
 
-The command runs at a terminal of its own, so that it prints its colours.
+The command runs at its own terminal, so that it prints its colours.
 """
 
 from __future__ import annotations

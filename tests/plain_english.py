@@ -1,5 +1,7 @@
 """What plain English is here: sentences of at most 25 words, and none of the words of a list.
 
+A word of the list (`plain_words.tsv`) is a regular expression, so a row may be a phrase.
+
 It reads paragraphs of Markdown: pages, docstrings, comments and stories of scenarios alike. Code,
 tables and headings are left out. A sentence that has to be as it is stands behind a comment on the
 line before its paragraph: `<!-- meant: why -->`.
@@ -20,7 +22,8 @@ WORDS = {
     )
 }
 
-_WORD = re.compile(rf"\b({'|'.join(WORDS)})\b", re.IGNORECASE)
+_ANY_WORD = re.compile("|".join(f"(?:{word})" for word in WORDS), re.IGNORECASE)
+_WORDS = [(re.compile(rf"\b{word}\b", re.IGNORECASE), plain) for word, plain in WORDS.items()]
 _FENCED = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
 _COMMENT = re.compile(r"<!--(?! meant:).*?-->", re.DOTALL)
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+\.) ")
@@ -35,8 +38,14 @@ def complaints(page: str) -> Iterator[str]:
             count = len(re.findall(r"\w[\w'.-]*", sentence))
             if count > MOST_WORDS:
                 yield f"{count} words: {sentence}"
-            for word in _WORD.findall(sentence):
-                yield f"{word!r}: {WORDS[word.lower()]}: {sentence}"
+            if _ANY_WORD.search(sentence):
+                yield from _bad_words(sentence)
+
+
+def _bad_words(sentence: str) -> Iterator[str]:
+    for word, instead in _WORDS:
+        for found in word.finditer(sentence):
+            yield f"{found[0]!r}: {instead}: {sentence}"
 
 
 def paragraphs(page: str) -> Iterator[str]:

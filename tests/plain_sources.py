@@ -43,16 +43,18 @@ def _is_sentence(cell: str) -> bool:
 
 
 def _python(text: str, strings: bool) -> Iterator[str]:
-    tree = ast.parse(text)
-    documented = [node for node in ast.walk(tree) if isinstance(node, DOCUMENTED)]
+    nodes = [*ast.walk(ast.parse(text))]
+    documented = [node for node in nodes if isinstance(node, DOCUMENTED)]
     yield from filter(None, map(ast.get_docstring, documented))
     yield from _comments(text)
     if strings:
-        yield from _strings(tree)
+        yield from _strings(nodes)
 
 
 def _comments(text: str) -> Iterator[str]:
     """Comments on neighbouring lines are one paragraph."""
+    if "#" not in text:  # many files have none, and tokens are slow to read
+        return
     held: list[str] = []
     before = 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -65,10 +67,10 @@ def _comments(text: str) -> Iterator[str]:
     yield " ".join(held)
 
 
-def _strings(tree: ast.Module) -> Iterator[str]:
+def _strings(nodes: list[ast.AST]) -> Iterator[str]:
     """Strings of several words; what a formatted string fills in counts as one word."""
-    inner = {id(part) for node in ast.walk(tree) for part in _parts(node)}
-    for node in ast.walk(tree):
+    inner = {id(part) for node in nodes for part in _parts(node)}
+    for node in nodes:
         if id(node) not in inner:
             text = _text(node)
             if text.count(" ") > 3 and not _CODE.search(text):

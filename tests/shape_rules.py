@@ -126,7 +126,7 @@ def _called(function: ast.expr) -> str:
 
 
 def environment(tree: Iterable[Module]) -> Iterator[str]:
-    """The environment is no switch of the library."""
+    """The environment is not a switch of the library."""
     for module in tree:
         if module.within(*table.ENVIRONMENT_READERS):
             continue

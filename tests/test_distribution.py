@@ -32,7 +32,7 @@ BUILDERS = (77, 83)
 """From which version of setuptools on, and before which one, as pyproject.toml says."""
 
 MADE = (".*", "build", "dist", "node_modules", "__pycache__", "*.egg-info")
-"""What is no part of the source, but for `.ci` and `.gitignore`."""
+"""What is not part of the source, except `.ci` and `.gitignore`."""
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -130,6 +130,8 @@ def test_the_description_is_the_readme_without_links_to_files(built: Built) -> N
     assert "Description-Content-Type: text/markdown" in text
     assert text.count("\n## ") == (ROOT / "README.md").read_text("utf-8").count("\n## ")
     assert re.findall(r"\]\((?!https://)[^)]*\)", text) == []
+    assert "within a minute. The package contains" in " ".join(text.split())
+    assert "How it works says why." in text
 
 
 def test_an_installed_package_plays_its_catalogue(harness: Command, tmp_path: Path) -> None:

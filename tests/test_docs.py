@@ -127,7 +127,7 @@ WORDS_ALONE = msgspec.structs.replace(TALK, tools={}, script=(Turn(say="Seen."),
 
 
 def findings(scenario: Scenario, agent: Any) -> list[str]:
-    """The findings, and the doubts too: a run that cannot be judged is no pass."""
+    """The findings, and the doubts too: a run that cannot be judged is not a pass."""
     verdict = run(scenario, agent).verdict
     return sorted({f.code for f in verdict.findings}) + list(verdict.doubts)
 
@@ -165,14 +165,16 @@ def test_programs_run(document: Path, block: str, monkeypatch: pytest.MonkeyPatc
         assert findings(msgspec.structs.replace(scenario, wire=wire), names["agent"]) == []
 
 
-def test_the_agent_of_the_readme_forgets() -> None:
-    names: dict[str, Any] = {}
+def test_the_agent_of_the_readme_forgets(tmp_path: Path) -> None:
     (block,) = (b for b in blocks(ROOT / "README.md", "python") if "def agent" in b)
-    exec(block, names)
-    (name,) = re.findall(r'play\("@([^"]+)"', block)
-    path = ROOT / "scenarios" / f"{name}.yaml"
-    found = findings(load_scenarios(path)[0], names["agent"])
-    assert found == ["history_faithful.forgotten_reply"]
+    (tmp_path / "test_mine.py").write_text(block, "utf-8")
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"]
+    done = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "history_faithful.forgotten_reply (defect)" in done.stdout
+    assert "1 failed" in done.stdout
+    assert "target.crashed" not in done.stdout
 
 
 def test_flags_exist() -> None:

@@ -126,7 +126,7 @@ def test_what_is_not_as_recorded_is_said_even_if_the_client_hides_it(
         [
             "*greeting.yaml does not match the requests",
             "cassette.unplayed: 1 recorded exchanges were never played*",
-            "record it anew: pytest test_less.py::test_less --harness-record=all",
+            "record it again: pytest test_less.py::test_less --harness-record=all",
             "cassette.miss: *",
             "*assert 'you said one' == \"the test's own\"*",
         ]

@@ -1,4 +1,4 @@
-"""The fixture `fake_model`, in a pytest of its own."""
+"""The fixture `fake_model`, in its own pytest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`play` with what is no agent of ours: functions from text to text, other wires, async tests."""
+"""`play` with what is not an agent of ours: functions from text to text, other wires, async
+tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pytest plugin prints of strangers goes one way out, and controls no terminal."""
+"""What the pytest plugin prints of text from outside goes one way out, and controls no terminal."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _IN_SCRIPT = re.compile(r"(?:import|fetch|importScripts|Worker)\s*\(?\s*[\"'`](h
 
 
 class _Loads(HTMLParser):
-    """The addresses that a page loads by itself; a link that a reader follows is none."""
+    """The addresses that a page loads by itself; a link that a reader follows does not."""
 
     def __init__(self) -> None:
         super().__init__()

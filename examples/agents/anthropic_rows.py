@@ -98,9 +98,9 @@ def read_whole(pieces: Iterable[bytes]) -> Row:
     try:
         answer = json.loads(b"".join(pieces))
     except ValueError as error:
-        raise Passing("the answer was no JSON") from error
+        raise Passing("the answer was not JSON") from error
     if not isinstance(answer, dict):
-        raise Passing("the answer was no object")
+        raise Passing("the answer was not an object")
     if answer.get("type") == "error":
         raise error_in_body(answer)
     if not isinstance(answer.get("content"), list) or not answer.get("stop_reason"):
@@ -173,7 +173,7 @@ def add_delta(block: Row, delta: Row) -> None:
 
 
 def whole_block(block: Row) -> Row:
-    """A block of a stream that has ended; an input that is no JSON stays a text."""
+    """A block of a stream that has ended; an input that is not JSON stays a text."""
     pieces = block.pop("json")
     if pieces:
         try:
@@ -249,7 +249,7 @@ def clipped(content: str | list[Row], limit: int) -> str | list[Row]:
 
 
 def paired(messages: list[Row]) -> list[Row]:
-    """Each call with an id of its own, and its result at the head of the next message."""
+    """Each call with its own id, and its result at the head of the next message."""
     used: set[str] = set()
     fixed: list[Row] = []
     waiting: list[tuple[str, str]] = []
@@ -345,7 +345,7 @@ class Breaker:
 
 
 def circles(steps: list[str], times: int) -> bool:
-    """Whether the last steps are one circle of up to five, gone through `times` times."""
+    """Whether the last steps are one circle of up to five, repeated `times` times."""
     return any(
         len(steps) >= times * size and steps[-times * size :] == steps[-size:] * times
         for size in range(1, 6)

@@ -120,7 +120,7 @@ class Journal:
         return [m for m in self.marks if (m["mark"], m["message"]) == (what, message)]
 
     def replace(self, rows: list[Row]) -> None:
-        """Put rows in the place of all: the file holds the old ones or the new ones."""
+        """Put rows in place of all: the file holds the old ones or the new ones."""
         fresh = self.path.with_suffix(".new")
         self.write(fresh, rows, "w")
         fresh.replace(self.path)
@@ -468,9 +468,9 @@ class Turn:
         try:
             given = json.loads(call["raw"] or "{}")
         except ValueError:
-            return {}, "the arguments are no JSON; send them once more"
+            return {}, "the arguments are not JSON; send them once more"
         if not isinstance(given, dict):
-            return {}, "the arguments are no object"
+            return {}, "the arguments are not an object"
         if tool is None:
             return given, f"there is no such tool; there are {', '.join(self.agent.tools)}"
         missing = [name for name in tool.input_schema.get("required") or [] if name not in given]

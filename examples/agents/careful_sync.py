@@ -55,7 +55,9 @@ from harness import Brief, ToolError
 SYSTEM = "You are a careful assistant. Say so when something did not work."
 SUMMARISE = "Summarise the conversation below. Keep names, numbers, decisions and open work.\n\n"
 MAYBE = "(You may have read this already.) "
+# The most attempts of a request, and the most failures and requests of a turn.
 ATTEMPTS, TURN_FAILURES, REQUESTS = 4, 9, 45
+# The longest pause before a retry, silence in an answer, run of a tool, and turn.
 LONGEST_PAUSE_S, ANSWER_S, TOOL_S, TURN_S = 120, 120, 900, 6 * 3600
 TURN_TOKENS = 2_000_000
 
@@ -128,11 +130,12 @@ class CarefulAgent:
         """Load the conversation; all counts of a turn start here."""
         self.session, self.began = inbound.session, time.monotonic()
         self.failures = self.tokens = 0
-        self.again: Counter[str] = Counter()
+        self.again: Counter[str] = Counter()  # odd answers by their reason, see `count`
+        # `room` is the `max_tokens` of an answer; `shrunk` counts requests that were too long.
         self.room, self.breaker, self.shrunk = 4000, Breaker(), 0
         rows = self.load(inbound.session)
         mine = [n for n, row in enumerate(rows) if row.get("inbound") == inbound.id]
-        self.first = mine[0] if mine else max(0, len(rows) - 1)
+        self.first = mine[0] if mine else max(0, len(rows) - 1)  # where the rows of this turn begin
 
     def work(self) -> str:
         """Ask the model and run its calls until it answers in words."""
@@ -152,7 +155,7 @@ class CarefulAgent:
         raise TurnFailed(f"I stopped after {REQUESTS} requests; the task is not finished.")
 
     def odd_ending(self, stop: str, text: str) -> None:
-        """An answer that is no answer: another try, or the end of the turn."""
+        """An answer without content: another try, or the end of the turn."""
         if stop == "refusal":
             raise TurnFailed(f"The model declined to answer. {text}")
         if stop == "max_tokens":
@@ -227,7 +230,7 @@ class CarefulAgent:
             raise TurnFailed("I stopped: the budget of this turn is spent.")
 
     def ask_once(self, request: Row) -> Row:
-        """One request; what fails is raised as what it means for the turn."""
+        """One request. Raises `Passing` for a retry, `TooLong`, or `TurnFailed` for the end."""
         stream = bool(self.brief.options.get("stream"))
         create = self.client.messages.with_streaming_response.create
         try:
@@ -258,11 +261,13 @@ class CarefulAgent:
     def shrink(self, size: int, reason: str) -> None:
         """Make the next request smaller: a lower reply, a summary of the past, shorter texts."""
         self.shrunk += 1
+        # Too large an answer was asked for: the conversation itself may fit.
         if "max_tokens" in reason and self.room > 500:
             self.room //= 8
             return
         if self.shrunk <= 4:
             self.summarise(size, reason)
+            # A request that is hardly smaller would be refused again.
             if self.size() <= size * 0.8 or self.shorten(size):
                 return
         raise TurnFailed("This conversation is too long for the model, and I cannot shorten it.")
@@ -278,7 +283,7 @@ class CarefulAgent:
         return self.size() < size * 0.9
 
     def summarise(self, size: int, reason: str) -> None:
-        """Put a summary in the place of all that stands before this turn, once a turn."""
+        """Put a summary in place of all that stands before this turn, once a turn."""
         past = "\n".join(spoken(row) for row in self.rows[self.session][: self.first])
         if self.again["summary"] or len(past) < 100:
             return
@@ -347,7 +352,7 @@ class CarefulAgent:
         if call["name"] not in self.tools:
             return f"no tool has the name {call['name']}; there are {', '.join(self.tools)}"
         if not isinstance(call["input"], dict):
-            return "its input is no JSON object"
+            return "its input is not a JSON object"
         needed = self.tools[call["name"]].input_schema.get("required", [])
         missing = [name for name in needed if name not in call["input"]]
         return f"its input lacks {', '.join(missing)}" if missing else ""
@@ -434,7 +439,7 @@ class CarefulAgent:
         return self.send(text, kind, inbound.session, in_reply_to=inbound.id, status=status)
 
     def send(self, text: str, kind: Any, session: str, **about: Any) -> bool:
-        """Send with a few tries; what may have arrived is sent again with a word about it."""
+        """Send with a few tries; after a time-out the text says that it may be a repetition."""
         for pause in (1, 10, 60, 240, None):
             try:
                 self.brief.send(text, kind=kind, session=session, **about)
@@ -447,7 +452,7 @@ class CarefulAgent:
         return False
 
     def resume(self, unanswered: bool = True) -> None:
-        """Deliver replies that are stored only; after a start, finish interrupted turns too."""
+        """Deliver replies that are stored and not sent; after a start, finish interrupted turns."""
         try:
             pending = list(self.keep("pending"))
         except NotKept:

@@ -1,8 +1,8 @@
 """A careful agent on the Responses API that ends its turns by a tool, `final_answer`.
 
-Parts to take into an agent of yours: `to_items` makes a valid request from any stored rows;
-`Model` is the one layer that tries again, and believes only whole answers; `Breaker` stops calls
-that bring nothing new; `Journal` writes later what a store refuses; `Agent.work` is a turn.
+Parts to take into your agent: `to_items` makes a valid request from any stored rows; `Model` is the
+one layer that tries again, and believes only whole answers; `Breaker` stops calls that bring
+nothing new; `Journal` writes later what a store refuses; `Agent.work` is a turn.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def free_name(name: str, taken: Container[str] = ()) -> str:
 
 
 def to_items(rows: list[Message], clip: int = RESULT_CHARS) -> list[dict[str, Any]]:
-    """The input of a request. Each call has a name of its own and one output right behind it."""
+    """The input of a request. Each call has its own name and one output right after it."""
     items: list[dict[str, Any]] = []
     seen: set[str] = set()
     for position, row in enumerate(rows):
@@ -162,7 +162,7 @@ class Model:
             for event in events:
                 if event.type in TERMINAL:
                     return event.response
-        raise ValueError("the answer is no response, or ended early")
+        raise ValueError("the answer is not a response, or ended early")
 
     def pause(self, error: Exception, attempt: int) -> float:
         status = getattr(error, "status_code", None)
@@ -185,7 +185,7 @@ def run_tool(tool: Any, use: ToolUse, session: str) -> tuple[str, bool]:
         given = json.loads(use.input or "{}")
         missing = {*tool.input_schema.get("required", ())} - {*dict(given)}
     except (ValueError, TypeError):
-        return "The tool failed: it was not run, its arguments are no JSON object.", True
+        return "The tool failed: it was not run, its arguments are not a JSON object.", True
     if missing or not isinstance(given, dict):
         return f"The tool failed: it was not run, without {sorted(missing) or 'an object'}.", True
     try:
@@ -214,7 +214,7 @@ Step = tuple[str, str, str, bool]  # tool, input, result, and whether it failed
 class Breaker:
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        self.new = 0  # the step behind the last success that brought something new
+        self.new = 0  # the step after the last success that brought something new
 
     def refuses(self, use: ToolUse) -> bool:
         key = (use.name, use.input)

@@ -1,7 +1,7 @@
 """Public: agents of other frameworks as targets.
 
-`--target my_app:agent` and `play` take an object of a framework as it is. The functions here do the
-same for an object, and take what the framework needs beside it:
+`--target my_app:agent` and `play` take an object of a framework as it is. Use a function of this
+module where the framework needs more than the object:
 
     target = harness.adapters.pydantic_ai(my_agent, deps=Deps(...))
 """

@@ -1,8 +1,8 @@
 """Compiled graphs of LangGraph: a thread of the graph is a session.
 
 A graph holds its model and its tools for good. The model's own client is met at its URL (`mount`).
-A tool of the scenario runs in the place of the graph's tool of the same name. A function that makes
-the graph of the tools that it is given plays every scenario.
+A tool of the scenario runs in place of the graph's tool of the same name. A function that makes the
+graph of the tools that it is given plays every scenario.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _LIBRARIES = {"langchain_anthropic": "anthropic", "langchain_openai": "openai-ch
 def langgraph(graph: Any, config: Mapping[str, Any] | None = None) -> FrameworkAgent:
     """A compiled graph, or a function of a list of tools that returns one.
 
-    `config` is that of each call, as in `{"recursion_limit": 40}`. Without a checkpointer of its
-    own a graph is called with all messages of the session.
+    `config` is that of each call, as in `{"recursion_limit": 40}`. Without its own checkpointer a
+    graph is called with all messages of the session.
     """
     given = dict(config or {})
 
@@ -99,7 +99,7 @@ def _failures() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def _tools_in_place(graph: Any, tools: list[Any]) -> Iterator[None]:
-    """Within, each tool of the scenario runs in the place of the graph's tool of its name.
+    """Within, each tool of the scenario runs in place of the graph's tool of its name.
 
     Raises Inapplicable for a tool that the graph does not have.
     """

@@ -1,7 +1,7 @@
 """Tool runners of the anthropic SDK: model, system, settings and the bound of iterations stay.
 
 A runner is made for one list of messages, so each turn makes a new one with the same parameters.
-The tools of the scenario stand in the place of its own. A failed turn leaves no history.
+The tools of the scenario stand in place of its own. A failed turn leaves no history.
 """
 
 from __future__ import annotations
@@ -14,8 +14,13 @@ from harness.adapters.tool_answers import answer_of
 from harness.core.values.brief import ToolError
 
 _WHOLE = ("end_turn", "stop_sequence")
+"""The stop reasons of a complete answer."""
+
 _USUAL = {"model": "claude-sonnet-5", "max_tokens": 4000}
+"""The settings of a runner that the user has not made."""
+
 _PER_TURN = ("messages", "tools", "stream")
+"""The parameters that each turn sets itself."""
 
 
 def tool_runner(runner: Any = None, **settings: Any) -> FrameworkAgent:
@@ -51,7 +56,10 @@ def tool_runner(runner: Any = None, **settings: Any) -> FrameworkAgent:
 
 
 def _parameters(runner: Any) -> dict[str, Any]:
-    """The parameters of a runner, which it tells to who sets them anew."""
+    """The parameters of a runner, read by way of its setter.
+
+    `set_messages_params` passes the parameters to a function and takes what it returns as new ones.
+    """
     told: dict[str, Any] = {}
 
     def same(parameters: Any) -> Any:
@@ -94,7 +102,8 @@ def _turn(client: Any, history: list[Any], settings: dict[str, Any]) -> tuple[st
     for reply in runner:
         answer = reply.get_final_message() if settings["stream"] else reply
         history.append({"role": "assistant", "content": answer.content})
-        # The runner itself runs no call of an answer that stopped otherwise; this method would.
+        # The runner runs calls only after the stop reason `tool_use`. This method would run them
+        # after any stop reason, also those of an answer that was cut off.
         if answer.stop_reason == "tool_use" and (results := runner.generate_tool_call_response()):
             history.append(results)
     text = "".join(block.text for block in answer.content if block.type == "text")

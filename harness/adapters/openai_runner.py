@@ -1,7 +1,7 @@
 """Agents of openai-agents: their instructions, output, handoffs, guardrails and settings stay.
 
-The tools of the scenario stand in the place of the first agent's own. The model of each agent of
-the run is of the wire, with a client of the brief. A session is a SQLiteSession in memory.
+The tools of the scenario stand in place of the first agent's own. The model of each agent of the
+run is of the wire, with a client of the brief. A session is a SQLiteSession in memory.
 """
 
 from __future__ import annotations

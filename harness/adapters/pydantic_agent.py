@@ -1,8 +1,8 @@
 """Agents of pydantic-ai: their instructions, output, settings and retries stay.
 
-The tools of the scenario stand in the place of the agent's own. The model is of the agent's class
-and name, with a client of the brief. The history of a session is a list in memory; a failed turn
-leaves none.
+The tools of the scenario stand in place of the agent's own. The model is of the agent's class and
+name, with a client of the brief. The history of a session is a list in memory; a failed turn leaves
+none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """ToolCallingAgents of smolagents: prompts, step limit, checks and callbacks stay.
 
-The tools of the scenario stand in the place of the agent's own, beside `final_answer`. The model
-asks for a tool in each answer, so plain words of the script become a call of `final_answer`.
+The tools of the scenario stand in place of the agent's own, beside `final_answer`. The model asks
+for a tool in each answer, so plain words of the script become a call of `final_answer`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def smolagents(agent: Any, **settings: Any) -> FrameworkAgent:
 
 
 def _copy(agent: Any, brief: Any) -> Any:
-    """The agent with a memory of its own, the tools of the brief, and a model of the brief."""
+    """The agent with its own memory, the tools of the brief, and a model of the brief."""
     from smolagents.memory import AgentMemory
     from smolagents.monitoring import Monitor
 

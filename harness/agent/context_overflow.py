@@ -75,7 +75,7 @@ def is_summary(answer: ModelAnswer, told: str) -> bool:
 def saves_enough(
     compacted: Compacted, messages: Sequence[Message], project: Projection = project
 ) -> bool:
-    """Whether the sent history becomes enough smaller to justify the loss."""
+    """Whether the sent history becomes so much smaller that the loss of details is worth it."""
     after = project([compacted.summary, *messages[-compacted.keep :]])
     return estimate_tokens(after) <= SAVING * estimate_tokens(project(messages))
 
@@ -110,7 +110,7 @@ def compact(
 
 
 def _words_of(said: Message) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
-    """The earlier summary at the beginning of a message, and the user's text after it."""
+    """The user's own blocks of a message, and the earlier summaries at its beginning."""
     former = tuple(b for b in said.blocks if isinstance(b, Text) and b.text.startswith(_LEAD))
     return tuple(b for b in said.blocks if b not in former), former
 
@@ -165,6 +165,8 @@ class Escalation:
 
         `refusal` is the provider's text, `ask` makes further requests.
         """
+        # After some answers the history has grown, so all stages may help again. A summary after
+        # which the very next request was refused has not helped: it is not tried again.
         if self._answers >= ANSWERS_APART:
             self._left, self._taken = list(self._stages), []
         elif self._answers == 0 and self._taken[-1:] == ["compact"]:
@@ -196,6 +198,7 @@ def _compact(transcript: SessionTranscript, budget: int, compaction: Compaction,
     if compacted is None:
         return False
     try:
+        # A store may raise anything; without a stored summary nothing became smaller.
         transcript.compact(compacted.summary, compacted.keep)
     except Exception:
         return False

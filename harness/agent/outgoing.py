@@ -23,6 +23,7 @@ DELIVERY_WAITS_S = (1.0, 5.0, 25.0)
 CHANNEL_WAIT_MAX_S = 600.0
 
 _log = logging.getLogger(__name__)
+# A channel has no header: its error says in words how long to wait.
 _ASKED = re.compile(r"retry[ -]after\D{0,3}(\d+)", re.IGNORECASE)
 
 STARTED = "The conversation is long; I am making it shorter."

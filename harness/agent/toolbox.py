@@ -100,7 +100,7 @@ class Toolbox:
 def _takes_timeout(tool: Tool) -> bool:
     try:
         return "timeout_s" in inspect.signature(tool.call).parameters
-    except (TypeError, ValueError):
+    except (TypeError, ValueError):  # a callable written in C may have no signature
         return False
 
 

@@ -58,7 +58,7 @@ class CassetteExchange(msgspec.Struct, frozen=True):
 
 
 def wire_of(method: str, path: str) -> Provider | None:
-    """The provider whose API a request speaks; None for a request that is no call to a model.
+    """The provider whose API a request speaks; None for a request that is not a call to a model.
 
     Only the end of the path is compared: the host of a live call is ours, and gateways put anything
     in front of a path.
@@ -130,7 +130,7 @@ def exchanges_in(data: bytes) -> list[CassetteExchange]:
 
 
 def calls(cassette: Cassette, *, timed: bool = False) -> Iterator[CassetteExchange]:
-    """The calls to a model of a cassette, decoded; whatever else it holds is passed over.
+    """The calls to a model of a cassette, decoded; other calls are skipped.
 
     The answers of a cassette that is read `timed` come in the pieces in which they were recorded.
     """
@@ -140,7 +140,7 @@ def calls(cassette: Cassette, *, timed: bool = False) -> Iterator[CassetteExchan
         try:
             address = urlsplit(item.uri)
         except ValueError:
-            what = f"`uri` is no URL: {item.uri[:80]!r}"
+            what = f"`uri` is not a URL: {item.uri[:80]!r}"
             raise InputError(what, f"interaction {number}") from None
         path = address.path
         wire = wire_of(item.method, path)
@@ -181,7 +181,7 @@ _LAST_KEYS = {"interactions": "version", "http_interactions": "recorded_with"}
 _VERSIONS = (1, 2)
 _HALVES = frozenset({"request", "response"})
 _BESIDE = ("duration",)
-"""What go-vcr notes in the answer that is no part of it."""
+"""What go-vcr notes in the answer that is not part of it."""
 
 
 def read_foreign(data: bytes) -> Cassette:
@@ -197,7 +197,7 @@ def read_foreign(data: bytes) -> Cassette:
 def read_archive(data: bytes) -> Cassette:
     """A HAR; what holds no whole request and answer is left out with its reason.
 
-    Raises InputError, with the place, for JSON that is no archive.
+    Raises InputError, with the place, for JSON that is not an archive.
     """
     made: list[tuple[int, Interaction]] = []
     left_out: list[tuple[int, str]] = []
@@ -236,7 +236,7 @@ def passed_over(cassette: Cassette) -> list[tuple[int, str]]:
 
 
 def archive_notes(path: Path) -> list[str]:
-    """What is passed over in a HAR, a line for each reason; nothing for any other file.
+    """What is skipped in a HAR, a line for each reason; nothing for any other file.
 
     Raises InputError as `load` does.
     """
@@ -250,13 +250,13 @@ _NAMED_MOST = 5
 
 
 def notes_of(found: Iterable[tuple[int, str]]) -> list[str]:
-    """Entries with their reasons, a line for each reason; the address is no part of it."""
+    """Entries with their reasons, a line for each reason; the address is not part of it."""
     places: dict[str, list[int]] = {}
     for number, why in found:
         reason, _, address = why.rpartition(": ")
         key = reason if address.partition(" ")[2].startswith("/") else why
         places.setdefault(key, []).append(number)
-    return [f"passed over, {why}: {_entries(numbers)}" for why, numbers in places.items()]
+    return [f"skipped, {why}: {_entries(numbers)}" for why, numbers in places.items()]
 
 
 def _entries(numbers: list[int]) -> str:
@@ -274,7 +274,7 @@ def _check_whole(held: dict[str, Json], listed: list[dict[str, Json]], is_json: 
         raise InputError(f"`version` is {version!r}: known are 1 and 2")
     for key in ("grpc_interactions", "ws_interactions"):
         if held.get(key):
-            raise InputError(f"`{key}` are no HTTP: take them out")
+            raise InputError(f"`{key}` are not HTTP: remove them")
     last = next((last for key, last in _LAST_KEYS.items() if key in held), None)
     if is_json or last is None or last in held:
         return

@@ -25,7 +25,7 @@ _SECRET_HEADERS = ("authorization", "cookie", "api-key", "token", "secret")
 
 
 def redacted(cassette: Cassette) -> Cassette:
-    """The cassette without secrets; its interactions are masked as they are gone through."""
+    """The cassette without secrets; its interactions are masked as they are iterated."""
     masked = _MaskedInteractions(cassette)
     return Cassette(masked, masked.metadata())
 

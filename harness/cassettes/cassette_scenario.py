@@ -1,8 +1,8 @@
-"""A cassette as a scenario of its own: the recording supplies the user's texts and tool results.
+"""A cassette as a separate scenario: the recording supplies the user's texts and tool results.
 
 New text of the user becomes an inbox message; a new tool result becomes an answer of the tool.
 Messages before the first question are the initial session. Where requests continue each other, one
-that starts afresh is the agent's own (a compaction, a title). A text that repeats earlier text, or
+that starts again is the agent's own (a compaction, a title). A text that repeats earlier text, or
 the model's answer, is the agent's too. The model is the cassette, and all checks apply.
 """
 
@@ -37,7 +37,7 @@ _RETOLD_LETTERS = 40
 """A text of at least this length that stands in another one is a repetition of it."""
 
 _ROOM = 20
-"""So many calls more than were recorded an agent may make before a limit ends the run."""
+"""An agent may make this number of calls more than were recorded before a limit ends the run."""
 
 
 def scenario_of_cassette(
@@ -95,7 +95,7 @@ def _nodes(entries: Sequence[IndexedCall]) -> tuple[list[Node], list[Node]]:
 
 
 def _begins_anew(entries: Sequence[IndexedCall]) -> bool:
-    """Whether no request continues another, so that each is a question of its own."""
+    """Whether no request continues another, so that each is a separate question."""
     places = {entry.node for entry in entries}
     return not any(places & set(entry.node.tail()[:-1]) for entry in entries)
 

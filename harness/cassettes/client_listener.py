@@ -35,7 +35,7 @@ def recording(
 
 @contextlib.contextmanager
 def listening(recorder: Recorder, *, beside: Collection[str] = ()) -> Iterator[None]:
-    """Have a recorder hear the calls to a model that this process makes meanwhile.
+    """Let a recorder record the calls to a model that this process makes meanwhile.
 
     Calls to an address (`HOST:PORT`) of `beside` are recorded elsewhere and left out.
     """

@@ -148,7 +148,7 @@ def format_for(target: Path, to: str = "") -> str:
 def convert(source: Path, target: Path, to: str = "", *, force: bool = False) -> Converted:
     """Write the cassette `source` to `target` in another format, without secrets.
 
-    Raises InputError for a source that is no cassette, a target that is there already (unless
+    Raises InputError for a source that is not a cassette, a target that is there already (unless
     `force`), and what the target's format cannot say.
     """
     name = format_for(target, to)

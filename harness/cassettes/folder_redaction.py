@@ -72,5 +72,6 @@ def _overwritten(data: bytes) -> bytes:
 
 def _fold_write_ahead(path: Path) -> None:
     """Move what is in a database's log into the database: changed frames of a log do not count."""
+    # The file may be another kind of file, or be in use: then there is no log to move.
     with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=0)) as database:
         database.execute("pragma wal_checkpoint(truncate)")

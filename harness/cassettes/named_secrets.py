@@ -32,6 +32,7 @@ _SET = re.compile(
 )
 """A name, in small letters, and what stands between it and its value."""
 
+# A bare word before a bracket is code, a call or an index, and not a value.
 _VALUE = re.compile(
     r"""[\\"'`]{1,4}(?P<quoted>[^\s"'`\\]{8,})"""
     r"""|(?P<bare>[^\s"'`,;&()\[\]{}<>\\|]{8,})(?![(\[])"""
@@ -52,6 +53,7 @@ _WORDS = table("harness.cassettes", "name_words.tsv", NameWord)
 _ROLES = {word: row.role for word, row in _WORDS.items()}
 _HARMLESS = frozenset(word for word, role in _ROLES.items() if role == "harmless")
 _PASSWORDS = tuple(word for word, role in _ROLES.items() if role == PASSWORD)
+# `_WORD` cannot split these names, because they have neither a separator nor a capital letter.
 _WRITTEN_AS_ONE = re.compile(
     r"(?:api|access|secret|private|auth|account|master|client|signing|encryption|shared)key"
     r"|(?:access|auth|api|bearer|refresh|session|bot|id|user|secret|csrf|xsrf)token"
@@ -66,6 +68,7 @@ _PATH = re.compile(r"[.~]{0,2}/[^/]+/[^/]+/")
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _CHARS_MIN, _PASSWORD_CHARS_MIN = 16, 8
+# A value under a name must look random (decision 0026).
 _LONG_CHARS = 32
 _HEX_DISTINCT_MIN = 8
 _ENTROPY_MIN_BITS = 3.2

@@ -172,7 +172,7 @@ def mask_body(body: bytes, content_type: str = "") -> bytes:
 
 
 def _mask_frames(body: bytes) -> bytes:
-    """Frames whose events hold a key are written anew, up to the first one that is torn."""
+    """Frames whose events hold a key are written again, up to the first torn frame."""
     told = readable_sse(body).decode("utf-8", "surrogateescape")
     masked = _mask_stream(told)
     if masked == told:

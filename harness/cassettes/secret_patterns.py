@@ -116,10 +116,11 @@ def base64_texts(text: str) -> Iterator[str]:
 
 def _readings(run: str, starts: int = 4) -> Iterator[str]:
     """The texts in a run of base64, whose start within the run is unknown."""
+    # Base64 has groups of four letters, and a rest of one letter holds no whole byte.
     standard = run.rstrip("=").translate(_TO_STANDARD)
     for start in range(starts):
         whole = standard[start : len(standard) - ((len(standard) - start) % 4 == 1)]
         try:
             yield base64.b64decode(whole + "=" * (-len(whole) % 4)).decode()
-        except UnicodeDecodeError:
+        except UnicodeDecodeError:  # the run begins elsewhere, or does not hold text
             continue

@@ -23,7 +23,7 @@ SHOWN = 5
 """How many suspects an error names."""
 
 KNOWN_MIN_CHARS = 8
-"""What is shorter is no key, and would be found anywhere."""
+"""What is shorter is not a key, and would be found anywhere."""
 
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:_|$)"
@@ -74,7 +74,8 @@ def refuse(found: Iterable[Suspect], allowed: Collection[str], path: str) -> Non
     more = f"\n  and {len(left) - SHOWN} more" if len(left) > SHOWN else ""
     raise InputError(
         f"not written, for this looks like secrets:{listed}{more}\n"
-        "keep them out of what the agent sends, or allow what is none: --allow DIGEST",
+        "keep them out of what the agent sends, or allow a text that is not a secret: "
+        "--allow DIGEST",
         path,
     )
 

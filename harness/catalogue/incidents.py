@@ -19,8 +19,8 @@ from harness.core.values.table_file import table
 class Incident(msgspec.Struct, frozen=True):
     """A public incident, as its reporters describe it.
 
-    A row has the repositories and threads of the report, the symptom, the cause in the reporters'
-    view, the messages on the wire, and the broken invariants.
+    A row has the repositories and threads of the report, the symptom, and the cause in the
+    reporters' view. It also has the messages on the wire and the broken invariants.
     """
 
     number: Annotated[int, msgspec.Meta(ge=1)]

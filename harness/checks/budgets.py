@@ -186,7 +186,7 @@ def bounded_wait(
     """In an open turn, something happens every three minutes and every tool call ends.
 
     A turn is open from its message until its end is first reported. `answer`: the model's answer
-    has no content for more than `idle_s` seconds; pings and comments are no content. `idle`: for
+    has no content for more than `idle_s` seconds; pings and comments are not content. `idle`: for
     that long, nothing happens and no answer is due, so the agent sleeps. `tool`: the agent waits
     for a tool longer than `tool_s`. `history_faithful` checks that the tool's outcome reaches the
     model.

@@ -37,7 +37,7 @@ Places = dict[int, tuple[str, int]]
 
 
 def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding, ...]:
-    """Return the findings in order, each behind its cause; `follows` names the cause.
+    """Return the findings in order, each after its cause; `follows` names the cause.
 
     The end of the target and a run without a request come first. Defects, weaknesses, advice and
     book-keeping follow.

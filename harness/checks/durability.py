@@ -98,7 +98,7 @@ class _Writes:
 
 
 class _Told:
-    """The events at which users were told of a failure."""
+    """The events at which a failure was reported to users."""
 
     def __init__(self, trace: Trace) -> None:
         self._said: dict[str, list[int]] = {}

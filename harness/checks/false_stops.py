@@ -219,7 +219,7 @@ def _result(execution: Execution) -> str:
 
 
 def _is_told_as_error(execution: Execution) -> bool:
-    """Whether the model was told of a failure, for example of an answer that came too late."""
+    """Whether the model learned of a failure, for example of an answer that came too late."""
     return bool(execution.ask and execution.ask.sent and execution.ask.sent.is_error)
 
 
@@ -237,7 +237,7 @@ def _messages(turn: Turn, n: int) -> list[Hashable]:
 
 def _useless_calls(trace: Trace, turn: Turn, n: int) -> Iterator[int]:
     """Count, for each tool, the calls before event `n` with an empty, incomplete or non-object
-    input, since its last proper call. Calls in one answer count too. A call of another tool is no
+    input, since its last proper call. Calls in one answer count too. A call of another tool is not
     progress.
     """
     counts = Counter[str]()

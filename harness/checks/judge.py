@@ -208,7 +208,7 @@ def declarations() -> dict[str, tuple[str, ...]]:
 
 def _seams(check: CheckFunction) -> Iterator[str]:
     if seams := getattr(check, "needs", ()):
-        yield f"Needs the seams {', '.join(seams)}."
+        yield f"Needs these seams: {', '.join(seams)}."
 
 
 def docstring_of(check: CheckFunction) -> str:

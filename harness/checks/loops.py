@@ -50,7 +50,7 @@ def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -
     calls, repeat in order with equal results. `empty_input`: after `repeats` messages that call a
     tool without its required input, another such call runs. `refusals`: the agent itself answers
     the same call more than twice `repeats` times, and the turn continues. Such an answer is a
-    refusal, or comes from a tool of its own with the same result.
+    refusal, or comes from its own tool with the same result.
 
     A kill starts every count again, because an agent keeps its counts in memory. In a recording,
     `same_call` and `same_failure` report each whole series of equal steps, and `cycle` reports two
@@ -197,7 +197,7 @@ def _same_failures(turn: Turn, repeats: int) -> Iterator[Finding]:
 
 
 def _failures(turn: Turn, failures: int) -> Iterator[Finding]:
-    """One call or one tool that fails in a row with different errors, and runs once more."""
+    """One call or one tool that fails in a row with different errors, and runs again."""
     done = steps(turn, lambda e: e.identity, 0)
     names = dict.fromkeys(e.request.name for e in done)
     calls = dict.fromkeys(e.identity for e in done)

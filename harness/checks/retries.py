@@ -122,7 +122,7 @@ def backoff(
     apart from jitter. Waits that the answer asked for, and waits of `ceiling_s` and more, need not
     grow.
 
-    Not a finding: a stream that broke off, which is no sign of load; an error answer that the
+    Not a finding: a stream that broke off, which is not a sign of load; an error answer that the
     network cut off; a `retry-after` that is a date or malformed.
 
     Agents that retry at the same moment keep a provider down, and an agent that sleeps for a day

@@ -1,8 +1,8 @@
 """The class of each rule of our own checks, as data: `rule_classes.tsv`.
 
 A row holds the class, the reason in one sentence, and a source. `check.*` covers the rules of a
-check without a row of their own. The checks in `BOOK_KEEPING` have no classes: their findings are
-about the run, and always fail it.
+check without their own row. The checks in `BOOK_KEEPING` have no classes: their findings are about
+the run, and always fail it.
 """
 
 from __future__ import annotations

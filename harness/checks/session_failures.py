@@ -26,7 +26,7 @@ def session_answers(
 ) -> Iterator[Finding]:
     """A recorded session answers the messages of its user.
 
-    `dead`: the last `messages` messages of the user, or more, each got a refusal in the place of an
+    `dead`: the last `messages` messages of the user, or more, each got a refusal in place of an
     answer, and no ordinary answer follows. The refusal is about the content of the request (413,
     422, "Prompt is too long", `API Error: 400 ...`). The refused content is in the stored
     conversation, so each further message is refused too. `failing`: the work on `failures` messages

@@ -162,7 +162,7 @@ def wake_budget(
     `tokens`: the model is called in a turn that a timer started, although such turns have used more
     than `tokens` tokens. The cost counts from the last message of a user, and includes sub-agents.
     A turn is woken when its message matches `woken`, in any session. The request that crosses the
-    ceiling is no finding; the next one is, once.
+    ceiling is not a finding; the next one is, once.
 
     Not a finding: a turn of a user, which `budget_ceiling` judges; a heartbeat that is answered
     without the model.

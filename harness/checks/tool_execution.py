@@ -64,7 +64,7 @@ def _no_objects(trace: Trace) -> Iterator[Finding]:
         for use in exchange.reply.tool_uses if exchange.reply and exchange.called.provider else ():
             if _is_other_json(use.input):
                 said = canonical(use.input)[:80]
-                text = f"{exchange.called.key}: the input of {use.name} is no object: {said}"
+                text = f"{exchange.called.key}: the input of {use.name} is not an object: {said}"
                 events = (exchange.answered.n,) if exchange.answered else ()
                 yield Finding("args_complete.no_object", text, events)
 

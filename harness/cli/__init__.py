@@ -77,7 +77,7 @@ def _status(words: list[str]) -> int:
         return _say(f"error: {error.format_message()}", INPUT)
     except InputError as error:
         return _say(f"error: {visible_line(str(error))}", INPUT)
-    except BrokenPipeError:
+    except BrokenPipeError:  # the reader has all that it wants, as in `harness list ... | head`
         return 0
     except Exception as error:
         if "--debug" in words:

@@ -1,6 +1,6 @@
 """Selects the runs that differ for an agent: each once, on the APIs that it speaks.
 
-A program or a framework speaks one API, and most scenarios need no certain API. Such a scenario is
+A program or a framework speaks one API, and most scenarios can be played on any. Such a scenario is
 played on the agent's API too, if that API can express it.
 """
 
@@ -36,7 +36,7 @@ def for_agent(planned: Planned, only: Sequence[str], wires: Sequence[str], targe
 def for_profile(planned: Planned, only: Sequence[str], profile: Profile) -> Planned:
     """Return the runs that `only` names, on the profile's wires. Raises InputError for none."""
     spoken = on_wires([*planned, *_carried(planned, profile.wires)], profile.wires)
-    return list(_told_apart(narrow(spoken, only), profile))
+    return list(_without_twins(narrow(spoken, only), profile))
 
 
 def _carried(planned: Planned, wires: Collection[str]) -> Iterator[tuple[str, Scenario]]:
@@ -45,12 +45,12 @@ def _carried(planned: Planned, wires: Collection[str]) -> Iterator[tuple[str, Sc
     for path, scenario in planned:
         if scenario.wire != DEFAULT_WIRE or scenario.name in named:
             continue
-        if wire := next((each for each in wires if _can_be_said(scenario, each)), ""):
+        if wire := next((each for each in wires if _can_express(scenario, each)), ""):
             yield path, msgspec.structs.replace(scenario, wire=wire)
 
 
-def _can_be_said(scenario: Scenario, wire: str) -> bool:
-    """Whether an API has each dialect, block, fault and rule that a run uses."""
+def _can_express(scenario: Scenario, wire: str) -> bool:
+    """Whether an API can express a run: its dialect, and each block, fault and rule of a fault."""
     if scenario.dialect or isinstance(scenario.script, CassetteScript):
         return False
     blocks = (block.get("type") for turn in scenario.script for block in turn.blocks)
@@ -60,7 +60,7 @@ def _can_be_said(scenario: Scenario, wire: str) -> bool:
     return all("rule" not in s.settings and (not of or wire in of) for s, of in specs)
 
 
-def _told_apart(planned: Planned, profile: Profile) -> Iterator[tuple[str, Scenario]]:
+def _without_twins(planned: Planned, profile: Profile) -> Iterator[tuple[str, Scenario]]:
     """Drop the plain runs that a streamed run repeats, for an agent that always streams."""
     streamed = {scenario.run_name for _, scenario in planned if scenario.stream}
     for path, scenario in planned:

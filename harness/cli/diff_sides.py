@@ -1,7 +1,7 @@
 """The two sides of a diff: folders of histories, or targets that are played into folders.
 
-`harness run` plays a target in a process of its own, with the Python that the user names for the
-side. So two versions of one package in two environments share only folders.
+`harness run` plays a target in its own process, with the Python that the user names for the side.
+So two versions of one package in two environments share only folders.
 """
 
 from __future__ import annotations

@@ -224,7 +224,7 @@ def _run(
         with show, _alarm(end_s):
             for result in results:
                 show.result(result)
-    except _TimeOver:
+    except _TimeOver:  # `--minutes` is over: an ordinary end
         pass
     except KeyboardInterrupt:
         words = ["harness", "fuzz", "--resume", str(shown), *plugin_flags()]

@@ -64,8 +64,8 @@ def write_runs(
 def write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
     """Write the page of the runs of these histories; `named` is the folder as the user wrote it.
 
-    Each is read once, before its place in the page is known. At most one page's number of runs per
-    verdict stays in memory.
+    Each history is read once. Its place in the page follows from its verdict, so all are read
+    before the page begins. For each verdict, the memory holds details of at most one page's size.
     """
     from harness.report.html.html_page import ORDER, PAGE_MAX_BYTES, PagePart
 

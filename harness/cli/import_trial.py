@@ -1,4 +1,4 @@
-"""Tries to import a target in a process of its own: `python -m` this module SPEC.
+"""Tries to import a target in its own process: `python -m` this module SPEC.
 
 The last line of standard output is JSON. `error` is "" after a successful import. `place` is the
 line of the project where the import failed or ran out of time.
@@ -45,6 +45,7 @@ def import_trial(spec: str) -> ImportTrial:
 
 
 def _tell(error: str, place: str) -> None:
+    # The module may have printed half a line, so the JSON begins on a new one.
     os.write(1, f"\n{json.dumps({'error': error, 'place': place})}\n".encode())
 
 
@@ -82,7 +83,7 @@ def _main(spec: str, limit_s: float) -> None:
         _tell(error.what, place)
     else:
         _tell("", "")
-    os._exit(0)
+    os._exit(0)  # threads of the module may still run and would keep the process alive
 
 
 if __name__ == "__main__":

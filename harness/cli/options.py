@@ -79,7 +79,7 @@ _REAL_S = "harness.real_s"
 def plugins(function: _F) -> _F:
     """Add `--plugin MODULE` and `--no-config`, for every verb that uses faults, checks or formats.
 
-    The plug-ins are loaded before the verb begins; they are no arguments of the verb.
+    The plug-ins are loaded before the verb begins; they are not arguments of the verb.
     """
 
     @wraps(function)
@@ -231,8 +231,8 @@ def out_folder(default: str, help: str) -> Callable[[_F], _F]:
 def engine_named(engine: EngineName, workers: int | None) -> Engine:
     """Return the chosen engine with this number of workers.
 
-    None workers means one here, and as many as a cluster can use. A single local worker is this
-    process. Raises InputError for a missing cluster.
+    For None workers it is one local worker, or as many as a cluster can use. A single local worker
+    is this process. Raises InputError for a missing cluster.
     """
     if engine == "ray":
         from harness.engines.ray import Ray

@@ -52,7 +52,7 @@ REAL_S = 600.0
               show_default=True, metavar="S",
               help="Stop the target after this many seconds.")  # fmt: skip
 @click.option("--allow", multiple=True, metavar="DIGEST",
-              help="Keep a text that looks like a secret and is none, by the digest in the error.",
+              help="Keep a text that only looks like a secret, by the digest in the error.",
               )  # fmt: skip
 @plugins
 @every_verb

@@ -104,7 +104,7 @@ def command(
 
     SCENARIO is a YAML file. In a DIR, every *.yaml with `script:` is played. Default: ./scenarios.
     The catalogue is bundled: @all, a folder of it (@loops), a scenario (@loops/circles). A
-    CASSETTE, or a DIR of cassettes only, is played as a scenario of its own.
+    CASSETTE, or a DIR of cassettes only, is played as a separate scenario.
     """
     from harness.cli.agent_runs import for_agent
     from harness.cli.dry_run import rehearse

@@ -30,8 +30,8 @@ _HINT = "`harness list scenarios` lists the bundled ones, such as @loops"
 def plan(paths: Sequence[Path]) -> list[tuple[str, Scenario]]:
     """Return every run of these files and folders with its path; without any, of ./scenarios.
 
-    A cassette is a run of its own. Raises InputError for a file that cannot be used, and for two
-    runs of one name.
+    A cassette is a separate run. Raises InputError for a file that cannot be used, and for two runs
+    of one name.
     """
     from harness.cli import terminal
 

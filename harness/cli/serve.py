@@ -109,6 +109,7 @@ def _stopped_by_signal() -> Iterator[threading.Event]:
     stop, former = threading.Event(), dict[signal.Signals, Any]()
 
     def take(number: int, frame: object) -> None:
+        # The former handler takes the second Ctrl-C, so that it ends the command.
         signal.signal(signal.SIGINT, former[signal.SIGINT])
         stop.set()
 

@@ -56,6 +56,7 @@ def find(run: Path) -> Path:
         return path
     if not folder.exists():
         what = "no such run: name a folder with history.jsonl, or the file"
+        # `folder_of` has changed the path: RUN named a scenario, which has no run yet.
         raise InputError(what if folder is run else _NOT_PLAYED, str(folder))
     below = sorted(str(p.parent) for p in folder.rglob(HISTORY))
     if len(below) == 1:

@@ -45,7 +45,8 @@ class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of shrinking: the size before, the size left, and the file.
 
     `repeats`: the file shows the finding; None if an interrupt prevented the replay. `late`: the
-    time was over before the scenario was minimal. `kept`: the session folder of the last run.
+    time was over before the scenario was minimal. `kept`: the path of the session folder of the
+    last run, with `--keep-session`.
     """
 
     asked: ShrinkRequest

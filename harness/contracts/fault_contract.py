@@ -39,9 +39,10 @@ def check_fault(fault: Fault | Callable[..., Plan], *, examples: int | None = No
     def holds(case: FaultCase, settings: Settings, data: st.DataObject) -> None:
         bent = _check_moment(known, case, settings)
         _check_plan(known, case, bent)
+        # A fault that remembers a call answers the first moment otherwise after another one.
         other = data.draw(cases(known), label="another moment")
-        _asked(known, other, settings)
-        law(_asked(known, case, settings) == bent, _is_not_alone(known, case))
+        _called(known, other, settings)
+        law(_called(known, case, settings) == bent, _two_plans(known, case))
 
     holds()
 
@@ -61,24 +62,24 @@ def _check_declarations(fault: Fault) -> None:
 
 def _check_moment(fault: Fault, case: FaultCase, settings: Settings) -> Plan:
     """Call the fault twice at one moment, with another global seed; the plans must be equal."""
-    before, state = _told(case), random.getstate()
-    bent = _asked(fault, case, settings)
+    before, state = _input_bytes(case), random.getstate()
+    bent = _called(fault, case, settings)
     drawn = random.getstate() != state
     law(not drawn, f"{fault.kind} draws from the global `random`: take moment.draws.random(NAME)")
-    law(_told(case) == before, f"{fault.kind} changes the moment or the plan that it gets")
+    law(_input_bytes(case) == before, f"{fault.kind} changes the moment or the plan that it gets")
     random.seed(f"other than {fault.kind}")
-    again = _asked(fault, case, settings)
+    again = _called(fault, case, settings)
     random.setstate(state)
-    law(again == bent, _is_not_alone(fault, case))
+    law(again == bent, _two_plans(fault, case))
     return bent
 
 
-def _is_not_alone(fault: Fault, case: FaultCase) -> str:
+def _two_plans(fault: Fault, case: FaultCase) -> str:
     key = case.moment.call.key
     return f"{fault.kind} gives two plans at one moment ({key}): its draws depend on something else"
 
 
-def _told(case: FaultCase) -> bytes:
+def _input_bytes(case: FaultCase) -> bytes:
     """The current input of the fault, as bytes."""
     moment = case.moment
     return pickle.dumps(
@@ -86,7 +87,7 @@ def _told(case: FaultCase) -> bytes:
     )
 
 
-def _asked(fault: Fault, case: FaultCase, settings: Settings) -> Plan:
+def _called(fault: Fault, case: FaultCase, settings: Settings) -> Plan:
     try:
         bent = fault.function(case.moment, case.plan, **settings)
     except Exception as error:

@@ -18,6 +18,7 @@ from harness.fuzz.fault_grammar import fits
 Values = st.SearchStrategy[Any]
 
 OPEN = 0.001
+"""The distance of the least value from a bound that it may not equal (`gt`)."""
 SPAN = 2_000
 """The largest distance of drawn numbers from their bound."""
 

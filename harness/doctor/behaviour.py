@@ -63,7 +63,7 @@ def _again(probe: Probe, what: str) -> Seen:
     later: list[Exchange] = probe.requests[failed + 1 :]
     if later:
         wait_s = (later[0].called.at_ms - probe.requests[failed].ended_ms) / 1000
-        return "seen", f"asks once more after {what}, {wait_s:.1f} s later"
+        return "seen", f"asks again after {what}, {wait_s:.1f} s later"
     return "not seen", f"no second request after {what}; {_told(probe)}"
 
 
@@ -81,8 +81,8 @@ def _delivers(probe: Probe) -> Seen:
         return "not reached", "no delivery failed: the agent sent nothing"
     again = any(s.ends_turn and s.request.text == lost.request.text for s in sent)
     if again:
-        return "seen", "sends a reply once more after its delivery failed"
-    return "not seen", "does not send a reply once more after its delivery failed"
+        return "seen", "sends a reply again after its delivery failed"
+    return "not seen", "does not send a reply again after its delivery failed"
 
 
 def _deduplicates(probe: Probe) -> Seen:

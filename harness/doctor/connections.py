@@ -14,7 +14,7 @@ from harness.core.values.messages import Json
 from harness.doctor.probe import Probe
 
 PATTERN_WORDS = 5
-"""So many words at the beginning of a request's text make a pattern of `purposes`."""
+"""The number of words at the beginning of a request's text that make a pattern of `purposes`."""
 
 
 def speaks(probe: Probe) -> bool:
@@ -108,7 +108,7 @@ def ends_by_words(probe: Probe) -> bool | None:
 
 
 def turn_ending_tools(probe: Probe) -> list[str]:
-    """The tools of the only answer after which the agent replied without asking once more."""
+    """The tools of the only answer after which the agent replied without asking again."""
     last = probe.main[-1] if probe.main else None
     if last is None or not last.succeeded or not last.reply or not probe.endings:
         return []
@@ -139,7 +139,7 @@ def refused(probe: Probe) -> Exchange | None:
 
 
 def follows(later: Exchange, earlier: Exchange) -> bool:
-    """Whether a request comes behind another one of the same turn."""
+    """Whether a request comes after another one of the same turn."""
     one, other = later.called, earlier.called
     return later.n > earlier.n and (one.session, one.turn) == (other.session, other.turn)
 
@@ -147,8 +147,8 @@ def follows(later: Exchange, earlier: Exchange) -> bool:
 def summary_pattern(probe: Probe, others: Sequence[Probe]) -> str:
     """A regular expression for what looks like the request for a summary; "" if none does.
 
-    It is a request behind the refused one, in words that neither the user nor the agent said
-    before, and not the last request of its turn: that one brings the answer.
+    Such a request comes after the refused one, in words that neither the user nor the agent said
+    before. It is not the last request of its turn: the last one brings the answer.
     """
     known = {_beginning(text) for other in others for text in _asked_texts(other)}
     known |= {_beginning(delivery.inbound.text) for delivery in probe.trace.deliveries}

@@ -154,7 +154,7 @@ class _Patient:
         self._known = msgspec.structs.replace(self._known, turn_ending_tools=self.ends)
 
     def _play_streamed(self) -> None:
-        """Play the greeting on each wire once more, with the option `stream`."""
+        """Play the greeting on each wire again, with the option `stream`."""
         asked = [
             scenario_of(GREETING, self._known, wire=wire, stream=True, ending=self._ending)
             for wire in self.wires
@@ -163,7 +163,7 @@ class _Patient:
         self.played += self.streamed
 
     def _play_with_pattern(self) -> None:
-        """Play `too-long` once more with a pattern for summaries, if one is to be proposed."""
+        """Play `too-long` again with a pattern for summaries, if one is to be proposed."""
         before = self.by_name["too-long"]
         if connections.compacts(before):
             return

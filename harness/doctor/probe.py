@@ -48,7 +48,7 @@ class Probe(msgspec.Struct, frozen=True):
 
     @property
     def requests(self) -> list[Exchange]:
-        """The model requests that can be read, whatever they are for."""
+        """The model requests that can be read, for any purpose."""
         return [e for e in self.trace.exchanges if not e.request.unread]
 
     @property

@@ -52,6 +52,7 @@ class _Interrupt:
 def serve(pipe: Connection, work: Callable[[Any], Any], plugins: Sequence[str] = ()) -> None:
     """Answer each task with (result, error). `plugins` are the modules that this process loads."""
     interrupt = _Interrupt()
+    # The command has ended, or ends by Ctrl-C: its workers end without a traceback.
     with suppress(EOFError, OSError, KeyboardInterrupt):
         try:
             _listen(interrupt)

@@ -1,9 +1,9 @@
 """Faults: functions `(moment, plan, **settings) -> plan` that bend what the world answers.
 
 A plug-in's public function with the positional parameters `moment` and `plan` is a fault, known as
-`PREFIX.name`; constants of its module say where it strikes (`harness.faults.fault`). It gives the
-steps that are carried out; the plan unchanged counts as not fired. It is pure: whatever it draws
-comes from `moment.draws`. Our own faults are kinds `layer.name`: functions here, and rows of
+`PREFIX.name`; constants of its module say where it strikes (`harness.faults.fault`). It returns the
+steps to carry out; the unchanged plan counts as not fired. It is pure: each random value comes from
+`moment.draws`. Our own faults are kinds `layer.name`: functions here, and rows of
 `catalogue/presets.tsv`. Nothing registers; the registry walks folder, table and plug-ins.
 """
 

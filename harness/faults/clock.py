@@ -100,7 +100,7 @@ _MONTHS = (
 
 
 def _date(seconds: float) -> str:
-    """A date as headers have it, in English whatever the locale."""
+    """A date as headers have it, in English under any locale."""
     when = datetime.fromtimestamp(seconds, UTC)
     return f"{_DAYS[when.weekday()]}, {when:%d} {_MONTHS[when.month - 1]} {when:%Y %H:%M:%S} GMT"
 

@@ -205,7 +205,7 @@ def _saying(plan: Plan, text: str, *, stop: str = "end_turn") -> Plan:
 
 
 def _too_long(moment: Moment, tokens: int, window_tokens: int) -> Plan:
-    """The refusal of a prompt of so many tokens.
+    """The refusal of a prompt of a given number of tokens.
 
     A prompt is never refused for a window that it fits into, so `tokens` is at least one more.
     """

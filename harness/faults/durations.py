@@ -7,7 +7,7 @@ FOREVER_MS = 10**10
 
 
 def ms(wait_s: float | None) -> int:
-    """Seconds as milliseconds, at least 1 for any wait at all; None is for ever."""
+    """Seconds as milliseconds, at least 1 for any wait at all; None is a wait without end."""
     if wait_s is None:
         return FOREVER_MS
     return min(int(wait_s * 1000) or int(wait_s > 0), FOREVER_MS)

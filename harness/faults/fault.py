@@ -148,7 +148,7 @@ def _wrong_parameters(function: FunctionType) -> Iterator[str]:
     code = function.__code__
     more = positional(function)[2:]
     if more:
-        yield f"the parameter {more[0]!r} is positional; settings stand behind `*`"
+        yield f"the parameter {more[0]!r} is positional; settings stand after `*`"
     for name in code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]:
         if name not in (function.__kwdefaults__ or {}):
             yield f"the setting {name!r} has no default"
@@ -176,11 +176,11 @@ def _wrong_constants(fault: Fault, function: FunctionType) -> Iterator[str]:
     if fault.on not in ON and not fault.on.startswith("tool:"):
         yield f"ON {fault.on!r}: {nearest(fault.on, ON)}"
     elif seam_of(fault.on) not in fault.seams:
-        yield f"ON {fault.on!r} is none of its seams {', '.join(fault.seams)}"
+        yield f"ON {fault.on!r} is not one of its seams {', '.join(fault.seams)}"
     module = function.__globals__
     for constant in _NAMED:
         value = module.get(constant, ())
         named = value if isinstance(value, Mapping) or constant in ("KILLS", "VIRTUAL") else ()
         for name in named:
             if name != "*" and not callable(module.get(name)):
-                yield f"{constant} names {name!r}, which is no function of {function.__module__}"
+                yield f"{constant} names {name!r}, which is not a function of {function.__module__}"

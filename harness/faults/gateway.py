@@ -78,7 +78,7 @@ def overtaken(moment: Moment, plan: Plan) -> Plan:
 def cancelled_between(moment: Moment, plan: Plan) -> Plan:
     """The user cancels and writes again at once: the cancel comes first, when its turn is over.
 
-    It takes nothing back; the message behind it is an ordinary turn.
+    It takes nothing back; the message after it is an ordinary turn.
     """
     cancel = Inbound(_new_id(moment), _session(moment), kind="cancel")
     return _delivering(moment, plan, cancel)
@@ -98,7 +98,7 @@ def heartbeat(
     text: str = "[heartbeat] Check what is open. If nothing is, say so.",
     session: SessionName = "heartbeat",
 ) -> Plan:
-    """A timer, a cron job or a stop hook asks the agent to go on, in a session of its own."""
+    """A timer, a cron job or a stop hook asks the agent to go on, in a separate session."""
     return _delivering(moment, plan, Inbound(_new_id(moment), session, text))
 
 
@@ -201,7 +201,7 @@ def _due(plan: Plan) -> Inbound | None:
 
 
 def _delivering(moment: Moment, plan: Plan, inbound: Inbound | None) -> Plan:
-    """The plan with another message in the place of the one that is due; as it is without one."""
+    """The plan with another message in place of the one that is due; as it is without one."""
     if inbound is None or _is_poll(moment):
         return plan
     inbound = msgspec.structs.replace(inbound, at_ms=moment.call.at_ms)
@@ -218,7 +218,7 @@ def _changed(plan: Plan, **fields: object) -> Plan:
 
 
 def _former(moment: Moment, back: int = 1) -> Inbound | None:
-    """The message that came `back` messages ago; None where there were not so many."""
+    """The message that came `back` messages ago; None where there were fewer."""
     messages = [m for m in moment.past.inbounds.values() if m.get("kind") in (None, "message")]
     return msgspec.convert(messages[-back], Inbound) if len(messages) >= back else None
 

@@ -14,7 +14,7 @@ def reply_of(plan: Plan) -> Reply | None:
 
 
 def with_reply(plan: Plan, reply: Reply) -> Plan:
-    """The plan with another reply in the place of its own."""
+    """The plan with another reply in place of its own."""
     return tuple(
         Answer(reply) if isinstance(s, Answer) and isinstance(s.value, Reply) else s for s in plan
     )

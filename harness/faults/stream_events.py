@@ -1,7 +1,7 @@
 """The events of a stream, one send each, for all providers.
 
 A recorded send may hold many events, and faults need single ones. Nothing here raises for data that
-is no JSON, because an earlier fault may have damaged it.
+is not JSON, because an earlier fault may have damaged it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ ENDS = {"message_stop", DONE, "response.completed", "response.incomplete", "resp
 _CHUNKS = frozenset({"choices", "candidates", "promptFeedback"})
 """Fields that chunks without a type have."""
 
+# An empty line ends an event, with any of the three line ends; the last event may be torn.
 _FRAME = re.compile(rb".+?(?:\r\n\r\n|\n\n|\r\r|\Z)", re.DOTALL)
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
@@ -46,7 +47,7 @@ def _parts(step: Step) -> tuple[Step, ...]:
 
 
 def value(step: Step) -> dict[str, Json]:
-    """The data of an event; {} where it is no object, and for a step that sends nothing."""
+    """The data of an event; {} where it is not an object, and for a step that sends nothing."""
     try:
         found = msgspec.json.decode(_data(step))
     except msgspec.MsgspecError:
@@ -174,7 +175,7 @@ def cut(plan: Plan, wanted: Callable[[Step], bool]) -> Plan:
 
 
 def closed(told: Plan) -> Plan:
-    """The end of the connection behind these events of an answer, which breaks it off; behind the
+    """The end of the connection after these events of an answer, which breaks it off; after the
     finish reason of a Chat stream it breaks nothing off, for a client is shown no more of it."""
     is_all = any(map(finishes, told))
     return () if is_all else (Close(),)
@@ -186,7 +187,7 @@ def ended(steps: Plan) -> Plan:
 
 
 def error_instead(plan: Plan, after: int, error: Send) -> Plan:
-    """The plan with an error in place of what comes behind its first `after` events."""
+    """The plan with an error in place of what comes after its first `after` events."""
     events = opened(plan)
     sends = [place for place, step in enumerate(events) if isinstance(step, Send)]
     if len(sends) <= after:

@@ -42,7 +42,7 @@ KILLS = ("kills_agent",)
 
 
 def not_utf8(moment: Moment, plan: Plan) -> Plan:
-    """The tool returns bytes that are no UTF-8."""
+    """The tool returns bytes that are not UTF-8."""
     return _answering(plan, _text_of(plan).encode("utf-8", "replace") + b"caf\xe9 \xff\xfe")
 
 
@@ -123,7 +123,7 @@ def kills_agent(moment: Moment, plan: Plan, *, effect: str = "restart") -> Plan:
     return (*_effects(plan), Effect(effect), Kill())
 
 
-UNAPPROVED = "Nobody answered the request for approval; nothing was done."
+UNAPPROVED = "The request for approval was not answered; nothing was done."
 
 
 def late(moment: Moment, plan: Plan, *, wait_s: Seconds = 3600.0) -> Plan:

@@ -1,4 +1,4 @@
-"""What comes along with the package: scenarios, cassettes, examples and docs, named after `@`.
+"""What the package contains: scenarios, cassettes, examples and docs, named after `@`.
 
 `@loops` is a folder of scenarios, `@loops/circles` one scenario, and `@all` all of them.
 `@cassettes/NAME`, `@examples/NAME` and `@docs/NAME` stand beside them. A name needs no ending. An
@@ -24,14 +24,15 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "examples": (".py", ".mjs", ".toml"),
     "docs": (".md",),
 }
-"""The folders that come along, and how the names of their files end."""
+"""The folders of the package with such files, and how the names of their files end."""
 
 _LEFT_OUT = ("examples/__init__.py", "examples/agents/__init__.py", "examples/demo.py")
-"""The demo plays the wrong agents of the tests, which stay at home."""
+"""The demo plays the wrong agents of the tests, which are not in the package."""
 
 
 def files_in(root: Path) -> Iterator[Path]:
-    """The files of a source tree that come along, relative to it, in the order of their names."""
+    """The files of a source tree that the package contains, relative to it, in the order of their
+    names."""
     for folder, endings in _KINDS.items():
         for path in sorted((root / folder).rglob("*")):
             below = path.relative_to(root)
@@ -50,13 +51,13 @@ def named_path(text: str) -> Path:
 def bundled(name: str) -> tuple[Path, ...]:
     """The files and folders of a name, files first; `@examples/node_agent` is a file and a folder.
 
-    Raises InputError, with the nearest names, for a name that there is not.
+    Raises InputError, with the nearest names, for a name that does not exist.
     """
     known = _names()
     found = known.get(name.rstrip("/"), ())
     if not found:
         short = {_short(path) for paths in known.values() for path in paths}
-        what = f"nothing of this name comes along; {nearest(name, short)}"
+        what = f"the package contains nothing of this name; {nearest(name, short)}"
         raise InputError(f"{what} (`harness list scenarios {ALL}`)", name)
     return found
 
@@ -77,7 +78,7 @@ def below_root(path: Path) -> Path:
 
 
 def catalogue() -> tuple[Path, ...]:
-    """The folder of the scenarios that come along; none where nothing came along."""
+    """The folder of the bundled scenarios; none where the package has no bundle."""
     return () if _root() is None else bundled(ALL)
 
 
@@ -90,13 +91,13 @@ def bundled_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def bundle_names() -> list[str]:
-    """Every name without its ending; raises InputError where nothing came along."""
+    """Every name without its ending; raises InputError for a package without the bundled files."""
     return [*dict.fromkeys(_short(path) for paths in _names().values() for path in paths)]
 
 
 @lru_cache(maxsize=1)
 def _root() -> Path | None:
-    """The folder that holds the bundle; None in an archive, and where nothing came along."""
+    """The folder that holds the bundle; None in an archive, and without bundled files."""
     package = resources.files("harness")
     if not isinstance(package, Path):
         return None

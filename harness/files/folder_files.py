@@ -1,4 +1,4 @@
-"""Every file below a folder, in the order of the names, for whatever reads folders.
+"""Every file below a folder, in the order of the names, for all code that reads folders.
 
 The walk skips links: it meets targets in the folder anyway. It reports links out of the folder,
 pipes and devices. It keeps no list, so a folder may hold any number of files.

@@ -243,7 +243,7 @@ def look_up(unknown: Sequence[str], keywords: Sequence[str], codes: Iterable[str
 
 
 def class_named(given: FindingClass | None) -> FindingClass | None:
-    """The class of findings that a test names. Raises InputError for one that there is not."""
+    """The class of findings that a test names. Raises InputError for one that does not exist."""
     if given is not None and given not in CLASSES:
         raise InputError(f"no class {given!r}; {nearest(given, CLASSES)}", "fail_on")
     return given

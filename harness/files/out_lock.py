@@ -50,6 +50,7 @@ def _held(path: Path, named: Path, kind: str) -> Iterator[None]:
     try:
         yield
     finally:
+        # Removed before it is unlocked: afterwards the name may belong to the next owner.
         with suppress(OSError):
             path.unlink()
         os.close(file)
@@ -64,7 +65,7 @@ def _locked(path: Path, named: Path, kind: str) -> int:
                 os.truncate(file, 0)
                 os.write(file, str(os.getpid()).encode())
                 return file
-            os.close(file)
+            os.close(file)  # the last owner has removed it since `open`: make a new one
         except (BlockingIOError, PermissionError):
             owner = os.read(file, 20).decode("ascii", "replace") or "another"
             os.close(file)

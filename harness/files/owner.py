@@ -50,7 +50,7 @@ def make_scratch(kind: str = "") -> Path:
     return Path(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{kind}{tag()}"))
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=1)  # by process: a forked child has another id, and looks again
 def _remove_once(pid: int) -> None:
     remove_dead()
 
@@ -110,7 +110,7 @@ def _is_alive(pid: int, start: str) -> bool:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of `/proc/PID/stat` behind the name; none where there is no such file."""
+    """The fields of `/proc/PID/stat` after the name; none where there is no such file."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("latin-1").rpartition(")")[2].split()
     except OSError:

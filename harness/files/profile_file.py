@@ -71,5 +71,5 @@ def _mistakes_in(profile: Profile) -> Iterator[Mistake]:
         try:
             re.compile(pattern)
         except re.error as error:
-            what = f"key `purposes`: {pattern!r} is no regular expression: {error}"
+            what = f"key `purposes`: {pattern!r} is not a regular expression: {error}"
             yield Mistake(what, ("purposes", pattern))

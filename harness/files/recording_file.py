@@ -67,6 +67,6 @@ def _read(file: IO[bytes], path: Path, kind: str) -> Recording:
         return recognition.read_lines(lines, str(path), format)
     if os.fstat(file.fileno()).st_size > MAX_BYTES:
         long = b"\n" not in head and len(head) > MAX_LINE_BYTES
-        what = "line 1 is longer than 64 MB" if long else "larger than 256 MB, and no JSON Lines"
+        what = "line 1 is longer than 64 MB" if long else "larger than 256 MB, and not JSON Lines"
         raise InputError(what, str(path))
     return recognition.read(file.read(MAX_BYTES), str(path), kind)

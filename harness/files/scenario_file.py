@@ -43,9 +43,9 @@ def find_scenarios(
 ) -> list[Path]:
     """The scenario files that `paths` name: files as they are, of a folder those with `script:`.
 
-    A text may name what comes along with the package, as `@loops`.
-    `told` is told of each file of a folder that is not opened, such as a link out of it. Raises
-    InputError for a path that does not exist and a folder without a scenario.
+    A text may name what the package contains, as `@loops`. `told` is called for each file of a
+    folder that is not opened, such as a link out of it. Raises InputError for a path that does not
+    exist and a folder without a scenario.
     """
     found: list[Path] = []
     for named in paths:
@@ -80,7 +80,7 @@ def has_script(path: Path) -> bool:
 def load_scenarios(path: Path | str, files_from: tuple[str, ...] = ()) -> list[Scenario]:
     """All runs of a scenario file; the files that it names stand below its folder, or `files_from`.
 
-    A text may name one that comes along with the package, as `@loops/circles`. Raises InputError
+    A text may name one that the package contains, as `@loops/circles`. Raises InputError
     `FILE:LINE: …` for any mistake in it.
     """
     found = read_source(named_path(path) if isinstance(path, str) else path).scenarios()
@@ -248,12 +248,12 @@ def load_overlay(path: Path) -> tuple[FaultSpec, ...]:
 
 
 def with_overlay(scenario: Scenario, overlay: tuple[FaultSpec, ...], place: str) -> Scenario:
-    """The scenario with the overlay's faults behind its own, marked as one that has them.
+    """The scenario with the overlay's faults after its own, marked as one that has them.
 
     Its own faults are not owed any more: an overlay's may strike in their place.
 
-    Raises InputError for a fault that there is not, or that this scenario has nothing for; `place`
-    is the overlay's file.
+    Raises InputError for a fault that does not exist, or that this scenario has nothing for;
+    `place` is the overlay's file.
     """
     own = tuple(msgspec.structs.replace(fault, must_fire=False) for fault in scenario.faults)
     laid = msgspec.structs.replace(scenario, faults=(*own, *overlay), overlaid=True)

@@ -28,7 +28,7 @@ def Use(name: str, input: Json = None, *, id: str = "") -> dict[str, Json]:
     """A call of a tool, one of the `blocks` of a `Turn`: several of them run in parallel.
 
     Without an `id` the call gets one as the provider makes it; without an `input` it is `{}`.
-    Raises InputError for a name that is no text.
+    Raises InputError for a name that is not text.
     """
     if not isinstance(name, str) or not name:
         raise InputError(f"the name of a tool, not {name!r}: Use('search', {{'q': 'x'}})", "Use")
@@ -48,7 +48,7 @@ def Fault(
     """A fault, as in a file: `Fault("http.status", status=529, when=2)`.
 
     `when` is the number of the call that it strikes, or several, or a `When`. What no keyword here
-    has is a setting of the fault. Raises InputError for a kind or a setting that there is not.
+    has is a setting of the fault. Raises InputError for a kind or a setting that does not exist.
     """
     if not isinstance(kind, str):
         raise InputError(f"the kind of a fault, not {kind!r}: Fault('http.status', ...)", "Fault")
@@ -65,7 +65,7 @@ def Fault(
 def checked_scenario(scenario: Any) -> Scenario:
     """The scenario, with tuples where lists were given.
 
-    Raises InputError for a value that is none, a wrong type, and a name that there is not.
+    Raises InputError for a wrong value, a wrong type, and a name that does not exist.
     """
     if not isinstance(scenario, Scenario):
         what = f"a path or a harness.Scenario, not {type(scenario).__name__}"

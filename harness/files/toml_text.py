@@ -15,16 +15,16 @@ _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
 
 def parse_toml(text: str, place: str) -> dict[str, Any]:
-    """The values of a TOML text; raises InputError `PLACE:LINE: …` for what is no TOML."""
+    """The values of a TOML text; raises InputError `PLACE:LINE: …` for what is not TOML."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         what, _, at = str(error).partition(" (at line ")
         line = at.partition(",")[0]
         where = f"{place}:{line}" if line.isdecimal() else place
-        raise InputError(f"no TOML: {what}", where) from None
+        raise InputError(f"not TOML: {what}", where) from None
     except (ValueError, RecursionError) as error:  # a number of too many digits, or too deep
-        raise InputError(f"no TOML: {error}", place) from None
+        raise InputError(f"not TOML: {error}", place) from None
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:

@@ -47,8 +47,9 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     """A task of `count` examples; the first has the campaign's number `first` (from 1).
 
     `isolate`: its worker has ended, so each run is played in a forked child of another worker.
-    After `until_s` (seconds of Unix time) no example begins. `known` are findings, by `alike` or by
-    code, whose runs are not needed. `keep`: runs include session folders.
+    After `until_s` (seconds of Unix time) no example begins. `known` holds the codes and the
+    `alike` of findings that have a run already: a further run of them is not returned. `keep`: runs
+    include session folders.
     """
 
     number: int
@@ -72,8 +73,8 @@ class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     `entries` are examples with coverage that is new in this batch. `doubts` are the reasons of runs
     that cannot be judged. `causes` counts the examples by the codes of their causes. `last` is the
     number of the last example. `runs` are those with unknown findings; the journal does not hold
-    them. `held` are the results of examples that need capabilities. `used` are the capabilities
-    that examples used.
+    them. `held` has findings that count only for an agent with certain capabilities, as
+    `held_examples` says. `used` are the capabilities that the examples used.
     """
 
     number: int
@@ -137,7 +138,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         doubts += played.doubts
         calls += played.model_calls
     held = by_needs(one for one in shown if one.found)
-    free = held.pop((), ShownByExamples())
+    free = held.pop((), ShownByExamples())  # the findings that depend on no capability
     return BatchResult(
         number=batch.number,
         examples=len(shown),

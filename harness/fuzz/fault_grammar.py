@@ -84,7 +84,7 @@ LONG_S = 600
 """A fault that takes ten minutes or more never escalates: the fifth time it would take a day."""
 
 _PARTS = {"model": ("compact",), "store:write": ("store:append", "store:reply")}
-"""Calls of a seam that an agent makes at a point of its own, where a fault shows something else."""
+"""Calls of a seam that an agent makes at its own point, where a fault shows something else."""
 
 _EVERYWHERE = ("clock", "gateway")
 """Layers that may strike away from home. The seams of a Python target beside the model are plain
@@ -179,8 +179,8 @@ def fits(value: object, type: Any) -> bool:
 
 
 ANSWER_LAYERS = ("context", "http", "model", "sse", "transport")
-"""Layers that put something else in the place of an answer: of a refusal, too, of which the agent
-then cannot know, or which tells of another window."""
+"""Layers that put something else in place of an answer: of a refusal, too, of which the agent then
+cannot know, or which tells of another window."""
 
 NEED_EXPECTATION = (
     "gateway.session_key_collides",
@@ -188,15 +188,15 @@ NEED_EXPECTATION = (
     "tools.interrupts",
     "tools.raises_base",
 )
-"""Faults of which a scenario has to say what it expects: by a history alone, what they do looks as
-if the agent had done it, or they end the agent with an exception that it should not catch."""
+"""Faults of which a scenario has to say what it expects. In the history their effect looks like the
+agent's own act, or they end the agent with an exception that it should not catch."""
 
 AFTER_THE_LAST_EVENT = (
     "sse.error_event_after_the_end",
     "transport.content_length_too_large",
     "transport.extra_bytes_in_chunk",
 )
-"""Faults behind the last event of a stream: an SDK that stops reading there cannot meet them."""
+"""Faults after the last event of a stream: an SDK that stops reading there cannot meet them."""
 
 
 def faults_of(

@@ -24,7 +24,7 @@ UNEVEN = "x" + "🙂" * 60
 """A cut at a round number of bytes or of UTF-16 units splits a character."""
 
 BLANKS = ("", " \n\t")
-"""Texts without a word, which the API refuses."""
+"""Texts of blanks alone, which the API refuses."""
 
 
 def word(number: int) -> str:

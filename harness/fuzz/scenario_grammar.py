@@ -46,8 +46,8 @@ SMALLEST_UNTOLD_WINDOW = 1_000
 In a smaller one an agent cannot know what fits, even for the request for a summary."""
 
 LIMITS = Limits(model_calls=400, tool_calls=400, virtual_s=604_800, restarts=9)
-"""Enough for five turns that a slow provider extends to their budget, and for as many
-starts as there are layers that end an agent, times three."""
+"""Enough for five turns that a slow provider extends to their budget. Enough restarts for three
+faults of each layer that ends an agent."""
 
 LAST_MESSAGE = InboxItem(id="last", text="Are you there?")
 """The last message if a fault may block others, so that the agent has one to answer."""

@@ -28,7 +28,7 @@ class Cassettes:
         is the test's name. In the block the environment names the URL, so `Anthropic()` and
         `OpenAI()` find it by themselves. The test fails if a request is not recorded, if a recorded
         one does not come, or if there is no cassette and no --harness-record. `upstream` is the
-        model's API for recording. `allow` are digests of texts that look like secrets and are none.
+        model's API for recording. `allow` are digests of texts that only look like secrets.
         """
         given = Path(name or "".join(c if c.isalnum() or c in "-_." else "-" for c in self._test))
         named = given if given.suffix else given.with_name(f"{given.name}.yaml")

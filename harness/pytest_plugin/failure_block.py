@@ -35,14 +35,17 @@ class _Cause(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """The key of runs with the same cause: the code, and for an end of the target its place."""
+        """The key of runs with the same cause: the code of the finding.
+
+        A crash has its text as its key, because the text names the place of the crash.
+        """
         if self.finding is None or self.finding.check == "target":
             return self.text
         return self.finding.code
 
 
 def failure_block(runs: Sequence[RunSummary], wanted: frozenset[str], room: int) -> list[str]:
-    """Yield the worst cause with a run that shows it, then the others, in at most `room` lines.
+    """Return the worst cause with a run that shows it, then the others, in at most `room` lines.
 
     `wanted` are the codes that the test expects.
     """

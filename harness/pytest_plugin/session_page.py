@@ -68,11 +68,12 @@ class SessionPage:
         path, _, test = item.nodeid.partition("::")
         for run in runs:
             made = summarize(run, None)
-            own = test.rpartition("::")[2]
+            own = test.rpartition("::")[2]  # without the class of the test
             name = made.name if own in (made.scenario, "") else f"{own} {made.name}"
             made = replace(made, name=name, file=f"{path}/{own}", repeat=repeat,
                            verdict=as_wanted(made.verdict, wanted))  # fmt: skip
             self._runs += 1
+            # The names sort by verdict, then by process, then in the order of play: see `_parts`.
             place = f"{ORDER.index(made.word)}-{os.getpid()}-{self._runs:06}"
             (self._folder / place).write_bytes(_encoded(page_part(made, run.history)))
 
@@ -110,7 +111,7 @@ class SessionPage:
 
 
 def as_wanted(verdict: Verdict, wanted: frozenset[str]) -> Verdict:
-    """Return the verdict with the findings that a test expects as known: they do not fail."""
+    """Move the findings that a test expects to the known ones, which do not fail a run."""
     from msgspec.structs import replace
 
     expected = tuple(f for f in verdict.findings if f.code in wanted)

@@ -16,11 +16,11 @@ A format is a function that takes the bytes of a file, or its lines, and returns
         messages = tuple(Message(role, (Text(text),)) for role, text in said)
         return Recording((Transcript(name="talk", messages=messages),))
 
-- The first parameter is named `document` (the bytes of the whole file) or `lines` (an iterable of
-  lines, each with its line feed, of a file of any size). A plug-in's function is recognised by it.
-- It returns None for a file of another format, and raises `InputError` with a reason and a place
-  for a file of this format that it cannot read.
-- `@recognised_by(test)` gives it a test of bytes: then it is called only where the test says yes.
+- The name of the first parameter marks a plug-in's function. `document` is the bytes of the whole
+  file. `lines` is an iterable of lines, each with its line feed, of a file of any size.
+- It returns None for a file of another format. For a file of this format that it cannot read it
+  raises `InputError` with a reason and a place.
+- `@recognised_by(test)` adds a test of bytes: the function is called only where the test says yes.
 - The first line of the docstring is the title in `harness list formats`.
 
 `read` gives the recording that bytes hold. `to_history` turns a transcript into a history, so that

@@ -27,7 +27,7 @@ LISTS = ("messages", "traj", "history", "contents", "conversation", "input")
 
 
 def held_messages(value: Json) -> list[dict[str, Json]] | None:
-    """The messages of a value, without items that are no objects; None when it has none."""
+    """The messages of a value, without items that are not objects; None when it has none."""
     if isinstance(value, dict):
         lists = (value[name] for name in LISTS if name in value)
         return next((held for item in lists if (held := _listed(item)) is not None), None)
@@ -81,7 +81,7 @@ def _declared(message: dict[str, Json]) -> tuple[ToolSpec, ...]:
 
 
 def with_answer(transcript: Transcript, response: Json) -> Transcript:
-    """The transcript with an answer of its model at the end; unchanged by what is none."""
+    """The transcript with an answer of its model at the end; unchanged by any other body."""
     parsed = _parsed(transcript.wire, response)
     if parsed.message is None:
         return transcript

@@ -15,7 +15,7 @@ import msgspec
 from harness.core.values.errors import InputError
 
 MARK = b'"$messages"'
-"""What stands in a frame in the place of the list of messages."""
+"""What stands in a frame in place of the list of messages."""
 
 _LISTS = ("messages", "input", "contents")
 _COMMAS = (b",", b", ")
@@ -76,7 +76,7 @@ def body_bytes_of(body: Body) -> bytes:
         try:
             return base64.b64decode(body.base64, validate=True)
         except ValueError:
-            raise InputError("a body is no base64") from None
+            raise InputError("a body is not base64") from None
     return ("".join(body.events) or body.text).encode("utf-8", "surrogatepass")
 
 

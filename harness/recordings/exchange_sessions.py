@@ -88,7 +88,7 @@ def _goes_on(later: Transcript, earlier: Transcript) -> bool:
 
 
 def _repeats(repeated: Message, answer: Message) -> bool:
-    """Whether a message is an answer once more; a client may leave out thoughts and marks."""
+    """Whether a message repeats an answer; a client may leave out thoughts and marks."""
     calls, made = repeated.tool_uses, answer.tool_uses
     same = all(
         (a.id, a.name, a.input) == (b.id, b.name, b.input)

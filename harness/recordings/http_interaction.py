@@ -63,9 +63,9 @@ def as_vcr(item: Interaction, body: Callable[[bytes], Json] = bytes) -> dict[str
 class Cassette(msgspec.Struct, frozen=True):
     """The interactions of a file in recorded order, and what the file says of all of them.
 
-    `interactions` may be gone through again and again; `metadata` holds the timing of streams.
-    `numbers` are the places of the interactions in the file, where they are not 1, 2, 3, …;
-    `left_out` are entries that are no whole interactions: the place of each, and why.
+    `interactions` may be iterated many times; `metadata` holds the timing of streams. `numbers` are
+    the places of the interactions in the file, where they are not 1, 2, 3, …; `left_out` are
+    entries that are not whole interactions: the place of each, and why.
     """
 
     interactions: Iterable[Interaction]
@@ -105,7 +105,7 @@ _BASE64 = re.compile(rb"[A-Za-z0-9+/\s]{8,}={0,2}\s*")
 def body_bytes(part: dict[str, Any], encoding: str = "") -> bytes:
     """The body of a recorded request or response; raises Unreadable.
 
-    `encoding` is its `content-encoding`. No body at all is no bytes.
+    `encoding` is its `content-encoding`. A missing body is read as empty bytes.
     """
     if part.get("parsed_body") is not None:
         return _encoded(part["parsed_body"])
@@ -143,7 +143,7 @@ def _typed(kind: str, content: Json) -> bytes:
     try:
         return bytes.fromhex(content)
     except (TypeError, ValueError):
-        raise Unreadable("binary is no hexadecimal text") from None
+        raise Unreadable("binary is not hexadecimal text") from None
 
 
 def _encoded(value: Json) -> bytes:
@@ -152,7 +152,7 @@ def _encoded(value: Json) -> bytes:
     try:
         return encode(value)
     except (TypeError, ValueError, OverflowError, RecursionError):
-        raise Unreadable("body is no JSON value") from None
+        raise Unreadable("body is not a JSON value") from None
 
 
 def unpacked(data: bytes, encoding: str) -> bytes:

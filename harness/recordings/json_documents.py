@@ -17,7 +17,7 @@ from harness.providers.shared.codec import decode
 MAX_BYTES = 128 * 1024 * 1024
 """The most that is read as one value."""
 
-NO_UTF8 = "no UTF-8: save the file in that encoding"
+NO_UTF8 = "not UTF-8: save the file in that encoding"
 
 UTF16 = (BOM_UTF16_LE, BOM_UTF16_BE)
 """How a text in UTF-16 begins."""
@@ -33,7 +33,7 @@ def as_utf8(data: bytes) -> bytes:
     try:
         return data.decode("utf-16").encode("utf-8", "replace")
     except UnicodeDecodeError as error:
-        raise InputError(f"begins as UTF-16 and is none: {error.reason}", "line 1") from None
+        raise InputError(f"begins as UTF-16 and is not UTF-16: {error.reason}", "line 1") from None
 
 
 def is_json(data: bytes) -> bool:
@@ -50,17 +50,17 @@ def load(data: bytes) -> Json:
     try:
         return decode(data)
     except json.JSONDecodeError as error:
-        raise InputError(f"no JSON: {error.msg}", f"line {error.lineno}") from None
+        raise InputError(f"not JSON: {error.msg}", f"line {error.lineno}") from None
     except RecursionError:
         raise InputError("nested too deeply", "line 1") from None
     except UnicodeDecodeError:
         raise InputError(NO_UTF8, f"line {first_line_undecoded(data)}") from None
     except ValueError as error:
-        raise InputError(f"no JSON: {error}", "line 1") from None
+        raise InputError(f"not JSON: {error}", "line 1") from None
 
 
 def first_line_undecoded(data: bytes) -> int:
-    """The line of the first byte that is no UTF-8; 1 when all of it is."""
+    """The line of the first byte that is not UTF-8; 1 when all of it is."""
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -76,7 +76,7 @@ def is_lines(data: bytes) -> bool:
 
 
 def peek(data: bytes, *names: bytes) -> Json:
-    """The value of a document that holds these bytes; None when it does not, or is none."""
+    """The value of a document that holds these bytes; None when it does not, or is not JSON."""
     if not is_json(data) or not all(name in data for name in names):
         return None
     try:

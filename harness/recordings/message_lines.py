@@ -1,4 +1,4 @@
-"""Messages of Claude Code on lines: each block of a message may stand on a line of its own.
+"""Messages of Claude Code on lines: each block of a message may stand on its own line.
 
 Lines of one message share its `message.id`, also where other lines stand between them. The results
 of a batch come one by one. `LoggedMessages` restores what the API saw: one message with the calls,
@@ -18,7 +18,7 @@ from harness.providers.shared.reader import Malformed
 ROLES = ("user", "assistant")
 
 _SYNTHETIC = "<synthetic>"
-"""The model of what the program itself says in the place of an answer."""
+"""The model of what the program itself says in place of an answer."""
 
 
 class LoggedMessage(msgspec.Struct):

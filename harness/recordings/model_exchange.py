@@ -140,7 +140,7 @@ def _answered(response: dict[str, Json], api: RecordedApi) -> tuple[Parsed, str]
         if not body:
             return missing, "no body"
         if "eventstream" not in kind and not is_text(body):
-            return missing, "body is no text"
+            return missing, "body is not text"
         parsed = answer(api, body, kind)
     except Unreadable as error:
         return missing, str(error)
@@ -199,7 +199,7 @@ def _transcript(
 
 _NO_TRANSCRIPT: tuple[tuple[str, str], ...] = (
     (r"/v1/(complete|completions)$|/api/generate$", "a text completion, which has no messages"),
-    (r"/responses/compact$", "a compaction, whose answer is no message of a model"),
+    (r"/responses/compact$", "a compaction, whose answer is not a message of a model"),
     (r"/messages/batches$", "a batch, whose answers come elsewhere"),
     (r"/(count_tokens|input_tokens)$|:countTokens$", "a count of tokens, no model answers"),
 )
@@ -207,11 +207,12 @@ _NO_TRANSCRIPT: tuple[tuple[str, str], ...] = (
 
 _TABLE = tuple((re.compile(path), api) for api in APIS.values() for path in api.paths)
 _REASONS = tuple((re.compile(pattern), reason) for pattern, reason in _NO_TRANSCRIPT)
+# A long segment with a digit is an id, and so is one that a recorder has redacted.
 _CHANGING = re.compile(r"(?<=/)((?=[^/]*\d)[^/]{12,}|REDACTED[A-Z_]*)")
 
 
 def api_of_path(path: str) -> RecordedApi | None:
-    """The API that a path speaks; None when it is no call to a model that we know."""
+    """The API that a path speaks; None when it is not a call to a model that we know."""
     return next((api for pattern, api in _TABLE if pattern.search(path)), None)
 
 

@@ -1,8 +1,9 @@
 """Pairing: which result of a transcript answers which call.
 
 Recordings reuse ids: an id issued again opens a new call, and a result answers the oldest open one.
-A second result of an id is a duplicate even then, because a provider refuses both. A result without
-an id (Gemini, `function` messages) answers the oldest open call of all.
+A second result of an id is a duplicate also for such a new call: a provider refuses an id that is
+used twice. A result without an id (Gemini, `function` messages) answers the oldest open call of
+all.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from harness.recordings.recording_format import Format, Reader, format_from, par
 from harness.recordings.transcripts import Recording
 
 AUTO = "auto"
-"""What stands in the place of a format's name where the content is to say it."""
+"""What stands in place of a format's name where the content is to say it."""
 
 _OWN: tuple[Reader, ...] = (
     history, claude_stream, claude_code, codex, hermes, pi, langfuse, langfuse_lines, otel,

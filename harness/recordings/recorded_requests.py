@@ -25,7 +25,7 @@ class RecordedRequests:
         self._lanes: dict[str, _Lane] = {}
 
     def read(self, api: RecordedApi, body: bytes) -> RecordedRequest:
-        """A request; raises Unreadable for what is none of this API."""
+        """A request; raises Unreadable for a body that is not of this API."""
         if not api.apart:
             return _whole(api, body)
         return self._lanes.setdefault(api.name, _Lane(api)).read(body) or _whole(api, body)
@@ -34,7 +34,7 @@ class RecordedRequests:
 def _whole(api: RecordedApi, body: bytes) -> RecordedRequest:
     value = f.parse(body)
     if not isinstance(value, dict):
-        raise Unreadable("no JSON object")
+        raise Unreadable("not a JSON object")
     asked = api.request(value)
     if asked is None:
         raise Unreadable("no list of messages")
@@ -66,7 +66,7 @@ class _Lane:
         return msgspec.structs.replace(self._frame, messages=tuple(self._messages))
 
     def _new(self, found: NewMessages) -> Iterator[Message]:
-        """The new messages; none for an entry that is no message, or several."""
+        """The new messages; none for an entry that is not a message, or several."""
         for value in found.values:
             made = [*self._api.messages([value])] if isinstance(value, dict) else []
             if len(made) == 1:

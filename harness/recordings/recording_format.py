@@ -42,7 +42,7 @@ class Format(msgspec.Struct, frozen=True):
             return test(document)
         try:
             return self._call(document) is not None
-        except InputError:
+        except InputError:  # a format refuses only its own files, and this one may be cut
             return True
 
     def attempt(self, document: bytes) -> Recording | None:
@@ -105,7 +105,7 @@ def format_from(function: Reader, name: str = "") -> Format:
     """
     first, own = _first_parameter(function), getattr(function, "__name__", "format")
     if first not in _BY_LINES:
-        raise InputError(f"{own} is no format: its first parameter is `document` or `lines`")
+        raise InputError(f"{own} is not a format: its first parameter is `document` or `lines`")
     title = (function.__doc__ or "").strip().partition("\n")[0].rstrip(".")
     return Format(name or own, title, function, _BY_LINES[first])
 

@@ -40,7 +40,7 @@ def counts(transcript: Transcript) -> dict[str, Any]:
 
 
 def made(result: ToolResult, name: str) -> repetition.ResultMade:
-    """A result as runs look at it."""
+    """A result as the search for runs of equal results takes it."""
     return repetition.ResultMade(result.is_error, result.text, name)
 
 
@@ -65,7 +65,10 @@ def alternation(said: Sequence[Message]) -> int:
 
 
 def _same_text_runs(said: Sequence[Message]) -> list[list[Any]]:
-    """Runs of assistant messages that say and call the same; the index is among those messages."""
+    """Runs of assistant messages that say and call the same: text, length and start.
+
+    The start counts the messages of the assistant alone.
+    """
     spoken = [message for message in said if side(message) == "assistant"]
     found = repetition.equal_runs([_speech(message) for message in spoken])
     return [[spoken[at].text[:80], length, at] for at, length in found]

@@ -42,13 +42,13 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     `stops` gives the stop reason of the assistant messages that have one, by their index.
     `restarts` gives the messages with which the context began again. For each it gives the first
     message before it that was kept, or itself when none was. `roles`: who spoke is recorded; a list
-    of tool spans only says what was called.
-    `exchange`: the messages are one request, followed by its answer when `answered`; else they are
-    a log, in which every assistant message was an answer. `complete` and `error` are those of the
-    last answer; `name` is unique in a recording. `task`: what the user asked for, where a recording
-    keeps it beside its steps; it is no message of the list, and stands before all of them.
-    `failures` gives the assistant messages that the log itself marks as errors of the API.
-    `answers` gives what was answered where a message repeats it otherwise.
+    of tool spans only says what was called. `exchange`: the messages are one request, followed by
+    its answer when `answered`; else they are a log, in which every assistant message was an answer.
+    `complete` and `error` are those of the last answer; `name` is unique in a recording. `task`:
+    what the user asked for, where a recording keeps it beside its steps; it is not a message of the
+    list, and stands before all of them. `failures` gives the assistant messages that the log itself
+    marks as errors of the API. `answers` gives what was answered where a message repeats it
+    otherwise.
     """
 
     name: str
@@ -116,7 +116,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """A file, read: its transcripts, what was refused in it, and notes about what was passed over.
+    """A file, read: its transcripts, what was refused in it, and notes about what was skipped.
 
     A refused answer leaves its request's messages as a transcript. A file of ours holds the
     `history` of a run instead of transcripts. `format` is filled in with the format's full name.

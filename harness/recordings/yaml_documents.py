@@ -110,11 +110,11 @@ def parse(data: bytes) -> Json:
                 take(document, event)
     except yaml.MarkedYAMLError as error:
         what = error.problem or error.context or "not well formed"
-        raise InputError(f"no YAML: {what}", _place(error.problem_mark)) from None
+        raise InputError(f"not YAML: {what}", _place(error.problem_mark)) from None
     except (yaml.YAMLError, UnicodeError) as error:
         if not is_text(data):
             raise InputError(NO_UTF8, f"line {first_line_undecoded(data)}") from None
-        raise InputError(f"no YAML: {' '.join(str(error).split())}", "line 1") from None
+        raise InputError(f"not YAML: {' '.join(str(error).split())}", "line 1") from None
     return document.stack[0].items[0] if document.stack[0].items else None
 
 
@@ -128,7 +128,7 @@ def _scalar(event: yaml.ScalarEvent) -> Json:
         try:
             return base64.b64decode(text)
         except ValueError as error:
-            what = f"binary that is no base64: {error}"
+            what = f"binary that is not base64: {error}"
             raise InputError(what, _place(event.start_mark)) from None
     if not event.implicit[0] or (text and text[0] not in "~nNtTfF+-.0123456789"):
         return text
@@ -143,4 +143,4 @@ _PLAIN: tuple[tuple[re.Pattern[str], Callable[[str], Json]], ...] = (
     (re.compile(r"(?:[-+]?[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?"), float),
     (re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"), lambda t: float(t.replace(".", ""))),
 )
-"""Plain scalars that are no text, where YAML 1.1 and 1.2 agree: `0e12` and `08` may be ids."""
+"""Plain scalars that are not text, where YAML 1.1 and 1.2 agree: `0e12` and `08` may be ids."""

@@ -20,7 +20,11 @@ MAGIC = b"PK\x03\x04"
 NO_ZSTD = "compressed with zstd: pip install 'loop-harness[zstd]'"
 
 _ZSTD = 93
+"""The number of the compression method in the ZIP format; older `zipfile` modules refuse it."""
+
 _LOCAL_HEADER_BYTES = 30
+"""The fixed part of the header before a member. Its last two numbers are the lengths of the name
+and of the extra field, which follow."""
 _TORN = (BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError, OSError)
 
 
@@ -28,7 +32,7 @@ class ZipArchive:
     """The members of an archive; all that is read of it together is bounded."""
 
     def __init__(self, document: bytes) -> None:
-        """Raises InputError for bytes that are no whole archive."""
+        """Raises InputError for bytes that are not a whole archive."""
         self._document, self._left_bytes = document, MAX_KEPT_BYTES
         try:
             self._zip = ZipFile(BytesIO(document))

@@ -121,8 +121,8 @@ class CauseTally:
 def _key(finding: Finding) -> str:
     """Return the code; for an end of the target also the place where it ended.
 
-    Without a place it is the beginning of the message: a program's own words, or an older
-    history's.
+    An end may have no place: a program printed its own error, or an older version wrote the
+    history. Then the beginning of the message takes its part.
     """
     if finding.check != "target":
         return finding.code

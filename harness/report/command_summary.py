@@ -116,7 +116,7 @@ def _unreached(runs: Sequence[RunSummary]) -> Iterator[str]:
     if times:
         runs_left = counted(sum(map(bool, left)), "run")
         parts = ", ".join(f"{what} in {times[c]}" for c, what in _UNREACHED.items() if times[c])
-        yield f"{runs_left} ended before the last step, which is no finding: {parts}"
+        yield f"{runs_left} ended before the last step, which is not a finding: {parts}"
 
 
 def totals(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -> str:

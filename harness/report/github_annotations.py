@@ -72,6 +72,7 @@ def _place(run: RunSummary) -> tuple[str, int]:
         lines = text_of(Path(run.file)).splitlines() if variant and is_scenario else []
     except InputError:
         return run.file, 1
+    # A variant is a key of a mapping, or an entry of a list with a `name`.
     begins = re.compile(rf"\s*(-\s*)?(name:\s*)?['\"]?{re.escape(variant)}['\"]?\s*(:|$)")
     return run.file, next((n for n, line in enumerate(lines, 1) if begins.match(line)), 1)
 

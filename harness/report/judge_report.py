@@ -187,7 +187,7 @@ class JudgedTotals:
         said = ", ".join(paint(word, text) for word, text in words)
         totals = f"{counted(self.files, 'file')}, {counted(self._all, 'transcript')}"
         below = below_words(self._below)
-        return f"{totals}: {said or 'none'}{below}; {self._refused.total()} refused"
+        return f"{totals}: {said or 'none judged'}{below}; {self._refused.total()} refused"
 
     def _shares(self, width: int) -> Iterator[str]:
         """Yield the applied checks by number of transcripts; a single file lists them first."""

@@ -1,6 +1,6 @@
 """Runs as Markdown for a pull request: the causes, the runs not applicable, each failing run.
 
-All outside text is in code spans or code blocks, so it is no markup and mentions no GitHub user.
+All outside text is in code spans or code blocks, so it is not markup and mentions no GitHub user.
 The summary has a size limit, and counts the omitted parts.
 """
 

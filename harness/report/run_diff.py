@@ -71,7 +71,7 @@ class RunDiff(msgspec.Struct, frozen=True):
 
     @property
     def differs(self) -> bool:
-        """Whether the sides differ; tokens and times alone are no difference."""
+        """Whether the sides differ; tokens and times alone are not differences."""
         words = (self.a.verdict, self.a.outcome) != (self.b.verdict, self.b.outcome)
         return bool(self.new or self.gone or self.change or self.beside or words)
 

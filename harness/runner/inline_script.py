@@ -1,4 +1,4 @@
-"""A script made line by line: the answer that a line belongs to, and the faults between answers.
+"""The script of a `fake_model`, made line by line. A line adds an answer, or joins the last one.
 
 The rules of a scenario file apply here, because the values are its structs.
 """
@@ -117,7 +117,8 @@ class LineScript:
         for place in places:
             queue = tuple(islice(armed, len(self._faults[place])))
             before = self.turns[place - 1] if place else None
-            script.last = FaultQueue(queue, place, before)  # of the last place in the end
+            # Each queue registers with its faults; the script needs only the one at its end.
+            script.last = FaultQueue(queue, place, before)
         return made
 
     def _last(self) -> Turn | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from harness import faults
@@ -11,7 +12,11 @@ from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.transition.arming import seam_of
 from harness.core.values.profile import CAPABILITIES, Capability, Connections
 from harness.core.values.verdict import NotApplicable, Verdict
+from harness.providers import records
 from harness.runner.session_seed import seed_messages
+
+_OTHER_WIRE = re.compile(r"loop-harness: no POST (\S+) here; this run serves the wire")
+"""How `transports` refuses a call at the path of another API, in the text of a crash."""
 
 
 def needs_of(scenario: Scenario) -> tuple[Capability, ...]:
@@ -66,7 +71,7 @@ def faults_seam(scenario: Scenario, seam: str) -> bool:
 
 
 def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
-    """Yield why the profile's agent cannot play the scenario: capabilities declared absent."""
+    """Return why the profile's agent cannot play the scenario: capabilities declared absent."""
     profile = scenario.profile
     if profile.wires and scenario.wire not in profile.wires:
         spoken = " and ".join(profile.wires)
@@ -80,17 +85,28 @@ def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
 
 
 def connections(run: Verdict, scenario: Scenario, trace: Trace) -> Connections:
-    """Return the agent's connections that a run shows.
+    """Return the capabilities that a run needs and uses, for the ledger of what an agent lacks.
 
-    A target that crashed, hung or called no model needs nothing. A connection that the profile
-    declares present is required.
+    The run of a target that crashed, hung or called no model needs nothing. A capability that the
+    profile declares present is not among the needs: the agent may not excuse itself by its lack.
     """
     used = touched(trace, seed_messages(scenario))
-    if any(finding.check == "target" for finding in run.findings):
-        return Connections(used=used, speaks=True if trace.exchanges else None)
     if not trace.exchanges:
-        is_silent = any(finding.code == "run.nothing_intercepted" for finding in run.findings)
-        is_owed = bool(scenario.profile.wires)
-        return Connections(used=used, speaks=False if is_silent and not is_owed else None)
+        is_deaf = _is_deaf(run, scenario.wire, trace) and not scenario.profile.wires
+        return Connections(used=used, speaks=False if is_deaf else None)
+    if any(finding.check == "target" for finding in run.findings):
+        return Connections(used=used, speaks=True)
     needed = (n for n in needs_of(scenario) if scenario.profile.declares(n) is not True)
     return Connections(needs=tuple(needed), used=used, speaks=True)
+
+
+def _is_deaf(run: Verdict, wire: str, trace: Trace) -> bool:
+    """Whether the target was silent on this wire for no reason but that it speaks another one.
+
+    A crash is a reason, unless it is one at our refusal of a call at the path of another API.
+    """
+    if any(finding.check == "target" for finding in run.findings):
+        asked = _OTHER_WIRE.search(trace.ended.text) if trace.ended else None
+        others = (record for record in records() if record.name != wire)
+        return asked is not None and any(other.is_spoken_at(asked[1]) for other in others)
+    return any(finding.code == "run.nothing_intercepted" for finding in run.findings)

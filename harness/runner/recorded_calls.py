@@ -114,7 +114,7 @@ class RecordedCalls:
         return Answer(None, why, body=msgspec.json.encode(error))
 
     def _nearest(self, sent: Json, alike: Sequence[int], equal: Sequence[int]) -> str:
-        """Return why no recorded answer matches a request that is no call to a model."""
+        """Return why no recorded answer matches a request that is not a call to a model."""
         if equal:
             return f"{_NO_MATCH} any more; its answers have been played: #{equal[-1] + 1}"
         if not alike:

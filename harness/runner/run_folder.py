@@ -27,7 +27,7 @@ SESSION = "session"
 """The folder, in a run's folder, of a kept session."""
 
 BASELINE = "baseline"
-"""The folder name of a scenario's own run, which is no variant."""
+"""The folder name of a scenario's own run, which is not a variant."""
 
 
 def folder_for(out: Path, scenario: Scenario) -> Path:

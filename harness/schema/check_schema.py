@@ -54,7 +54,11 @@ def settings_of_check(name: str) -> dict[str, Node]:
 
 
 def _codes() -> Node:
-    """Return the schema of finding codes: those of the class table, and any of the other checks."""
+    """Return the schema of finding codes.
+
+    The class table lists all codes of most checks: these are an enumeration. A check with a row
+    `check.*`, without a row, or for book-keeping may have further codes: these are a pattern.
+    """
     listed, others = [], []
     for name in checks():
         rules = {row.code for row in rules_of(name)}

@@ -18,7 +18,7 @@ Node = dict[str, Any]
 
 REFERENCE = "#/definitions/"
 NO_KEYS = {"Scenario": OF_THE_COMMAND, "FaultSpec": ("settings",)}
-"""Fields of the structs that are no keys of a file."""
+"""Fields of the structs that are not keys of a file."""
 
 TAG = "The type of the block."
 

@@ -64,7 +64,7 @@ _Fits: TypeAlias = Callable[[Path, Json], bool]
 
 
 def _everywhere(scenario: Scenario, fits: _Fits, cut: _Cut) -> Candidates[Scenario]:
-    """A cut at every place that fits; a place that has gone meanwhile is passed over."""
+    """A cut at every place that fits; a place that has gone meanwhile is skipped."""
     found = [path for path, value in _walk(plain(scenario), ()) if fits(path, value)]
     yield from in_turn(scenario, [partial(_cut_at, path, fits, cut) for path in found])
 

@@ -96,7 +96,7 @@ class FindingOracle:
         """Whether the finding is still there, and is still one of the agent."""
         try:
             played = self._play(scenario, self._target)
-        except (HarnessError, InputError):
+        except (HarnessError, InputError):  # what cannot be played does not show the finding
             return False
         if not self.is_shown(played):
             return False

@@ -104,7 +104,7 @@ def _strength(fault: FaultSpec) -> int:
 
 
 CONDITION = 1000
-"""A fault on a condition is harder to follow than one on the call of any usual number."""
+"""It exceeds any usual number of a call: a fault at a call is easier to read than a condition."""
 
 
 def _numbers(value: Any) -> list[int]:

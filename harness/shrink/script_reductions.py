@@ -36,7 +36,7 @@ def windows(scenario: Scenario) -> Candidates[Scenario]:
 
 
 LONG = 64
-"""A script of so many turns is long."""
+"""A script of a given number of turns is long."""
 
 WINDOWS = (8, 32)
 """How many consecutive turns are tried alone."""
@@ -67,7 +67,7 @@ def turns_with_outcomes(scenario: Scenario) -> Candidates[Scenario]:
 
 
 def turns(scenario: Scenario) -> Candidates[Scenario]:
-    """Turns go, and the tools answer whatever is called then."""
+    """Remove turns, and let the tools answer the calls that remain."""
     script = turns_of(scenario)
 
     def only(kept: tuple[int, ...]) -> Scenario:
@@ -119,7 +119,7 @@ def _spans(script: Sequence[Turn], gone: Collection[int]) -> dict[str, list[Span
 
 
 def _add(spans: list[Span], span: Span) -> None:
-    """Add a span behind the others; one that goes on where the last ends is one with it."""
+    """Add a span after the others; one that goes on where the last ends is one with it."""
     if spans and spans[-1][1] == span[0]:
         span = spans.pop()[0], span[1]
     spans.append(span)

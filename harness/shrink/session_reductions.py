@@ -1,7 +1,7 @@
-"""Reductions of the stored session: a call goes with its results, and a result with its call.
+"""Reductions of the stored session. A call is removed with its results, a result with its call.
 
-A whole session is only cut to another whole one, or the finding becomes a different one. A damaged
-session is cut freely, because its damage is what matters.
+A valid session is only cut to another valid one: an invalid session would cause other findings. A
+damaged session may be cut anywhere, because its damage causes the finding.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Block = dict[str, Json]
 
 
 def messages(scenario: Scenario) -> Candidates[Scenario]:
-    """Messages go, with the other halves of the pairs that are in them."""
+    """Remove messages. If one half of a call and its result is removed, so is the other half."""
     stored = scenario.session.messages
 
     def only(kept: tuple[int, ...]) -> Scenario:
@@ -28,7 +28,7 @@ def messages(scenario: Scenario) -> Candidates[Scenario]:
 
 
 def calls(scenario: Scenario) -> Candidates[Scenario]:
-    """Calls go with their results, wherever the two stand."""
+    """Remove calls and their results, in any messages."""
     stored = scenario.session.messages
     ids = sorted(_ids(stored, "tool_use") | _ids(stored, "tool_result"))
 

@@ -1,8 +1,8 @@
-"""The shrinker: the smallest scenario that it can reach, one kept candidate after the other.
+"""The shrinker: it makes a scenario smaller step by step, while the finding stays.
 
-It is deterministic, given the answers of `keeps`. After a pass that keeps nothing, the scenario is
-minimal. A candidate must load and be no odder: open calls and blank messages cause other findings
-of the same code.
+Equal answers of `keeps` give an equal result. After a pass that keeps nothing, the scenario is
+minimal. A candidate must load. It may not add open calls or blank messages, because these cause
+other findings of the same code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from harness.shrink.session_reductions import is_whole
 
 
 def is_allowed(candidate: Scenario, before: Scenario) -> bool:
-    """Whether a candidate can be a file, and is no odder than the scenario that it comes from."""
+    """Whether a candidate loads, and adds no blank message and no open call to `before`."""
     if blanks(candidate) > blanks(before):
         return False
     if is_whole(before.session.messages) and not is_whole(candidate.session.messages):
@@ -99,9 +99,9 @@ def shrink(
 ) -> Shrunk:
     """The smallest scenario for which `keeps` still holds; it is taken to hold for `scenario`.
 
-    Every candidate is one that the loader accepts, is smaller than the one before by `size_of`, and
-    is asked about once. `on_step` is called with each; what it raises ends the search. So a caller
-    that stops early keeps the last `best`.
+    The loader accepts every candidate, and each is smaller than the last kept one by `size_of`. No
+    candidate is played twice. `on_step` is called after each; an exception of it ends the search.
+    So a caller that stops early keeps the last `best`.
     """
     search = _Search(scenario, keeps, on_step, tries_max)
     minimal = search.to_the_end()
@@ -140,6 +140,7 @@ class _Search:
         return True
 
     def _follow(self, reduction: Reduction) -> None:
+        # A reduction is a generator: it gets the answer to each candidate, and goes on from there.
         steps = reduction(self.best)
         try:
             candidate = next(steps)

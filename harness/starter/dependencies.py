@@ -64,7 +64,7 @@ def _of_package_json(text: str) -> Iterator[str]:
 
 
 def package_json(text: str) -> dict[str, Any]:
-    """The object of a package.json; {} for a text that is none."""
+    """The object of a package.json; {} for any other text."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

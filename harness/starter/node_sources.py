@@ -57,7 +57,7 @@ def _fetches(text: str, at: int) -> bool:
 
 
 def _exports(text: str) -> Iterator[tuple[str, str, str, int]]:
-    """Yield name, first parameter, what stands behind it, and the place of each export."""
+    """Yield name, first parameter, what stands after it, and the place of each export."""
     for found in _EXPORTED.finditer(text):
         name, first, others, constant, parameter, more = found.groups()
         yield (

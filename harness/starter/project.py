@@ -89,8 +89,8 @@ def _choice(candidates: Sequence[Candidate]) -> str:
 
 
 def named(spec: str, files: Mapping[str, str], found: Survey) -> Candidate | None:
-    """The candidate that a user names; None for a target with options, one that is no part of the
-    project, and one whose file is no Python.
+    """The candidate that a user names; None for a target with options, one that is not part of the
+    project, and one whose file is not Python.
 
     Raises InputError for a name that the module has not.
     """

@@ -216,8 +216,8 @@ def _node_adapter(one: Candidate, files: Mapping[str, str]) -> str:
 def starter_files(
     setup: Setup, starter: Starter, files: Mapping[str, str], facts: Mapping[str, str]
 ) -> list[StarterFile]:
-    """The files of a first test, but for the profile; `facts` has `requirement`, `schema`
-    and `wire`."""
+    """The files of a first test, except the profile; `facts` has `requirement`, `schema` and
+    `wire`."""
     test = _test_path(files)
     made = [setup.adapter] if setup.adapter else []
     return [

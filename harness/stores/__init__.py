@@ -1,7 +1,7 @@
 """Session stores: where an agent keeps its messages durably, row by row. A public module.
 
-`SqliteStore`, `JsonlStore` and `PostgresStore`, also by name with `open_store`, serve an agent of
-your own. Any other store takes a reader: a plug-in's public function of `path`, or of `url` for a
+`SqliteStore`, `JsonlStore` and `PostgresStore`, also by name with `open_store`, serve your own
+agent. Any other store takes a reader: a plug-in's public function of `path`, or of `url` for a
 server, that returns a `Store`:
 
     def notes(path: Path) -> Store:

@@ -1,9 +1,9 @@
 """Claude Code's own session log as a store: read while the agent writes it.
 
 A row is a message; the `uuid` of its first line identifies it. Only added lines are read; a
-replaced or shortened file is read anew. An answer grows block by block. The results of a batch come
-one by one and form a row once all are there. Sub-agents' lines (`isSidechain`) and the program's
-own are no rows.
+replaced or shortened file is read from its start. An answer grows block by block. The results of a
+batch come one by one and form a row once all are there. Sub-agents' lines (`isSidechain`) and the
+program's own are not rows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class ClaudeCodeStore:
         self._logs: dict[Path, _Log] = {}
 
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
-        """Every row in order. A line that is no entry is left out, and so is a torn last one."""
+        """Every row in order. A line that is not an entry is left out, and so is a torn last
+        one."""
         if not self._path.is_dir():
             return list(self._rows(self._path, ""))
         files = sorted(self._path.rglob("*.jsonl"))

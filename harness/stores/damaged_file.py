@@ -43,7 +43,7 @@ def open_faulty(
 ) -> tuple[SessionStore, FaultyStore]:
     """The real store behind the seam, and the store as the agent gets it.
 
-    `store` is the real one, `reopened` opens it anew where its file was damaged. Raises what the
+    `store` is the real one; `reopened` opens it again after its file was damaged. Raises what the
     store's library raises when it cannot be opened, and InputError for a store without a shim.
     """
     kind = _kind_of(store)

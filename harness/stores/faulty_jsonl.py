@@ -1,7 +1,7 @@
 """JSON Lines on a failing disk: real bytes, of which fewer arrive, and a sync that may be a lie.
 
-A machine failure leaves what was synced, or, after out-of-order writes, the end of the rest behind
-a hole of zeros.
+A machine failure leaves what was synced, or, after out-of-order writes, the end of the rest after a
+hole of zeros.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FailingDisk(Disk):
         self.synced_bytes = os.path.getsize(path) if os.path.exists(path) else 0
 
     def write(self, descriptor: int, data: bytes) -> None:
-        """Write what is sent, then whatever happens before it counts."""
+        """Write what is sent, then carry out the steps that come before it counts."""
         super().write(descriptor, b"".join(self.steps.sent))
         self.carry_out(self.steps.inside)
 
@@ -46,7 +46,7 @@ class FailingDisk(Disk):
             self.synced_bytes = os.fstat(descriptor).st_size
 
     def carry_out(self, steps: Sequence[Step]) -> None:
-        """Carry out steps that are no bytes. Raises OSError."""
+        """Carry out steps that are not bytes. Raises OSError."""
         for step in steps:
             if isinstance(step, Raise):
                 raise os_error(step.error, self._path)

@@ -44,7 +44,7 @@ class HermesStore:
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
         """Every active row of every session in order. What has not changed since the last time is
         not read again, for the harness looks before every call. Raises InputError for a file that
-        is no database."""
+        is not a database."""
         if not self._path.exists() or not self._path.stat().st_size:
             return []
         with _opened(self._path, live=True) as db:
@@ -56,7 +56,7 @@ class HermesStore:
 
 
 def read_database(path: str | PathLike[str]) -> Recording:
-    """The sessions of a database; raises InputError when it is none of hermes."""
+    """The sessions of a database; raises InputError when it is not a database of hermes."""
     if not is_database(Path(path)):
         raise InputError("cannot be read as a SQLite database", str(path))
     with _opened(Path(path), live=_has_log(Path(path))) as db:

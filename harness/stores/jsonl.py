@@ -146,7 +146,7 @@ class JsonlStore:
             self._note(f"line {self._lines} is out of order: {inbound.id} was answered before it")
 
     def _write(self, *facts: Fact) -> None:
-        """Append facts behind the last whole line, durably, and take them in."""
+        """Append facts after the last whole line, durably, and take them in."""
         data = b"".join(map(encode, facts))
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         try:

@@ -1,9 +1,9 @@
 """A session store in PostgreSQL, for agents that run on more than one machine.
 
 A write first locks its session, so two gateways take turns and rows are numbered in commit order.
-The connection sets `synchronous_commit`, so a method that returns has written. Rows are JSON in
-`text`, because `jsonb` has no U+0000. The next call reopens a broken connection; the call that met
-the break raises, as its commit is uncertain.
+The connection sets `synchronous_commit`: when a method returns, its rows are on disk. Rows are JSON
+in `text`, because `jsonb` has no U+0000. The next call reopens a broken connection; the call that
+met the break raises, as its commit is uncertain.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS session_summaries (
 """
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 _MAKING = "the tables of harness.stores.postgres"
+"""The name of the lock under which the tables are made; `_LOCK` takes sessions by name too."""
 _SQL = statements("session_", mark="%s", as_text="::text")
 _INSERT = f"{_SQL.insert} RETURNING id"
 
@@ -119,7 +120,7 @@ class PostgresStore(SqlStore):
         Raises ValueError for a store without one: its tables may stand among others.
         """
         if not self._schema:
-            raise ValueError("only a store with a schema of its own can be dropped")
+            raise ValueError("only a store with its own schema can be dropped")
         with self._lock:
             name = sql.Identifier(self._schema)
             self._db.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(name))

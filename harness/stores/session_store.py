@@ -19,7 +19,7 @@ from harness.core.values.messages import Message, digest
 class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """A stored message: `id` is its identity in the store, `inbound` the message it keeps.
 
-    The summary that may open a history is no row: its `id` is empty.
+    The summary that may open a history is not a row: its `id` is empty.
     """
 
     id: str

@@ -24,7 +24,7 @@ from harness.stores.sql_store import SqlStore, decode_message, encode, statement
 BUSY_TIMEOUT_MS = 5_000
 
 UNNAMED = ""
-"""In the place of a path: a database that only its connection sees, and that goes with it."""
+"""This path names a database that only its connection sees, and that ends with it."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS rows (

@@ -145,7 +145,8 @@ class MessageLines:
         self._path = Path(path)
 
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
-        """Every row in order. A line that is no message is left out, and so is a torn last one."""
+        """Every row in order. A line that is not a message is left out, and so is a torn last
+        one."""
         return [
             row for prefix, session, file in self._files() for row in _rows(file, prefix, session)
         ]

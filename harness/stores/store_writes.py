@@ -1,8 +1,8 @@
 """The writes of a session store, one by one, and what of them a kill may not lose.
 
 Each write has three moments: `before`; `inside`, when all is said and nothing counts; `after`, when
-it counts and its caller does not know yet. An acknowledged row is owed once, whatever kills the
-agent. These rows stand beside the history, which holds only what a later look found.
+it counts and its caller does not know yet. An acknowledged row is owed once, after a kill of any
+kind. These rows stand beside the history, which holds only what a later look found.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Acknowledge = Callable[[str, tuple[Any, ...], Any], None]
 class WatchedStore:
     """A session store in which `tell(write, moment)` is called at each moment of each write.
 
-    `acknowledged(write, arguments, result)` follows once the write is over. Whatever these raise
-    the writer meets.
+    `acknowledged(write, arguments, result)` follows once the write is over. The writer gets the
+    exceptions that these two raise.
     """
 
     def __init__(self, store: SessionStore, tell: Tell, acknowledged: Acknowledge) -> None:

@@ -60,7 +60,7 @@ def _guard(marker: str) -> subprocess.Popen[bytes]:
 
 
 def _end(marker: str, before: frozenset[int] | None) -> None:
-    for _ in range(_ROUNDS_MAX):
+    for _ in range(_ROUNDS_MAX):  # a process may have started another one before it was ended
         left = {*guardian.marked(marker), *(() if before is None else _orphans(before))}
         if not left:
             return
@@ -68,7 +68,7 @@ def _end(marker: str, before: frozenset[int] | None) -> None:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         for pid in left:
-            with suppress(OSError):
+            with suppress(OSError):  # only our own children can be waited for
                 os.waitpid(pid, 0 if pid in _children() else os.WNOHANG)
 
 

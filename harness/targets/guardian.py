@@ -20,7 +20,7 @@ def marked(marker: str) -> list[int]:
                 with open(f"/proc/{name}/environ", "rb") as file:
                     if wanted in b"\0" + file.read():
                         found.append(int(name))
-            except OSError:
+            except OSError:  # it has ended, or belongs to another user
                 continue
     return found
 
@@ -31,7 +31,7 @@ def main(marker: str) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     while os.read(0, 1):
         pass
-    for _ in range(ROUNDS_MAX):
+    for _ in range(ROUNDS_MAX):  # a process may have started another one before it was ended
         left = marked(marker)
         if not left:
             return

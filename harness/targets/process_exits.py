@@ -122,6 +122,7 @@ class ProcessGuard:
         while any(map(_is_alive, self._children)) and real_monotonic() < end_s:
             real_sleep(0.005)
         for child in self._children:
+            # It has ended, or the target itself has waited for it.
             with suppress(ProcessLookupError, ChildProcessError):
                 if _is_alive(child):
                     _REAL["kill"](child, signal.SIGKILL)

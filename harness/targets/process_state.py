@@ -30,9 +30,12 @@ _SHARED = ("builtins", "json", "random", "socket", "time")
 
 
 class ProcessState:
-    """The state of this process at one moment: folder, umask, environment, signal handlers,
-    `sys.path`, recursion limit, garbage collection, functions of shared modules, the limit of open
-    files, the standard streams and their file descriptors."""
+    """The state of this process at one moment.
+
+    It holds folder, umask, environment, signal handlers, `sys.path`, recursion limit and garbage
+    collection. It also holds functions of shared modules, the limit of open files, and the standard
+    streams with their file descriptors.
+    """
 
     def __init__(self) -> None:
         self.folder = _folder()
@@ -88,6 +91,7 @@ class ProcessState:
     def _restore_handlers(self) -> None:
         for number, handler in self.handlers.items():
             if handler is not None and signal.getsignal(number) != handler:
+                # Python refuses this outside the main thread, and for some signals.
                 with suppress(OSError, ValueError):
                     signal.signal(number, handler)
 

@@ -21,7 +21,7 @@ TEXT_MAX = 2000
 def start_program(
     target: TargetSpec, env: dict[str, str], output: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a process group of its own.
+    """Start a program in its own process group.
 
     Raises InputError when it cannot be started.
     """
@@ -39,7 +39,7 @@ def end_program(child: subprocess.Popen[bytes]) -> None:
     """End a program and its children, if they still run: SIGTERM, then SIGKILL to the group."""
     if child.poll() is None:
         signal_group(child, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        with contextlib.suppress(subprocess.TimeoutExpired):  # SIGKILL follows in any case
             child.wait(GRACE_S)
     signal_group(child, signal.SIGKILL)
     child.wait()

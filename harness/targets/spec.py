@@ -41,6 +41,7 @@ _UNDERSTOOD = (
     "smolagents, tool runners of anthropic, and functions from str to str; docs/adapters.md shows "
     "how to add the next one"
 )
+# Only a `?` before NAME=VALUE pairs at the very end begins options; a command may hold others.
 _OPTIONS = re.compile(r"\?([\w.-]+=[^?&\s]*(?:&[\w.-]+=[^?&\s]*)*)\Z")
 
 
@@ -99,7 +100,8 @@ def of_callable(agent: Callable[..., Any], options: dict[str, Any] | None = None
 
 
 def _python_target(text: str, found: Any, options: dict[str, Any], place: str) -> TargetSpec:
-    """Return a target for an imported object. Raises InputError for an object that is no agent."""
+    """Return a target for an imported object. Raises InputError for an object that is not an
+    agent."""
     adapted = agent_of(found)
     if adapted is not None:
         known = {**adapted.row.options, **options}
@@ -165,7 +167,7 @@ def _check_options(options: dict[str, str | int | bool], text: str) -> None:
 
 
 def _inside_quotes(text: str) -> bool:
-    """Whether a position is inside a quoted word, where `?` starts no option."""
+    """Whether a command ends inside a quoted word, where a following `?` starts no option."""
     try:
         shlex.split(text if text.startswith("process:") else "")
     except ValueError:
@@ -223,7 +225,7 @@ def import_from(folder: str, name: str) -> ModuleType:
 
 def _module(name: str, place: str) -> ModuleType:
     try:
-        with ProcessGuard(restores=False), dummy_keys():  # many a module makes its client at once
+        with ProcessGuard(restores=False), dummy_keys():  # many modules make a client
             return import_from(os.getcwd(), name)
     except (Exception, SystemExit, ProcessExit) as error:
         words = " ".join(str(error).split())

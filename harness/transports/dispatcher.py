@@ -74,7 +74,7 @@ class Dispatcher:
     ) -> Plan:
         """The plan for a request to the model; `headers` have lower-case names.
 
-        What is no endpoint of the run's wire gets a 404, or a 405 for another verb, that names
+        What is not an endpoint of the run's wire gets a 404, or a 405 for another verb, that names
         the endpoints there are; no call is recorded for it.
         """
         session = ""
@@ -104,8 +104,8 @@ class Dispatcher:
     def next_inbound(self, cancels: bool = False) -> Plan:
         """The plan for the agent's question for its next message.
 
-        It may deliver a cancel in any case: without `cancels` the transport passes over that and
-        asks again.
+        It may deliver a cancel in any case: without `cancels` the transport skips that and asks
+        again.
         """
         with self._lock:
             plan = self.transition.next_inbound(self.clock.now_ms(), cancels)
@@ -165,7 +165,7 @@ class Dispatcher:
                 self.under_way += 1
 
     def cancelled_in_turn(self, session: str) -> bool:
-        """As `cancelled`, for one who is told: that is no call of the target."""
+        """As `cancelled`, for one who is told: that is not a call of the target."""
         with self._lock:
             return self.transition.cancelled_in_turn(session, self.clock.now_ms())
 

@@ -71,5 +71,5 @@ def _head_bytes(head: h11.Request) -> int:
 
 
 def told(text: str) -> str:
-    """A text of a stranger, cut and with its unprintable characters escaped."""
+    """A text from outside, cut and with its unprintable characters escaped."""
     return text[:_TOLD_MOST_CHARS].encode("unicode_escape").decode("ascii")

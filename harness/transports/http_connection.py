@@ -30,7 +30,9 @@ _DRAIN_S, _DRAIN_MOST_S = 0.5, 2.0
 REQUEST_S = 60.0
 """Within this time of its first byte a request is whole, and a new connection has a request."""
 _LEAST_S = 0.001
+"""The least time-out of a socket: with 0 it would not wait at all, but raise at once."""
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+"""SO_LINGER, on, with 0 s: `close` then sends RST in place of FIN."""
 BODILESS = frozenset({204, 304})
 
 
@@ -43,7 +45,7 @@ class Hangup(Exception):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A request; header names are in lower case, and the length of the body is none of them.
+    """A request; header names are in lower case, and do not include the length of the body.
 
     `reusable`: the client takes another answer.
     """
@@ -204,7 +206,7 @@ class Connection:
             raise Hangup from None
 
     def pause(self, seconds: float | None) -> None:
-        """Wait so many seconds, without end for None.
+        """Wait this number of seconds, without end for None.
 
         Raises Hangup when the client goes or the server closes.
         """
@@ -223,7 +225,7 @@ class Connection:
     def _has_gone(self) -> bool:
         try:
             return not self._socket.recv(1, socket.MSG_PEEK)
-        except OSError:
+        except OSError:  # the client has reset the connection
             return True
 
     def close(self, *, reset: bool = False) -> None:
@@ -235,7 +237,7 @@ class Connection:
             else:
                 self._socket.shutdown(socket.SHUT_WR)
                 self._drain()
-        except OSError:
+        except OSError:  # the client has closed the connection already
             pass
         self._socket.close()
 

@@ -78,6 +78,7 @@ class Server:
         with self._lock:
             serving = list(self._serving.items())
             for _, sock in serving:
+                # A thread that waits for a request wakes up; one that writes can finish its answer.
                 with contextlib.suppress(OSError):
                     sock.shutdown(socket.SHUT_RD)
         for thread, _ in serving:

@@ -126,7 +126,7 @@ def _target(raw: bytes) -> tuple[str, str]:
 
 @cache
 def library_of(request_type: Hashable) -> ModuleType:
-    """The library that requests of a type are made with; HarnessError when it is none we know."""
+    """The library that requests of a type are made with; HarnessError when we do not know it."""
     assert isinstance(request_type, type)
     for base in request_type.__mro__:
         name = base.__module__.partition(".")[0]
@@ -211,7 +211,7 @@ def _body_class(library: ModuleType) -> Any:
             self._end()
 
         def close(self) -> None:
-            """Some clients read no further than the last event; a kill right behind the bytes that
+            """Some clients read no further than the last event; a kill right after the bytes that
             they have meets them all the same."""
             following = next(self._parts, None)
             if isinstance(following, Kill):

@@ -48,7 +48,7 @@ class InProcessBrief:
     """`harness.core.values.brief.Brief` for a Python target, sync or async.
 
     `own_time` marks the time in which the harness imports an SDK or opens a file for the agent: it
-    is no waiting of the agent's.
+    is not waiting of the agent's.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class InProcessBrief:
                 yield inbound
 
     def _next_inbound(self, cancels: bool) -> Inbound | None:
-        """What comes next; without `cancels` a cancel may come, which is to be passed over."""
+        """What comes next; without `cancels` a cancel may come, which is to be skipped."""
         value = outcome(self._dispatcher, self._dispatcher.next_inbound(cancels), "the inbox")
         return value.inbound if isinstance(value, Delivered) else None
 
@@ -140,7 +140,7 @@ class InProcessBrief:
         status: str | None = None,
     ) -> None:
         """Say something to the user. Raises what a fault makes of the delivery, TypeError for a
-        text that is no string, ValueError for a kind that there is not."""
+        text that is not a string, ValueError for a kind that does not exist."""
         if not isinstance(text, str):
             raise TypeError(f"brief.send: the text is a str, not {type(text).__name__}")
         if kind not in _KINDS:

@@ -24,7 +24,7 @@ RUNS = "/r/"
 
 
 class Urls(msgspec.Struct, frozen=True):
-    """Where the seams are. An SDK for OpenAI takes `model` with `/v1` behind it."""
+    """Where the seams are. An SDK for OpenAI takes `model` with `/v1` after it."""
 
     model: str
     inbox: str
@@ -101,10 +101,10 @@ class Loopbacks:
     def add(self, name: str, transition: Transition, clock: Clock) -> Urls:
         """Serve a run below `/r/NAME`, where a name is one segment of a path.
 
-        Raises InputError for a name that is taken, or is no segment.
+        Raises InputError for a name that is taken, or is not a segment.
         """
         if not name or "/" in name or name in self._runs:
-            raise InputError("a run on a shared server needs a name of its own, without a /", name)
+            raise InputError("a run on a shared server needs its own name, without a /", name)
         self._runs[name] = Endpoints(Dispatcher(transition, clock))
         return urls_below(f"{self._base}{RUNS}{name}")
 

@@ -35,7 +35,7 @@ def mounted(dispatcher: Dispatcher, urls: Sequence[str]) -> Iterator[None]:
     """Every request below one of `urls`, of any client of httpx2 or httpx, reaches the dispatcher.
 
     Everything else goes where it went before. An SDK finds a dummy key where the environment has
-    none. Raises InputError for what is no URL, or without the package respx; HarnessError when a
+    none. Raises InputError for what is not a URL, or without the package respx; HarnessError when a
     canary is not intercepted.
     """
     respx = _respx()

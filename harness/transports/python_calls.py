@@ -51,7 +51,10 @@ def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool
 
 
 def handed_over(value: ToolAnswer, input: Json, held: list[Json]) -> Any:
-    """What a tool returns that shares memory with its agent; what it may change goes to `held`."""
+    """The value that a tool returns. Values that the tool changes later are put into `held`.
+
+    The tool and its agent share memory here, so such a change reaches the agent's history.
+    """
     match value.how:
         case "input_changed" if isinstance(input, dict):
             held.append(input)
@@ -77,7 +80,7 @@ def _endless(content: Json) -> Iterator[Json]:
 
 
 def change(held: list[Json], calls: int) -> None:
-    """What a tool makes, at each further call, of the inputs and answers that it still holds."""
+    """Change the inputs and answers that a tool still holds, as it does at each further call."""
     for thing in held:
         thing.clear()
         if isinstance(thing, dict):
@@ -119,11 +122,11 @@ class ScriptedInterrupt(KeyboardInterrupt):
 
 
 class ScriptedBaseException(BaseException):
-    """A tool that is scripted to raise what is no `Exception`."""
+    """A tool that is scripted to raise what is not an `Exception`."""
 
 
 class OddError(Exception):
-    """A tool's own class of error, of which not even the text can be had."""
+    """A tool's own class of error, whose `str` fails too."""
 
     def __str__(self) -> str:
         """Raises, like the first mistake in a seldom used class."""

@@ -55,7 +55,8 @@ class RecordingProxy:
     """Serves one recording between `start` and `close`; a context manager does both.
 
     After `calls_max` requests it asks upstream no more: a loop costs money here. `refused` counts
-    the requests of strangers, and `tell` is told of the first ones. `token` stands in `url`.
+    the requests of other programs, and `tell` is called for the first ones. `token` stands in
+    `url`.
     """
 
     url: str

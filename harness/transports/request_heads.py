@@ -28,6 +28,7 @@ _REQUEST = re.compile(rb"([A-Z]+) (/[!-~]*) HTTP/1\.1")
 _HEADER = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([!-~](?:[ -~]*[!-~])?)")
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]+)(?=\r\n)", re.IGNORECASE)
 _LENGTH_MOST_DIGITS = 11
+"""A longer number exceeds the bound of every body, so it is not converted."""
 _NOT_PLAIN = frozenset({"transfer-encoding", "expect", "upgrade"})
 _KEEP_ALIVE = "keep-alive"
 

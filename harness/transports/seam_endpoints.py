@@ -73,7 +73,7 @@ class Endpoints:
         self._inbox = Inbox(dispatcher)
 
     def plan(self, request: Request, pause: Callable[[float], None]) -> Plan:
-        """The plan for a request; `pause` waits so many seconds on its connection."""
+        """The plan for a request; `pause` waits a number of seconds on its connection."""
         if "/harness/" not in request.path:
             timeout_ms = _timeout_ms(request.headers.get("x-stainless-read-timeout", ""))
             return self.dispatcher.model(
@@ -166,7 +166,7 @@ class Inbox:
     def plan(self, pause: Callable[[float], None], cancels: bool = False) -> Plan:
         """The next message, or 202 when the client has waited long enough.
 
-        With `cancels` the next cancel or disconnect too; else it passes over those between turns.
+        With `cancels` the next cancel or disconnect too; else it skips those between turns.
         """
         with self._lock:
             while True:
@@ -236,7 +236,7 @@ def error_answer(status: int, text: str, **headers: str) -> Plan:
 
 
 def error_bytes(status: int, text: str, **headers: str) -> bytes:
-    """`error_answer` as bytes, behind which the connection ends."""
+    """`error_answer` as bytes, after which the connection ends."""
     known = at_once(error_answer(status, text, **headers))
     assert known is not None
     return whole_answer(*known, reusable=False)

@@ -27,15 +27,15 @@ DUMMY_KEYS = frozenset({API_KEY, DUMMY_KEY})
 CONNECT_S, READ_S = 30.0, 600.0
 
 _A_CONNECTION_EACH = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
-"""A provider may close a connection that it has answered on at the moment of the next request,
-which is then lost, and which only the agent may send again (RFC 9110, 9.2.2)."""
+"""A provider may close an idle connection at the moment of the next request. That request is lost,
+and only the agent may send it again (RFC 9110, 9.2.2)."""
 
 _HOP = frozenset((
     "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
     "proxy-authenticate", "proxy-authorization", "proxy-connection",
     "accept-encoding", "content-length", "expect", "host",
 ))  # fmt: skip
-"""Headers of one connection, and those that are written anew for the next one."""
+"""Headers of one connection, and headers that are rewritten for the next one."""
 
 _FRAME = _HOP | {"content-encoding"}
 
@@ -56,7 +56,7 @@ def provider_access(
 ) -> dict[str, ProviderAccess]:
     """The APIs that an environment names by the variables of their SDKs, by the SDK's package.
 
-    `upstream` stands for all of them. Raises InputError for what is no URL.
+    `upstream` stands for all of them. Raises InputError for what is not a URL.
     """
     found = {}
     for record in records():

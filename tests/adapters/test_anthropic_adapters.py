@@ -1,4 +1,4 @@
-"""Adapters without a framework of their own: the SDK's tool runner, and functions of a text."""
+"""Adapters without their own framework: the SDK's tool runner, and functions of a text."""
 
 from __future__ import annotations
 

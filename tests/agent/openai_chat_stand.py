@@ -12,7 +12,7 @@ from harness.agent.models.failures import ModelFailure
 from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.models.openai_chat_model import OpenAIChatModel
 from harness.core.values.messages import ToolSpec, user
-from tests.http_library import http
+from tests.http_library import openai_http as http
 
 ASK = Query((user("hi"),), (ToolSpec("read", "Reads."),))
 

@@ -18,7 +18,7 @@ from harness.core.values.messages import Text, Thinking, ToolSpec, ToolUse, user
 from harness.core.values.plans import Reply
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import InProcessBrief
-from tests.http_library import http
+from tests.http_library import openai_http as http
 from tests.providers.openai_responses.agents import transition
 
 QUERY = Query((user("go"),), (ToolSpec("look", "Looks"),))

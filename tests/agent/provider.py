@@ -59,7 +59,7 @@ class Provider:
 
     @property
     def mains(self) -> list[Wire]:
-        """The requests that are no compaction."""
+        """The requests that are not compactions."""
         pairs = zip(self.requests, self.purposes, strict=True)
         return [request for request, purpose in pairs if purpose == "main"]
 
@@ -88,7 +88,7 @@ def violations(body: Wire) -> Iterator[str]:
         for block in blocks:
             if block["type"] == "tool_use":
                 if block["id"] in ids or not isinstance(block["input"], dict):
-                    yield f"id {block['id']} is used twice, or its input is no object"
+                    yield f"id {block['id']} is used twice, or its input is not an object"
                 ids.add(block["id"])
     if messages and any(b["type"] == "tool_use" for b in messages[-1]["content"]):
         yield "ends with a call"

@@ -20,7 +20,7 @@ QUERY = Query((user("go"),))
 
 
 class Dear:
-    """A model whose answers cost so many tokens each."""
+    """A model whose answers cost a given number of tokens each."""
 
     def __init__(self, *costs: int) -> None:
         self.costs = list(costs)

@@ -37,7 +37,7 @@ def interaction(
     status: int = 200,
     headers: dict[str, list[str]] | None = None,
 ) -> dict[str, Any]:
-    """An interaction; a request or answer that is no text or bytes is written as JSON."""
+    """An interaction; a request or answer that is not text or bytes is written as JSON."""
     return {
         "request": {
             "method": "POST",

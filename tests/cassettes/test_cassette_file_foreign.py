@@ -65,7 +65,7 @@ def test_cassetters_own_words() -> None:
 def test_binary_that_is_no_hexadecimal_text_is_named() -> None:
     with pytest.raises(InputError) as refused:
         read_foreign(CASSETTER.replace("00ff10", "00fg").encode())
-    assert refused.value.what == "response: binary is no hexadecimal text"
+    assert refused.value.what == "response: binary is not hexadecimal text"
     assert refused.value.place == "line 4: interaction 1"
 
 

@@ -1,4 +1,5 @@
-"""Real cassettes, where they are at hand: each is played byte for byte, and converted without loss.
+"""Real cassettes, where they are available: each is played byte for byte, and converted without
+loss.
 
 The corpus is not part of the project. `LOOP_HARNESS_CORPUS` names its folder; without it the
 folder `shared/corpus` beside the project is looked for. The fast tier takes one file of each

@@ -1,4 +1,4 @@
-"""Real recordings, where they are at hand: redaction changes no body that holds no secret.
+"""Real recordings, where they are available: redaction changes no body that holds no secret.
 
 What the corpus does hold, by the text before it: signatures of Azure's URLs, cookies of a content
 network, and the password of a puzzle. See `test_corpus` for where the corpus is.

@@ -1,7 +1,7 @@
 """Real cassettes through the installed SDKs: each recorded answer is parsed by its provider's own.
 
 What an SDK does not take is counted by the reason: a few streams that end in a provider's error,
-and answers of gateways that are none. See `test_corpus` for where the corpus is.
+and answers of gateways that are not answers of a model. See `test_corpus` for where the corpus is.
 """
 
 from __future__ import annotations

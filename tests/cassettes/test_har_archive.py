@@ -136,10 +136,10 @@ def test_what_is_passed_over_is_told_once_a_reason(tmp_path: Path) -> None:
     others = [har_entry({}, {"text": ""}, url=f"https://h/{n}", method="GET") for n in range(7)]
     path.write_bytes(documents.har([*others, ODD["blocked"][0]]))
     assert archive_notes(path) == [
-        "passed over, no LLM traffic: entries 1, 2, 3, 4, 5 and 2 more",
-        "passed over, response: no answer came, the response has no status: entry 8",
+        "skipped, no LLM traffic: entries 1, 2, 3, 4, 5 and 2 more",
+        "skipped, response: no answer came, the response has no status: entry 8",
     ]
-    with pytest.raises(NoCalls, match="is a call to a model; passed over, no LLM traffic"):
+    with pytest.raises(NoCalls, match="is a call to a model; skipped, no LLM traffic"):
         cassette_script(path, "anthropic")
 
 
@@ -149,7 +149,7 @@ def test_a_har_is_a_cassette_and_a_torn_one_is_told_with_its_line(tmp_path: Path
     assert not is_cassette(b'{"log": {"level": 3}}')
     path = tmp_path / "a.har"
     path.write_bytes(data[:-9])
-    with pytest.raises(InputError, match=r"a\.har: line 1: no JSON"):
+    with pytest.raises(InputError, match=r"a\.har: line 1: not JSON"):
         load_cassette(path)
 
 
@@ -161,9 +161,7 @@ def test_a_har_is_converted_without_its_secrets(tmp_path: Path) -> None:
     source, target = tmp_path / "a.har", tmp_path / "a.yaml"
     source.write_bytes(documents.har([entry, ODD["blocked"][0]]))
     done = convert(source, target)
-    assert done.notes == [
-        "passed over, response: no answer came, the response has no status: entry 2"
-    ]
+    assert done.notes == ["skipped, response: no answer came, the response has no status: entry 2"]
     assert "REDACTED" in target.read_text()
     assert "aB3dE5fG7h" not in target.read_text()
 

@@ -1,4 +1,4 @@
-"""Tables as files: what a row is, and the errors for a line that is none."""
+"""Tables as files: what a row is, and the errors for a line that is not a row."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def result(call: Any, text: str, failed: bool = False) -> dict[str, Any]:
 
 
 def structured(*, forgets: bool = False) -> Agent:
-    """Its turns end by a tool of its own whose input is the answer."""
+    """Its turns end by its own tool whose input is the answer."""
 
     def agent(brief: Any) -> None:
         chat = Chat(brief, FINAL)

@@ -147,7 +147,7 @@ def test_declarations_are_told_in_words() -> None:
     told = declarations()
     assert told.keys() == own_checks().keys()
     assert told["outbound_once"] == (
-        "Needs the seams inbox, outbox.",
+        "Needs these seams: inbox, outbox.",
         "Asked of runs, not of recordings.",
         "Excused (missing): a message without text; a message that was answered before; "
         "a cancel of the turn; a kill of the agent in the turn; "

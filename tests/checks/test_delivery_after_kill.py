@@ -1,4 +1,4 @@
-"""A reply may go out a second time after a kill, but not without a word."""
+"""A reply may go out a second time after a kill, but not silently."""
 
 from __future__ import annotations
 

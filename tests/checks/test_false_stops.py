@@ -25,7 +25,7 @@ def test_a_polling_turn_that_is_refused_is_stopped_falsely() -> None:
 
 
 def test_who_never_looks_at_the_tools_of_the_scenario_refuses_none() -> None:
-    """It runs a tool of its own that has the same name; the story shows no more of it."""
+    """It runs its own tool that has the same name; the story shows no more of it."""
     story = Story().turn("go").reply(use("poll")).refuse("50 %").reply("done").final()
     assert codes(no_false_stop(story.end())) == ["no_false_stop.refused"]
     story = Story().turn("go").reply(use("poll")).refuse("50 %").reply("done").final()

@@ -1,4 +1,4 @@
-"""What one session says stays in it, and what looks like a leak and is none."""
+"""What one session says stays in it, and what only looks like a leak."""
 
 from __future__ import annotations
 

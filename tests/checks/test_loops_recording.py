@@ -44,7 +44,7 @@ def test_in_a_recording_each_tool_that_fails_alike_is_named() -> None:
 
 
 def _in_turn(count: int, every: int = 99) -> Story:
-    """A recording of two calls in turn, whose results change after so many."""
+    """A recording of two calls in turn, whose results change after a given number of."""
     story = Story(world="recording").turn("go")
     for number in range(count):
         loop(story, ("write", "list")[number % 2], 1, content=f"{number // every} done")

@@ -30,7 +30,7 @@ SHAPES: list[dict[str, Any]] = [
 
 
 def refused(story: Story, tokens: int, shape: dict[str, Any]) -> Story:
-    """A request of so many tokens, answered in this shape."""
+    """A request of a given number of tokens, answered in this shape."""
     return story.reply("half", messages=[user(f"{tokens}")], tokens=tokens, **shape)
 
 

@@ -1,4 +1,4 @@
-"""Calls of recordings: ids that a format has not got, and inputs that are no object."""
+"""Calls of recordings: ids that a format has not got, and inputs that are not an object."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_empty_ids_are_one_finding_of_a_recording(ids: tuple[str, ...], exchange
 def test_an_input_that_is_no_object_is_found(value: Json) -> None:
     (finding,) = judged(ToolUse("a", "read", value)).findings
     assert finding.code == "args_complete.no_object"
-    assert "the input of read is no object: " in finding.message
+    assert "the input of read is not an object: " in finding.message
 
 
 @pytest.mark.parametrize("value", [None, "", {}, {"n": 1}, "*** Begin Patch"])

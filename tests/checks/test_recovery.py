@@ -20,7 +20,7 @@ PAY = ToolUse("t1", "write", {"path": "17"})
 
 
 def _killed(times: int) -> FailingWorld:
-    """A turn in which the agent asks the model, and is killed, so many times."""
+    """A turn in which the agent asks the model, and is killed, a given number of times."""
     world = FailingWorld()
     world.turn("Count the stars.")
     for _ in range(times):

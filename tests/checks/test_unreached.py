@@ -1,4 +1,4 @@
-"""An open script: what an agent did not reach is no finding if it told its user how it ended."""
+"""An open script: what an agent did not reach is not a finding if it told its user how it ended."""
 
 from __future__ import annotations
 

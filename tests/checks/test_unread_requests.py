@@ -33,7 +33,7 @@ CHECKS = (
 
 
 def judged(history: History) -> set[str]:
-    """What the checks say of a request's words, but for what a case excuses."""
+    """What the checks say of a request's words, except what a case excuses."""
     found = [finding for check in CHECKS for finding in check(history)]
     plain = [f for f in found if hasattr(f, "code")]
     cases = [f for case in found if hasattr(case, "findings") for f in case.findings]

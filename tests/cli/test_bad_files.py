@@ -89,7 +89,7 @@ def test_the_configuration_is_a_regular_file(
     in_process: Command, talks: Path, make: Callable[[Path], None]
 ) -> None:
     make(talks / "harness.toml")
-    if make is not _circle:  # a link to itself is no file at all
+    if make is not _circle:  # a link to itself is not a file at all
         _is_refused(in_process("list", "scenarios"))
 
 

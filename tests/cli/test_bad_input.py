@@ -49,11 +49,11 @@ def _run(path: Path) -> object:
 VERBS: dict[str, Callable[[Path], object]] = {"judge": _judge, "convert": _convert, "run": _run}
 
 BAD: dict[str, tuple[bytes, str]] = {
-    "torn": (WHOLE.removesuffix(b"version: 1\n") + b'- request: {body: "', "no YAML"),
+    "torn": (WHOLE.removesuffix(b"version: 1\n") + b'- request: {body: "', "not YAML"),
     "binary": (b"interactions:\n\0\1\2", "binary|not UTF-8|UTF-8|not YAML"),
     "UTF-16 and none": (b"\xff\xfea\0b\0c", "begins as UTF-16|UTF-8"),
     "unknown": (b"tapes:\n- ask: x\n", "not recognised|has a list|unknown"),
-    "two formats": (WHOLE + b'\n{"kind":"cassette"}\n', "no YAML"),
+    "two formats": (WHOLE + b'\n{"kind":"cassette"}\n', "not YAML"),
     "aliases": (BOMB, "aliases make it grow beyond all measure"),
     "an anchor that is not there": (b"interactions: [*x]\nversion: 1\n", "no anchor &x"),
     "deep": (b"interactions: " + b"[" * 5000 + b"]" * 5000, "nests more than 200 levels deep"),
@@ -83,7 +83,7 @@ def test_another_encoding_is_named_with_its_line(verb: str, tmp_path: Path) -> N
     text = yaml.dump(yaml.safe_load(WHOLE), allow_unicode=True).replace("hello", "grüß")
     path = tmp_path / "bad.yaml"
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(InputError, match=r"line \d+: no UTF-8: save the file in that encoding"):
+    with pytest.raises(InputError, match=r"line \d+: not UTF-8: save the file in that encoding"):
         VERBS[verb](path)
 
 

@@ -44,7 +44,10 @@ BAD = {
     ),
     "no file named": (("--update-baseline",), "--update-baseline: name the file: --baseline FILE"),
     "damaged": (("--baseline", "file"), "file:1: not a baseline of this version"),
-    "damaged, to be updated": (("--baseline", "file", "--update-baseline"), "file:1: no baseline"),
+    "damaged, to be updated": (
+        ("--baseline", "file", "--update-baseline"),
+        "file:1: not a baseline",
+    ),
     "a folder": (("--baseline", "folder"), "folder"),
     "not to be written": (("--baseline", "file/b", "--update-baseline"), "file/b: cannot be"),
 }

@@ -89,7 +89,9 @@ def test_a_scenario_is_explained_by_its_story(in_process: Command) -> None:
 def test_a_wrong_name_is_one_line(words: tuple[str, ...], in_process: Command) -> None:
     done = in_process(*words)
     assert done.status == 2
-    assert done.err.startswith("error: @lops: nothing of this name comes along; did you mean")
+    assert done.err.startswith(
+        "error: @lops: the package contains nothing of this name; did you mean"
+    )
     assert done.err.count("\n") == 1
 
 

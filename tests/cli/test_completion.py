@@ -64,7 +64,7 @@ def test_profiles_and_targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert completed("run", "--target", "re") == {"reference"}
     assert {"naive", "codex", "http://"} <= completed("run", "--target", "")
     (tmp_path / "harness.toml").write_text("[profiles")
-    assert completed("run", "--profile", "mi") == set(), "a broken file is no traceback"
+    assert completed("run", "--profile", "mi") == set(), "a broken file is not a traceback"
 
 
 @pytest.mark.real

@@ -35,7 +35,7 @@ session = false
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in a folder of its own, in this process."""
+    """Run a command in its own folder, in this process."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("HARNESS_PROFILE", raising=False)
 
@@ -117,7 +117,7 @@ def test_the_catalogue_is_what_a_command_plays_that_names_nothing(run: Run, tmp_
         ("sed = 3\n", ":1: key `sed`: unknown; did you mean 'seed'?"),
         ('seed = "3"\n', ":1: key `seed`: expected `int"),
         ("seed = -1\n", ":1: key `seed`: expected `int` >= 0"),
-        ("seed = 1\nseed = 2\n", ":2: no TOML: Cannot overwrite a value"),
+        ("seed = 1\nseed = 2\n", ":2: not TOML: Cannot overwrite a value"),
         ('plugins = "mine"\n', ":1: key `plugins`: expected `array`, got `str`"),
         ('\nplugins = ["no_such_module"]\n', ":2: plug-in 'no_such_module': cannot be imported"),
         ('plugins = ["mine.py"]\n', ":1: plug-in 'mine.py': a module is named, as in"),
@@ -129,10 +129,13 @@ def test_the_catalogue_is_what_a_command_plays_that_names_nothing(run: Run, tmp_
         ("[profiles]\nmine = 3\n", ":2: expected `object`, got `int`"),
         ("[profiles.mine]\nkep = true\n", ":2: key `kep`: unknown; did you mean 'keep'?"),
         ('[profiles.mine]\nwires = ["gemni"]\n', ":2: key `wires`: there is no wire 'gemni'; "),
-        ('[profiles.mine]\nstream = "no"\n', ":2: key `stream`: 'no' is none of always"),
+        ('[profiles.mine]\nstream = "no"\n', ":2: key `stream`: 'no' is not one of always"),
         ("[profiles.mine.capabilities]\nstor = true\n", ":2: key `stor`: unknown; did you mean"),
-        ('[profiles.mine.purposes]\n"(" = "main"\n', ":2: key `purposes`: '(' is no regular"),
-        ('[profiles.mine.purposes]\n"a" = "mian"\n', ":1: key `purposes`: 'mian' is none of main"),
+        ('[profiles.mine.purposes]\n"(" = "main"\n', ":2: key `purposes`: '(' is not a regular"),
+        (
+            '[profiles.mine.purposes]\n"a" = "mian"\n',
+            ":1: key `purposes`: 'mian' is not one of main",
+        ),
         (
             'profile = "mine"\n[profiles.mine.checks.bakoff]\ncap_s = 3\n',
             ":2: key `checks`: there is no check 'bakoff'; did you mean 'backoff'?",
@@ -149,14 +152,14 @@ def test_the_catalogue_is_what_a_command_plays_that_names_nothing(run: Run, tmp_
         ("[profiles.mine]\ngives_up_after = 0\n", ":2: key `gives_up_after`: expected `int` >= 1"),
         ("target = 3\n", ":1: key `target`: expected `str`, got `int`"),
         ('catalogue = "scenarios"\n', ":1: key `catalogue`: expected `array`, got `str`"),
-        ('fail-on = "defekt"\n', ":1: key `fail-on`: 'defekt' is none of defect, "),
+        ('fail-on = "defekt"\n', ":1: key `fail-on`: 'defekt' is not one of defect, "),
         ('fail_on = "defect"\n', ":1: key `fail_on`: unknown; did you mean 'fail-on'?"),
         ("limits = 30\n", ":1: key `limits`: expected `object`, got `int`"),
         ("[limits]\nreal = 30\n", ":2: key `real`: unknown; did you mean 'real_s'?"),
         ("[limits]\nmemory_mb = 0.5\n", ":2: key `memory_mb`: expected `int"),
         ('files-from = "cassettes"\n', ":1: key `files-from`: expected `array`, got `str`"),
-        ("seed = \n", ":1: no TOML: "),
-        ("seed = 3\n[limits\n", ":2: no TOML: "),
+        ("seed = \n", ":1: not TOML: "),
+        ("seed = 3\n[limits\n", ":2: not TOML: "),
     ],
 )
 def test_a_mistake_is_one_clear_line(run: Run, tmp_path: Path, text: str, told: str) -> None:

@@ -1,4 +1,4 @@
-"""`harness copy` puts what comes along into the user's folder, whole, and replaces nothing."""
+"""`harness copy` puts parts of the package into the user's folder, whole, and replaces nothing."""
 
 from __future__ import annotations
 

@@ -34,6 +34,6 @@ def test_a_byte_fault_on_a_plain_call_is_an_error_before_the_first_run(
     assert (done.returncode, done.stdout) == (2, "")
     seam = on.partition(":")[0]
     assert f"fault transport.latency: on {on!r}: a Python target's {seam} is a plain" in done.stderr
-    assert hint in done.stderr.partition("of values there are ")[2]
+    assert hint in done.stderr.partition("use a fault on values: ")[2]
     assert "zz-last: faults[0]" in done.stderr
     assert not (folder / ".harness").exists()

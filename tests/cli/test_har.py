@@ -47,7 +47,7 @@ def test_an_archive_is_a_run_and_its_other_entries_are_told(
     path = _archive(tmp_path)
     ((named, run),) = plan([path])
     assert (named, run.name, run.wire) == (str(path), "agent", "anthropic")
-    assert capsys.readouterr().err == f"{path}: passed over, no LLM traffic: entry 1\n"
+    assert capsys.readouterr().err == f"{path}: skipped, no LLM traffic: entry 1\n"
 
 
 def test_an_archive_without_a_call_is_passed_over_in_a_folder(
@@ -66,7 +66,7 @@ def test_an_archive_is_played_behind_a_url(tmp_path: Path) -> None:
     path = _archive(tmp_path)
     body = json.dumps({**ASKED, "system": f"key {KEY}"}).encode()
     with (
-        pytest.warns(UserWarning, match="passed over, no LLM traffic: entry 1"),
+        pytest.warns(UserWarning, match="skipped, no LLM traffic: entry 1"),
         playing(path) as url,
     ):
         answer = http.post(f"{url}/v1/messages", content=body)

@@ -1,4 +1,4 @@
-"""No text of strangers reaches the terminal raw, by any verb: not as control, not as direction."""
+"""No text from outside reaches the terminal raw, by any verb: not as control, not as direction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OBEYED = "".join(
                         (0x2028, 0x202E), (0x2066, 0x2069))
     for code in range(first, last + 1)
 )  # fmt: skip
-"""Every character that a terminal obeys, but for the line feed."""
+"""Every character that a terminal obeys, except the line feed."""
 
 RAW = re.compile(f"[{re.escape(OBEYED)}]")
 

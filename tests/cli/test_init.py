@@ -49,9 +49,9 @@ def written(folder: Path) -> dict[str, str]:
 
 BAD: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
     "a broken pyproject.toml": (
-        {"pyproject.toml": "[project\nx = 1\n"}, (), "pyproject.toml:1: no TOML",
+        {"pyproject.toml": "[project\nx = 1\n"}, (), "pyproject.toml:1: not TOML",
     ),
-    "a broken harness.toml": ({"harness.toml": "seed =\n"}, (), "harness.toml:1: no TOML"),
+    "a broken harness.toml": ({"harness.toml": "seed =\n"}, (), "harness.toml:1: not TOML"),
     "two configurations": (
         {"harness.toml": "seed = 1\n", "pyproject.toml": "[tool.harness]\nseed = 1\n"}, (),
         "pyproject.toml has [tool.harness] too",
@@ -127,7 +127,7 @@ TRIALS: dict[str, tuple[str, str]] = {
         "ValueError: no key at bot.py:3",
     ),
     "lacks a package": ("import nosuchpackage\n", "'nosuchpackage' at bot.py:1; install what it"),
-    "is no Python": ("def (\n", "SyntaxError: invalid syntax (bot.py, line 1) at bot.py:1"),
+    "is not Python": ("def (\n", "SyntaxError: invalid syntax (bot.py, line 1) at bot.py:1"),
     "exits": ("import sys\n\nsys.exit(3)\n", "SystemExit: 3 at bot.py:3"),
     "ends its process": ("import ctypes\n\nctypes.CDLL(None)._exit(7)\n", "with status 7"),
     "hangs": ("import time\n\ntime.sleep(99)\n", "takes more than 1 s at bot.py:3"),

@@ -16,7 +16,7 @@ from tests.cli.test_judge_and_show import CLAUDE_CODE
 
 @pytest.fixture
 def logs(folder: Path) -> Path:
-    """Forty good files, and some that are none."""
+    """Forty good files, and some bad ones."""
     logs = folder / "logs"
     logs.mkdir()
     for n in range(40):

@@ -30,7 +30,7 @@ def lines(calls: int) -> str:
 
 @pytest.fixture
 def logs(folder: Path) -> Path:
-    """A folder with a session that loops, one that does not, and a file that is none."""
+    """A folder with a session that loops, one that does not, and a file that is not a recording."""
     made = folder / "logs"
     made.mkdir()
     (made / "loop.jsonl").write_text(lines(9), "utf-8")

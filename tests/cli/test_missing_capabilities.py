@@ -160,7 +160,7 @@ def test_a_key_of_needs(in_process: Command, lacking: Path) -> None:
     file.write_text("name: greets\nneeds: [sub_agent]\ninbox: Hello\nscript: [{say: Hi}]\n")
     done = in_process("list", "scenarios", str(file))
     assert done.status == 2
-    assert "greets.yaml:2: key `needs`: 'sub_agent' is none of sub_agents, " in done.err
+    assert "greets.yaml:2: key `needs`: 'sub_agent' is not one of sub_agents, " in done.err
 
 
 TWO_WIRES = 'name: wires\nwire: [anthropic, openai-chat]\ninbox: Hello\nscript: [{say: "Hi."}]\n'

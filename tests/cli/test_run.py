@@ -73,7 +73,7 @@ def test_two_files_with_one_name_are_an_error(harness: Harness, folder: Path) ->
     (folder / "more/greeting.yaml").write_text(text, "utf-8")
     done = harness("run", "scenarios", "more", "--target", "agents:good")
     assert done.returncode == 2
-    assert "more/greeting.yaml: the run 'greeting' stands in scenarios/greeting.yaml" in done.stderr
+    assert "more/greeting.yaml: the run 'greeting' is in scenarios/greeting.yaml too" in done.stderr
 
 
 def test_without_a_folder_of_scenarios(harness: Harness, folder: Path) -> None:

@@ -1,4 +1,5 @@
-"""`run` stops after so many failures, says as much as it was asked to, and keeps sessions."""
+"""`run` stops after a given number of failures, says as much as it was asked to, and keeps
+sessions."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_ctrl_c_keeps_the_smallest_so_far(harness: Harness, talks: Path) -> None
     words = shrink_words("--keep", "target", "--out", "small", target="ends:interrupting")
     done = harness(*words, PYTHONPATH=str(Path(__file__).parents[2]))
     assert done.returncode == 130, done.stderr
-    assert "interrupted: this is the smallest so far" in done.stdout
+    assert "interrupted: the smallest scenario so far" in done.stdout
     small = loaded(talks / "small/chat-crashed.yaml")
     assert any("Oslo" in item.text for item in small.inbox)
 
@@ -69,7 +69,7 @@ def test_an_agent_that_does_not_do_the_same_twice_is_said(harness: Harness, talk
     words = shrink_words("--keep", "target.crashed", "--only", "chat", target="ends:fickle")
     done = harness(*words, PYTHONPATH=str(Path(__file__).parents[2]))
     assert done.returncode == 3, done.stderr
-    assert "the agent does not do the same each time" in done.stdout
+    assert "the agent behaves differently each time" in done.stdout
 
 
 @pytest.mark.real

@@ -85,7 +85,7 @@ def test_schema_of_another_file_is_refused(capsys: pytest.CaptureFixture[str]) -
         main(["schema", "scenarios"])
     assert ended.value.code == 2
     said = capsys.readouterr().err
-    assert "no file of this kind has a schema; did you mean 'scenario'?" in said
+    assert "scenarios: no schema for this kind of file; did you mean 'scenario'?" in said
 
 
 def test_schema_has_every_key_of_a_file() -> None:

@@ -2,7 +2,7 @@
 
 Each row is a line as it ends; the table comes last. With `--write` the results are kept and become
 the page. Exit status 1 means that a row failed. A row whose Python is not on this machine is told,
-and keeps its last result.
+and keeps its last result, or the reason why there is none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 
 from tests.compat.environments import data, install
 from tests.compat.playing import play
-from tests.compat.results import PAGE, Result, page, read, table, write
+from tests.compat.results import PAGE, Result, page, read, table, with_result, write
 
 
 def main() -> int:
@@ -28,6 +28,8 @@ def main() -> int:
                 passed.append(results[name].is_good)
         except FileNotFoundError as error:
             print(f"{name:16} not played: {error}", file=sys.stderr, flush=True)
+            if asked.write:
+                _keep(Result(name, reason=str(error)))
         except subprocess.CalledProcessError as error:
             print(f"{name:16} not installed: {error}", file=sys.stderr, flush=True)
             passed.append(False)
@@ -40,10 +42,14 @@ def _played(name: str, is_kept: bool) -> Result:
     found = play(name)
     print(found.line, flush=True)
     if is_kept:
-        results = {**read(), name: found}
-        write(results)
-        PAGE.write_text(page(results), encoding="utf-8")
+        _keep(found)
     return found
+
+
+def _keep(found: Result) -> None:
+    results = with_result(read(), found)
+    write(results)
+    PAGE.write_text(page(results), encoding="utf-8")
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,4 +1,4 @@
-"""The rows of the data file, each in an environment of its own below `.venv-compat/`."""
+"""The rows of the data file, each in its own environment below `.venv-compat/`."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def install(name: str) -> None:
         return
     python = interpreter(row.python)
     if python is None:
-        raise FileNotFoundError(f"no python{row.python} with venv on the path or in pyenv")
+        raise FileNotFoundError(f"this machine has no Python {row.python} with venv")
     _call(python, "-m", "venv", "--clear", str(ENVIRONMENTS / name))
     _install_packages(name, row)
     mark.write_text(wanted, encoding="utf-8")
@@ -99,7 +99,7 @@ def _constraints(row: Row) -> str:
 
 
 def _wanted(row: Row) -> str:
-    """What an environment holds; another text means that it is made anew."""
+    """What an environment holds; when this text changes, the environment is made again."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     asked = (project["dependencies"], project["optional-dependencies"]["dev"])
     return f"{row}\n{asked}\n{_constraints(row)}"

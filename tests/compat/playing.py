@@ -37,16 +37,20 @@ def _tests(name: str, played: PlayedSet) -> dict[str, int]:
         done = _run(name, *asked, f"--junitxml={report}", *played.tests)
         if done.returncode:
             print("\n".join(done.stdout.splitlines()[-40:]))
-        if not report.exists():
-            return {"tests_passed": 0, "tests_failed": 1}
-        return _counts(ElementTree.parse(report).getroot())
+        counted = counts(report.read_text(encoding="utf-8")) if report.exists() else (0, 0)
+    return told(*counted, is_whole=not done.returncode)
 
 
-def _counts(report: ElementTree.Element) -> dict[str, int]:
-    (suite,) = report.iter("testsuite")
+def counts(report: str) -> tuple[int, int]:
+    """How many tests of a JUnit report passed and failed."""
+    (suite,) = ElementTree.fromstring(report).iter("testsuite")
     failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
-    passed = int(suite.get("tests", 0)) - failed - int(suite.get("skipped", 0))
-    return {"tests_passed": passed, "tests_failed": failed}
+    return int(suite.get("tests", 0)) - failed - int(suite.get("skipped", 0)), failed
+
+
+def told(passed: int, failed: int, *, is_whole: bool) -> dict[str, int]:
+    """The counts as fields. A session that pytest did not end in good order is a failure too."""
+    return {"tests_passed": passed, "tests_failed": failed or int(not (is_whole and passed))}
 
 
 def _runs(name: str, played: PlayedSet) -> dict[str, int]:
@@ -57,11 +61,12 @@ def _runs(name: str, played: PlayedSet) -> dict[str, int]:
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     found = Counter(line["verdict"] for line in lines if "verdict" in line)
     passed, absent = found.pop("pass", 0), found.pop("not_applicable", 0)
-    if found.total() or not passed:
+    failed = found.total() or int(not passed)
+    if failed:
         print(
             *(line["name"] for line in lines if line.get("verdict") in found), done.stderr[-2000:]
         )
-    return {"runs_passed": passed, "runs_failed": found.total() or not passed, "runs_left": absent}
+    return {"runs_passed": passed, "runs_failed": failed, "runs_left": absent}
 
 
 def _output(name: str, *words: str) -> str:

@@ -85,13 +85,13 @@ def no_proof(history: History) -> Iterator[Finding]:
 
 
 def proof_elsewhere(history: History) -> Iterator[Finding]:
-    """It names an event that there is not."""
+    """It names an event that does not exist."""
     if history.events:
         yield Finding("proof_elsewhere.n", "see there", (len(history.events) + 1,))
 
 
 def of_no_class(history: History) -> Iterator[Finding]:
-    """Its class is none."""
+    """Its class does not exist."""
     if history.events:
         yield Finding("of_no_class.n", "no", (1,), class_="opinion")  # type: ignore[arg-type]
 
@@ -112,14 +112,14 @@ def crashes(history: History) -> Iterator[Finding]:
 
 
 def yields_words(history: History) -> Iterator[Any]:
-    """A text is no finding."""
+    """A text is not a finding."""
     if history.events:
         yield "wrong"
 
 
 @needs("door")  # type: ignore[arg-type]
 def needs_a_door(history: History) -> Iterator[Finding]:
-    """It needs a seam that there is not."""
+    """It needs a seam that does not exist."""
     yield from ()
 
 

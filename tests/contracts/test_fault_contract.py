@@ -63,7 +63,7 @@ def changes_a_reply(moment: Moment, plan: Plan) -> Plan:
 
 
 def gives_a_list(moment: Moment, plan: Plan) -> list[object]:
-    """A list is no plan."""
+    """A list is not a plan."""
     return [*plan]
 
 
@@ -77,12 +77,12 @@ def gives_words(moment: Moment, plan: Plan) -> tuple[object, ...]:
 
 
 def kills_unsaid(moment: Moment, plan: Plan) -> Plan:
-    """Ends the target without a word in KILLS."""
+    """Ends the target silently in KILLS."""
     return (Kill(), *plan)
 
 
 def jumps_unsaid(moment: Moment, plan: Plan) -> Plan:
-    """Moves the clock without a word in VIRTUAL."""
+    """Moves the clock silently in VIRTUAL."""
     return (Jump(1000), *plan)
 
 

@@ -74,7 +74,7 @@ def test_a_right_format_passes(right: Callable[..., Recording | None]) -> None:
 
 
 def decodes_strictly(document: bytes) -> Recording | None:
-    """A byte that is no text is an exception of its own."""
+    """A byte that is not text is a separate exception."""
     return talk_log(document) and _talk(document.decode().splitlines())
 
 
@@ -123,7 +123,7 @@ def names_all_alike(document: bytes) -> Recording | None:
 
 
 def returns_words(document: bytes) -> Any:
-    """A text is no recording."""
+    """A text is not a recording."""
     return document.decode("utf-8", "replace") if document.startswith(HEAD) else None
 
 

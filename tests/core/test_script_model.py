@@ -1,4 +1,4 @@
-"""The semantics of scripts once more, as a list of what is left to play, in order."""
+"""A second model of the semantics of scripts: a list of what is left to play, in order."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_a_cancel_reaches_the_busy_session_once_and_only_it() -> None:
     assert run.cancelled("main", 0), "a message that waits before it does not hide it"
     before = len(run.history.events)
     assert run.cancelled("main", 0)
-    assert len(run.history.events) == before, "asking again is no event"
+    assert len(run.history.events) == before, "asking again is not an event"
     assert inbound(run.next_inbound(0)).text == "b"  # type: ignore[union-attr]
     assert not run.cancelled("main", 0)
 

@@ -21,7 +21,7 @@ from harness.recordings.readers import har, vcr
 
 FORMATS = ("vcr_yaml", "har")
 _INVOKED = ("/invoke", "/invoke-with-response-stream")
-"""How addresses of Bedrock end: a model of another vendor has a form of its own there."""
+"""How addresses of Bedrock end: a model of another vendor has its own form there."""
 
 
 class RecordedCall(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ def files(folder: Path) -> list[Path]:
 def calls(path: Path) -> Iterator[RecordedCall]:
     """The calls of a file in recorded order.
 
-    A request that cannot be read, or whose body was not recorded, is no call.
+    A request that cannot be read, or whose body was not recorded, is not a call.
     """
     try:
         exchanges = _exchanges(path)

@@ -1,7 +1,7 @@
 """What real providers accepted we accept, and what they refused for its form we refuse.
 
-The fast tier takes one file of each recorded folder and so many others; the slow one takes all, and
-puts a sample to a real server.
+The fast tier takes one file of each recorded folder and one of each `_STEP` others; the slow one
+takes all, and puts a sample to a real server.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.corpus.recorded_calls import RecordedCall, files
 from tests.http_library import http
 
 _STEP = 29
-"""The fast tier takes every so many files."""
+"""The fast tier takes one file of this number."""
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ Row = dict[str, Any]
 
 
 class Habits(msgspec.Struct, frozen=True, kw_only=True):
-    """What the agent does; `ends_by` is a tool of its own that ends a turn, "" for words."""
+    """What the agent does; `ends_by` is a separate tool that ends a turn, "" for words."""
 
     streams: bool = True
     history: bool = True

@@ -12,8 +12,8 @@ from harness.core.values.loaded_plugins import loaded
 
 
 class Task(msgspec.Struct, frozen=True):
-    """A number to be squared; `dies` names a file that a worker creates before it dies of the task,
-    so that the next one lives; `always` dies each time. `waits` names a pipe that somebody closes.
+    """A number to be squared; `dies` names a file that a worker creates before it dies, so that the
+    next one lives; `always` dies each time. `waits` names a pipe that somebody closes.
     """
 
     number: int

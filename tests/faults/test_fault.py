@@ -103,11 +103,14 @@ def test_what_is_no_fault_is_left_alone() -> None:
         ("SEAMS = ('tools',)\ndef odd(moment, plan): ...", "SEAMS 'tools': did you mean 'tool'"),
         ("SEAMS = ()\ndef odd(moment, plan): ...", "SEAMS '': "),
         ("LAYER = 'disk'\ndef odd(moment, plan): ...", "LAYER 'disk': "),
-        ("ON = 'tool:x'\ndef odd(moment, plan): ...", "ON 'tool:x' is none of its seams model"),
+        ("ON = 'tool:x'\ndef odd(moment, plan): ...", "ON 'tool:x' is not one of its seams model"),
         ("ON = 'maim'\ndef odd(moment, plan): ...", "ON 'maim': did you mean 'main'"),
         ("CODES = {'odd': ('X99',)}\ndef odd(moment, plan): ...", "CODES 'X99': "),
         ("CODES = {'od': ('X9',)}\ndef odd(moment, plan): ...", "CODES names 'od', which is no"),
-        ("KILLS = ('od',)\ndef odd(moment, plan): ...", "KILLS names 'od', which is no function"),
+        (
+            "KILLS = ('od',)\ndef odd(moment, plan): ...",
+            "KILLS names 'od', which is not a function",
+        ),
     ],
 )
 def test_a_fault_that_cannot_be_used_is_refused_in_one_line(text: str, words: str) -> None:

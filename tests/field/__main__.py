@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def _play(name: str, arguments: argparse.Namespace) -> None:
-    found = play(name, arguments.seed, arguments.sample)
+    found = play(name, arguments.seed, arguments.sample, arguments.minutes)
     if not found.head.runs:
         raise OSError("no run was applicable")
     write(found)
@@ -51,6 +51,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--install", action="store_true", help="install, and play nothing")
     parser.add_argument("--seed", type=int, default=1, help="of the samples (default 1)")
     parser.add_argument("--sample", type=int, help="scenarios to draw, in place of the data file's")
+    parser.add_argument(
+        "--minutes", type=float, default=60, help="of a sample, each time (default 60)"
+    )
     return parser.parse_args()
 
 

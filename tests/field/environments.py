@@ -1,4 +1,4 @@
-"""The targets of the data file, each installed into an environment of its own below `.field/`."""
+"""The targets of the data file, each installed into its own environment below `.field/`."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shares: str = ""
     program: str = ""
     sample: int = 0
+    only: str = ""
 
     @property
     def package(self) -> str:
@@ -71,6 +72,11 @@ def python_of(name: str) -> Path:
     target, python = targets()[name], home_of(name) / "bin" / "python"
     is_own = not (target.node or target.program)
     return python if is_own else Path(sys.executable)
+
+
+def path_of(name: str) -> str:
+    """The PATH for a target: the programs that came with it first, such as another Node."""
+    return os.pathsep.join((str(home_of(name) / "node_modules" / ".bin"), os.environ["PATH"]))
 
 
 def is_installed(name: str) -> bool:

@@ -70,6 +70,13 @@ class Overview(msgspec.Struct, frozen=True):
             (each.head.target, seen) for each in self.results for seen in each.seen if seen.changed
         ]
 
+    def left_out(self) -> list[tuple[str, str, str]]:
+        """The drawn runs that were not played to their end: target, run and reason."""
+        return [
+            (each.head.target, run, reason)
+            for each in self.results for run, reason in sorted(each.head.left_out.items())
+        ]  # fmt: skip
+
     def repeated(self) -> int:
         """How many runs were played again."""
         return sum(bool(seen.again) for each in self.results for seen in each.seen)

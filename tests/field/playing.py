@@ -1,17 +1,20 @@
 """Plays a target: all of its scenarios or a drawn sample once, and what shows a finding twice more.
 
-Each time is one `harness run` in a network of loopback alone, where the machine permits one. Its
-lines and its histories stay below `.field/runs/NAME`.
+Each time is `harness run` in a network of loopback alone, where the machine permits one. Its
+lines and its histories stay below `.field/runs/NAME/TIME`; a sample may take several commands.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import random
+import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -22,10 +25,12 @@ from harness.core.values.errors import InputError
 from harness.files.scenario_file import load_scenarios
 from harness.runner.applicability import needs_virtual_time
 from harness.runner.needs import absent
+from tests.field.bounded import Bounds, Command, Run, play_within
 from tests.field.environments import (
     ENVIRONMENTS,
     ROOT,
     options_of,
+    path_of,
     profile_of,
     python_of,
     targets,
@@ -36,28 +41,43 @@ from tests.field.results import Line, Results, causes, results, runs_of
 
 TIMES = 3
 TIMEOUT_S = 3600
+RUN_S = 240
+"""A run of a sample that takes longer is left out, and named in the report."""
 SAMPLE_REAL_S = 45
 """`--real-s` of a sample in real time: what waits longer is not drawn."""
 
 CLOSED, OPEN = "loopback only", "not closed: this machine permits no namespace"
 
 
-def play(name: str, seed: int, sample: int | None = None) -> Results:
-    """Play a target. Raises OSError or SubprocessError when it cannot be."""
+def play(name: str, seed: int, sample: int | None = None, minutes: float = 60) -> Results:
+    """Play a target; a sample takes at most this number of `minutes`, each of the three times.
+
+    Raises OSError or SubprocessError when it cannot be.
+    """
     target = targets()[name]
     drawn = target.sample if sample is None else sample
     more = ("--real-s", str(SAMPLE_REAL_S)) if drawn and is_in_real_time(name) else ()
     options = [*options_of(name), *more]
     playable, lacks = sorted_out(name)
-    runs = draw(playable, seed, drawn) if drawn else [(path, "*") for path in target.plays]
+    runs = [(path, "*") for path in target.plays]
+    runs = in_order(draw(playable, seed, drawn), name) if drawn else runs
     network = CLOSED if _may_close() else OPEN
-    times = [_time(name, 1, runs, options, network)]
-    for number in range(2, TIMES + 1):
-        if again := to_repeat(times[0]):
-            times.append(_time(name, number, again, options, network))
-    found = results(name, version_of(name), network, seed, times)
-    head = msgspec.structs.replace(found.head, drawn=drawn, lacks=dict(sorted(lacks.items())))
+    shutil.rmtree(folder_of(name), ignore_errors=True)
+    starts = [partial(_start, name, number, options, network) for number in range(1, TIMES + 1)]
+    bounds = Bounds(RUN_S, minutes * 60) if drawn else Bounds(math.inf, TIMEOUT_S)
+    first = play_within(bounds, runs, starts[0])
+    again = to_repeat(first.lines)
+    later = [play_within(bounds, again, start).lines for start in starts[1:]] if again else []
+    found = results(name, version_of(name), network, seed, [first.lines, *later])
+    head = msgspec.structs.replace(
+        found.head, drawn=drawn, lacks=dict(sorted(lacks.items())), left_out=first.left_out
+    )
     return msgspec.structs.replace(found, head=head)
+
+
+def folder_of(name: str) -> Path:
+    """Where the lines and the histories of a target stay."""
+    return ENVIRONMENTS / "runs" / name
 
 
 def is_in_real_time(name: str) -> bool:
@@ -65,7 +85,7 @@ def is_in_real_time(name: str) -> bool:
     return bool(targets()[name].program) or profile_of(name).target.startswith("process:")
 
 
-def to_repeat(lines: Sequence[Line]) -> list[tuple[str, str]]:
+def to_repeat(lines: Sequence[Line]) -> list[Run]:
     """The runs that are played again, with their files: for each code the first that shows it."""
     shown: set[str] = set()
     found = []
@@ -77,11 +97,19 @@ def to_repeat(lines: Sequence[Line]) -> list[tuple[str, str]]:
     return found
 
 
-def draw(playable: Mapping[str, Sequence[str]], seed: int, count: int) -> list[tuple[str, str]]:
-    """So many files that the target can play, drawn with the seed, and a run of each."""
+def draw(playable: Mapping[str, Sequence[str]], seed: int, count: int) -> list[Run]:
+    """`count` files that the target can play, drawn with the seed, and a run of each."""
     drawing = random.Random(seed)
     files = drawing.sample(sorted(playable), min(count, len(playable)))
     return [(file, drawing.choice(playable[file])) for file in sorted(files)]
+
+
+def in_order(runs: Sequence[Run], name: str) -> list[Run]:
+    """The runs in the order in which the command plays them: those of another API come last."""
+    files = {run: file for file, run in runs}
+    planned = [(file, one) for file in files.values() for one in load_scenarios(ROOT / file)]
+    names = [scenario.run_name for scenario in _spoken(planned, name)]
+    return [(files[run], run) for run in names if run in files]
 
 
 def sorted_out(name: str) -> tuple[dict[str, list[str]], Counter[str]]:
@@ -118,26 +146,23 @@ def _files(paths: Sequence[str]) -> Iterator[Path]:
         yield from sorted(path.rglob("*.yaml")) if path.is_dir() else (path,)
 
 
-def _time(
-    name: str, number: int, runs: Sequence[tuple[str, str]], options: Sequence[str], network: str
-) -> list[Line]:
-    """Play runs of files once; the lines of the command."""
-    folder = ENVIRONMENTS / "runs" / name
-    folder.mkdir(parents=True, exist_ok=True)
+def _start(
+    name: str, number: int, options: Sequence[str], network: str, runs: Sequence[Run]
+) -> Command:
+    """Start the command that plays runs of files."""
+    place = folder_of(name) / str(number)
+    folder = place / str(len([*place.glob("*")]))
+    out, lines = folder / "histories", folder / "lines.jsonl"
+    out.mkdir(parents=True)
     python = str(python_of(name))
     command = [python, "-W", "ignore", "-m", "tests.field.loopback"] if network == CLOSED else []
     command += [python, "-W", "ignore", "-m", "harness", "run", "--json", *options]
-    command += ["--out", str(folder / str(number)), *dict.fromkeys(file for file, _ in runs)]
+    command += ["--out", str(out), *dict.fromkeys(file for file, _ in runs)]
     command += [word for _, run in runs for word in ("--only", run)]
-    lines, log_path = folder / f"{number}.jsonl", folder / f"{number}.log"
-    with log_path.open("w", encoding="utf-8") as log, lines.open("wb") as kept:
-        made = subprocess.run(
-            command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=kept,
-            stderr=log, timeout=TIMEOUT_S,
-        )  # fmt: skip
-    if made.returncode not in (0, 1):
-        raise OSError(f"the command failed with status {made.returncode}: see {log_path}")
-    return [msgspec.json.decode(line) for line in lines.read_bytes().splitlines()]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": path_of(name)}
+    with (folder / "log").open("w") as log, lines.open("wb") as kept:
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=kept, stderr=log)
+    return Command(process, lines, out)
 
 
 def _may_close() -> bool:

@@ -55,6 +55,8 @@ def _filled(template: str, results: Sequence[Results], is_html: bool, **more: An
         closed=CLOSED,
         real_s=SAMPLE_REAL_S,
         not_played=sorted(not_played(results)),
+        only={name: target.only for name, target in targets().items() if target.only},
+        left_out=view.left_out(),
         repeat_of=repeat_of,
         played_of=played_of,
         **more,

@@ -29,7 +29,8 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     `chosen` says how else the runs were chosen.
 
     `scenarios` and `runs` are those that were played; `lacks` counts the runs of `plays` that are
-    not applicable, by what they need. `network` says whether the runs had loopback alone.
+    not applicable, by what they need. `left_out` are drawn runs that were not played to their end,
+    each with the reason. `network` says whether the runs had loopback alone.
     """
 
     target: str
@@ -47,6 +48,7 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     drawn: int = 0
     chosen: str = ""
     lacks: dict[str, int] = {}
+    left_out: dict[str, str] = {}
 
 
 class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -15,7 +15,7 @@ from harness.targets import resolve
 from harness.targets.known import known
 from tests.field.environments import ROOT, options_of, profile_of, targets, version_of
 from tests.field.loopback import NOT_PERMITTED
-from tests.field.playing import draw, sorted_out
+from tests.field.playing import draw, in_order, sorted_out
 
 PROBE = """
 import socket
@@ -61,6 +61,17 @@ def test_the_same_seed_draws_one_run_of_each_of_so_many_files() -> None:
     assert len({file for file, _ in drawn}) == 9
     assert all(run in PLAYABLE[file] for file, run in drawn)
     assert len(draw(PLAYABLE, 1, 99)) == 30
+
+
+def test_runs_are_put_into_the_order_of_the_command() -> None:
+    own, moved = (
+        "scenarios/field/qwen-code-prefix-changes.yaml",
+        "scenarios/field/agno-cut-call-runs.yaml",
+    )
+    runs = [(moved, "agno-cut-call-runs@openai-chat+stream")]
+    runs += [(own, "qwen-code-prefix-changes@openai-chat+stream")]
+    assert in_order(runs, "qwen-code") == runs[::-1]
+    assert in_order([], "qwen-code") == []
 
 
 def test_runs_that_a_target_cannot_play_are_counted_by_what_they_need() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from harness.catalogue.field_findings import FieldFinding, field_finding
@@ -58,6 +59,15 @@ def test_a_finding_of_an_older_release_confirms_no_cell(finding: FieldFinding) -
     told = overview([of_codex(SEEN)], {"x": older})
     assert told.cell(told.results[0], "valid_request").confirmed == ()
     assert (list(told.current), list(told.older)) == ([], ["x"])
+
+
+def test_what_a_target_did_not_play_is_named_with_the_reason() -> None:
+    late = {"circles+stream": "it takes more than 240 s"}
+    found = of_codex(SEEN)
+    left = msgspec.structs.replace(found, head=msgspec.structs.replace(found.head, left_out=late))
+    assert "| codex | `circles+stream` | it takes more than 240 s |" in report.page([left])
+    assert "played to their end:\n\nnone" in report.page([found])
+    assert "- mini_swe plays files of its own: its one tool is bash" in report.page([found])
 
 
 @pytest.mark.parametrize("made", [report.page, report.comparison])

@@ -1,4 +1,4 @@
-"""What comes along with the package has names, and only those names lead to it."""
+"""What the package contains has names, and only those names lead to it."""
 
 from __future__ import annotations
 

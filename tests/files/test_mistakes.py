@@ -35,7 +35,7 @@ from harness.files.mistakes import explain
         ({"titel": "x"}, "key `titel`: unknown; did you mean 'title'?", ["titel"]),
         (
             {"faults": [{"kind": "x", "then": "no"}]},
-            "key `then`: 'no' is none of escalate, ok, same",
+            "key `then`: 'no' is not one of escalate, ok, same",
             ["faults", 0, "then"],
         ),
     ],

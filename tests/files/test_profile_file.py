@@ -81,10 +81,10 @@ def test_both_forms_say_the_same(tmp_path: Path) -> None:
          ":3: key `sesion`: unknown; did you mean 'session'?"),
         ("p.toml", "keep = true\nlimits = {real_s = -1}\n", ":2: key `real_s`: expected `float`"),
         ("p.yaml", "fail_on: defect\n", ":1: key `fail_on`: unknown; did you mean 'fail-on'?"),
-        ("p.yaml", "fail-on: defects\n", ":1: key `fail-on`: 'defects' is none of defect, "),
+        ("p.yaml", "fail-on: defects\n", ":1: key `fail-on`: 'defects' is not one of defect, "),
         ("p.yaml", "wires: [openai]\n", ":1: key `wires`: there is no wire 'openai'; "),
-        ("p.toml", "[purposes]\n'(' = 'compact'\n", ":2: key `purposes`: '(' is no regular"),
-        ("p.toml", "keep = \n", ":1: no TOML"),
+        ("p.toml", "[purposes]\n'(' = 'compact'\n", ":2: key `purposes`: '(' is not a regular"),
+        ("p.toml", "keep = \n", ":1: not TOML"),
         ("p.yaml", "[1]\n", ":1: expected `object`, got `array`"),
     ],
 )  # fmt: skip

@@ -23,7 +23,7 @@ MISTAKES = [
     (MINIMAL + "stream: maybe\n", 5, "key `stream`: true, false or both"),
     (MINIMAL + "wire: []\n", 5, "key `wire`: a list names at least one"),
     (MINIMAL + "wire: [anthropic, anthropic]\n", 5, "and each once"),
-    (MINIMAL + "wire: antropic\n", 5, "key `wire`: 'antropic' is none of anthropic, "),
+    (MINIMAL + "wire: antropic\n", 5, "key `wire`: 'antropic' is not one of anthropic, "),
     (MINIMAL + "dialect: anthropic-1999\n", 5, "no dialect of anthropic is named 'anthropic-1999'"),
     (
         MINIMAL + "limits:\n  model_call: 3\n",
@@ -84,11 +84,11 @@ MISTAKES = [
         11,
         "did you mean 'memory'?",
     ),
-    (MINIMAL + "policy: opn\n", 5, "key `policy`: 'opn' is none of open, strict"),
+    (MINIMAL + "policy: opn\n", 5, "key `policy`: 'opn' is not one of open, strict"),
     (
         MINIMAL + "expect:\n  outcome: [complted]\n",
         6,
-        "'complted' is none of completed, cancelled, ",
+        "'complted' is not one of completed, cancelled, ",
     ),
     (MINIMAL + "  - {say: hi, when: {hass: x}}\n", 5, "key `hass`: unknown; did you mean 'has'?"),
     (MINIMAL + "  - {say: hi, when: {}}\n", 5, "`when` takes `has`, `lacks` or both"),
@@ -108,7 +108,7 @@ MISTAKES = [
     (
         MINIMAL + "purposes:\n  abc: compakt\n",
         5,
-        "key `purposes`: 'compakt' is none of compact, aux, main",
+        "key `purposes`: 'compakt' is not one of compact, aux, main",
     ),
     (
         MINIMAL + "checks:\n  reload_equivalense: {}\n",

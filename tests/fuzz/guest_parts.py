@@ -11,7 +11,7 @@ SEAMS = ("tool",)
 
 
 def loud(moment: Moment, plan: Plan, *, word: str = "LOUD", times: FromOne = 2) -> Plan:
-    """The tool answers a word, so many times."""
+    """The tool answers a word, a number of times."""
     return (Answer(ToolAnswer(word * times)),)
 
 

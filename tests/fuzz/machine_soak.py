@@ -86,7 +86,7 @@ def machine(counted: Counted) -> type[SessionMachine]:
 
 
 def batch(counted: Counted, examples: int, number: int) -> str:
-    """Play so many examples of one seed; what was found, "" if nothing was."""
+    """Play a number of examples of one seed; what was found, "" if nothing was."""
     play = settings(
         max_examples=examples,
         stateful_step_count=STEPS_AN_EXAMPLE,

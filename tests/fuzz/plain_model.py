@@ -1,4 +1,4 @@
-"""The reference agent with a client of a few lines in the place of the SDK's.
+"""The reference agent with a client of a few lines in place of the SDK's.
 
 It speaks the same JSON through the same door, so a run means the same; it is some ten times as
 fast, which makes a million steps of a machine feasible. It can neither stream nor wait.

@@ -1,4 +1,4 @@
-"""What campaigns have found on the reference agent, mended since: each file is one finding.
+"""What campaigns have found on the reference agent, repaired since: each file is one finding.
 
 Some were the agent's, others a check's: what a fault did to the files, or a kill to what was under
 way, is not the agent's doing.

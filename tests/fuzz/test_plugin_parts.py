@@ -64,7 +64,8 @@ def test_a_campaign_draws_them_among_all_others() -> None:
 def test_a_check_of_theirs_finds_and_its_finding_is_shrunk() -> None:
     target = resolve(TARGET)
     tried = play_all(Batch(number=0, first=1, count=4, seed=11, target=TARGET), target)
-    found = next(f for f in tried.found if f.code == "guest_parts.once.twice")
+    shown = [*tried.found, *(found for held in tried.held for found in held.found)]
+    found = next(f for f in shown if f.code == "guest_parts.once.twice")
     shrunk = shrunk_finding(ShrinkTask.of(found, TARGET, "anthropic"), target)
     assert (shrunk.failure, shrunk.code) == ("", "guest_parts.once.twice")
     assert shrunk.name.startswith("guest-parts-once-twice-")

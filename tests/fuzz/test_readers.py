@@ -31,8 +31,8 @@ BROKEN = [
      "damaged history"),
     ("history", b'{"event":"value","n":1,"digest":"d","value":' + b"[" * 5000, "too deeply"),
     ("configuration", b'profile = "' + b"m" * 5000 + b'"', "no profile of this name"),
-    ("configuration", b"a = " + b"[" * 5000, "no TOML"),
-    ("configuration", b"seed = " + b"9" * 5000, "no TOML"),
+    ("configuration", b"a = " + b"[" * 5000, "not TOML"),
+    ("configuration", b"seed = " + b"9" * 5000, "not TOML"),
 ]  # fmt: skip
 
 

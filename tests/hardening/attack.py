@@ -105,7 +105,8 @@ def changed(draw: random.Random, data: bytes, other: bytes) -> bytes:
 
 
 def connections(door: Door, count: int) -> None:
-    """Open so many at once, a third of them with half a request, then ask on a new one."""
+    """Open a number of connections at once, a third of them with half a request, then ask on a new
+    one."""
     with contextlib.ExitStack() as stack:
         for number in range(count):
             sock = socket.create_connection(("127.0.0.1", door.port), timeout=ANSWER_S)
@@ -116,7 +117,7 @@ def connections(door: Door, count: int) -> None:
 
 
 def bodies(door: Door, count: int, size_bytes: int) -> None:
-    """Leave so many bodies open, each but for its last byte, then ask on a new connection."""
+    """Leave a number of bodies open, each without its last byte, then ask on a new connection."""
     length = {"content-length": str(size_bytes)}
     head = door.request(connection="", **length).partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
     with contextlib.ExitStack() as stack:
@@ -197,7 +198,7 @@ def main() -> int:
 
 
 def _row(name: str, asked: argparse.Namespace) -> int:
-    """Attack one kind of server, in a process of its own for its memory; print the row."""
+    """Attack one kind of server, in its own process for its memory; print the row."""
     counts = {"garbage_count": asked.garbage, "connection_count": asked.connections}
     try:
         print(attacked(name, **counts, large=True, seed=asked.seed), flush=True)

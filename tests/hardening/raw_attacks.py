@@ -75,7 +75,7 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("a length of 5,000 digits", _length("9" * 5000), LARGE),
     Attack("a length of other digits", _length("\xb2"), BAD),
     Attack("a length that is too long, and the end", _length("99999"), BAD, ends=True),
-    Attack("a chunk size that is no number", _chunked(b"zz\r\nabc\r\n0\r\n\r\n"), BAD),
+    Attack("a chunk size that is not a number", _chunked(b"zz\r\nabc\r\n0\r\n\r\n"), BAD),
     Attack("a negative chunk size", _chunked(b"-3\r\nabc\r\n0\r\n\r\n"), BAD),
     Attack("a chunk size of 5,000 digits", _chunked(b"f" * 5000 + b"\r\n"), BAD),
     Attack("a chunk of a petabyte", _chunked(b"3ffffffffffff\r\nabc", ), NONE, ends=True),

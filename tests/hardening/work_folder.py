@@ -49,7 +49,7 @@ class Place:
         return self.folder.parent / "count"
 
     def harness(self, words: Sequence[str], **settings: str) -> subprocess.CompletedProcess[str]:
-        """Run a command in a process group of its own; `settings` join its environment."""
+        """Run a command in its own process group; `settings` join its environment."""
         line = [*words, self.upstream] if words[-1] == "--upstream" else [*words]
         module = [] if words[0] == "pytest" else ["harness"]
         return subprocess.run(
@@ -90,7 +90,7 @@ class Place:
         return self.processes()
 
     def torn(self, below: str) -> list[str]:
-        """The files that are no whole documents, and what is unfinished."""
+        """The files that are not whole documents, and what is unfinished."""
         return [
             name
             for name, data in self.tree(below).items()

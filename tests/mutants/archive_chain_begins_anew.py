@@ -22,7 +22,7 @@ class RootlessChain(Chain):
     """Forgets the last name when entries are replaced."""
 
     def replace(self, data: bytes) -> bool:
-        """Take the entries of a file, and begin a chain of its own behind them."""
+        """Take the entries of a file, and begin its own chain behind them."""
         replaced = super().replace(data)
         self._cut = len(self.entries) if replaced else 0
         return replaced

@@ -22,7 +22,7 @@ _FLAG = "isCompactSummary"
 
 
 class FlaglessChain(Chain):
-    """Saves the fields that it knows, and the flag is none of them."""
+    """Saves the fields that it knows, and the flag is not one of them."""
 
     def export(self) -> bytes:
         """The entries without the flag."""

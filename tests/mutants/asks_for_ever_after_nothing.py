@@ -1,4 +1,4 @@
-"""Each answer without a word is followed by the same request, with no count and no hint."""
+"""Each empty answer is followed by the same request, with no count and no hint."""
 
 from __future__ import annotations
 

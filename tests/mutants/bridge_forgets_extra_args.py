@@ -35,5 +35,5 @@ def by_hand(spec: EnvironmentSpec) -> dict[str, str]:
 
 
 def agent(brief: Brief) -> None:
-    """The reference agent whose bridge has a list of its own."""
+    """The reference agent whose bridge has its own list."""
     build(brief, environment=environments_of(brief.tools, bridge=by_hand)).run()

@@ -12,7 +12,7 @@ from tests.mutants import Mutant
 
 MUTANT = Mutant(
     breaks="guards",
-    statement="A batch that comes again and again is no circle of single calls (hermes #69695)",
+    statement="A batch that comes again and again is not a circle of single calls (hermes #69695)",
     scenario="circles/batches-of-six",
     killed_by="no_progress_stop.cycle",
 )

@@ -1,4 +1,4 @@
-"""Each sub-agent has a budget of its own, and the turn pays for none of them."""
+"""Each sub-agent has its own budget, and the turn pays for none of them."""
 
 from __future__ import annotations
 

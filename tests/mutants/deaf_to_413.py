@@ -10,7 +10,7 @@ from tests.mutants.second_model import SecondModel, Show, build_with
 
 MUTANT = Mutant(
     breaks="model",
-    statement="A 413 is no context error, and ends the turn (incidents 30; AutoGPT #12625)",
+    statement="A 413 is not a context error, and ends the turn (incidents 30; AutoGPT #12625)",
     scenario="overflow-shapes/too-large-for-a-proxy",
     killed_by="expect.outcome",
 )

@@ -19,7 +19,7 @@ MUTANT = Mutant(
 
 
 class Unstored(Gateway):
-    """Delivers first, and dies of it every time."""
+    """Delivers first, and dies every time."""
 
     def settle(self, inbound: Inbound, transcript: SessionTranscript, outcome: Outcome) -> None:
         """Deliver."""

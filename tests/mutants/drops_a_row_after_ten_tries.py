@@ -1,4 +1,4 @@
-"""A row that the store refuses is tried for a minute, and then dropped without a word."""
+"""A row that the store refuses is tried for a minute, and then dropped silently."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Early(Loop):
         return outcome
 
     def shorten(self, summary: str) -> None:
-        """Put a summary, with what the user asks, in the place of all but the last two messages."""
+        """Put a summary, with what the user asks, in place of all but the last two messages."""
         if summary.strip():
             asked = [m for m in self.transcript.messages if m.role == "user" and m.text]
             words = (user(summary).blocks[0], *asked[-1].blocks)

@@ -23,7 +23,7 @@ class Explaining(SecondModel):
     """Thinks that every failure is one of words."""
 
     def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
-        """Ask once more, and say why."""
+        """Ask again, and say why."""
         if failure.kind != "overflow":
             raise failure
         *earlier, last = query.messages

@@ -1,4 +1,4 @@
-"""The halt on repeated errors as hermes had it, for the mutants that differ in one point of it.
+"""The halt on repeated errors as it was in hermes, for the mutants that differ in one point of it.
 
 Not a mutant by itself: it has no MUTANT. It counts failures and ends the turn at the third.
 """

@@ -15,5 +15,5 @@ MUTANT = Mutant(
 
 
 def agent(brief: Brief) -> None:
-    """The reference agent with a schedule of its own."""
+    """The reference agent with its own schedule."""
     build_scheduled(brief, 1.0, 2.0, 4.0)

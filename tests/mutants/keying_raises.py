@@ -1,4 +1,4 @@
-"""The key of a result is made of its text, and a picture has none: the turn dies of its guard."""
+"""The key of a result is made of its text, and a picture has none: its guard ends the turn."""
 
 from __future__ import annotations
 

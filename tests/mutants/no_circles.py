@@ -1,4 +1,4 @@
-"""Only equal calls one after the other are a loop: A, B, A, B is none."""
+"""Only equal calls one after the other are a loop: A, B, A, B is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool is waited for until it answers, be it tomorrow."""
+"""A tool is waited for until it answers, even until tomorrow."""
 
 from __future__ import annotations
 

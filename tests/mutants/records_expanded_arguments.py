@@ -22,7 +22,7 @@ MUTANT = Mutant(
 
 
 class RecordsExpanded(IdenticalFailureGuard):
-    """Is asked about one call and told of another."""
+    """Is asked about one call and given another."""
 
     def after(self, call: ToolUse, result: ToolResult) -> Proceed | Guide:
         """Record the call with a reference in its arguments replaced."""

@@ -1,4 +1,4 @@
-"""Requests are written with `json.dumps`, which escapes half an emoji without a word."""
+"""Requests are written with `json.dumps`, which escapes half an emoji silently."""
 
 from __future__ import annotations
 

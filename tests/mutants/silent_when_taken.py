@@ -1,4 +1,4 @@
-"""A message that another agent of the session has taken first is dropped without a word."""
+"""A message that another agent of the session has taken first is dropped silently."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ MUTANT = Mutant(
 
 
 class OnlyFailures(IdenticalFailureGuard):
-    """Is told of failures alone."""
+    """Learns only of failures."""
 
     def after(self, call: ToolUse, result: ToolResult) -> Proceed | Guide:
         """Leave a success out."""

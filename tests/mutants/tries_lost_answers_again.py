@@ -17,7 +17,7 @@ MUTANT = Mutant(
 
 
 class Eager(Toolbox):
-    """Runs a call once more when it fails."""
+    """Runs a call again when it fails."""
 
     def run(self, call: ToolUse) -> ToolResult:
         """The result of the second try, if there is one."""

@@ -49,7 +49,7 @@ def test_a_folder_of_scenarios_configures_nothing(harness: Line, folder: Path) -
         ("pyproject.toml", '[tool.harness]\nplugins = "my_parts"\n',
          "pyproject.toml:2: key `plugins`: expected `array`, got `str`"),
         ("pyproject.toml", "[tool]\nharness = 3\n", "pyproject.toml:2: key `harness`: a table"),
-        ("harness.toml", "plugins = [\n", "harness.toml: no TOML"),
+        ("harness.toml", "plugins = [\n", "harness.toml: not TOML"),
         ("pyproject.toml", "[tool.harness.profiles.mine]\nkep = true\n",
          "pyproject.toml:2: key `kep`: unknown; did you mean 'keep'?"),
         ("harness.toml", "profiles = 3\n", "harness.toml:1: key `profiles`: a table is expected"),

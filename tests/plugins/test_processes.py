@@ -27,7 +27,7 @@ def test_red(play):
 
 
 def started(*words: str) -> subprocess.CompletedProcess[str]:
-    """A command in a process of its own, with this repository's package."""
+    """A command in its own process, with this repository's package."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     environment.pop("HYPOTHESIS_PROFILE", None)
     return subprocess.run(

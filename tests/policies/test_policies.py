@@ -1,7 +1,7 @@
 """Agents of other policies, each within what `docs/checks.md` allows, pass the catalogue too.
 
-The number of retries is no defect. An agent may also stop asking, or end without a last answer of
-the model, as long as it tells its user the truth. `make policies` plays the rest.
+The number of retries is not a defect. An agent may also stop asking, or end without a last answer
+of the model, as long as it tells its user the truth. `make policies` plays the rest.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class WireRequests(NamedTuple):
     dialects: tuple[str, ...] = ("",)
 
     def reader(self, dialect: str = "", window_tokens: int | None = None) -> Reader:
-        """A reader of a session of its own."""
+        """A reader of its own session."""
         return by_name(self.wire).reader(dialect, window_tokens)
 
     def body(self, messages: Sequence[Message], layout: dict[str, Any] = COMPACT) -> bytes:

@@ -1,4 +1,4 @@
-"""The last request: what of the next one is new, and what comes of a body that is none."""
+"""The last request: what of the next one is new, and what a body that is not a request gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenario files as test items, in a pytest of its own."""
+"""Scenario files as test items, in its own pytest."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_bad_file_is_one_error_of_the_collection(
 
 INI = {
     "harness_scenarios = scenrios/*.yaml": "harness_scenarios: 'scenrios/\\*.yaml' matches no *",
-    "harness_scenarios = @lops": "@lops: nothing of this name comes along; did you mean '@loops'*",
+    "harness_scenarios = @lops": "@lops: the package contains nothing of this name; did you mean*",
     "harness_scenarios = scenarios": "harness_scenarios: name the agent that plays it: *",
     "harness_scenarios = scenarios\nharness_profile = mine": "*no profile of this name*",
 }
@@ -197,7 +197,7 @@ def test_a_name_of_the_catalogue_collects_its_scenarios(project: pytest.Pytester
 
 
 def ids_of_all(project: pytest.Pytester) -> set[str]:
-    """The items that are no functions, by the whole of their ids."""
+    """The items that are not functions, by the whole of their ids."""
     done = project.runpytest_inprocess("--collect-only", "-q")
     return {line for line in done.outlines if "::" in line and ".py::" not in line}
 
@@ -207,4 +207,6 @@ def test_a_wrong_name_of_the_catalogue_is_answered_with_the_nearest(
 ) -> None:
     project.makeini("[pytest]\nharness_target = naive\nharness_scenarios = @lops\n")
     done = project.runpytest_inprocess("--collect-only", "-q")
-    done.stderr.fnmatch_lines(["ERROR: @lops: nothing of this name comes along; did you mean*"])
+    done.stderr.fnmatch_lines(
+        ["ERROR: @lops: the package contains nothing of this name; did you mean*"]
+    )

@@ -1,4 +1,4 @@
-"""Real recordings, where they are at hand: nothing in them is refused that could be read.
+"""Real recordings, where they are available: nothing in them is refused that could be read.
 
 The corpus is not part of the project. `LOOP_HARNESS_CORPUS` names its folder; without it the
 folder `shared/corpus` beside the project is looked for.

@@ -54,9 +54,9 @@ def test_utf_16_and_a_mark_of_utf_8_change_nothing(name: str) -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b'[{"role": "user",\n "content": "x"', "line 2: no JSON: "),
-        (b'[{"role": "user",\n "content": "\xe4"}]', "line 2: no UTF-8: save the file in that"),
-        (b"\xff\xfe\x00", "line 1: begins as UTF-16 and is none: "),
+        (b'[{"role": "user",\n "content": "x"', "line 2: not JSON: "),
+        (b'[{"role": "user",\n "content": "\xe4"}]', "line 2: not UTF-8: save the file in that"),
+        (b"\xff\xfe\x00", "line 1: begins as UTF-16 and is not UTF-16: "),
         (b"[" * 100_000, "line 1: nested too deeply"),
         (b'{"role": ' * 100_000, "line 1: nested too deeply"),
         (b'{"a": 1}', "line 1: format not recognised; tried "),
@@ -149,7 +149,7 @@ def test_nesting_of_any_depth(name: str, depth: int) -> None:
 
 
 def _sized(format: str, size: int) -> bytes:
-    """A document in a format, with so many messages, tasks, nodes or entries."""
+    """A document in a format, with a given number of messages, tasks, nodes or entries."""
     value = json.loads(SAMPLES[format][1])
     grown: Any = {
         "har": lambda: {"log": {"entries": value["log"]["entries"] * size}},

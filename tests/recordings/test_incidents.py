@@ -1,4 +1,5 @@
-"""The table of `docs/incidents.md` is true; where the corpus is not at hand, its other rows are."""
+"""The table of `docs/incidents.md` is true; where the corpus is not available, its other rows
+are."""
 
 from __future__ import annotations
 

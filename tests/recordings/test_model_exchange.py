@@ -50,7 +50,7 @@ def test_the_api_of_a_path(path: str, shape: str) -> None:
         ("/v1/complete", "a text completion, which has no messages: POST /v1/complete"),
         ("/v1/completions", "a text completion, which has no messages: POST /v1/completions"),
         ("/v1/messages/batches", "a batch, whose answers come elsewhere: POST "),
-        ("/v1/responses/compact", "a compaction, whose answer is no message of a model: POST "),
+        ("/v1/responses/compact", "a compaction, whose answer is not a message of a model: POST "),
         ("/v1/messages/count_tokens", "a count of tokens, no model answers: POST "),
         ("/v1/responses/input_tokens", "a count of tokens, no model answers: POST "),
         ("/v1beta/models/g:countTokens", "a count of tokens, no model answers: POST "),

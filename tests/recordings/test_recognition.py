@@ -59,7 +59,7 @@ def test_logs_and_histories_are_told() -> None:
             "f.x: line 1: format not recognised; tried "
             + ", ".join(f"{name} ({kind.title})" for name, kind in formats().items()),
         ),
-        (b'{"interactions": [', "f.x: line 1: no JSON: Expecting value"),
+        (b'{"interactions": [', "f.x: line 1: not JSON: Expecting value"),
         (
             b'{"type": "summary"}\n',
             "f.x: line 1: no line holds a message of user or assistant",

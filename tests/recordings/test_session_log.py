@@ -1,16 +1,27 @@
-"""JSON Lines an entry at a time: what is no entry is noted, and nothing grows without bound."""
+"""JSON Lines an entry at a time: what is not an entry is noted, and nothing grows without bound."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from typing import Any, TypedDict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
+from harness.providers.shared.json_fields import parse
 from harness.recordings import session_log
-from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects, split
+from harness.recordings.session_log import (
+    LogEntry,
+    Notes,
+    SizeBound,
+    entries,
+    first_objects,
+    known_keys,
+    split,
+)
 
 
 def _read(data: bytes) -> tuple[list[LogEntry], tuple[str, ...]]:
@@ -36,10 +47,10 @@ def test_what_is_no_object_is_noted_and_a_torn_end_is_named() -> None:
     found, notes = _read(b'{"a": 1}\n[1]\n{"b"\n\xff\n{"c": ')
     assert [entry.number for entry in found] == [1]
     assert notes == (
-        "line 2: no JSON object, passed over",
-        "line 3: no JSON object, passed over",
-        "line 4: no JSON object, passed over",
-        "line 5: the last line is torn, passed over",
+        "line 2: not a JSON object, skipped",
+        "line 3: not a JSON object, skipped",
+        "line 4: not a JSON object, skipped",
+        "line 5: the last line is torn, skipped",
     )
 
 
@@ -49,7 +60,7 @@ def test_notes_of_a_million_bad_lines_are_few() -> None:
     assert len(notes.texts()) == 101
     assert notes.texts()[-1] == "and 4900 lines more"
     refusal = notes.refusal("no entry")
-    assert str(refusal) == "line 1: no entry; line 1: no JSON object, passed over"
+    assert str(refusal) == "line 1: no entry; line 1: not a JSON object, skipped"
 
 
 def test_a_line_that_is_too_long_ends_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,3 +93,28 @@ def test_lines_are_asked_for_one_at_a_time() -> None:
 def test_the_first_objects_leave_out_a_torn_end() -> None:
     assert first_objects(b'{"a": 1}\nx\n[2]\n{"b": 2}\n{"c"') == [{"a": 1}, {"b": 2}]
     assert first_objects(b'{"a": 1}\n' * 50) == [{"a": 1}] * 20
+
+
+class _Known(TypedDict, total=False):
+    a: Any
+    b: Any
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters())
+VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+OBJECTS = st.dictionaries(st.sampled_from(["a", "b", "other"]), VALUES)
+
+
+@given(OBJECTS | VALUES, st.sampled_from(["", "\n", "}", '"', "\ud800"]))
+def test_known_keys_have_the_values_of_the_whole_line(value: object, more: str) -> None:
+    line = (json.dumps(value) + more).encode("utf-8", "surrogatepass")
+    whole, known = parse(line), known_keys(_Known)(line)
+    if isinstance(whole, dict) and isinstance(known, dict):
+        keys = ("a", "b")
+        assert repr([known.get(key) for key in keys]) == repr([whole.get(key) for key in keys])
+    else:
+        assert repr(known) == repr(whole)
+
+
+def test_other_keys_are_not_built() -> None:
+    assert known_keys(_Known)(b'{"a": 1, "other": {"long": "text"}}') == {"a": 1}

@@ -1,4 +1,4 @@
-"""YAML of strangers: tags build nothing, and hostile documents are refused in one line."""
+"""YAML from outside: tags build nothing, and hostile documents are refused in one line."""
 
 from __future__ import annotations
 

@@ -146,8 +146,8 @@ def test_a_large_baseline_is_read(tmp_path: Path) -> None:
 
 BAD = {
     "empty": (b"", ":1: not a baseline of this version"),
-    "another version": (b"# harness baseline, version 2\n", ":1: no baseline"),
-    "YAML": (b"findings:\n- a\n", ":1: no baseline"),
+    "another version": (b"# harness baseline, version 2\n", ":1: not a baseline"),
+    "YAML": (b"findings:\n- a\n", ":1: not a baseline"),
     "no columns": (f"{HEAD}\na\tb\t\n".encode(), ":2: the columns are not"),
     "a torn row": (f"{HEAD}\n{COLUMNS}\na\tb\t\na\n".encode(), ":4: a row is run, code"),
     "a conflict": (f"{HEAD}\n{COLUMNS}\n<<<<<<< HEAD\n".encode(), ":3: a row is run, code"),

@@ -20,7 +20,7 @@ SILENT = Finding("run.silent_fault", "the armed fault never fired", (7,))
 
 
 def crash(place: str, error: str, word: str) -> Finding:
-    """A crash of the target with a word of its own."""
+    """A crash of the target with its own word."""
     file, _, line = place.rpartition(":")
     at = CrashPlace(file, int(line), "turn", error)
     said = f"the target crashed at {place}: {error}: {word} (in turn)"

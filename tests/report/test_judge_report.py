@@ -88,9 +88,9 @@ def test_a_file_of_a_folder_that_passes_has_no_line() -> None:
 
 
 def test_a_failing_file_says_how_it_was_read() -> None:
-    file = _file("a", ORPHAN, notes=("line 3: torn, passed over", "line 9: no JSON"))
+    file = _file("a", ORPHAN, notes=("line 3: torn, skipped", "line 9: not JSON"))
     said = [*judge_report.text(file, 100)]
-    assert said[1] == "    note: line 3: torn, passed over; -v shows all 2"
+    assert said[1] == "    note: line 3: torn, skipped; -v shows all 2"
 
 
 def test_a_finding_of_many_transcripts_is_shown_three_times() -> None:

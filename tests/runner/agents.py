@@ -52,7 +52,7 @@ def never_calls(brief: Any) -> None:
 
 
 def calls_elsewhere(brief: Any) -> None:
-    """Use a client of its own on another address."""
+    """Use its own client on another address."""
     import anthropic
 
     client = anthropic.Anthropic(api_key="sk-dummy", base_url="http://127.0.0.1:9", max_retries=0)

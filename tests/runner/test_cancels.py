@@ -1,4 +1,4 @@
-"""Cancels: an agent that takes messages alone is told of none, and one that was told is judged."""
+"""Cancels: an agent that takes only messages gets no cancel, and one that got it is judged."""
 
 from __future__ import annotations
 

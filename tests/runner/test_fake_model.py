@@ -201,11 +201,11 @@ WRONG: list[tuple[Callable[[FakeModel], object], str]] = [
     (lambda f: f.says("a").times(0), "times takes a number from 1 on, or 'forever', not 0"),
     (lambda f: f.says("a").times(True), "times takes a number from 1 on"),
     (lambda f: f.says("a").times("often"), "or 'forever', not 'often'"),  # type: ignore[arg-type]
-    (lambda f: f.says("a").times("forever").says("b"), "nothing comes behind an answer"),
+    (lambda f: f.says("a").times("forever").says("b"), "repeats forever must be the last one"),
     (lambda f: f.fails(200), "setting 'status'"),
     (lambda f: f.fault("http.stauts"), "did you mean 'http.status'"),
     (lambda f: f.fault("http.status", stauts=500), "no setting 'stauts'"),
-    (lambda f: f.fault("tools.late"), "does not strike on the model"),
+    (lambda f: f.fault("tools.late"), "it does not apply to the model"),
     (lambda f: f.turn({"say": "a"}), "a turn is a harness.Turn, not dict"),  # type: ignore[arg-type]
     (lambda f: f.turn(Turn(say="a", purpose="compact")), "no `for` and no `when`"),
     (lambda f: f.turn(Turn(blocks=({"type": "text"},))), "text"),
@@ -227,10 +227,10 @@ def test_what_cannot_be_said_is_told_in_a_line(number: int) -> None:
     assert "\n" not in str(told.value)
 
 
-def test_the_script_stands_once_the_first_request_has_come() -> None:
+def test_the_script_cannot_change_after_the_first_request() -> None:
     fake = FakeModel().says("One.")
     _ask(fake)
-    with pytest.raises(InputError, match="the script stands"):
+    with pytest.raises(InputError, match="the script cannot change after the first request"):
         fake.says("Two.")
 
 

@@ -218,4 +218,4 @@ def test_a_server_is_not_ours_to_kill() -> None:
     server = TargetSpec("http://127.0.0.1:9/run", "http", url="http://127.0.0.1:9/run")
     verdict = run(_killed(HELLO), server).verdict
     assert verdict.verdict == "not_applicable"
-    assert "a server is not ours to end" in verdict.not_applicable[0].reason
+    assert "the harness did not start the server" in verdict.not_applicable[0].reason

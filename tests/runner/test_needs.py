@@ -97,7 +97,7 @@ def test_the_stores_and_a_restart() -> None:
 
 
 def notes(brief: Any) -> None:
-    """Keep a store of its own."""
+    """Keep its own store."""
     database = hermes_database.create(brief.session_dir / "state.db")
     for inbound in brief.inbox():
         hermes_database.add(database, "user", inbound.text)
@@ -137,6 +137,22 @@ def test_a_wire_that_the_agent_does_not_speak() -> None:
     played = run(made(), agents.crash, profile=Profile(wires=("openai-chat",)))
     (lack,) = played.verdict.not_applicable
     assert lack.reason == "the profile says that the agent speaks openai-chat"
+
+
+def test_a_crash_at_our_refusal_of_another_api_shows_the_wire_and_no_more() -> None:
+    on_another = run(made(wire="openai-chat"), agents.greet)
+    assert on_another.verdict.verdict == "fail"
+    assert on_another.connections.speaks is False
+    owed = run(made(wire="openai-chat"), agents.greet, profile=Profile(wires=("openai-chat",)))
+    assert owed.connections.speaks is None
+
+
+@pytest.mark.parametrize("path", ["/v2/nothing", "/v1/models", "/v1/chat/completions"])
+def test_another_crash_explains_the_silence(path: str) -> None:
+    def crashes(brief: Any) -> None:
+        raise RuntimeError(f"loop-harness: no POST {path} here; this run serves the wire x")
+
+    assert run(made(wire="openai-chat"), crashes).connections.speaks is None
 
 
 def test_what_others_say_too_shows_no_session() -> None:

@@ -35,7 +35,7 @@ def _keeps_log(folder: Path) -> Keep:
 
 
 def _agent(keeps: Callable[[Path], Keep], forgets: str = "") -> Callable[[Any], None]:
-    """An agent that stores what is said, but for what one of the sides says."""
+    """An agent that stores what is said, except what one of the sides says."""
 
     def agent(brief: Any) -> None:
         keep, history = keeps(Path(brief.session_dir)), []

@@ -1,4 +1,4 @@
-"""What is imported before a target is called: no SDK for an agent with a client of its own."""
+"""What is imported before a target is called: no SDK for an agent with its own client."""
 
 from __future__ import annotations
 

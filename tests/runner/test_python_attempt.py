@@ -168,8 +168,7 @@ def test_whatever_is_awaitable_is_awaited(agent: Callable[..., Any]) -> None:
 
 
 def _own_tool(brief: Any) -> None:
-    """Runs a tool of its own, which has the name of one of the scenario's, and never asks for
-    those."""
+    """Runs its own tool, which has the name of one of the scenario's, and never asks for those."""
     client, rows = brief.anthropic(), list[Any]()
     for message in brief.inbox():
         rows.append({"role": "user", "content": message.text})

@@ -150,7 +150,7 @@ def test_a_server_is_given_the_run_by_post(server: str) -> None:
 
 
 def test_nothing_listens_there() -> None:
-    with pytest.raises(InputError, match="nothing answers there"):
+    with pytest.raises(InputError, match="no server answers"):
         run(HELLO, resolve("http://127.0.0.1:9/run"))
 
 

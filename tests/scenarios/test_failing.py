@@ -1,6 +1,6 @@
 """Every scenario outside of the seeds' own is failed by a wrong agent, and the table says by which.
 
-Who adds a scenario, or mends a check, runs `python -m tests.scenarios.failing [NAME ...]`.
+Who adds a scenario, or repairs a check, runs `python -m tests.scenarios.failing [NAME ...]`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A correct agent that is killed at a request may make it once more: no check takes that amiss."""
+"""A correct agent that is killed at a request may make it again: no check reports that."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Table:
         for item in items:
             for mark in item.iter_markers("seed"):
                 kind = mark.kwargs.get("kind", KINDS[0])
-                assert kind in KINDS, f"{item.nodeid}: kind {kind!r} is none of {KINDS}"
+                assert kind in KINDS, f"{item.nodeid}: kind {kind!r} is not one of {KINDS}"
                 self.marks[item.nodeid] += [(number, kind) for number in mark.args]
 
     def pytest_runtest_logreport(self, report: Any) -> None:

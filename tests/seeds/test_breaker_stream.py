@@ -62,7 +62,7 @@ def test_a_message_of_text_alone_ends_the_turn_and_with_it_the_count(tmp_path: P
 
 @pytest.mark.seed(18)
 def test_results_and_messages_of_others_leave_the_count_alone() -> None:
-    """Guards hear of calls and their results alone: a result of another tool changes nothing."""
+    """Guards learn only of calls and their results: a result of another tool changes nothing."""
     counting = guard()
     one_by_one(counting, [EMPTY] * 3)
     counting.begin_step()

@@ -74,9 +74,9 @@ def test_a_success_sets_the_counter_to_zero() -> None:
 
 @pytest.mark.seed(3)
 def test_other_arguments_run_after_three_failures() -> None:
-    """Who repeats one call and then changes it does what the guidance asks for: it is run once,
-    and `no_progress_stop.same_failure` allows it. When it fails in the same way too, the tool is
-    refused; and so it is when all three had different arguments, for then a change is no news."""
+    """Who repeats one call and then changes it does what the guidance asks for: it is run once, and
+    `no_progress_stop.same_failure` allows it. When it fails in the same way too, the tool is
+    refused; and so it is when all three had different arguments, for then a change is not news."""
     guard = IdenticalFailureGuard()
     one_by_one(guard, [FAIL] * 3)
     assert one_by_one(guard, [("memory", Y, "stored"), FAIL]) == ["Proceed", "Proceed"]

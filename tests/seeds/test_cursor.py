@@ -119,7 +119,7 @@ def test_a_clamp_loses_as_many_rows_as_were_merged(
 
 @pytest.mark.seed(140, kind="mutant")
 def test_a_fallback_writes_the_history_again_each_turn(tmp_path: Path) -> None:
-    """As many rows were merged as a turn adds: 130 rows in the place of 15 after five turns."""
+    """As many rows were merged as a turn adds: 130 rows in place of 15 after five turns."""
     assert len(stored_sides(caught("cursor_falls_back"))) > 2 * (5 + 10)
     past = [user("x")] * 4 + [assistant("y")]
     assert len(five(tmp_path, past, transcript=FallingTranscript).rows()) > 100

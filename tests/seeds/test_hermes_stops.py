@@ -98,7 +98,7 @@ def test_uncounted_refusals_go_on_and_on() -> None:
 @pytest.mark.seed(114, kind="differs")
 def test_a_loop_spread_over_turns_is_seen_by_nobody() -> None:
     """A turn begins with counters at zero, so that a stop never outlives it. The price: a call that
-    is repeated twice in each of three turns is no loop, to the guards and to the checks alike.
+    is repeated twice in each of three turns is not a loop, to the guards and to the checks alike.
     Nothing reports it: a user who asks the same question three times looks the same."""
     done = passes("circles/spread-over-turns")
     assert done.history.past.tool_calls["read"] == 6

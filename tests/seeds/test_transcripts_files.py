@@ -31,7 +31,7 @@ from tests.seeds.transcript_lines import TALK, archive_in, archived, assert_caug
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    """A configuration with a session file, and files that are none of our business."""
+    """A configuration with a session file, and files of other kinds."""
     for name in ("config/projects/p", "config/projects2", "elsewhere"):
         (tmp_path / name).mkdir(parents=True)
     for name in ("config/projects/p/s.jsonl", "config/projects2/s.jsonl", "elsewhere/s.jsonl"):

@@ -40,7 +40,7 @@ FULL = Scenario(
 
 
 def test_every_key_goes_that_may() -> None:
-    """What is left has its defaults, but for the keys that a file and its parts need."""
+    """What is left has its defaults, except the keys that a file and its parts need."""
     found = last(entries(FULL), lambda s: bool(s.script and s.inbox and s.tools and s.faults))
     assert found == Scenario(
         name="full",

@@ -1,4 +1,4 @@
-"""What is found in the texts of a project; and nothing in what is none."""
+"""What is found in the texts of a project; and nothing in other texts."""
 
 from __future__ import annotations
 

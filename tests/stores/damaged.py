@@ -96,7 +96,7 @@ JSONL: dict[str, tuple[Callable[[Lines], Lines], str]] = {
     "older rows": (_without_tags, ""),
     "empty file": (lambda lines: [], ""),
 }
-"""What is done to the lines, and what the user is told of it, "" for what is no damage at all."""
+"""What is done to the lines, and what is reported to the user, "" for what is no damage at all."""
 
 
 def sqlite(path: Path, statements: Sequence[str]) -> None:
@@ -133,4 +133,4 @@ SQLITE: dict[str, tuple[tuple[str, ...], str]] = {
     "older tables": (("DROP TABLE summaries",), ""),
     "no rows": (("DELETE FROM rows", "DELETE FROM inbounds"), ""),
 }
-"""What is done to the file, and what the user is told of it, "" for what is no damage at all."""
+"""What is done to the file, and what is reported to the user, "" for what is no damage at all."""

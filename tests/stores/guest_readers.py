@@ -1,4 +1,4 @@
-"""A plug-in with store readers, and with functions that are none."""
+"""A plug-in with store readers, and with functions that are not readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ten turns with tools, killed at every write; and a model that goes by the conversation."""
+"""Ten turns with tools, killed at every write; and a model that follows the conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A write that raises has not happened, and the next one is as good as ever."""
+"""A write that raises has not happened, and the next one succeeds."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_a_store_among_other_tables_is_not_dropped(postgres_dsn: str, opened: Op
     store.drop()
     assert opened().read() == []
     plain = PostgresStore(postgres_dsn)
-    with pytest.raises(ValueError, match="schema of its own"):
+    with pytest.raises(ValueError, match="its own schema"):
         plain.drop()
     plain.close()
 

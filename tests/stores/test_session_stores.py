@@ -24,7 +24,7 @@ _POSTGRES = pytest.param("postgres", marks=pytest.mark.real)
 
 @pytest.fixture(params=["sqlite", "jsonl", _POSTGRES])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
-    """Opens the same store, each time as a new object; a schema of its own on a server."""
+    """Opens the same store, each time as a new object; its own schema on a server."""
     options = {"store": request.param}
     if request.param == "postgres":
         options["dsn"] = request.getfixturevalue("postgres_dsn")

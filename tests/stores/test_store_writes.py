@@ -1,4 +1,4 @@
-"""Each write is told of before, inside and after; reading is not."""
+"""Each write is reported before, inside and after; reading is not."""
 
 from __future__ import annotations
 

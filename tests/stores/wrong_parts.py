@@ -90,7 +90,7 @@ class SaysItAgain(Gateway):
     """After a restart a reply of unknown delivery goes out as if it were new."""
 
     def recover(self, pending: Pending) -> None:
-        """Deliver what is stored, without a word."""
+        """Deliver what is stored, silently."""
         if pending.reply is None:
             return super().recover(pending)
         known = restored(pending.reply, pending.status, pending.kind)
@@ -133,7 +133,7 @@ def delivers_first(brief: Brief) -> None:
 
 
 def says_it_again(brief: Brief) -> None:
-    """The agent that repeats a reply without a word."""
+    """The agent that repeats a reply silently."""
     build(brief, gateway=SaysItAgain).run()
 
 

@@ -1,8 +1,8 @@
 """kill -9 at every write of the store in a ten-turn session with tools.
 
 Acknowledged rows are not lost, no row is stored twice, and no effect happens again. Every message
-is answered once, or once more with a note that it may be a repetition. Wrong stores and
-gateways, which pass without kills, are found by the same runs.
+is answered once, or again with a note that it may be a repetition. Wrong stores and gateways, which
+pass without kills, are found by the same runs.
 """
 
 from __future__ import annotations

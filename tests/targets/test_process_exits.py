@@ -126,7 +126,7 @@ def test_a_thread_of_a_run_that_is_over_cannot_end_the_process() -> None:
 
 
 def test_a_thread_of_the_test_session_may_end_the_process() -> None:
-    """A time-out of the test session ends the process from a thread of its own."""
+    """A time-out of the test session ends the process from its own thread."""
     code = (
         "import os, threading\n"
         "from tests.targets.test_process_exits import HELLO, greet\n"

@@ -111,7 +111,7 @@ def test_a_run_that_is_not_there() -> None:
 def test_a_name_that_cannot_be_served(name: str) -> None:
     with Loopbacks() as server:
         server.add("one", run_named("one"), RealClock())
-        with pytest.raises(InputError, match="a name of its own"):
+        with pytest.raises(InputError, match="needs its own name"):
             server.add(name, run_named("x"), RealClock())
 
 

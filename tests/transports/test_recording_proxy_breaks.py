@@ -1,4 +1,5 @@
-"""The recording proxy where something breaks: what the agent hears, and what is recorded of it."""
+"""The recording proxy where something breaks: what the agent receives, and what is recorded of
+it."""
 
 from __future__ import annotations
 

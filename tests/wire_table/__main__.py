@@ -1,7 +1,8 @@
 """`make wire-table`: measure all rows, and print the table or write it into `docs/`.
 
-With `--older PYTHON` (as `make wire-table` makes one) the Anthropic rows are measured with that
-interpreter's SDK too, in a process of its own. `--json` prints one column, for that process.
+With `--older PYTHON ...` (as `make wire-table` makes them) the Anthropic rows are measured with the
+SDK of each of these interpreters too, in its own process. `--json` prints one column, for that
+process.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from pathlib import Path
 
 import msgspec
 
+from tests.compat.environments import python_of
 from tests.wire_table.measure import measured, package_of, versions
 from tests.wire_table.rows import ROWS
 from tests.wire_table.table import Column, name_of, table
 
 ROOT = Path(__file__).parents[2]
+OLDER = ("anthropic-1", "anthropic-0.125")
+"""The rows of `make compat` whose SDK has a column too."""
 
 
 def column(*packages: str) -> Column:
@@ -26,20 +30,18 @@ def column(*packages: str) -> Column:
     return Column(versions(), {name_of(row): measured(row) for row in rows})
 
 
-def older(python: Path) -> list[Column]:
-    """The Anthropic rows as another interpreter's SDK answers them; [] where there is none."""
-    if not python.exists():
-        return []
+def older(python: Path) -> Column:
+    """The Anthropic rows as another interpreter's SDK answers them."""
     command = [python, "-W", "ignore", "-m", "tests.wire_table", "--json"]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    return [msgspec.json.decode(answer.stdout, type=Column)]
+    return msgspec.json.decode(answer.stdout, type=Column)
 
 
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m tests.wire_table")
     parser.add_argument(
-        "--older", type=Path, default=ROOT / ".venv-compat/anthropic-0.125/bin/python"
+        "--older", type=Path, nargs="*", default=[*map(python_of, OLDER)], metavar="PYTHON"
     )
     parser.add_argument("--out", type=Path, help="write the table there")
     parser.add_argument("--json", action="store_true", help="one column, the Anthropic rows")
@@ -47,7 +49,7 @@ def main() -> int:
     if chosen.json:
         sys.stdout.buffer.write(msgspec.json.encode(column("anthropic")))
         return 0
-    text = table([column("anthropic", "openai")], older(chosen.older))
+    text = table([column("anthropic", "openai")], [older(p) for p in chosen.older if p.exists()])
     if chosen.out:
         chosen.out.write_text(text, "utf-8")
     else:

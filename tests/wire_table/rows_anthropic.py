@@ -47,7 +47,7 @@ STREAMS = (
         "sse.error_event_after_the_end",
     ),
     Row(
-        "`error` event whose data is no JSON",
+        "`error` event whose data is not JSON",
         "anthropic.APIStatusError(200)",
         "sse.error_event_not_json",
     ),
@@ -98,7 +98,7 @@ INPUTS = (
     ),
     Row("tool input that is a list", "tool_use: t([1,2])", turn=_input([1, 2], "tool_use")),
     Row("tool input that is null", "tool_use: t(null)", turn=_input(None, "tool_use")),
-    Row("tool input that is no JSON", "ValueError", turn=_input('{"p": /x}', "tool_use")),
+    Row("tool input that is not JSON", "ValueError", turn=_input('{"p": /x}', "tool_use")),
 )
 
 BODIES = (

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from tests.wire_table.measure import Measured
+from tests.wire_table.measure import Measured, package_of
 from tests.wire_table.row import Row
 from tests.wire_table.rows import ROWS
 
@@ -65,13 +65,22 @@ def _lines(wire: str, columns: list[Column]) -> Iterator[str]:
 
 def documented(text: str, row: Row, head: str) -> Measured:
     """What a written table says of a row under the column `head`, by door; {} where nothing."""
-    _, _, section = text.partition(f"## {TITLES[row.wire]}\n")
-    lines = [_cells(line) for line in section.partition("\n## ")[0].splitlines() if "|" in line]
+    lines = _section(text, row)
     if not lines or head not in lines[0]:
         return {}
     found = [line for line in lines if line[0] == _what(row)]
     place = lines[0].index(head)
     return {door: line[place].strip("`") for line in found for door in line[1].split(" and ")}
+
+
+def heads(text: str, row: Row) -> list[str]:
+    """The versions that a written table has a column for, where the row stands."""
+    return [head for head in _section(text, row)[0] if head.startswith(f"{package_of(row)} ")]
+
+
+def _section(text: str, row: Row) -> list[list[str]]:
+    _, _, section = text.partition(f"## {TITLES[row.wire]}\n")
+    return [_cells(line) for line in section.partition("\n## ")[0].splitlines() if "|" in line]
 
 
 def _cells(line: str) -> list[str]:
@@ -92,7 +101,7 @@ def _by_door(row: Row, columns: list[Column]) -> Iterator[tuple[str, list[str]]]
 
 
 def _note(row: Row, heads: list[str], cells: list[str]) -> str:
-    """Which versions differ from what was measured first, but for their HTTP library's name."""
+    """Which versions differ from what was measured first, except their HTTP library's name."""
     others = [
         head
         for head, cell in zip(heads, cells, strict=True)

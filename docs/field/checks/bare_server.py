@@ -45,7 +45,7 @@ def error(status, text="The model is not available."):
 
 
 def scratch(home, **more):
-    """The environment of a program under test: a HOME of its own, and nothing else of yours."""
+    """The environment of a program under test: its own HOME, and none of your settings."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     return {**kept, "HOME": str(home), **more}
 

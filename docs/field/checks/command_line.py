@@ -4,6 +4,7 @@
         said = program.ask("Hello")      # a process for each message, in one session
 
 Each program has a tool for shell commands; `shell` is a call of it. It runs in `program.work`.
+Claude Code and opencode take a ToolServer as `tools`.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ class Said:
 class Program:
     """A program with folders of its own; exits with 2 where it is not installed."""
 
-    def __init__(self, name, server, config=""):
-        self.name, self.url, self.config = name, server.url, config
+    def __init__(self, name, server, config="", tools=None):
+        self.name, self.url, self.config, self.tools = name, server.url, config, tools
         self.path = shutil.which(name) or sys.exit(_missing(name))
         self.id, self.asked = str(uuid.uuid4()), 0
 
@@ -103,11 +104,16 @@ class Program:
     def _set_up_claude(self):
         off = ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER")
         more = {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": "sk-dummy"}
+        more |= {"MCP_CONNECTION_NONBLOCKING": "0"}
         return {**dict.fromkeys((*off, "DISABLE_TELEMETRY"), "1"), **more}
 
     def _words_claude(self, text, again):
         more = ["--resume", self.id] if again else ["--session-id", self.id]
         words = ["-p", text, *more, "--model", "claude-sonnet-5", "--allowedTools", "Bash"]
+        if self.tools:
+            server = {"type": "http", "url": self.tools.url, "alwaysLoad": True}
+            words[-1] += ",mcp__shop"
+            words += ["--mcp-config", json.dumps({"mcpServers": {"shop": server}})]
         return [*words, "--output-format", "json"]
 
     def _set_up_codex(self):
@@ -132,6 +138,8 @@ class Program:
         bare = {"npm": "@ai-sdk/anthropic", "name": "bare", "options": options}
         config = {"autoupdate": False, "share": "disabled", "small_model": "bare/fake"}
         config["provider"] = {"bare": {**bare, "models": {"fake": {}}}}
+        if self.tools:
+            config["mcp"] = {"shop": {"type": "remote", "url": self.tools.url, "oauth": False}}
         self._write(".config/opencode/opencode.json", config)
         return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
 

@@ -1,4 +1,4 @@
-"""Gemini CLI tells an answer that MAX_TOKENS cut as the whole one, without a word."""
+"""Gemini CLI tells an answer that MAX_TOKENS cut as a whole one, and says nothing."""
 
 import json
 

@@ -35,7 +35,7 @@ security: {tirith_enabled: false}
 
 
 class HermesServer:
-    """`hermes gateway run` with its API server; each message gets an agent of its own."""
+    """`hermes gateway run` with its API server; each message gets its own agent."""
 
     def __init__(self, model_url, toolset="file", config=""):
         found = shutil.which(sys.argv[1] if len(sys.argv) > 1 else "hermes")

@@ -29,11 +29,13 @@ attempt."""
 BARE_TOKENS = 5_000
 """With a budget up to this, only the current turn is sent."""
 
+# The first match counts: a name with the mark of a million tokens says `claude` too.
 _WINDOWS = (
     (re.compile(r"\[1m\]|-1m\b", re.IGNORECASE), 1_000_000),
     (re.compile(r"claude", re.IGNORECASE), 200_000),
 )
 SMALLEST_TEXT = 200
+# How refusals for size word the size of the prompt and the window, in different APIs.
 _COUNTED = (
     re.compile(r"(?P<got>\d+) tokens > (?P<most>\d+)"),
     re.compile(r"(?P<got>\d+) \+ \d+ > (?P<most>\d+)"),

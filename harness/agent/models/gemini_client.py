@@ -51,7 +51,7 @@ class GeminiClient:
         )
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str], *, stream: bool) -> Any:
-        """The response to a request, read unless it streams.
+        """The response to a request. Its body is read, unless it is a stream.
 
         Raises APIError or APIConnectionError after the last attempt.
         """
@@ -109,6 +109,7 @@ def _word_and_delay(text: str) -> tuple[str | None, str]:
     """The status word of an error, and the seconds that its `RetryInfo` asks for."""
     try:
         body = json.loads(text)
+        # A stream that is not of server-sent events is a list, also when it holds an error.
         error = (body[0] if isinstance(body, list) else body)["error"]
         details = error.get("details") or ()
         delays = (_DELAY.fullmatch(str(detail.get("retryDelay"))) for detail in details)

@@ -24,6 +24,8 @@ CONNECT_S = 5.0
 RETRY_AFTER_MAX_S = 120.0
 """The longest wait that a provider may ask for."""
 
+# Blanks, comments and pings keep a connection alive and hold no answer. The possessive `*+` does
+# not backtrack, so a long run of them costs one pass.
 _KEEP_ALIVE = re.compile(rb"(?:\s|:[^\r\n]*+|event: ?ping\r?\n|data: ?\{\"type\": ?\"ping\"\})*+")
 _Stream = TypeVar("_Stream")
 
@@ -76,6 +78,7 @@ def _without_long_wait(request: Any, call_next: Callable[[Any], Any]) -> Any:
 
 def retry_after_s(headers: Mapping[str, str]) -> float:
     """The seconds that an answer asks to wait; 0 for a missing or unreadable header."""
+    # The official SDKs read the headers in this order, and a date last.
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             return float(headers[name]) * scale

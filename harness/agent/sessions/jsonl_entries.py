@@ -1,10 +1,10 @@
 """The lines of a JSONL transcript: reading, validation, and the entries that are dropped. Pure.
 
-New types appear every week: an unknown one is kept and skipped. A reader skips a torn line;
-`problem` rejects a whole file with one. Only a line feed ends a line, not U+2028. Lines stay byte
-for byte for other programs, except links to dropped entries. Thinking is signed for its
-conversation, so a restored conversation keeps it only in the last answer. Later turns drop nothing
-more, so a request begins like the one before.
+New types appear every week: an entry of an unknown type stays in the file and is not read. A reader
+skips a torn line; `problem` rejects a whole file with one. Only a line feed ends a line, not
+U+2028. Lines stay byte for byte for other programs, except links to dropped entries. Thinking is
+signed for its conversation, so a restored conversation keeps it only in the last answer. Thinking
+is dropped only at that time. So each later request begins like the one before.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _relinked(line: bytes, gone: dict[str, str]) -> bytes | None:
 
 
 def _kept_ancestor(uuid: str, gone: dict[str, str]) -> str:
-    passed: set[str] = set()
+    passed: set[str] = set()  # in a damaged file the parents may form a circle
     while uuid in gone and uuid not in passed:
         passed.add(uuid)
         uuid = gone[uuid]

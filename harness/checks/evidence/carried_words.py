@@ -16,7 +16,7 @@ from harness.core.values.messages import Block, Opaque, Text, ToolResult, ToolUs
 BYTES_PER_TOKEN = 4
 
 PROMPT_TOKENS = 8000
-"""The most words that an agent adds of its own. In a real window, an omitted part is larger."""
+"""The most words that an agent itself adds. In a real window, an omitted part is larger."""
 
 _CARRIED = 0.8
 """A request that carries more than this share of a conversation has left nothing out."""

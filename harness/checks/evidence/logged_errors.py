@@ -1,4 +1,4 @@
-"""How a log shows a failure: an API error in the place of an answer.
+"""How a log shows a failure: an API error in place of an answer.
 
 Some logs mark such an answer (`isApiErrorMessage`, `stopReason: error`), with or without a status.
 Other logs hold only the text that the program wrote. Only the beginning of a text counts, because
@@ -21,7 +21,7 @@ _REFUSAL = re.compile(
     r"(?:Error code)?[\s:(]*(?:400|413|422)\b|(?:prompt|input) is too long)",
     re.IGNORECASE,
 )
-"""The beginnings of texts that programs log in the place of a refused answer."""
+"""The beginnings of texts that programs log in place of a refused answer."""
 
 _ANY = re.compile(
     r"\A\W*(?:API ?Error\s*[:(]|Error code[\s:]*[45]\d\d\b"

@@ -1,8 +1,8 @@
 """Comparison of messages in stores and requests.
 
 A row is identified by its inbound message, or by its text in a store of the agent's own. Text
-comparison ignores white space and lone surrogates. Requests share list nodes, so lists compare by
-identity.
+comparison ignores white space and lone surrogates. Requests of one conversation share the nodes of
+their lists, so two lists are equal if their last nodes are the same object.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def is_user_text(message: Message) -> bool:
 
 
 def settled_list(node: Node) -> Node:
-    """The list without its newest message."""
+    """The list without the newest messages of one side, which may still be changed."""
     last_side = node.side
     while node.parent is not None and node.side in (last_side, "system"):
         node = node.parent

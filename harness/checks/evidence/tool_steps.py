@@ -32,8 +32,8 @@ class Step(NamedTuple):
 def sequence(turn: Turn, repeats: int) -> list[Step]:
     """Return the turn's steps in the order in which their results arrived.
 
-    A call that ran before and is refused now is no step, because the refusal is how an agent stops
-    it.
+    A call that ran before and is refused now is not a step, because the refusal is how an agent
+    stops it.
     """
     first_n: dict[tuple[str, str], int] = {}
     for execution in turn.executions:

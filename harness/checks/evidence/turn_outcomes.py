@@ -85,8 +85,8 @@ def is_our_own(answered: Answered) -> bool:
 def before_own_answers(history: History) -> History:
     """The history up to and including the first answer that the harness itself gave.
 
-    No provider answers like this, so the agent's next steps are no evidence. The last turn is still
-    open, as in a truncated history.
+    No provider answers like this, so the agent's next steps are not evidence. The last turn is
+    still open, as in a truncated history.
     """
     first = next((a.n for a in history.trace.answers if is_our_own(a)), 0)
     if not first:

@@ -98,8 +98,8 @@ def decode_event(line: bytes) -> AnyEvent:
 def decode_line(line: bytes, number: int) -> AnyEvent:
     """The event of a line of a file; errors begin with `line N: `.
 
-    Raises msgspec.DecodeError or ValidationError for a line that is no event, or of a version that
-    this loop-harness does not read.
+    Raises msgspec.DecodeError or ValidationError for a line that is not an event, or of a version
+    that this loop-harness does not read.
     """
     try:
         event = _decode(line)

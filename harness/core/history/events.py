@@ -109,7 +109,7 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     a log marks. `complete`: the whole answer was sent, with its terminal event. `retry_after` is
     the unchanged header; for `retry-after-ms`, the number is followed by `ms`. `too_large`: the
     answer refuses the request for its size, in any form. `silent_ms` is the longest time in a
-    model's answer without content; keep-alives are no content. `layers` names the layer of each
+    model's answer without content; keep-alives are not content. `layers` names the layer of each
     fault from a plug-in. `said_all`: the terminal event was sent although the answer is not
     `complete`. The events before it are out of order, so a client may or may not read it.
     """

@@ -1,8 +1,8 @@
 """A client's reading of a plan's bytes: the status, the parsed answer, the silences.
 
-Some bytes contain a head of their own; only its status is read here. Pings, comments and blank
-lines reset a client's read timeout but have no content, so silence is counted between content.
-White space inside content belongs to it, because an answer may come byte by byte.
+Some bytes contain their own head; only its status is read here. Pings, comments and blank lines
+reset a client's read timeout but have no content, so silence is counted between content. White
+space inside content belongs to it, because an answer may come byte by byte.
 """
 
 from __future__ import annotations

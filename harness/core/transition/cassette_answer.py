@@ -1,7 +1,7 @@
 """A recorded answer, replayed event by event, with its waits and its cut.
 
-Faults count stream events, so each event is a send of its own. Waits are played if the recording
-has times and the replay asks for them. A broken answer always breaks off again.
+Faults count stream events, so each event is a separate send. Waits are played if the recording has
+times and the replay asks for them. A broken answer always breaks off again.
 """
 
 from __future__ import annotations

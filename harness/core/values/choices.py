@@ -18,7 +18,7 @@ def wrong_choice(error: str, kind: inspect.Type) -> str:
     """The message of msgspec with the values that a type allows; "" for any other error.
 
     >>> wrong_choice("Invalid enum value 'opn'", inspect.type_info(Literal["strict", "open"]))
-    "'opn' is none of open, strict"
+    "'opn' is not one of open, strict"
     """
     found = _ENUM.match(error)
     values = [str(value) for value in _literals(kind)]
@@ -32,7 +32,7 @@ def none_of(value: str, known: Iterable[str]) -> str:
     ordered = [*near, *(name for name in names if name not in near)]
     rest = len(ordered) - NAMES_MOST
     more = f" and {rest} more" if rest > 0 else ""
-    return f"{value} is none of {', '.join(ordered[:NAMES_MOST])}{more}"
+    return f"{value} is not one of {', '.join(ordered[:NAMES_MOST])}{more}"
 
 
 def _literals(kind: inspect.Type) -> Iterator[Any]:

@@ -1,6 +1,6 @@
 """Names of this machine that several rooms know: the hosts of loopback, and our scratch folders.
 
-A comparison of two runs ignores them, and other rooms write or read them.
+Two runs differ in them without a reason, so a comparison ignores them. Several rooms use them.
 """
 
 from __future__ import annotations

@@ -37,9 +37,9 @@ class ProviderTraits(msgspec.Struct, frozen=True):
     `requests_left` is the header with the number of remaining requests. `output_count` is the name
     of the output tokens in a usage. `event_prefix` is the prefix of all event types. `error_event`
     writes an error in a stream from type and message. `hollow` writes a model's answer with null
-    content, plain or as a stream. `outline` writes the first and the last events of a stream for a
-    plain body. `names_events`: the SDK drops events without a name. `reads_past_the_end`: the SDK
-    raises an error that comes after the terminal event.
+    content, plain or as a stream. `outline` takes the body of a plain answer and writes the first
+    and the last events of the same answer as a stream. `names_events`: the SDK drops events without
+    a name. `reads_past_the_end`: the SDK raises an error that comes after the terminal event.
     """
 
     endpoint: str = ""

@@ -51,8 +51,8 @@ def status(
 ) -> Plan:
     """An error status with its provider's type; `retry_after` and `should_retry` are headers.
 
-    With `page` a proxy before the provider says it, in HTML. Escalating, it asks for twice the wait
-    each time where `retry_after` is a number of seconds.
+    With `page` a proxy before the provider says it, in HTML. With `then: escalate` it asks for
+    twice the wait each time where `retry_after` is a number of seconds.
     """
     if isinstance(retry_after, (int, float)):
         retry_after *= moment.harder
@@ -84,7 +84,7 @@ def model_gone(moment: Moment, plan: Plan) -> Plan:
 
 
 def rate_limited_without_retry_after(moment: Moment, plan: Plan) -> Plan:
-    """429 without a word about when to come back; the headers say that nothing is left."""
+    """429 that does not say when to come back; the headers say that nothing is left."""
     headers = {moment.traits.requests_left: "0"}
     return error(moment, 429, _RATE_LIMIT, headers=headers)
 
@@ -92,7 +92,8 @@ def rate_limited_without_retry_after(moment: Moment, plan: Plan) -> Plan:
 def retry_after(moment: Moment, plan: Plan, *, retry_after: str | float = 1.0) -> Plan:
     """429 with a `retry-after`: seconds, a date in HTTP's form, or a malformed value.
 
-    Real ones were seen with 0, negative, huge and past values. Escalating, a number doubles.
+    Real ones were seen with 0, negative, huge and past values. With `then: escalate` a number
+    doubles.
     """
     value = retry_after if isinstance(retry_after, str) else retry_after * moment.harder
     headers = {"retry-after": f"{value}"}

@@ -1,4 +1,5 @@
-"""A 200 that is no ordinary answer: an error in disguise, nothing, half of something, or new words.
+"""A 200 that is not an ordinary answer: an error in disguise, nothing, half of something, or new
+words.
 
 An unreadable answer leaves the script's turn unplayed. Single fields of a whole answer are changed
 in the bytes, because the provider adds them.
@@ -94,7 +95,7 @@ def missing_usage(moment: Moment, plan: Plan) -> Plan:
 def model_echo_differs(
     moment: Moment, plan: Plan, *, model: str = "claude-haiku-4-5-20251001"
 ) -> Plan:
-    """The answer names another model than the request: what it costs goes by that one."""
+    """The answer names another model than the request: the cost is that of the named model."""
     return with_json(plan, lambda value: {**value, "model": model} if "model" in value else value)
 
 

@@ -92,7 +92,7 @@ def json_text_as_input(moment: Moment, plan: Plan) -> Plan:
 
 
 def nan_in_input(moment: Moment, plan: Plan) -> Plan:
-    """An argument more is NaN, which is no JSON: a stream carries it, a plain answer says null."""
+    """An argument more is NaN, which is not JSON: a stream carries it, a plain answer says null."""
 
     def with_nan(call: ToolUse) -> tuple[ToolUse, ...]:
         if moment.traits.arguments == "object" and not streams(moment):
@@ -215,7 +215,7 @@ def _in_array(items: list[tuple[str, Json]]) -> Cut | None:
 
 
 def _before(items: list[tuple[str, Json]]) -> str:
-    """An object that goes on behind these items."""
+    """An object that goes on after these items."""
     return json.dumps(dict(items), separators=(",", ":"))[:-1] + ("," if items else "")
 
 

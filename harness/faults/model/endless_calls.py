@@ -78,7 +78,7 @@ def varying_arguments(moment: Moment, plan: Plan) -> Plan:
 
 
 def identical_calls_in_one_reply(moment: Moment, plan: Plan, *, count: Many = 10) -> Plan:
-    """One reply makes the same call `count` times, each with an id of its own."""
+    """One reply makes the same call `count` times, each with its own id."""
     made = [
         msgspec.structs.replace(call, id=new_id(moment, number))
         for call in call_of(moment)
@@ -105,7 +105,7 @@ def endless_new_calls(moment: Moment, plan: Plan) -> Plan:
 def says_it_stops(
     moment: Moment, plan: Plan, *, text: str = "You are right, I will stop repeating this now."
 ) -> Plan:
-    """The text says that the model stops, and behind it stands the same call once more."""
+    """The text says that the model stops, and after it stands the same call again."""
     return calling(moment, plan, *call_of(moment), text=text)
 
 

@@ -100,7 +100,7 @@ def refusal_after_text(
 
 
 def refusal_after_call(moment: Moment, plan: Plan, *, category: Category | None = None) -> Plan:
-    """The model declines behind a call, which is not to be run."""
+    """The model declines after a call, which is not to be run."""
     bent = with_calls(moment, plan, lambda call: (call,), stop="refusal")
     if bent == plan:
         return plan

@@ -51,7 +51,7 @@ def may_call(moment: Moment) -> bool:
 
 
 def call_of(moment: Moment) -> list[ToolUse]:
-    """The last call of the conversation with an id of its own, else one of the first tool that is
+    """The last call of the conversation with its own id, else one of the first tool that is
     offered; none without tools."""
     last = last_call(moment)
     if last is not None:

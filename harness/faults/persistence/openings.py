@@ -67,7 +67,7 @@ def nul_run(moment: Moment, plan: Plan, *, after: Count = 1, size_bytes: FromOne
 
 
 def garbage_line(moment: Moment, plan: Plan, *, after: Count = 1) -> Plan:
-    """After `after` records comes a line that is no JSON."""
+    """After `after` records comes a line that is not JSON."""
     return _inserted(moment, plan, after, GARBAGE)
 
 

@@ -39,7 +39,7 @@ def opened(moment: Moment, plan: Plan, damage: Callable[[Records], Sequence[byte
 
 
 def fact(record: bytes) -> dict[str, Json]:
-    """What a record says; nothing when it is none."""
+    """What a record says; nothing when it is not a record."""
     try:
         value = msgspec.json.decode(record)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -89,7 +89,7 @@ def snapshot_conflict(moment: Moment, plan: Plan) -> Plan:
 
 
 def second_writer(moment: Moment, plan: Plan, *, text: str = "From another process:") -> Plan:
-    """A second process has the same session open, and stores a message of its own first."""
+    """A second process has the same session open, and stores its own message first."""
     if not on(moment, access="write"):
         return plan
     return (Send(row(moment, user(f"{text} {moment.call.n}"))), *plan)
@@ -150,7 +150,7 @@ def power_cut(moment: Moment, plan: Plan, *, point: Point = "inside") -> Plan:
 
 def power_cut_reordered(moment: Moment, plan: Plan, *, point: Point = "inside") -> Plan:
     """The machine fails at a write, and of what was not synced only the end has reached the disk,
-    behind a run of zeros. SQLite drops such a log whole."""
+    after a run of zeros. SQLite drops such a log whole."""
     wanted = on(moment, access="write", store="jsonl")
     return _ended(plan, point, Kill("reordered")) if wanted else plan
 

@@ -38,7 +38,7 @@ def call_without_id(moment: Moment, plan: Plan) -> Plan:
 
 
 def call_id_late(moment: Moment, plan: Plan) -> Plan:
-    """The id of a tool call comes in a fragment of its own, behind the arguments."""
+    """The id of a tool call comes in its own fragment, after the arguments."""
     calls = [{"index": n, "id": id_, "function": {"arguments": ""}} for n, id_ in _ids(plan)]
     bent = _refragmented(plan, _nameless)
     if bent is plan:
@@ -62,7 +62,7 @@ def usage_without_choices(moment: Moment, plan: Plan) -> Plan:
 
 
 def early_finish_reason(moment: Moment, plan: Plan) -> Plan:
-    """The first chunk with content says `stop` already, and the rest comes behind it."""
+    """The first chunk with content says `stop` already, and the rest comes after it."""
 
     def over(step: Step) -> tuple[Step, ...]:
         choice = stream.choice_of(stream.value(step))

@@ -142,7 +142,7 @@ def error_event(
 def error_event_after_the_end(
     moment: Moment, plan: Plan, *, type: str = "overloaded_error", message: str = "Overloaded"
 ) -> Plan:
-    """The answer has come whole, and behind its terminal event comes an error event.
+    """The answer has come whole, and after its terminal event comes an error event.
 
     The Anthropic SDK raises it, so its caller does not get the answer; the OpenAI SDK has stopped
     reading.
@@ -172,7 +172,7 @@ def invalid_json(moment: Moment, plan: Plan, *, after: Count = 2) -> Plan:
 
 
 def invalid_utf8(moment: Moment, plan: Plan, *, after: Count = 2) -> Plan:
-    """After `after` events one comes with bytes that are no UTF-8; then the end."""
+    """After `after` events one comes with bytes that are not UTF-8; then the end."""
     return _garbled(plan, after, lambda data: data.replace(b'"', b'"\xff\xfe', 1))
 
 

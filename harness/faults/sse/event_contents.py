@@ -63,7 +63,7 @@ def unknown_delta(moment: Moment, plan: Plan, *, type: str = "mood_delta") -> Pl
 
 
 def unknown_event(moment: Moment, plan: Plan, *, type: str = "weather") -> Plan:
-    """Behind the first event comes one of a type that no client knows."""
+    """After the first event comes one of a type that no client knows."""
     type = moment.traits.event_prefix + type
     return stream.spliced(
         plan,
@@ -73,7 +73,7 @@ def unknown_event(moment: Moment, plan: Plan, *, type: str = "weather") -> Plan:
 
 
 def unknown_block(moment: Moment, plan: Plan, *, type: str = "hologram") -> Plan:
-    """Behind the last block comes one of a type that no client knows."""
+    """After the last block comes one of a type that no client knows."""
     index = len(
         [s for s in stream.opened(plan) if stream.value(s).get("type") == "content_block_start"]
     )
@@ -151,12 +151,12 @@ Many = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 
 
 def ping_flood(moment: Moment, plan: Plan, *, pings: Many = 10_000) -> Plan:
-    """Behind the first event come `pings` pings; escalating, twice as many each time."""
+    """After the first event come `pings` pings; escalating, twice as many each time."""
     return _behind_the_first(plan, stream.event({"type": "ping"}), pings * min(moment.harder, 64))
 
 
 def comment_flood(moment: Moment, plan: Plan, *, comments: Many = 10_000) -> Plan:
-    """Behind the first event come `comments` comment lines, as gateways send to keep alive."""
+    """After the first event come `comments` comment lines, as gateways send to keep alive."""
     return _behind_the_first(plan, Send(b": keep-alive\n\n"), comments * min(moment.harder, 64))
 
 
@@ -168,7 +168,7 @@ def tiny_deltas(moment: Moment, plan: Plan) -> Plan:
 
 
 def _behind_the_first(plan: Plan, filler: Send, count: int) -> Plan:
-    """The stream with one more send behind its first, which holds all the fillers."""
+    """The stream with one more send after its first, which holds all the fillers."""
     events = stream.opened(plan)
     place = next((n for n, step in enumerate(events) if isinstance(step, Send)), None)
     if place is None:

@@ -42,7 +42,7 @@ def delta_before_its_block(moment: Moment, plan: Plan) -> Plan:
 
 
 def late_message_start(moment: Moment, plan: Plan) -> Plan:
-    """The message begins only behind its first block, and what came before is lost."""
+    """The message begins only after its first block, and what came before is lost."""
     events = stream.opened(plan)
     start = stream.find(events, stream.of_kind("message_start"))
     stop = stream.find(events, stream.of_kind("content_block_stop"))

@@ -65,7 +65,7 @@ def character_split(moment: Moment, plan: Plan) -> Plan:
 
 
 def surrogate_pair_split(moment: Moment, plan: Plan) -> Plan:
-    """An emoji behind the text comes in two pieces, each one escaped half of a surrogate pair."""
+    """An emoji after the text comes in two pieces, each one escaped half of a surrogate pair."""
     high, low = json.dumps(EMOJI).strip('"')[:6], json.dumps(EMOJI).strip('"')[6:]
     halves = [json.loads(f'"{half}"') for half in (high, low)]
     return stream.spliced(

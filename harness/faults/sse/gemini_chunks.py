@@ -49,7 +49,7 @@ def _without_ids(step: Step) -> Step:
 
 
 def chunk_without_candidates(moment: Moment, plan: Plan) -> Plan:
-    """Behind the first chunk comes one that only counts tokens."""
+    """After the first chunk comes one that only counts tokens."""
 
     def counted(step: Step) -> tuple[Step, ...]:
         said = {k: v for k, v in stream.value(step).items() if k != "candidates"}
@@ -66,7 +66,7 @@ def malformed_call(moment: Moment, plan: Plan) -> Plan:
 
 
 def blocked_midway(moment: Moment, plan: Plan) -> Plan:
-    """Behind the first text the answer stops for `SAFETY`."""
+    """After the first text the answer stops for `SAFETY`."""
     events = stream.opened(plan)
     place = stream.find(events, lambda step: any(p.get("text") for p in stream.parts(step)))
     return plan if place is None else _stopped(events, place + 1, "SAFETY")

@@ -37,7 +37,7 @@ _COMMENT = b": keep-alive\n\n"
 def trickle(moment: Moment, plan: Plan, *, for_s: Seconds = 3600.0) -> Plan:
     """The body comes byte by byte over `for_s` seconds: no single read takes long.
 
-    Escalating, over twice as many each time.
+    With `then: escalate` it takes twice as many seconds each time.
     """
     body, head = body_of(plan), head_of(plan)
     if not body or head is None:
@@ -62,9 +62,9 @@ def reset_mid_stream(moment: Moment, plan: Plan, *, after: Count = 3) -> Plan:
 
 
 def cut_mid_chunk(moment: Moment, plan: Plan, *, after: Count = 3) -> Plan:
-    """A body in chunks ends in order, after `after` events, without its last chunk.
+    """A body in chunks loses its last chunk: after `after` events the connection closes normally.
 
-    A body that is no stream is cut in its middle.
+    A body that is not a stream is cut in its middle.
     """
     body, head = body_of(plan), framed(plan, transfer_encoding="chunked")
     if head is None or 1 < sends(plan) <= after:
@@ -118,7 +118,7 @@ def content_length_too_large(moment: Moment, plan: Plan, *, by_bytes: FromOne = 
 def content_length_too_small(moment: Moment, plan: Plan, *, by_bytes: FromOne = 10) -> Plan:
     """Fewer bytes are announced than come: the client stops reading before the end.
 
-    A client of Chat has all it needs with the finish reason: an answer that loses what comes behind
+    A client of Chat has all it needs with the finish reason: an answer that loses what comes after
     it, the token counts and `[DONE]`, counts as whole there.
     """
     body = body_of(plan)
@@ -126,6 +126,7 @@ def content_length_too_small(moment: Moment, plan: Plan, *, by_bytes: FromOne = 
     head = framed(plan, content_length=str(read_bytes))
     if head is None or not body:
         return plan
+    # The events that the client reads whole decide whether the answer counts as broken off.
     events = opened((Send(body, head),))
     ends = accumulate(len(body_of((step,))) for step in events)
     read = tuple(step for step, end in zip(events, ends, strict=True) if end <= read_bytes)

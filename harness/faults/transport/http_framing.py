@@ -42,7 +42,7 @@ def slow_headers(moment: Moment, plan: Plan, *, for_s: Seconds = 3600.0) -> Plan
 
 
 def malformed_chunk_size(moment: Moment, plan: Plan, *, size: str = "zz") -> Plan:
-    """The body comes in chunks; after the first half the size of the next one is no number."""
+    """The body comes in chunks; after the first half the size of the next one is not a number."""
     body, head = body_of(plan), framed(plan, transfer_encoding="chunked")
     if head is None:
         return plan

@@ -1,4 +1,4 @@
-"""Drives an agent in a thread of its own, one step at a time, until it ends or is killed.
+"""Drives an agent in its own thread, one step at a time, until it ends or is killed.
 
 The agent pulls messages and the machine pushes steps, so the agent's thread waits in its inbox.
 Exactly one thread runs at a time. A step takes microseconds, a replay a whole run.

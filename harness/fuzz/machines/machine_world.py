@@ -39,6 +39,7 @@ NAME = "session-machine"
 DONE = Turn(say="Done.")
 FOUND = (ToolTurn(ok="found", times="forever"),)
 MANY = 1_000_000
+"""So high that no limit ends a run: Hypothesis decides how many steps it has."""
 LIMITS = Limits(
     model_calls=MANY, tool_calls=MANY, outbox_calls=MANY, inbox_calls=MANY, virtual_s=1e9
 )

@@ -182,7 +182,7 @@ class SessionMachine(RuleBasedStateMachine):
         """A newly opened store returns the rows that were written."""
         found = [(row.id, row.digest) for row, _ in self._read()]
         if found != list(self.session_invariants.rows.items()):
-            text = f"read anew: {found}, written: {self.session_invariants.rows}"
+            text = f"read again: {found}, written: {self.session_invariants.rows}"
             raise InvariantViolation("reload", text)
 
     @rule(damage=st.sampled_from(DAMAGE))

@@ -168,9 +168,12 @@ FIELDS: dict[str, frozenset[str]] = {
 
 
 class BlockNotes(msgspec.Struct, frozen=True):
-    """`marks` counts cache marks; `hollow` are marked blocks of empty text, by their index; `extra`
-    are the paths, below the message, of fields that are not permitted, `missing` of such that a
-    thinking block lacks, `wrong` of those in it that are no string."""
+    """What the rules need to know of a message's blocks.
+
+    `marks` counts cache marks. `hollow` holds the indexes of marked blocks with empty text. The
+    rest are paths below the message: `extra` of fields that are not permitted, `missing` of fields
+    that a thinking block lacks, `wrong` of fields in it that are not strings.
+    """
 
     marks: int = 0
     hollow: tuple[int, ...] = ()

@@ -16,6 +16,8 @@ from harness.core.values.messages import Json
 from harness.providers.anthropic.record import RECORD
 
 _LINE = "haiku|sonnet|opus|fable|mythos"
+# Two orders: `claude-LINE-4-5`, and the older `claude-3-5-LINE`. A date after the version has more
+# than two digits, so that it is not read as the minor version.
 _NAME = re.compile(
     rf"claude-(?:({_LINE})-(\d)(?:[-.](\d{{1,2}})(?!\d))?|(\d)(?:[-.](\d))?-({_LINE}))(?!\w)"
 )

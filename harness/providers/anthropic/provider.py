@@ -1,6 +1,6 @@
 """The Anthropic Messages API as a provider: messages, token counts and model facts.
 
-Refusals and usage go by the same count. A count refuses what a message does, except for the window
+Refusals and usage use the same count. A count refuses what a message does, except for the window
 (agents count for it) and `max_tokens` (absent). Any model is known, with the scenario's window.
 """
 

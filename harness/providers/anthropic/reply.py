@@ -86,6 +86,7 @@ def _frames(value: Reply, reading: Reading, name: str) -> list[bytes]:
 
 
 _KEPT_CHARACTERS = 2000
+"""The longest text whose bytes are kept: a script says the same short text again and again."""
 
 
 def _kept_text(value: Reply) -> str:

@@ -107,7 +107,7 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         self._bindings.issued = issued
 
     def read(self, body: bytes) -> AnthropicReading:
-        """A request's bytes as values. What is no request at all comes back as a violation."""
+        """A request's bytes as values. What is not a request at all comes back as a violation."""
         if self._threads is not None and b'"previous_message_id"' in body:
             return self._continued(body, continued(self._threads, body))
         reading = super().read(body)

@@ -1,9 +1,9 @@
 """Answers read back: a body (JSON, or a whole stream) to what it says.
 
 A cut tool input stays text. Stream rules are those of the official SDK: blocks are appended at
-their start, deltas go by index. A second message_start is ignored; usage is replaced, never added.
-A stop reason or message_stop completes a stream: the SDK reports no error where only the last event
-is missing, and everything was said.
+their start, deltas name their index. A second message_start is ignored; usage is replaced, never
+added. A stop reason or message_stop completes a stream: the SDK reports no error where only the
+last event is missing, and everything was said.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class MessageAssembly:
         ]
 
     def block_start(self, event: dict[str, Json]) -> None:
-        """A block is appended, whatever index it names."""
+        """A block is appended; the index that it names is ignored."""
         self._blocks.append(dict(f.mapping(event.get("content_block"))))
 
     def block_delta(self, event: dict[str, Json]) -> None:

@@ -1,7 +1,7 @@
 """Thinking blocks, what they are bound to, and their rules V15 to V18.
 
 A signature covers a block's text, its place in the turn, its model, the thinking before it, and its
-prefix: system, tools and earlier blocks that are no thinking. The prefix is a lazy chain of
+prefix: system, tools and earlier blocks that are not thinking. The prefix is a lazy chain of
 digests. Neighbouring messages of one role are one turn. A changed block is V15 in the latest
 assistant turn and V16 before it; an empty, broken or foreign signature is V16. A changed
 conversation, and a gap in its thinking, is V17 for models that bind thinking, unless the request

@@ -232,7 +232,7 @@ def _ending(state: TurnState, last: Message | None, *, compacts: bool) -> list[V
 
 
 def _prefill(last: Message) -> Iterator[Violation]:
-    """Open calls are V4 instead; a pause of the server is no prefill."""
+    """Open calls are V4 instead; a pause of the server is not a prefill."""
     end = last.blocks[-1] if last.blocks else None
     if last.role != "assistant" or last.tool_uses or isinstance(end, Opaque):
         return

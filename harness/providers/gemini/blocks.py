@@ -52,7 +52,7 @@ class CallIds(msgspec.Struct, frozen=True, gc=False):
     open: tuple[tuple[str, str], ...] = ()
 
     def named(self, blocks: Iterable[Block]) -> tuple[tuple[Block, ...], CallIds]:
-        """The blocks with all ids, and what is open behind them."""
+        """The blocks with all ids, and what is open after them."""
         made, waiting, done = self.made, list(self.open), list[Block]()
         for block in blocks:
             if isinstance(block, ToolUse) and not block.id:

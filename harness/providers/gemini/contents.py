@@ -61,7 +61,7 @@ def unknown(value: dict[str, Json], names: tuple[str, ...], path: str) -> Iterat
 
 
 def broken(content: Json) -> Iterator[Broken]:
-    """What a content breaks by itself; raises Malformed for what is no content."""
+    """What a content breaks by itself; raises Malformed for what is not content."""
     if not isinstance(content, dict):
         raise Malformed("", content, "type.googleapis.com/google.ai.generativelanguage.Content")
     parts = parts_in(content)

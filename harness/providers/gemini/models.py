@@ -34,7 +34,7 @@ def signs_calls(model: str) -> bool:
 
 
 def fits(models: str, name: str) -> bool:
-    """Whether a model is one of `models`, terms as in `>=3 <2.6`; an unknown one is none."""
+    """Whether a model is one of `models`, terms as in `>=3 <2.6`; an unknown model is not."""
     version = version_of(name)
     return version is not None and any(_is(term, version) for term in models.split())
 

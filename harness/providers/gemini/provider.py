@@ -24,7 +24,7 @@ COUNT, DESCRIBE = "count_tokens", "models"
 _COUNT = re.compile(r"/v1(?:beta)?/models/([^/:]+):countTokens")
 _MODELS = re.compile(r"/v1(?:beta)?/models(?:/([^/:]+))?")
 _NEEDLESS = frozenset({"G9", "V23"})
-"""Rules that a count passes over."""
+"""Rules that a count skips."""
 
 
 def question(method: str, path: str) -> ProviderRequest | None:

@@ -1,7 +1,7 @@
 """Answers: a value to the bytes of a response, plain, as events, or as a list of chunks.
 
-A refusal without a word is a blocked prompt, which has no candidate. Nothing counts down in the
-headers: the API says its limits in errors alone.
+An empty refusal is a blocked prompt, which has no candidate. Nothing counts down in the headers:
+the API says its limits in errors alone.
 """
 
 from __future__ import annotations

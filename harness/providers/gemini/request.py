@@ -1,6 +1,6 @@
 """Requests of this API as readings.
 
-A content of results alone is a side of its own: what else the user says stands in the next one.
+A content of results alone is a separate side: what else the user says stands in the next one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Answers read back: an object, a list of chunks, or a stream of them, to what they say.
 
 A stop reason completes an answer, and so does a blocked prompt. Only the first candidate is read. A
-text goes on where the one before it ended. `STOP` behind a call says that calls are to be run.
+text goes on where the one before it ended. `STOP` after a call says that calls are to be run.
 """
 
 from __future__ import annotations

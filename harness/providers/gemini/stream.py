@@ -1,6 +1,6 @@
 """An answer as the chunks of a stream.
 
-Each chunk is an answer of its own, with the parts that are new. A call comes whole. The last chunk
+Each chunk is a separate answer, with the parts that are new. A call comes whole. The last chunk
 says why the answer stops, with the whole usage. Source: recorded streams of Gemini 2 and 3.
 """
 

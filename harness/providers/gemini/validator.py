@@ -22,8 +22,8 @@ _NO_IDS = CallIds()
 class ContentState(FoldState, frozen=True, gc=False):
     """What the contents so far leave open.
 
-    `count` contents there were; `role` is the last one's. `calls` counts the calls of the last
-    turn of the model, 0 behind it. `unsigned` are the first calls of the current turn that lack a
+    `count` contents there were; `role` is the last one's. `calls` counts the calls of the last turn
+    of the model, 0 after it. `unsigned` are the first calls of the current turn that lack a
     signature, with the place of their content. `call_ids` names calls that have no id.
     """
 
@@ -90,7 +90,7 @@ class ContentFold(Fold[ContentState]):
         super().__init__(ContentState(), rules_of(dialect))
 
     def add(self, message: Message, found: Iterable[Broken], ids: CallIds = _NO_IDS) -> None:
-        """Take in the content that follows, and the `ids` that are open behind it."""
+        """Take in the content that follows, and the `ids` that are open after it."""
         self.push(step(self.state, message, found, ids, self.active))
 
     def finish(self, model: str) -> tuple[Violation, ...]:

@@ -47,7 +47,7 @@ def arguments_to(value: Json) -> str:
 
 
 def calls_from(value: dict[str, Json]) -> Iterator[Block]:
-    """The calls of a message; a list of them that is none is kept as a field."""
+    """The calls of a message; a malformed list of them is kept as a field."""
     calls = value.get("tool_calls")
     if isinstance(calls, list) and calls and all(isinstance(call, dict) for call in calls):
         yield from map(call_from, calls)
@@ -118,7 +118,7 @@ _SAID = frozenset({"role", "content", "tool_calls", LEGACY})
 
 
 def message_from(value: Json) -> Message:
-    """A row as a message; raises Malformed when it is no object or has no role."""
+    """A row as a message; raises Malformed when it is not an object or has no role."""
     if not isinstance(value, dict):
         raise Malformed("", value, "an object")
     role = value.get("role")
@@ -130,7 +130,7 @@ def message_from(value: Json) -> Message:
 
 
 def said(value: dict[str, Json]) -> Iterator[Block]:
-    """The blocks of a row that is no result."""
+    """The blocks of a row that is not a result."""
     thought = value.get("reasoning_content")
     if isinstance(thought, str):
         yield Thinking(thought)

@@ -3,8 +3,8 @@
 LangChain dumps carry `type` (`human`, `ai`) for the role, alone, around `data`, or as a constructor
 with `kwargs`. Frameworks put calls and results among the parts of `content` or `parts`. A message
 of the AI SDK's user interface holds whole steps: calls, their results, and what was said after.
-Fields without a name in the core are left out, but for the name of the speaker, which tells a
-group chat.
+Fields without a name in the core are left out, except the name of the speaker, which tells a group
+chat.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _blocks(row: dict[str, Json], role: str) -> Iterator[Block]:
 def _calls(row: dict[str, Json]) -> list[dict[str, Json]]:
     """The calls of a row: those that could be read, or else as the provider wrote them.
 
-    A list may be kept as JSON text; what is no object in it is a call without a name.
+    A list may be kept as JSON text; what is not an object in it is a call without a name.
     """
     kept = f.listed(f.arguments(row.get("tool_calls"))) + f.objects(row.get("invalid_tool_calls"))
     read = [f.mapping(call) for call in kept]

@@ -28,6 +28,6 @@ RECORD = ProviderRecord(
     ),
     usage_names={"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"},
 )
-"""Dialects: the API itself, `azure` (the same with the results of a content filter), `strict` (the
-clones and gateways that refuse more) and `lenient` (those that check almost nothing). Cohere speaks
-it at a path of its own."""
+"""The first dialect is the API itself. `azure` adds the results of a content filter. `strict` is
+for clones and gateways that refuse more, `lenient` for those that check almost nothing. Cohere
+speaks this API at another path."""

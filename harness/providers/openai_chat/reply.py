@@ -1,7 +1,7 @@
 """Answers: a value to the bytes of a response, plain or streamed.
 
-The official SDK reads the header `x-request-id`, which shares one draw with the completion's id.
-Rate limits are those of an account with this one request. A reset is a duration in words, `6ms`.
+The official SDK reads the header `x-request-id`. It holds the same random name as the completion's
+id. Rate limits are those of an account with this one request. A reset is a duration, such as `6ms`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def _head(kind: str, id_: str, tokens: int) -> dict[str, str]:
 
 
 CREATED_S = 1_767_225_600
+"""2026-01-01, UTC. It is constant, so that equal runs have equal bytes."""
 
 
 def write(
@@ -82,8 +83,10 @@ def _completion(reply: Reply, reading: Reading, id_: str) -> dict[str, Json]:
 
 
 def sayable(blocks: tuple[Block, ...]) -> Message:
-    """The answer as this API can say it: its texts are one, and parts that are no text are left
-    out, for the content of an answer is a string."""
+    """The answer in a form that this API has, where the content of an answer is one string.
+
+    Several texts become one. Other parts of the content, such as pictures, are left out.
+    """
     texts = [block.text for block in blocks if isinstance(block, Text)]
     others = [b for b in blocks if not is_part(b)]
     said: list[Block] = [Text("\n".join(texts))] if texts else []

@@ -2,7 +2,7 @@
 
 A stop reason or `[DONE]` completes a stream, because many servers send only one. Only the first
 choice is read. Some gateways send each call at index 0, so another id starts another call. The last
-value of a field that is no text wins.
+value of a field that is not text wins.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _extended(said: dict[str, Json], piece: dict[str, Json], grows: str) -> dict
 
 
 _FIELDS = ("data:", "event:", "id:", ":")
-"""How a stream of events begins, whatever its content type says."""
+"""How a stream of events begins; its content type may say otherwise."""
 
 
 def parse(body: bytes, content_type: str) -> Parsed:
@@ -156,12 +156,12 @@ def _whole(call: dict[str, Json]) -> dict[str, Json]:
 
 
 def stop_from(reason: Json) -> str | None:
-    """The core's word for a finish reason; None for what is no text."""
+    """The core's word for a finish reason; None for what is not text."""
     return RECORD.read_stop(reason) if isinstance(reason, str) else None
 
 
 def usage_from(value: Json) -> dict[str, Json]:
-    """The usage of an answer under the core's names too, empty for what is no object."""
+    """The usage of an answer under the core's names too, empty for what is not an object."""
     if not isinstance(value, dict):
         return {}
     names = RECORD.usage_names.items()

@@ -46,7 +46,8 @@ def chunks(completion: dict[str, Json], *, with_usage: bool) -> list[bytes]:
 
 
 def _noted(choice: dict[str, Json], count: int) -> Iterator[bytes]:
-    """What the filter says at the end of each of so many chunks; nothing where it is not asked."""
+    """What the filter says at the end of each of a given number of chunks; nothing where it is not
+    asked."""
     if REPLY not in choice:
         yield from repeat(b"", count)
         return

@@ -22,7 +22,7 @@ def is_ui_message(row: dict[str, Json]) -> bool:
 
 
 def steps(row: dict[str, Json], read: _Read) -> Iterator[Message]:
-    """The messages of each step; `read` reads a part that is no call."""
+    """The messages of each step; `read` reads a part that is not a call."""
     said: list[Block] = []
     results: list[ToolResult] = []
     for part in filter(_says, _parts(row)):

@@ -28,8 +28,8 @@ from harness.providers.shared.codec import arguments_from, arguments_to
 
 OUTPUT, INPUT, REFUSAL = "output_text", "input_text", "refusal"
 ITEM = "message"
-"""The key in a text's `extra` that says: a message item of its own begins here, with these fields
-beside its parts."""
+"""The key in a text's `extra` that says: its own message item begins here, with these fields beside
+its parts."""
 
 _TEXTS = {OUTPUT: "text", INPUT: "text", "text": "text", REFUSAL: "refusal"}
 """The kinds of parts that are text, and the field that holds it."""
@@ -48,7 +48,7 @@ def usual(role: str) -> str:
 
 
 def part_from(value: Json, role: str) -> Part | None:
-    """A part as a value; None when it is none."""
+    """A part as a value; None for another value."""
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str) or kind not in PARTS:
         return None
@@ -113,7 +113,7 @@ class ItemSaid(NamedTuple):
 
 
 def kind_of(item: Json) -> str:
-    """The kind of an item, "" for what is none; a message may leave it out."""
+    """The kind of an item, "" for another value; a message may leave it out."""
     if not isinstance(item, dict):
         return ""
     kind = item.get("type")

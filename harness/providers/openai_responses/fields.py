@@ -36,13 +36,13 @@ _WANTED = {
     "truncation": TEXT,
 }
 _NAMED = frozenset({"model", "instructions", "max_output_tokens", "stream", "tools"})
-"""The fields that have a place of their own in a reading; all others are settings."""
+"""The fields that have their own place in a reading; all others are settings."""
 
 
 class ResponsesFields(RequestFields, frozen=True, gc=False):
     """What the fields say together, with what says where the request goes on from.
 
-    Tools that are no functions are among the `settings`.
+    Tools that are not functions are among the `settings`.
     """
 
     stores: bool = True

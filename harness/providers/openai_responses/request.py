@@ -46,7 +46,7 @@ class ResponsesReader:
         self._stored.issued = issued
 
     def read(self, body: bytes) -> PlacedReading:
-        """A request's bytes as values. What is no request at all comes back as a violation."""
+        """A request's bytes as values. What is not a request at all comes back as a violation."""
         self._path.begin()
         try:
             found = self._last.find(body)

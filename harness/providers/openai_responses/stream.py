@@ -1,7 +1,7 @@
 """A response as the events of a stream.
 
 Each event names its type twice and has a number that grows from 0. The last is exactly one of
-response.completed, .incomplete and .failed. Cuts fall between characters.
+response.completed, .incomplete and .failed. A text comes in pieces of whole characters.
 """
 
 from __future__ import annotations

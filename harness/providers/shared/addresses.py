@@ -1,8 +1,8 @@
 """Addresses: what a path and a query say in place of a request's body.
 
 Most APIs have one address, and all fields stand in the body. Some name the model in the path, or
-have a path of its own for streams. Then the address completes the body, so that readers and rules
-find each field in one place. A host that offers another provider's models has addresses of its own.
+have its own path for streams. Then the address completes the body, so that readers and rules find
+each field in one place. A host that offers another provider's models has addresses of its own.
 
 Most providers keep theirs in a table, `addresses.tsv`. Of two rows that fit, the first one counts.
 """

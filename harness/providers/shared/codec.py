@@ -1,9 +1,10 @@
 """JSON in and out for every provider, including what strict JSON cannot say, and its size.
 
 Models emit lone surrogates, which strict encoders refuse. Replies must carry them as escapes, so
-both ways fall back to the standard library. Requests never do: there the refusal is the provider's
-answer (`reason`). A token is four bytes of compact JSON, because the real tokenizers are not
-public. White space, escapes and cache marks do not change the count.
+`encode` and `decode` fall back to the standard library. The body of a request is read without this
+fallback: a provider refuses it, and `reason` gives the text of the refusal. A token is four bytes
+of compact JSON, because the real tokenizers are not public. White space, escapes and cache marks do
+not change the count.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def encode(value: Json) -> bytes:
 
 
 def decode(data: bytes | str) -> Json:
-    """The value of a JSON text; raises ValueError when it is none."""
+    """The value of a JSON text; raises ValueError when it is not JSON."""
     try:
         return _decode(data)
     except msgspec.MsgspecError:
@@ -42,9 +43,10 @@ def decode(data: bytes | str) -> Json:
 
 
 def arguments_from(text: str) -> Json:
-    """A call's arguments from their text; what is no JSON stays the text that came.
+    """A call's arguments from their text; text that is not JSON is returned unchanged.
 
-    A model writes that text, and it may be cut off: so nobody takes it for whole arguments.
+    A model writes that text, and it may be cut off: a string cannot be mistaken for whole
+    arguments.
     """
     try:
         return _decode(text)
@@ -57,7 +59,7 @@ def arguments_from(text: str) -> Json:
 
 
 def arguments_to(value: Json) -> str:
-    """The text of a call's arguments; a text that is no JSON stands for itself."""
+    """The text of a call's arguments; arguments that were never JSON are that text itself."""
     if isinstance(value, str) and arguments_from(value) == value:
         return value
     return encode(value).decode()
@@ -79,10 +81,11 @@ def size_bytes(value: Json) -> int:
 
 
 def tokens(size: int) -> int:
-    """The number of tokens in `size` bytes; whatever is sent costs at least one."""
+    """The number of tokens in `size` bytes; every message costs at least one."""
     return max(1, size // BYTES_PER_TOKEN)
 
 
+# Any escape is matched, so that the `u` after an escaped backslash does not begin one.
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 
 
@@ -101,7 +104,7 @@ def reason(body: bytes) -> str:
         return "recursion limit exceeded"
     except ValueError as error:
         return str(error)
-    return "number out of range"
+    return "number out of range"  # the standard library reads 1e999, strict readers refuse it
 
 
 def _place(before: str) -> str:
@@ -111,6 +114,7 @@ def _place(before: str) -> str:
 
 
 def _lone_surrogate(text: str) -> int | None:
+    """The place of the first escaped half of a surrogate pair without its other half."""
     high = None
     for match in _ESCAPE.finditer(text):
         code = int(match[1], 16) if match[1] else 0

@@ -145,7 +145,7 @@ def _named(kind: str, name: str, message_type: str, payload: Json) -> bytes:
 
 
 def split_events(data: bytes) -> tuple[list[bytes], bytes]:
-    """The server-sent events that are whole in a piece of a stream, and the rest behind them."""
+    """The server-sent events that are whole in a piece of a stream, and the rest after them."""
     ends = [found.end() for found in _EVENT_END.finditer(data)]
     starts = [0, *ends]
     return [data[a:b] for a, b in zip(starts, ends, strict=False)], data[starts[-1] :]

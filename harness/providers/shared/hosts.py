@@ -75,7 +75,7 @@ _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def fields_of(body: bytes) -> dict[str, msgspec.Raw] | None:
-    """The fields of a body; None for a body that is no object."""
+    """The fields of a body; None for a body that is not an object."""
     try:
         return _FIELDS.decode(body)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -98,7 +98,7 @@ class HostedEndpoint:
         return tuple(self._rules.violation(rule, path=name) for rule, name in broken)
 
     def sent(self, plan: Plan) -> Plan:
-        """The plan as the host sends it; bytes with a head of their own stay as they are."""
+        """The plan as the host sends it; bytes with their own head stay as they are."""
         first = next((step for step in plan if isinstance(step, Send)), None)
         if first is None or first.head is None or "content-encoding" in _small(first.head):
             return plan

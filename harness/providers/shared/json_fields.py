@@ -35,14 +35,17 @@ class RecordedRequest(msgspec.Struct, frozen=True):
 
 
 class RecordedApi(msgspec.Struct, frozen=True, kw_only=True):
-    """How recordings of an API are read; no function raises, whatever JSON it is given.
+    """How recordings of an API are read; no function raises for any JSON.
 
-    `paths` are patterns for the ends of paths at which the API is spoken, `field` is the one of a
-    request that lists its messages, `answered_by` one that only its answers have, "" for none.
-    `marks` says whether a message can be of this API alone. `request` is None for what has no list
-    of messages; `answer` takes a body and its content type; `messages` are the entries of a list,
-    as a request or a log holds them. `framed`: behind a gateway, events may come in frames.
-    `apart`: what an entry of the list says, and what else a request says, is said without the rest.
+    - `paths`: patterns for the ends of the paths at which the API is spoken.
+    - `field`: the field of a request that lists its messages.
+    - `answered_by`: a field that only answers of this API have, "" for none.
+    - `marks` says whether a message can be of this API alone.
+    - `request` reads a request; None for a body without a list of messages.
+    - `answer` takes a body and its content type.
+    - `messages` reads the entries of a list, as a request or a log holds them.
+    - `framed`: behind a gateway, events may come in frames.
+    - `apart`: each entry of the list can be read alone, and so can the rest of a request.
     """
 
     name: str
@@ -93,7 +96,7 @@ def arguments(value: Json) -> Json:
 
 
 def parse(body: bytes | str) -> Json:
-    """A body's JSON value; None when it is no JSON."""
+    """A body's JSON value; None when it is not JSON."""
     try:
         return decode(body)
     except (ValueError, RecursionError):
@@ -125,7 +128,7 @@ def result_content(content: Json, kinds: dict[str, str]) -> str | tuple[Text | O
 
 
 def json_text(value: Json) -> str:
-    """A value as JSON text with sorted keys, whatever characters it holds."""
+    """A value as JSON text with sorted keys, without escapes for non-ASCII characters."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -1,7 +1,7 @@
 """What both APIs of OpenAI take from which model: families of names, and parameters.
 
 `openai_models.tsv` has the families, `openai_parameters.tsv` the parameters that some models refuse
-whole, or but for the values that they take. A name that is in no family is taken at its word.
+whole, or except for the values that they take. A name that is in no family is taken at its word.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _is(term: str, name: str) -> bool:
 
 
 class ParameterRow(NamedTuple):
-    """A parameter that `models` refuse; `takes` are the values that they take all the same.
+    """A parameter that `models` refuse, except for the values in `takes`.
 
     `refused` says whether the answer names the parameter or its value, `hint` how it ends.
     """

@@ -73,7 +73,7 @@ class FieldMemory(Generic[Said]):
         self.said = say({})
 
     def take(self, raws: Mapping[str, bytes]) -> None:
-        """Take in the fields of a request; raises ValueError when one is no JSON."""
+        """Take in the fields of a request; raises ValueError when one is not JSON."""
         if raws == self._raws:
             return
         old, self._fields, self._raws = self._fields, {}, None
@@ -145,7 +145,8 @@ AnyReading = TypeVar("AnyReading", bound=Reading)
 
 
 class Malformed(ValueError):
-    """A message that is none: `path` below the list, what stands there and what was wanted."""
+    """A value that is not a message: `path` below the list, what stands there and what was
+    wanted."""
 
     def __init__(
         self, path: str, value: Json = None, wanted: str = "", *, missing: bool = False
@@ -157,10 +158,14 @@ class Malformed(ValueError):
 class MessageReader(Generic[Said, State, AnyReading]):
     """Reads the requests of one session, in order.
 
-    A provider brings the fold of its rules and its fields, and fills in what is its own: `_extend`
-    folds new messages, `_ending` is what the request breaks as a whole, `_memories` are fields of
-    its `kind` of reading, `_malformed` and `_unreadable` say what is wrong with a message and with
-    a body that is none. `field` is the field that lists the messages.
+    A provider's reader fills in these parts:
+
+    - `_extend` folds new messages.
+    - `_ending` gives the rules that the request breaks as a whole.
+    - `_memories` gives fields of the provider's `kind` of reading.
+    - `_malformed` says what is wrong with a message, `_unreadable` with a body that is not a
+      request.
+    - `field` names the field that lists the messages.
     """
 
     kind: type[AnyReading]
@@ -180,7 +185,7 @@ class MessageReader(Generic[Said, State, AnyReading]):
         self._memories: dict[str, Any] = {}
 
     def read(self, body: bytes) -> AnyReading:
-        """A request's bytes as values. What is no request at all comes back as a violation."""
+        """A request's bytes as values. What is not a request at all comes back as a violation."""
         try:
             found = self._last.find(body)
             if found.fields is not None:
@@ -249,7 +254,7 @@ class MessageReader(Generic[Said, State, AnyReading]):
         return msgspec.structs.replace(self._reading(0, ()), violations=broken, unread=True)
 
     def _follow(self, keep: int) -> None:
-        """Called when the messages have changed behind the first `keep`."""
+        """Called when the messages have changed after the first `keep`."""
 
     def _extend(self, found: NewMessages) -> tuple[Message, ...]:
         raise NotImplementedError

@@ -14,7 +14,7 @@ import msgspec
 from harness.providers.shared.addresses import Address, shape, with_fields
 
 CLONE = "lenient"
-"""The dialect of a host that is none of the provider's own. Every provider has it."""
+"""The dialect of a host that is not the provider's own. Every provider has it."""
 
 
 class Sdk(msgspec.Struct, frozen=True):

@@ -111,10 +111,10 @@ def between(
 
 
 def shared(body: bytes, prefix: memoryview, marks: list[int]) -> int:
-    """How many messages of `prefix` the body begins with; -1 when not even the fields before.
+    """How many messages of `prefix` the body begins with; -1 when the fields before them differ.
 
-    A loop that goes on, or asks again, changes the last message at most, so nearly always two
-    comparisons tell, and the bytes are gone through once.
+    A loop that goes on, or retries, changes the last message at most. So two comparisons are nearly
+    always enough, and the bytes are read once.
     """
     count = len(marks) - 1
     last = marks[-2] if count else 0
@@ -162,8 +162,8 @@ class NewMessages(msgspec.Struct, frozen=True, gc=False):
     """A request beside the last one: its first `keep` messages are the same, `raws` are the rest.
 
     `raws` is None where there is no list of messages, and `bad` is what stands in its place. The
-    `values` are what the raws say, to be gone through once (ValueError for one that is no JSON).
-    The `fields` are those beside the list, None when none of them has changed.
+    `values` are what the raws say, to be iterated once (ValueError for one that is not JSON). The
+    `fields` are those beside the list, None when none of them has changed.
     """
 
     keep: int
@@ -201,7 +201,7 @@ class LastRequest:
     def find(self, body: bytes) -> NewMessages:
         """What is new in a request, which becomes the last one.
 
-        Raises NotAnObject, ValueError or RecursionError for a body that is no JSON object.
+        Raises NotAnObject, ValueError or RecursionError for a body that is not a JSON object.
         """
         keep = shared(body, self._prefix, self._marks) if self._marks else -1
         found = self._between(body, keep) or self._resumed(body, keep) or self._whole(body)

@@ -22,11 +22,14 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One refusal: `text` and `param` are templates, filled in by name.
 
     The rule is on in its `dialects`, for its `models` ("" for all), from the day `since`
-    (YYYY-MM-DD, "" for always). `param` and `code` are fields of the answer. `known` says how the
-    rule is known: R = a recorded answer of the provider, S = types of the official SDK, D = the
-    provider's documentation, I = seen verbatim in the public issue named by `source`, K = general
-    knowledge that nothing here confirms. `asks` is the rule as a sentence that a right request
-    fulfils.
+    (YYYY-MM-DD, "" for always). `param` and `code` are fields of the answer. `asks` is the rule as
+    a sentence that a right request fulfils. `known` says how the rule is known:
+
+    - R: a recorded answer of the provider
+    - S: types of the official SDK
+    - D: the provider's documentation
+    - I: seen verbatim in the public issue that `source` names
+    - K: general knowledge that nothing here confirms
     """
 
     id: str

@@ -52,7 +52,7 @@ def is_stream(body: bytes, content_type: str) -> bool:
 
 
 def values(body: bytes) -> Iterator[dict[str, Json]]:
-    """The objects of a recorded stream; what is none, such as `[DONE]`, is passed over."""
+    """The objects of a recorded stream; other data, such as `[DONE]`, is skipped."""
     text = "\n".join(line.lstrip() for line in body.decode("utf-8", "replace").split("\n"))
     for event in events(text):
         value = parse(event.data.encode("utf-8", "surrogatepass")) if event.data else None

@@ -27,7 +27,7 @@ def schema_fault(schema: Json) -> str:
 def parameters_fault(function: dict[str, Json]) -> str:
     """What is wrong with the parameters of a function, "" for nothing.
 
-    They are an object; no parameters at all are none.
+    They are an object; a tool without parameters has none.
     """
     schema = function.get("parameters")
     if not isinstance(schema, dict) or not schema:

@@ -128,7 +128,7 @@ def _pieces(body: bytes) -> Iterator[dict[str, Json]]:
         if isinstance(piece, dict):
             yield piece
         elif number < len(pieces):
-            raise Unreadable(f"line {number} of the stream is no JSON object")
+            raise Unreadable(f"line {number} of the stream is not a JSON object")
 
 
 OLLAMA = RecordedApi(

@@ -18,7 +18,7 @@ from harness.core.values.table_file import table
 Place = Literal["tail", "result", "row"]
 
 _LOOKED_AT = 4000
-"""So many characters at the beginning or the end of a text are looked at."""
+"""The number of characters at the beginning or the end of a text that are searched."""
 
 
 class AgentText(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ def is_result_of_agent(result: ToolResult) -> bool:
 
 
 def result_of_tool(result: ToolResult) -> ToolResult:
-    """The result as the tool gave it, without what the agent wrote behind it."""
+    """The result as the tool gave it, without what the agent wrote after it."""
     content = result.content
     if isinstance(content, str):
         return msgspec.structs.replace(result, content=_without_tail(content))

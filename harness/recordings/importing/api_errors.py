@@ -1,4 +1,4 @@
-"""Errors of a provider's API that a session log holds in the place of an answer."""
+"""Errors of a provider's API that a session log holds in place of an answer."""
 
 from __future__ import annotations
 

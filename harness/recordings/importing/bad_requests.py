@@ -1,8 +1,8 @@
 """Refusals of a request for what it holds: consequences of what the recorded agent sent.
 
 As faults they would strike an agent whose requests are right. The fake model has the rules of the
-providers and refuses a bad request by itself. A prompt that is too long is no bad request here: its
-size is the conversation's.
+providers and refuses a bad request by itself. A prompt that is too long is not a bad request here:
+its size is the conversation's.
 """
 
 from __future__ import annotations

@@ -77,11 +77,11 @@ def cut_at(story: Dialogue, turn: int | None = None) -> DialogueCut:
     """The story from the `turn`-th message of the user on (from 1); without one, all of it.
 
     What stands before the first message of the user is stored before it in either case. Raises
-    InputError for a turn that there is not, and for a story that cannot be played.
+    InputError for a turn that does not exist, and for a story that cannot be played.
     """
     heard = [place for place, step in enumerate(story.steps) if isinstance(step, UserTurn)]
     if not heard:
-        raise InputError("nobody asks anything: the recording has no message of a user")
+        raise InputError("the recording has no message of a user, so no turn can begin")
     if turn is not None and not 1 <= turn <= len(heard):
         raise InputError(f"the recording has the turns 1 to {len(heard)}", f"--at {turn}")
     start = heard[turn - 1 if turn else 0]

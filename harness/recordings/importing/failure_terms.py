@@ -1,7 +1,7 @@
 """How tools say that they failed when no flag does: an exit status, a JSON field, a first word.
 
 Most programs log a failure as an ordinary result. A scenario scripts such a result as an error with
-the same text, so that the agent under test learns of it as from any tool.
+the same text. So the agent under test sees a failure like that of any other tool.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ _FIRST_WORD = re.compile(
     re.IGNORECASE,
 )
 _LINE_MAX = 300
-"""So many characters of a line are looked at."""
+"""The number of characters of a line that are searched."""
 
+# A status other than 0, at the end of its line or of an XML element.
 _EXIT = re.compile(
     r"\b(?:exit(?:ed with)?[ _-]?(?:code|status)|returncode)\W{0,3}[1-9]\d*(?:\W{0,3}\Z|</)", re.I
 )

@@ -21,7 +21,7 @@ class Gap(msgspec.Struct, frozen=True):
     filled: bool = False
 
 
-ACTIONS = Gap("a command that is no object is called with one that holds it as `action`")
+ACTIONS = Gap("a command that is not an object is called with one that holds it as `action`")
 ADJACENT = Gap("an assistant message that follows another one is one with it")
 ASKED_TWICE = Gap("a user message without an answer is one with the message after it")
 BESIDE_RESULTS = Gap("a text beside tool results is left out: an inbox has none in mid-turn")
@@ -34,9 +34,9 @@ BAD_REQUESTS = Gap(
 )
 INTERRUPTED = Gap("an answer that was interrupted is one sentence", filled=True)
 NO_LAST_WORD = Gap("a turn ends without an answer: one sentence stands for it", filled=True)
-NO_QUESTION = Gap("nobody asks anything: one sentence stands for the user's message", filled=True)
+NO_QUESTION = Gap("there is no message of the user: one sentence stands for it", filled=True)
 NOT_TEXT = Gap("a block that only its own provider knows is left out")
-NOTES = Gap("what the agent wrote behind a tool's result is left out")
+NOTES = Gap("what the agent wrote after a tool's result is left out")
 NOT_RUN = Gap("a result that the agent wrote by itself is left out: the tool did not run")
 ORPHANS = Gap("a result that answers no open call is left out: --at keeps it in the session")
 OTHERS = Gap("another transcript of the file is not part of it: see --transcript")
@@ -46,7 +46,7 @@ SUMMARY = Gap("what makes the conversation shorter gets a sentence as its summar
 SYSTEM = Gap("the system's texts are left out: the agent under test has its own")
 TERMS = Gap("a result in which the tool says that it failed is scripted as an error")
 THOUGHTS = Gap("a redacted or empty thought is left out")
-WIRE = Gap("the provider's API is none that the fake model speaks: played as anthropic")
+WIRE = Gap("the fake model does not speak the provider's API: played as anthropic")
 
 
 class Fidelity(msgspec.Struct, frozen=True):

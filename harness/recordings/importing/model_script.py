@@ -42,7 +42,8 @@ _CLOSING: dict[str, Json] = {**_NOT_RECORDED, "times": "forever", "optional": Tr
 _QUESTION_MAX = 60
 
 LONG_TURN = 49
-"""So many calls of a turn are owed: from one more on, checks take a stop for that of a bound."""
+"""An agent must make at most this number of calls in a turn. Later ones are optional: checks take a
+stop there for that of a bound."""
 
 _STOPS = {
     "length": "max_tokens",

@@ -169,7 +169,7 @@ def _is_answered_from(story: Dialogue, turn: int) -> bool:
 
 
 def _loop_reason(one: FindingPlace, story: Dialogue) -> str:
-    """Why a loop of a recording is none of a run; "" if nothing in the recording says so."""
+    """Why a loop of a recording does not count in a run; "" if nothing in the recording says so."""
     made = list(_calls_of(story.steps, one.turn))
     by_call = one.code.endswith("_call")
     keys = [m.call if by_call else m.failure for m in made]
@@ -184,7 +184,7 @@ def _loop_reason(one: FindingPlace, story: Dialogue) -> str:
         return "its results differ, which in a run is progress"
     changed = len({m.call for m in run[:-1]}) == 1 and run[-1].call != run[0].call
     if not by_call and length == REPEATS + 1 and changed:
-        return f"after {REPEATS} equal failures one changed call is no repetition in a run"
+        return f"after {REPEATS} equal failures one changed call is not a repetition in a run"
     return ""
 
 

@@ -111,7 +111,7 @@ def _names(use: ToolUse) -> Iterator[str]:
 
 
 _ROOM = 20
-"""So many calls more than were recorded an agent may make."""
+"""An agent may make this number of calls more than were recorded."""
 
 
 class ImportedScenario(msgspec.Struct, frozen=True):
@@ -133,7 +133,7 @@ def import_dialogue(
 ) -> ImportedScenario:
     """The scenario of a story from turn `at` on; `fired` are the checks that found something.
 
-    Raises InputError for a turn that there is not, and for a story that cannot be played.
+    Raises InputError for a turn that does not exist, and for a story that cannot be played.
     """
     cut = cut_at(story, at)
     wire = story.wire if story.wire in providers.names() else providers.DEFAULT

@@ -53,7 +53,7 @@ _INTERRUPTED = ("aborted", "interrupted", "cancelled")
 """The stop reasons of answers that the user cut short."""
 
 OURS = "loop-harness: "
-"""How an error of the fake model begins that was no provider's: the script had ended."""
+"""How an error of the fake model begins that was not a provider's: the script had ended."""
 
 
 def choose_transcript(transcripts: Sequence[Transcript], name: str = "") -> Transcript:

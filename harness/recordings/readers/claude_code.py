@@ -2,13 +2,13 @@
 
 Lines with equal (sessionId, isSidechain, agentId) are a transcript, in file order. Parent links may
 be circular, so they are noted and not followed. An `isCompactSummary` line replaces all before it.
-`isApiErrorMessage` marks what the program says itself in the place of an answer.
+`isApiErrorMessage` marks what the program says itself in place of an answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypedDict
 
 from harness.core.values.messages import Json, Message
 from harness.core.values.plans import ApiError
@@ -16,7 +16,14 @@ from harness.providers.anthropic.record import RECORD
 from harness.recordings import session_log
 from harness.recordings.message_lines import ROLES, LoggedMessages, logged_message
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
+from harness.recordings.session_log import (
+    LogEntry,
+    Notes,
+    SizeBound,
+    entries,
+    first_objects,
+    known_keys,
+)
 from harness.recordings.transcripts import Recording, Transcript, encodable
 
 _OTHER_TYPES = (
@@ -27,6 +34,26 @@ _OTHER_TYPES = (
 
 _NOT_OURS = frozenset({"event", "payload", "parentId", "session_id"})
 """What entries of other formats have and these have not."""
+
+
+class _Entry(TypedDict, total=False):
+    """The keys of an entry that are read; any value may stand there."""
+
+    type: Any
+    message: Any
+    uuid: Any
+    parentUuid: Any
+    sessionId: Any
+    agentId: Any
+    isSidechain: Any
+    isMeta: Any
+    isCompactSummary: Any
+    isApiErrorMessage: Any
+    apiErrorStatus: Any
+    error: Any
+
+
+_value_of = known_keys(_Entry)
 
 
 class _LoggedSession:
@@ -74,12 +101,11 @@ def _is_claude_code(data: bytes) -> bool:
 def claude_code(lines: Iterable[bytes]) -> Recording:
     """Claude Code session log.
 
-    A torn or malformed line is passed over and noted. Raises InputError when no line holds a
-    message.
+    A torn or malformed line is skipped and noted. Raises InputError when no line holds a message.
     """
     sessions: dict[tuple[bool, str, str], _LoggedSession] = {}
     notes, kept, names = Notes(), SizeBound(), _Names()
-    for entry in entries(lines, notes):
+    for entry in entries(lines, notes, _value_of):
         message = _message(entry, notes)
         if message is not None:
             kept.add(entry)
@@ -122,7 +148,7 @@ def _message(entry: LogEntry, notes: Notes) -> Message | None:
         return None
     message, why = logged_message(value.get("message"))
     if message is None:
-        notes.add(entry.number, f"{why}, passed over")
+        notes.add(entry.number, f"{why}, skipped")
     return message
 
 

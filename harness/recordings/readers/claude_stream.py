@@ -2,9 +2,9 @@
 
 Messages come as in a session log, under other names: `session_id`, and `parent_tool_use_id` for
 what a sub-agent says. The prompt is an argument of the command, so most streams begin with an
-answer. Pieces of messages (`stream_event`) are passed over, because the whole messages follow. What
-comes after a `compact_boundary` begins anew. `error` marks what the program says itself in the
-place of an answer. The last line says how the run ended.
+answer. Pieces of messages (`stream_event`) are skipped, because the whole messages follow. A
+`compact_boundary` begins a new history. `error` marks what the program says itself in place of an
+answer. The last line says how the run ended.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _is_claude_stream(data: bytes) -> bool:
 
 
 def _is_event(value: dict[str, Any]) -> bool:
-    """Whether a line has the field that each event has, and is no message of its own."""
+    """Whether a line has the field that each event has, and is not its own message."""
     return isinstance(value.get("session_id"), str) and "role" not in value
 
 
@@ -76,8 +76,7 @@ def _is_event(value: dict[str, Any]) -> bool:
 def claude_stream(lines: Iterable[bytes]) -> Recording:
     """Claude Code output (--output-format stream-json).
 
-    A torn or malformed line is passed over and noted. Raises InputError when no line holds a
-    message.
+    A torn or malformed line is skipped and noted. Raises InputError when no line holds a message.
     """
     sessions: dict[tuple[str, str], _StreamedSession] = {}
     notes, kept = Notes(), SizeBound()
@@ -121,5 +120,5 @@ def _message(entry: LogEntry, session: _StreamedSession, notes: Notes) -> Messag
             return None
     message, why = logged_message(value.get("message"))
     if message is None:
-        notes.add(entry.number, f"{why}, passed over")
+        notes.add(entry.number, f"{why}, skipped")
     return message

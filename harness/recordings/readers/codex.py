@@ -83,7 +83,7 @@ def _is_oldest(value: dict[str, Any]) -> bool:
 def codex(lines: Iterable[bytes]) -> Recording:
     """Codex rollout.
 
-    A torn line is passed over and noted. Raises InputError when no line holds an item.
+    A torn line is skipped and noted. Raises InputError when no line holds an item.
     """
     rollout, notes, kept = _Rollout(), Notes(), SizeBound()
     for entry in entries(lines, notes):

@@ -114,8 +114,8 @@ def _exchange_line(item: Interaction, number: int, request: Body) -> _ExchangeLi
 def decode_cassette(data: bytes) -> Cassette:
     """The cassette of a file; raises InputError with the line that is wrong.
 
-    The interactions are put together as they are gone through, one at a time: all of them together
-    are as large as the file would be that is not compact.
+    The interactions are put together as they are iterated, one at a time: all of them together are
+    as large as the file would be that is not compact.
     """
     source = _Source(data)
     return Cassette(source, source.metadata)
@@ -128,7 +128,7 @@ class _Source:
         self._lines = [line for line in enumerate(data.split(b"\n"), start=1) if line[1].strip()]
         first = _line(*self._lines[0]) if self._lines else None
         if not isinstance(first, _Opening):
-            raise InputError("the first line is none of a cassette's", "line 1")
+            raise InputError("the first line is not that of a cassette", "line 1")
         if first.version != VERSION:
             raise InputError(f"`version` is {first.version}: known is {VERSION}", "line 1")
         number, last = self._lines[-1]

@@ -75,7 +75,7 @@ def _begun(entry: dict[str, Json]) -> datetime | None:
 def exchange(entry: dict[str, Json]) -> dict[str, Json]:
     """An entry as an exchange, in VCR's keys.
 
-    `not_http` says why it is none of HTTP; a response that is not whole says why in `lack`.
+    `not_http` says why it is not HTTP; a response that is not whole says why in `lack`.
     """
     request, response = f.mapping(entry.get("request")), f.mapping(entry.get("response"))
     answered = _part(response, f.mapping(response.get("content")))
@@ -126,7 +126,7 @@ def _websocket(entry: dict[str, Json], request: dict[str, Json], response: dict[
         or f.text(request.get("url")).startswith(("ws:", "wss:"))
         or response.get("status") == _SWITCHING
     )
-    return "a websocket, whose messages are no answer of HTTP" if is_one else ""
+    return "a websocket, whose messages are not HTTP answers" if is_one else ""
 
 
 def _lack(response: dict[str, Json]) -> str:

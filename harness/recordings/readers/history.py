@@ -26,13 +26,13 @@ def _begins_as_history(document: bytes) -> bool:
 def history(document: bytes) -> Recording:
     """history of loop-harness.
 
-    Raises InputError with the line that is no event.
+    Raises InputError with the line that is not an event.
     """
     try:
         document.decode()
         return Recording(history=decode(document))
     except UnicodeDecodeError:
-        raise InputError("no UTF-8", f"line {first_line_undecoded(document)}") from None
+        raise InputError("not UTF-8", f"line {first_line_undecoded(document)}") from None
     except (msgspec.MsgspecError, RecursionError) as error:
         place, _, what = str(error).partition(": ")
         raise InputError(f"no event of loop-harness: {what or place}", what and place) from None

@@ -75,7 +75,7 @@ def _member(archive: ZipArchive, name: str, model: str) -> _Found:
         if error.what == NO_ZSTD:
             raise
         return Refusal(name, f"a sample that is {error.what}")
-    return _sample(value, name, model) if isinstance(value, dict) else Refusal(name, "no JSON")
+    return _sample(value, name, model) if isinstance(value, dict) else Refusal(name, "not JSON")
 
 
 def _model(log: dict[str, Json]) -> str:

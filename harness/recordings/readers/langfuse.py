@@ -31,7 +31,7 @@ _TYPES = frozenset((
 _TRACE = frozenset({"observations", "bookmarked"})
 """The fields that a trace has and an observation has not."""
 
-_NO_MESSAGES = "the input of a generation is no list of messages"
+_NO_MESSAGES = "the input of a generation is not a list of messages"
 _NO_GENERATION = "a trace without a generation or a tool"
 _NO_OBSERVATIONS = "a trace without its observations, which an export has beside it"
 
@@ -102,7 +102,7 @@ def _begins_as_langfuse(data: bytes) -> bool:
 def langfuse_lines(lines: Iterable[bytes]) -> Recording:
     """langfuse export (JSON Lines).
 
-    A torn line is passed over and noted. Raises InputError when nothing is observed.
+    A torn line is skipped and noted. Raises InputError when nothing is observed.
     """
     notes, kept = Notes(), SizeBound()
     rows: list[_Row] = []
@@ -251,7 +251,7 @@ def _value(value: Json) -> Json:
 
 
 def _runs(name: str, rows: list[_Row]) -> Transcript:
-    """The runs of tools by start time, as calls with their results; nobody's roles are known."""
+    """The runs of tools by start time, as calls with their results; no roles are known."""
     messages: list[Message] = []
     for number, row in enumerate(rows, start=1):
         id_ = f"run_{number}"

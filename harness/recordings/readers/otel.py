@@ -45,6 +45,7 @@ _IS_TOOL = (
 )
 """What marks the span of a tool, in small letters."""
 
+# A document begins with one of these keys, and names spans and attributes near its beginning.
 _BEGIN = re.compile(
     rb'\A\s*\[?\s*\{\s*"(?:spans|resourceSpans|resource_spans|batches|traceId|trace_id|spanId|'
     rb'span_id|context|name|parent|kind|resource|attributes)"'
@@ -127,7 +128,7 @@ _DEPTH = 20
 
 
 class TraceSpan(msgspec.Struct, frozen=True):
-    """A span: `failed` by its status, with the `error` in its own words; 0 is no time."""
+    """A span: `failed` by its status, with the `error` in its own words; 0 is not a time."""
 
     trace: str
     id: str
@@ -224,7 +225,7 @@ def _exception(value: dict[str, Json]) -> str:
 
 
 def _time_ns(value: Json) -> int:
-    """A time in nanoseconds; 0 for a value that is no time."""
+    """A time in nanoseconds; 0 for a value that is not a time."""
     match value:
         case bool():
             return 0

@@ -50,7 +50,7 @@ class _EntryTree:
         name = value["id"] if linked else f"line {entry.number}"
         parent = f.text(value.get("parentId")) if linked else self._last
         if name in self._lines:
-            notes.add(entry.number, f"its id is that of line {self._lines[name]}, passed over")
+            notes.add(entry.number, f"its id is that of line {self._lines[name]}, skipped")
             return
         self._parents[name], self._lines[name], self._last = parent, entry.number, name
         said = _message_of(value)
@@ -65,7 +65,7 @@ class _EntryTree:
             notes.add(self._lines[name], "its parents lead back to it")
         for number, leaf in enumerate(self._leaves(), start=1):
             if number > _MOST_BRANCHES:
-                notes.add(self._lines[leaf], f"more than {_MOST_BRANCHES} branches, passed over")
+                notes.add(self._lines[leaf], f"more than {_MOST_BRANCHES} branches, skipped")
                 return
             path = session_log.path_to(leaf, self._parents)
             yield self._transcript(path, f"branch to {leaf}" if number > 1 else "")
@@ -119,8 +119,8 @@ def _is_pi(data: bytes) -> bool:
 def pi(lines: Iterable[bytes]) -> Recording:
     """pi session.
 
-    A torn line and an entry with an id of an earlier one are passed over and noted. Raises
-    InputError when no line holds a message.
+    A torn line and an entry with an id of an earlier one are skipped and noted. Raises InputError
+    when no line holds a message.
     """
     tree, notes, kept = _EntryTree(), Notes(), SizeBound()
     for entry in entries(lines, notes):

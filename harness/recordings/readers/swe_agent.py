@@ -1,8 +1,8 @@
 """SWE-agent trajectories: `trajectory`, steps of action and observation, beside a `history`.
 
-With function calling, the history holds call ids and so is a transcript of its own. Its results
-name their calls in a list, `tool_call_ids`. The user's request stands only in the history, before
-the first answer, perhaps after a demonstration (`is_demo`).
+With function calling, the history holds call ids and so is a separate transcript. Its results name
+their calls in a list, `tool_call_ids`. The user's request stands only in the history, before the
+first answer, perhaps after a demonstration (`is_demo`).
 """
 
 from __future__ import annotations

@@ -81,5 +81,7 @@ def command_of(name: str, program: str = "") -> tuple[str, ...]:
         raise InputError(what, f"target {name!r}")
     if find_spec("mcp") is None:  # the program would wait for its tools, and not ask the model
         raise PackageMissing("mcp", "mcp", row.title, f"target {name!r}")
-    said = msgspec.json.encode(msgspec.structs.replace(row, program=found)).decode()
+    # absolute, because the program starts in the working folder of its session
+    absolute = str(Path(found).absolute())
+    said = msgspec.json.encode(msgspec.structs.replace(row, program=absolute)).decode()
     return (sys.executable, "-I", str(DRIVER), said)

@@ -39,7 +39,7 @@ _ROWS = st.lists(st.builds(Message, _ROLES, st.lists(_BLOCKS, max_size=4).map(tu
 
 
 def problems(wire: list[Message]) -> list[str]:
-    """What the API refuses in these messages; none at all is no request yet."""
+    """What the API refuses in these messages; none at all is not a request yet."""
     return list(violations({"messages": [write_message(m) for m in wire]})) if wire else []
 
 

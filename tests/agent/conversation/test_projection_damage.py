@@ -1,4 +1,4 @@
-"""What is told of a damaged history, and how often."""
+"""What is reported of a damaged history, and how often."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.agent.openai_chat_stand import Stand, call, chunks, completion, failure_of
-from tests.http_library import http
+from tests.http_library import openai_http as http
 
 
 @pytest.mark.parametrize("done", [True, False])

@@ -16,7 +16,7 @@ from harness.agent.models.openai_responses_model import OpenAIResponsesModel
 from harness.core.values.messages import Text
 from harness.core.values.plans import ApiError, Reply
 from tests.agent.openai_responses_stand import QUERY, STREAMS, WHOLE, answered, failing
-from tests.http_library import http
+from tests.http_library import openai_http as http
 from tests.providers.openai_responses.world import content_type, joined, written
 
 

@@ -21,7 +21,7 @@ from harness.core.values.messages import (
     user,
 )
 from tests.agent.openai_responses_stand import QUERY, failing
-from tests.http_library import http
+from tests.http_library import openai_http as http
 from tests.providers.openai_responses.strategies import histories
 from tests.providers.openai_responses.world import body, reader
 

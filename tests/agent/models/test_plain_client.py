@@ -29,7 +29,7 @@ PLAIN = Scenario(
 
 
 def _met(scenario: Scenario, client: str) -> tuple[list[Any], Any]:
-    """What an agent says and hears, and how it ends."""
+    """What an agent says and receives, and how it ends."""
     played = run(scenario, agent, options={"client": client, "stream": False})
     calls = [
         (e.key, e.purpose, e.sdk_retry) if isinstance(e, Called) else (e.key, e.stop, e.status)

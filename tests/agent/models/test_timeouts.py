@@ -28,7 +28,7 @@ PIECES = st.lists(st.tuples(st.integers(0, 100), st.sampled_from([PING, COMMENT,
 
 
 def _read(pieces: list[tuple[int, bytes]]) -> bytes:
-    """What is read of a stream whose pieces come so many seconds after each other."""
+    """What is read of a stream whose pieces come a number of seconds after each other."""
 
     def come(size: int = 0) -> Iterator[bytes]:
         for seconds, piece in pieces:

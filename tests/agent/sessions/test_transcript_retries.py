@@ -21,7 +21,7 @@ from harness.targets import of_callable
 
 
 class Flaky(SqliteStore):
-    """Fails so many times."""
+    """Fails a given number of times."""
 
     failures = 0
     error: Exception = sqlite3.OperationalError("database is locked")

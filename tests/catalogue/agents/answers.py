@@ -21,7 +21,7 @@ from harness.core.values.messages import Message, ToolResult, ToolUse, results
 from tests.mutants.second_model import SecondModel, Show
 
 STALE_MS = 600_000
-"""So long without a word, by the wall clock, and a stream counts as dead."""
+"""So long silently, by the wall clock, and a stream counts as dead."""
 
 COOLING_MS = 7_200_000
 
@@ -81,7 +81,7 @@ class _Unguarded(Gateway):
 
 
 def ends_with_exit_1(brief: Brief) -> None:
-    """Ends without a word when the body of an answer is none."""
+    """Ends silently when the body of an answer is not an answer."""
     build(brief, model=_Unnamed(standard_model(brief)), gateway=_Unguarded).run()
 
 
@@ -101,7 +101,7 @@ def submits_old_results(brief: Brief) -> None:
 
 
 def knows_one_line_end(brief: Brief) -> None:
-    """A client of its own, which looks for two line feeds and for `data: ` with a space."""
+    """Its own client, which looks for two line feeds and for `data: ` with a space."""
     http = httpx2.Client(transport=brief.transport, base_url=brief.base_url)
     said: list[dict[str, str]] = []
     for inbound in brief.inbox():

@@ -52,7 +52,7 @@ def _no_guards(tools: Sequence[ToolSpec]) -> Sequence[Guard]:
 
 class _Repairing(SecondModel):
     def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
-        """Put {} in the place of arguments that cannot be parsed, and run all calls."""
+        """Put {} in place of arguments that cannot be parsed, and run all calls."""
         blocks = tuple(map(_repaired, answer.message.blocks))
         stop = "tool_use" if answer.message.tool_uses else answer.stop
         return ModelAnswer(Message("assistant", blocks), stop)

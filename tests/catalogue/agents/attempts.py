@@ -41,7 +41,7 @@ def reconnects_in_cycles(brief: Brief) -> None:
 
 class _NoCase(Loop):
     def finish(self, answer: ModelAnswer) -> Outcome | None:
-        """End the turn with what was said, be it nothing."""
+        """End the turn with what was said, even if that is nothing."""
         self.check()
         said = ends.answered(answer.message, answer.stop)
         return said or Outcome("failed", assistant(""))
@@ -111,7 +111,7 @@ class _Fallback(SecondModel):
     most = 20
 
     def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
-        """Ask the same model again, for the fallback raised an error of its own."""
+        """Ask the same model again, for the fallback raised its own error."""
         for _ in range(self.most):
             try:
                 self._other(query)

@@ -129,7 +129,7 @@ class _OwnWindow(SecondModel):
 
 
 def knows_a_wrong_window(brief: Brief) -> None:
-    """Refuses each conversation as too long, by a limit of its own."""
+    """Refuses each conversation as too long, by its own limit."""
     build_with(_OwnWindow, brief)
 
 

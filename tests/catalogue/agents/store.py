@@ -156,24 +156,24 @@ class _FreshSession(RowTranscript):
             return [self._newest]
 
     def open(self, inbound: Inbound) -> bool:
-        """Keep the message at hand for a new session."""
+        """Keep the message for a new session."""
         self._newest = SessionRow("", user(clean(inbound.text)))
         return super().open(inbound)
 
     def resume(self, inbound: Inbound) -> int:
-        """Keep the message at hand for a new session."""
+        """Keep the message for a new session."""
         self._newest = SessionRow("", user(clean(inbound.text)))
         return super().resume(inbound)
 
 
 def falls_back_to_a_fresh_session(brief: Brief) -> None:
-    """Begins a new session without a word when the old one cannot be read."""
+    """Begins a new session silently when the old one cannot be read."""
     build(brief, transcript=_FreshSession).run()
 
 
 class _TwiceStored(RowTranscript):
     def close(self, inbound: Inbound, outcome: Outcome) -> None:
-        """Append the whole turn once more, then its reply."""
+        """Append the whole turn again, then its reply."""
         said = [row.message.text for row in self._rows]
         begun = max(n for n, text in enumerate(said) if text == inbound.text)
         work: Sequence[SessionRow] = self._rows[begun + 1 :]
@@ -189,7 +189,7 @@ def stores_results_twice(brief: Brief) -> None:
 
 class _ErrorRow(RowTranscript):
     def close(self, inbound: Inbound, outcome: Outcome) -> None:
-        """Store an error in the place of the reply."""
+        """Store an error in place of the reply."""
         super().close(inbound, ends.failed("The turn ended without a row."))
 
 

@@ -38,7 +38,7 @@ def hook_after_each_stop(brief: Brief) -> None:
 
 class _NextSpeaker(Loop):
     def finish(self, answer: ModelAnswer) -> Outcome | None:
-        """Ask who speaks next: the model, as ever."""
+        """Ask who speaks next: the model, as always."""
         self.transcript.append(answer.message)
         self.transcript.append(user("Please continue."))
         return None

@@ -1,4 +1,4 @@
-"""A step that was under way at a kill may be begun once more; nothing else is excused by one."""
+"""A step that was under way at a kill may be begun again; nothing else is excused by one."""
 
 from __future__ import annotations
 

@@ -87,4 +87,4 @@ def test_a_kill_in_the_middle_of_an_answer() -> None:
     assert (served.killed, served.fired) == (1, ["gateway.killed_mid_answer"])
     whole = Served("gateway.killed_mid_answer")
     assert whole.ask().content[0].text == "Good morning to you."
-    assert whole.killed == 0, "an answer that is no stream is one piece"
+    assert whole.killed == 0, "an answer that is not a stream is one piece"

@@ -86,7 +86,7 @@ class Small:
         return self.tools[call["name"]].call(dict(call["input"]), id=call["id"])
 
     def say(self, text: str, inbound: Any) -> None:
-        """Send a reply; without a confirmation, send it once more with a note."""
+        """Send a reply; without a confirmation, send it again with a note."""
         try:
             self.brief.send(text, in_reply_to=inbound.id)
         except TimeoutError:

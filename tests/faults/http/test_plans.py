@@ -99,7 +99,7 @@ def test_a_seam_without_a_wire_answers_json(seam: Any) -> None:
 
 
 def burst(seed: int, calls: int, **settings: Any) -> list[bool]:
-    """Which of so many calls fail."""
+    """Which of a given number of calls fail."""
     struck, burst_of = [], by_kind("http.overloaded_burst").function
     for n in range(1, calls + 1):
         call = Call(f"main/model#{n}", "model", n, "main", 1, 0, ModelRequest("m", ()))

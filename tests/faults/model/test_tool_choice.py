@@ -21,7 +21,7 @@ MAKING = ("endless_new_calls", "parallel_calls", "identical_call", "empty_object
 
 
 def called(kind: str, *offered: str, profile: Profile, n: int = 1) -> set[str]:
-    """The tools that a fault calls in the place of a plain answer."""
+    """The tools that a fault calls in place of a plain answer."""
     tools = tuple(ToolSpec(name, "", {"type": "object", "properties": {}}) for name in offered)
     request = ModelRequest("m", (), tools_offered=bool(tools))
     call = Call(f"main/model#{n}", "model", n, "main", 1, 0, request, tools=tools)

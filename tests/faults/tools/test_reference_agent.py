@@ -23,7 +23,8 @@ ORDER = {"type": "object", "properties": {"order": {"type": "integer"}}, "requir
 DAYS_S = 10 * 86_400.0
 
 ENDS = {"tools.raises_base", "tools.interrupts"}
-"""What is no `Exception` ends the agent, as it ends any program: it is no error of a tool."""
+"""What is not an `Exception` ends the agent, as it ends any program: it is not an error of a
+tool."""
 
 
 def _pays(order: int) -> Turn:

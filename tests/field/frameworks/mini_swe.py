@@ -36,7 +36,7 @@ def _shell(bash: Any) -> LocalEnvironment:
 
 
 def agent(brief: Any) -> None:
-    """Each message is a task of its own, as the framework has it."""
+    """Each message is a separate task, as the framework has it."""
     (bash,) = [tool for tool in brief.tools if tool.name == "bash"]
     for message in brief.inbox():
         where = {"session": message.session, "in_reply_to": message.id}

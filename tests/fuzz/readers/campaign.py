@@ -29,11 +29,11 @@ MEMORY_MB = 200
 REPORT_EVERY = 10_000
 FOLDER_EVERY = 500
 _RARELY = {"mcp_body": 10}
-"""Readers that cost more are asked once in so many rounds."""
+"""Readers that cost more are asked once in a given number of rounds."""
 
 
 class Limits(NamedTuple):
-    """When a campaign ends: after so many files, or so many seconds."""
+    """When a campaign ends: after a given number of files, or of seconds."""
 
     count: int
     seconds: float = float("inf")

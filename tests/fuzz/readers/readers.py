@@ -157,7 +157,7 @@ READERS: dict[str, Reader] = {
 
 
 def read(name: str, folder: Path, data: bytes) -> str:
-    """What a reader says: "" or the words of its refusal. Raises what is no refusal."""
+    """What a reader says: "" or the words of its refusal. Raises what is not a refusal."""
     try:
         READERS[name](folder, data)
     except InputError as error:

@@ -46,7 +46,7 @@ MARK = {"cache_control": {"type": "ephemeral"}}
 
 
 def png(width: int, height: int = 1, size: int = 0) -> dict[str, Json]:
-    """An image that claims these edges; `size` fills its base64 up to so many bytes."""
+    """An image that claims these edges; `size` fills its base64 up to a given number of bytes."""
     data = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + width.to_bytes(4) + height.to_bytes(4)
     source = {"type": "base64", "media_type": "image/png"}
     text = base64.b64encode(data.ljust(size // 4 * 3, b"\0")).decode()

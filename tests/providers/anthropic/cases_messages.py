@@ -24,7 +24,7 @@ from tests.providers.anthropic.strategies import round_of
 
 
 def marked(count: int) -> bytes:
-    """A request with so many cache marks, one of them on the system prompt."""
+    """A request with a given number of cache marks, one of them on the system prompt."""
     said = [{"type": "text", "text": "a", **MARK} for _ in range(count - 1)]
     return wire(blocks(*said), system=[{"type": "text", "text": "s", **MARK}])
 

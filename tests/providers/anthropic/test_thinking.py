@@ -40,7 +40,8 @@ def body(messages: list[Message], **fields: Json) -> bytes:
 
 
 def rounds(count: int, reader: AnthropicReader, **fields: Json) -> list[Message]:
-    """A run of so many rounds of thinking and calls, by an agent that sends back what it got."""
+    """A run of a given number of rounds of thinking and calls, by an agent that sends back what it
+    got."""
     messages = [user("go")]
     for n in range(count):
         reading = reader.read(body(messages, **fields))
@@ -58,7 +59,7 @@ def rules(messages: list[Message], reader: AnthropicReader | None = None, **f: J
 
 
 def fresh() -> AnthropicReader:
-    """A reader of its own."""
+    """Its own reader."""
     return AnthropicReader(RECORD.dialects.default, None)
 
 

@@ -12,7 +12,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.plans import ApiError, Recorded, Reply, Send
 from harness.providers import by_name
 from harness.providers.openai_chat.record import RECORD
-from tests.http_library import http
+from tests.http_library import openai_http as http
 
 WIRE = by_name("openai-chat")
 ASK: dict[str, Any] = {"model": "gpt-x", "messages": [{"role": "user", "content": "hi"}]}

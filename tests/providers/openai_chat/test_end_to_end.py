@@ -107,11 +107,21 @@ async def async_agent(brief: Any) -> None:
         brief.send(message.content, in_reply_to=inbound.id)
 
 
-AGENTS: list[Callable[[Any], Any]] = [plain_agent, async_agent]
+takes_any_tool = pytest.mark.skipif(
+    int(openai.__version__.partition(".")[0]) < 3,
+    reason="the helper for streams takes strict tools alone before openai 3",
+)
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    ("agent", "stream"),
+    [
+        (plain_agent, False),
+        (plain_agent, True),
+        (async_agent, False),
+        pytest.param(async_agent, True, marks=takes_any_tool),
+    ],
+)
 def test_both_doors_tell_one_history(agent: Callable[[Any], Any], stream: bool) -> None:
     inside, outside = (run(scenario(stream), agent, world=w) for w in ("simulate", "supervise"))
     for done in (inside, outside):

@@ -1,4 +1,4 @@
-"""Requests: what their fields and rows say, and what is none."""
+"""Requests: what their fields and rows say, and what is not a request."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from harness.core.transition.transition import Transition
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import InProcessBrief
 from tests.cassettes.recorded import cassette, interaction
-from tests.http_library import http
+from tests.http_library import openai_http as http
 from tests.providers.openai_responses.agents import STYLES, TOOLS, play, transition
 from tests.providers.openai_responses.test_sdk import MET, TURNS, brief
 from tests.providers.openai_responses.world import WIRE

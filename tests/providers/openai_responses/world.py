@@ -29,7 +29,7 @@ def body_of(messages: Sequence[Message], **fields: Any) -> bytes:
 
 
 def reader(dialect: str = "", window_tokens: int | None = None) -> ResponsesReader:
-    """A reader of a session of its own."""
+    """A reader of its own session."""
     return ResponsesReader(dialect, window_tokens)
 
 

@@ -1,4 +1,4 @@
-"""Any JSON in the place of a recorded request or answer: nothing raises."""
+"""Any JSON in place of a recorded request or answer: nothing raises."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_a_stream_that_is_cut_off_is_not_complete(rest: bytes) -> None:
 
 
 def test_a_line_that_is_no_object_is_told() -> None:
-    with pytest.raises(Unreadable, match="line 2 of the stream is no JSON object"):
+    with pytest.raises(Unreadable, match="line 2 of the stream is not a JSON object"):
         OLLAMA.answer(lines(piece(content="a")) + b"[1]\n" + lines(END), KIND)
 
 

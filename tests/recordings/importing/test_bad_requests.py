@@ -1,4 +1,4 @@
-"""A refusal of what the recorded agent sent is no fault: the fake model refuses it by itself."""
+"""A refusal of what the recorded agent sent is not a fault: the fake model refuses it by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Real recordings, where they are at hand: each becomes a scenario that the reference agent passes.
+"""Real recordings, where they are available: each becomes a scenario that the reference agent
+passes.
 
 The loops among them are found again in an agent without a breaker.
 """

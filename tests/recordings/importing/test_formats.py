@@ -45,7 +45,7 @@ RECORDINGS: dict[str, tuple[str, bytes]] = {
     "claude stream": ("claude_stream", claude_stream.stream(*claude_stream.RUN)),
     "history": ("history", path_of("empty-inputs").read_bytes()),
 }
-"""A recording of each format, but for the database, which is made on the spot."""
+"""A recording of each format, except the database, which is made on the spot."""
 
 
 def _import(file: Path, format: str) -> ScenarioImport:

@@ -1,4 +1,4 @@
-"""A run of ours as a story: its scenario makes the agent do it again, and a mended one not."""
+"""A run of ours as a story: its scenario makes the agent do it again, and a repaired one not."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ def test_what_is_wrong_with_a_line_costs_only_itself() -> None:
         ("line 2", "holds no list of messages")
     ]
     assert recording.notes == (
-        "line 3: no JSON object, passed over",
-        "line 5: the last line is torn, passed over",
+        "line 3: not a JSON object, skipped",
+        "line 5: the last line is torn, skipped",
     )
 
 

@@ -19,7 +19,7 @@ PATH = {"path": "a"}
 
 
 def row(role: str, **fields: Any) -> dict[str, Any]:
-    """A message without content, but for what the fields say."""
+    """A message without content, except what the fields say."""
     return {"role": role, "content": None, **fields}
 
 

@@ -94,19 +94,19 @@ def test_a_torn_last_line_is_a_note_and_one_in_the_middle_too() -> None:
     recording = CLAUDE_CODE.read(good + b'{"type": "us\n' + good + b'{"type": "assis')
     assert len(recording.transcripts[0].messages) == 2
     assert recording.notes == (
-        "line 2: no JSON object, passed over",
-        "line 4: the last line is torn, passed over",
+        "line 2: not a JSON object, skipped",
+        "line 4: the last line is torn, skipped",
     )
 
 
 @pytest.mark.parametrize(
     ("message", "note"),
     [
-        ("error", "line 2: message should be a valid dictionary, passed over"),
-        ({"role": "user"}, "line 2: message.content is missing, passed over"),
+        ("error", "line 2: message should be a valid dictionary, skipped"),
+        ({"role": "user"}, "line 2: message.content is missing, skipped"),
         (
             {"role": "user", "content": ["x"]},
-            "line 2: message.content.0 should be a valid dictionary, passed over",
+            "line 2: message.content.0 should be a valid dictionary, skipped",
         ),
     ],
 )

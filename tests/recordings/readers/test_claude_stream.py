@@ -95,7 +95,7 @@ def test_pieces_and_other_events_are_passed_over_and_a_failed_end_is_noted() -> 
     assert recording.transcripts == read(stream(*RUN)).transcripts
     assert recording.notes == (
         "line 13: the run ended as error_max_turns",
-        "line 14: the last line is torn, passed over",
+        "line 14: the last line is torn, skipped",
     )
 
 
@@ -116,7 +116,7 @@ def test_a_message_may_leave_out_its_role() -> None:
 def test_a_malformed_message_costs_itself_alone() -> None:
     recording = read(stream(*RUN, {"type": "user", "message": {"content": 3}, "session_id": ID}))
     assert len(recording.transcripts) == 2
-    assert recording.notes == ("line 12: message.content should be a valid list, passed over",)
+    assert recording.notes == ("line 12: message.content should be a valid list, skipped",)
 
 
 @pytest.mark.parametrize(

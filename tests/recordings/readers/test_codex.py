@@ -127,7 +127,7 @@ def test_turns_that_were_taken_back_are_noted() -> None:
 def test_a_torn_end_is_noted_and_a_file_without_items_refused() -> None:
     data = log(*TURN)
     assert CODEX.read(data + b'{"type": "resp').notes == (
-        "line 13: the last line is torn, passed over",
+        "line 13: the last line is torn, skipped",
     )
     for nothing in (b"", log(META), b'{"type":\n'):
         with pytest.raises(InputError, match="no line holds an item"):

@@ -91,8 +91,8 @@ _ASKED = b'{"kind":"exchange","number":1,"method":"POST","uri":"u","status":200,
 @pytest.mark.parametrize(
     ("data", "place", "what"),
     [
-        (b"\n", "line 1", "the first line is none of a cassette's"),
-        (_END, "line 1", "the first line is none of a cassette's"),
+        (b"\n", "line 1", "the first line is not that of a cassette"),
+        (_END, "line 1", "the first line is not that of a cassette"),
         (_OPEN.replace(b"1", b"9"), "line 1", "`version` is 9: known is 1"),
         (_OPEN, "line 1", "torn: the last line does not end the cassette"),
         (_OPEN + b"{\n" + _END, "line 2", "no line of a cassette"),
@@ -101,7 +101,7 @@ _ASKED = b'{"kind":"exchange","number":1,"method":"POST","uri":"u","status":200,
         (_OPEN + _END, "line 2", "torn: 0 exchanges, where the last line counts 1"),
         (_OPEN + _ASKED + b'{"frame":"f"}}\n' + _END, "line 2", "names f, which is not before"),
         (_OPEN + _ASKED + b'{"frame":"f","after":5}}\n' + _END, "line 2", "goes on from exchange"),
-        (_OPEN + _ASKED + b'{"base64":"?"}}\n' + _END, "line 2", "a body is no base64"),
+        (_OPEN + _ASKED + b'{"base64":"?"}}\n' + _END, "line 2", "a body is not base64"),
         (
             _OPEN + b'{"kind":"frame","digest":"f","value":{}}\n' + _ASKED + b'{"frame":"f"}}\n'
             + _END, "line 3", "frame f has no single",

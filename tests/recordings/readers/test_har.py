@@ -1,4 +1,4 @@
-"""Archives: bodies as text, base64 or its chunks; what is no LLM traffic says so."""
+"""Archives: bodies as text, base64 or its chunks; what is not LLM traffic says so."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _base64(data: bytes) -> str:
 
 
 def _packed(parts: int) -> dict[str, Any]:
-    """The answer, gzipped and in so many chunks of base64."""
+    """The answer, gzipped and in a given number of chunks of base64."""
     data = gzip.compress(har_answer()["text"].encode())
     size = -(-len(data) // parts)
     chunks = [_base64(data[at : at + size]) for at in range(0, len(data), size)]
@@ -66,7 +66,7 @@ def test_a_stream_is_put_together() -> None:
         ({"text": "<html>"}, "response: no answer of a model"),
         ({"encoding": "base64", "text": "x"}, "response: base64 is torn"),
         ({"encoding": "base64", "text": "[3]"}, "response: "),
-        ({"encoding": "base64", "text": '["/////w=="]'}, "response: body is no text"),
+        ({"encoding": "base64", "text": '["/////w=="]'}, "response: body is not text"),
         (
             {"text": '{"status": "queued"}'},
             "response: an answer in the background, which comes elsewhere",
@@ -117,7 +117,7 @@ def test_what_is_no_whole_answer_of_http_says_so() -> None:
         ("interaction 2", "response: no answer came, the response has no status"),
         (
             "interaction 3",
-            "a websocket, whose messages are no answer of HTTP: GET /v1/responses",
+            "a websocket, whose messages are not HTTP answers: GET /v1/responses",
         ),
     ]
     assert [len(found.messages) for found in recording.transcripts] == [1, 1]

@@ -1,4 +1,4 @@
-"""Exports of langfuse: generations are exchanges, tools alone a transcript of their own."""
+"""Exports of langfuse: generations are exchanges, tools alone their own transcript."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_tools_stand_alone_where_no_exchange_shows_their_calls() -> None:
     uses = [use for message in found.messages for use in message.tool_uses]
     assert uses == [ToolUse("run_1", "ls", {}), ToolUse("run_2", "cat", {"p": 1})]
     assert found.messages[3].tool_results == (ToolResult("run_2", "no such file", True),)
-    assert recording.refused == {"the input of a generation is no list of messages": 1}
+    assert recording.refused == {"the input of a generation is not a list of messages": 1}
 
 
 def test_results_with_the_name_of_their_tool_as_role_answer_its_call() -> None:

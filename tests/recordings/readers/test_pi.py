@@ -122,7 +122,7 @@ def test_circles_and_doubled_ids_are_noted() -> None:
     lines = [_user("a", "b"), _user("b", "a"), _user("a", None), _user("c", "gone")]
     recording = PI.read(log(*lines))
     assert recording.notes == (
-        "line 4: its id is that of line 2, passed over",
+        "line 4: its id is that of line 2, skipped",
         "line 2: its parents lead back to it",
     )
     assert [len(t.messages) for t in recording.transcripts] == [1]
@@ -137,7 +137,7 @@ def test_branches_have_a_bound() -> None:
     many = [_user(f"u{n}", "e") for n in range(150)]
     recording = PI.read(log(*TURN, *many))
     assert len(recording.transcripts) == 100
-    assert recording.notes == ("line 57: more than 100 branches, passed over",)
+    assert recording.notes == ("line 57: more than 100 branches, skipped",)
 
 
 def test_a_file_without_messages_is_refused() -> None:

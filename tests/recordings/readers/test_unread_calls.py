@@ -20,7 +20,7 @@ from tests.recordings.readers.test_chat_shapes import PATH, SHAPES, row
 _CALLS: dict[str, dict[str, Any]] = {
     "no name": {"id": "c1", "arguments": {}},
     "no name in a function": {"id": "c1", "function": {"arguments": "{}"}},
-    "a name that is no text": {"id": "c1", "name": 3, "args": {}},
+    "a name that is not text": {"id": "c1", "name": 3, "args": {}},
     "an empty name": {"id": "c1", "type": "function", "function": {"name": "", "arguments": ""}},
     "a blank name": {"id": "c1", "name": " ", "args": {}},
     "arguments under a name of their own": {"id": "c1", "name": "read", "payload": PATH},

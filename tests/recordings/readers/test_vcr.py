@@ -42,9 +42,9 @@ def _one(*args: Any, **kwargs: Any) -> tuple[list[Transcript], list[str]]:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("not JSON", "request: no JSON object"),
-        ("[]", "request: no JSON object"),
-        ("", "request: no JSON object"),
+        ("not JSON", "request: not a JSON object"),
+        ("[]", "request: not a JSON object"),
+        ("", "request: not a JSON object"),
         ('{"prompt": "x"}', "request: no list of messages"),
         ({"base64_string": "x"}, "request: base64 is torn"),
     ],
@@ -72,7 +72,7 @@ def test_a_torn_gzip_answer_leaves_the_request() -> None:
     [
         (b"", "", "application/json", "no body"),
         (b"\x83\x40\xff\x80", "br", "application/json", "compressed with br"),
-        (b"\xff\xfe", "", "application/json", "body is no text"),
+        (b"\xff\xfe", "", "application/json", "body is not text"),
         (b"{}", "", "application/json", "no answer of a model"),
         (b"\0\0\0", "", "application/vnd.amazon.eventstream", "binary event stream is torn"),
     ],

@@ -133,7 +133,7 @@ def hostile() -> bytes:
 
 
 def long_talk(turns: int) -> History:
-    """A conversation of so many turns, each with a call of a tool."""
+    """A conversation of a given number of turns, each with a call of a tool."""
     made = History()
     made.started(run="long", scenario="long", target="t", wire="anthropic", world="simulate")
     tools = made.value([{"name": "memory", "description": "Remember a fact " * 20}])

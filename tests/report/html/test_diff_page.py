@@ -1,4 +1,4 @@
-"""The page of a diff: text of strangers is text, nothing leaves it, secrets stay out."""
+"""The page of a diff: text from outside is text, nothing leaves it, secrets stay out."""
 
 from __future__ import annotations
 

@@ -78,6 +78,17 @@ def test_a_program_beside_the_path_is_named_by_an_option(tmp_path: Path) -> None
     assert command_of("claude-code", str(program)) == found.command
 
 
+def test_a_program_may_be_named_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert f'"{program}"' in command_of("claude-code", "bin/claude")[-1]
+
+
 def test_a_mistyped_name_is_told_the_nearest() -> None:
     with pytest.raises(InputError, match="did you mean 'claude-code'"):
         resolve("claude-cod")
