@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import msgspec
 import pytest
@@ -147,8 +148,11 @@ def test_an_unknown_dialect_names_the_nearest() -> None:
         rules_of("antropic-2026")
 
 
-def test_a_tool_of_the_provider_does_not_hide_the_names_behind_it() -> None:
-    tools = [{"type": "bash_20250124", "name": "bash"}, {"name": "a.b", "input_schema": {}}]
+@pytest.mark.parametrize("first", [{"type": "bash_20250124", "name": "bash"}, {"input_schema": {}}])
+def test_a_tool_without_a_name_of_its_own_does_not_hide_the_names_behind_it(
+    first: dict[str, Any],
+) -> None:
+    tools = [first, {"name": "a.b", "input_schema": {}}]
     body = {"model": "claude-opus-4-7", "max_tokens": 9, "tools": tools}
     said = json.dumps({**body, "messages": [{"role": "user", "content": "a"}]}).encode()
     rules = [v.rule for v in AnthropicProvider().reader("").read(said).violations]
