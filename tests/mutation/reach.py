@@ -110,8 +110,9 @@ class Reach:
         """The tests that run the statement of a line, quickest first.
 
         What runs at import alone, a constant say, is of all tests that run anything of the file.
-        The tests that compare the documents with the code join them. What hardly any test runs may run in
-        a process that a test starts: it is of all in the nearest folder that mirrors the file.
+        The tests that compare the documents with the code join them. What hardly any test runs
+        may run in a process that a test starts: it is of all in the nearest folder that mirrors the
+        file.
         """
         if places.runs_at_import(line):
             found = self._ran(file, None)
