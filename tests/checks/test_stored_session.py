@@ -264,7 +264,7 @@ def test_a_reply_that_was_said_so_often_is_no_duplicate() -> None:
 def test_rows_of_single_results_may_come_again_where_a_provider_repeats_the_ids_of_its_calls() -> (
     None
 ):
-    """The model asks twice for the same two ids, and each result is a row of its own."""
+    """The model asks twice for the same two ids, and each result is its own row."""
     story = Story(stores=False).turn("one").row(user("one"), labels=["m1"])
     both = (use("list", id="a"), use("list", id="b"))
     for _ in range(2):

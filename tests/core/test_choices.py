@@ -1,4 +1,4 @@
-"""What is said of a value that is none of the known ones."""
+"""The text about a value that is not one of the known values."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ from harness.core.values.choices import NAMES_MOST, none_of
 @pytest.mark.parametrize(("count", "more"), [(NAMES_MOST, ""), (NAMES_MOST + 2, " and 2 more")])
 def test_names_beyond_the_tenth_are_counted(count: int, more: str) -> None:
     names = [f"n{number:02}" for number in range(count)]
-    assert none_of("'x'", names) == f"'x' is none of {', '.join(names[:NAMES_MOST])}{more}"
+    assert none_of("'x'", names) == f"'x' is not one of {', '.join(names[:NAMES_MOST])}{more}"

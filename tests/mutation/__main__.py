@@ -83,7 +83,7 @@ def _sources() -> Iterator[Path]:
 
 
 def draw(seed: int) -> Iterator[CodeMutant]:
-    """The mutants in the order of the draw; those that Python refuses are passed over."""
+    """The mutants in the order of the draw; those that Python refuses are skipped."""
     from tests.mutation import library
 
     files = [path for room in ROOMS for path in sorted((ROOT / "harness" / room).rglob("*.py"))]

@@ -136,7 +136,7 @@ def changed_file(path: Path, text: str) -> Iterator[None]:
 
 
 def played(tree: Path, tests: Sequence[str], limit_s: float) -> Result:
-    """How some tests end in a tree: in a process of its own, which ends with all that it starts."""
+    """How some tests end in a tree: in a separate process, which ends with all that it starts."""
     notes = tree / "notes.txt"
     notes.unlink(missing_ok=True)
     forks = multiprocessing.get_context("forkserver")

@@ -102,16 +102,17 @@ class Reach:
         self._contexts = contexts
 
     def without(self, tests: Collection[str]) -> Reach:
-        """The same, but for some tests."""
+        """The same without some tests."""
         left = {test: s for test, s in self.seconds.items() if test not in tests}
         return Reach(left, self._contexts)
 
     def tests(self, file: str, line: int, places: Places) -> list[str]:
         """The tests that run the statement of a line, quickest first.
 
-        What runs at import alone, a constant say, is of all tests that run anything of the file,
-        and of those that compare the documents with the code. What hardly any test runs may run in
-        a process that a test starts: it is of all in the nearest folder that mirrors the file.
+        What runs at import alone, a constant say, is of all tests that run anything of the file.
+        The tests that compare the documents with the code join them. What hardly any test runs
+        may run in a process that a test starts: it is of all in the nearest folder that mirrors the
+        file.
         """
         if places.runs_at_import(line):
             found = self._ran(file, None)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -9,6 +12,7 @@ from harness.core.transition.ports import Violation
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, assistant, user
 from harness.providers.anthropic import totals
+from harness.providers.anthropic.provider import AnthropicProvider
 from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import AnthropicReader
 from harness.providers.anthropic.rules import RULES, rules_of
@@ -142,3 +146,14 @@ def test_a_pause_of_the_server_is_no_prefill() -> None:
 def test_an_unknown_dialect_names_the_nearest() -> None:
     with pytest.raises(InputError, match="did you mean 'anthropic-2026'"):
         rules_of("antropic-2026")
+
+
+@pytest.mark.parametrize("first", [{"type": "bash_20250124", "name": "bash"}, {"input_schema": {}}])
+def test_a_tool_without_a_name_of_its_own_does_not_hide_the_names_behind_it(
+    first: dict[str, Any],
+) -> None:
+    tools = [first, {"name": "a.b", "input_schema": {}}]
+    body = {"model": "claude-opus-4-7", "max_tokens": 9, "tools": tools}
+    said = json.dumps({**body, "messages": [{"role": "user", "content": "a"}]}).encode()
+    rules = [v.rule for v in AnthropicProvider().reader("").read(said).violations]
+    assert "V21" in rules
