@@ -50,14 +50,12 @@ def scratch(home, **more):
     return {**kept, "HOME": str(home), **more}
 
 
-class BareServer:
-    """A server on a free port of loopback. `requests` are (method, path, headers, body)."""
+class LoopbackServer:
+    """A server on a free port of loopback, for as long as its block runs."""
 
-    def __init__(self, answers=()):
-        self.answers, self.requests, self.bodies = list(answers), [], []
-        self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), type("H", (_Handler,), {"bare": self}))
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+    def __init__(self, handler):
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self):
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -66,6 +64,15 @@ class BareServer:
     def __exit__(self, *_):
         self._server.shutdown()
         self._server.server_close()
+
+
+class BareServer(LoopbackServer):
+    """A model's API on loopback. `requests` are (method, path, headers, body)."""
+
+    def __init__(self, answers=()):
+        self.answers, self.requests, self.bodies = list(answers), [], []
+        self._lock = threading.Lock()
+        super().__init__(type("H", (_Handler,), {"bare": self}))
 
     def answer(self, body):
         """The answer that is due, with the number of the request, from 1."""

@@ -11,30 +11,20 @@ A tool that raises tells the text of the exception as an error. Each tool takes 
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
-from bare_server import call
+from bare_server import LoopbackServer, call
 
 SCHEMA = {"type": "object", "properties": {n: {"type": "string"} for n in ("folder", "name")}}
 
 
-class ToolServer:
-    """A server on a free port of loopback, with these tools: a function of the arguments each."""
+class ToolServer(LoopbackServer):
+    """An MCP server on loopback, with these tools: a function of the arguments each."""
 
     def __init__(self, tools):
         self.tools, self.called = tools, []
-        handler = type("H", (_Handler,), {"tools": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/mcp"
-
-    def __enter__(self):
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(type("H", (_Handler,), {"tools": self}))
+        self.url += "/mcp"
 
     def initialize(self, params):
         server = {"name": "shop", "version": "1"}
