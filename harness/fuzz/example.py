@@ -18,7 +18,7 @@ from harness.core.values.profile import CAPABILITIES, NO_PROFILE, Capability, Pr
 from harness.core.values.verdict import Finding, FindingClass
 from harness.fuzz.choice_sequence import Choices, ChoiceSequence
 from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
-from harness.fuzz.scenario_grammar import Options, scenario_of
+from harness.fuzz.scenario_grammar import LIMITS, Options, scenario_of
 from harness.runner import Run, run
 from harness.runner.applicability import reason_not_applicable
 from harness.runner.needs import needs_of
@@ -76,13 +76,20 @@ class PlayedExample(msgspec.Struct, frozen=True):
 def options_of(
     target: TargetSpec, wire: str = "anthropic", profile: Profile = NO_PROFILE
 ) -> Options:
-    """What scenarios may hold for a target: only what is applicable to it and its profile."""
+    """What scenarios may hold for a target: only what is applicable to it and its profile.
+
+    An agent with a budget of its own has no limit of a turn.
+    """
+    limits = LIMITS
+    if "bounded_turn" in profile.checks:
+        limits = msgspec.structs.replace(limits, turn_calls=LIMITS.model_calls)
     return Options(
         wire=wire,
         faults=("*",),
         mean_faults=MEAN_FAULTS,
         kills=target.kind != "http" and profile.declares("restarts") is not False,
         cancels=profile.declares("cancel") is not False,
+        limits=limits,
     )
 
 
