@@ -121,8 +121,8 @@ def _text(block: dict[str, Json]) -> str:
 def _is_plain(turn: Turn, tools: Mapping[str, ToolScript]) -> bool:
     """Whether a turn has only text and whole calls and ends normally; one with calls plays once."""
     blocks, calls = turn.blocks, _calls(turn)
-    texts = [turn.say, *(_text(b) for b in blocks if b.get("type") == "text")]
-    texts = [text for text in texts if text is not None]
+    texts = [_text(block) for block in blocks if block.get("type") == "text"]
+    texts += [turn.say] if turn.say is not None else []
     return (
         turn.stop is None
         and not turn.usage
