@@ -184,7 +184,7 @@ def target(history: History) -> Iterator[Finding]:
     A Python target that ends, kills or replaces its process has crashed too.
 
     Not a finding: a crash after an answer of the harness itself, at a limit or at the end of the
-    script. No API gives that answer, and it has a finding of its own.
+    script. No API gives that answer, and another finding reports it.
     """
     ended = history.trace.ended
     if ended is not None and ended.how in _ENDS and not _is_ended_by_us(history.trace):

@@ -1,4 +1,4 @@
-"""A turn without a word ends as a success: an empty answer, and a loop that was stopped."""
+"""A turn ends as a success with an empty text: after an empty answer, and after a stopped loop."""
 
 from __future__ import annotations
 
