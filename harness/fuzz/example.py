@@ -60,8 +60,8 @@ class RawFinding(msgspec.Struct, frozen=True):
 class PlayedExample(msgspec.Struct, frozen=True):
     """The result of one example; `doubts` say why it cannot be judged.
 
-    `causes` are the findings that follow from no other, one a code; `needs` the capabilities whose
-    lack explains them, `used` those that the run used.
+    `causes` are the findings that follow from no other, one a code; only these are shrunk. `needs`
+    are the capabilities whose lack explains them, `used` those that the run used.
     """
 
     entry: CorpusEntry
@@ -152,14 +152,11 @@ def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int)
 
 def played_of(run: Run, choices: Choices, example: int) -> PlayedExample:
     """What the campaign needs of a run."""
-    fired = tuple(sorted(_fired(run)))
+    fired, causes = tuple(sorted(_fired(run))), tuple(causes_of(run))
     return PlayedExample(
         CorpusEntry(choices, pairs_of(run.history), checks_not_asked(run.verdict)),
-        tuple(
-            RawFinding(code, message, example, choices, fired)
-            for code, message in genuine(run).items()
-        ),
-        tuple(causes_of(run)),
+        tuple(RawFinding(f.code, f.message, example, choices, fired) for f in causes),
+        causes,
         run.verdict.doubts,
         sum(isinstance(e, Called) and e.seam == "model" for e in run.history.events),
         run.connections.needs,
