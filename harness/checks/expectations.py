@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.checks.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
-from harness.checks.evidence.turn_outcomes import expected, gave_up, outcome
+from harness.checks.evidence.turn_outcomes import expected, gave_up, is_our_own, outcome
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
@@ -182,13 +182,23 @@ def target(history: History) -> Iterator[Finding]:
     fill half of ten times the limit. A machine that is too slow makes the run unknown.
 
     A Python target that ends, kills or replaces its process has crashed too.
+
+    Not a finding: a crash after an answer of the harness itself, at a limit or at the end of the
+    script. No API gives that answer, and another finding reports it.
     """
     ended = history.trace.ended
-    if ended is not None and ended.how in _ENDS:
+    if ended is not None and ended.how in _ENDS and not _is_ended_by_us(history.trace):
         exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
         place = f" at {ended.frames[-1].partition(' ')[0]}" if ended.frames else ""
         text = f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}".rstrip(": ")
         yield Finding(f"target.{ended.how}", text, (ended.n,), place=ended.place)
+
+
+def _is_ended_by_us(trace: Trace) -> bool:
+    """Whether the target has crashed, and its last answer was the harness's own."""
+    answers = [e.answered for e in trace.exchanges if e.answered is not None]
+    is_crash = trace.ended is not None and trace.ended.how == "crashed"
+    return is_crash and bool(answers) and is_our_own(answers[-1])
 
 
 _STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")

@@ -44,6 +44,7 @@ class FuzzReport:
         self._most, self._end_s = most, end_s
         self._began_s = time.monotonic()
         self._before = campaign.examples
+        self._runs_before = campaign.examples + campaign.candidates
         self._progress: Any = None
         self._bar: Any = None
         self._printed: set[str] = set()
@@ -130,10 +131,11 @@ class FuzzReport:
 
     def _state(self) -> str:
         campaign, spent_s = self._campaign, time.monotonic() - self._began_s
-        rate = (campaign.examples - self._before) / max(spent_s, 0.001)
+        runs = campaign.examples + campaign.candidates - self._runs_before
         waiting = len(campaign.findings.waiting)
         return (
-            f"{campaign.examples:,} examples, {two_figures(rate)}/s, "
+            f"{campaign.examples:,} examples and {campaign.candidates:,} runs to shrink, "
+            f"{two_figures(runs / max(spent_s, 0.001))} runs/s, "
             f"{len(campaign.findings.kept)} found, "
             f"{f'{waiting} to shrink, ' if waiting else ''}"
             f"{campaign.corpus.faults} faults, {campaign.corpus.coverage:,} covered"
@@ -205,6 +207,7 @@ class FuzzReport:
             "target": campaign.plan.target,
             "verdict": word,
             "examples": campaign.examples,
+            "candidates": campaign.candidates,
             "model_calls": campaign.model_calls,
             "findings": len(campaign.findings.kept),
             "causes": [_cause_row(count) for count in campaign.causes.values()],

@@ -35,6 +35,7 @@ _PARENTS = 12
 class Campaign:
     """The state of a campaign. `checks` are the names of all checks.
 
+    `candidates` is the number of scenarios that were played to shrink findings.
     After `until_s` (seconds of Unix time) it has no task, neither to explore nor to shrink.
     """
 
@@ -45,7 +46,7 @@ class Campaign:
         self.doubts: dict[str, int] = {}
         self.causes: dict[str, CauseCount] = {}
         self.held = HeldExamples()
-        self.examples = self.model_calls = 0
+        self.examples = self.model_calls = self.candidates = 0
         self._taken = self._handed_out = self._reserved = 0
         self._shrinking: Counter[str] = Counter()
         self._begun: set[tuple[str, int]] = set()
@@ -109,6 +110,7 @@ class Campaign:
         """Add a result to the state; return it in the form for the journal."""
         if isinstance(result, ShrunkFinding):
             self._share.ended((result.code, result.example))
+            self.candidates += result.candidates
             self.findings.reduced(result)
             return result
         self._share.ended(result.number)

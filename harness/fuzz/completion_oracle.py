@@ -103,21 +103,26 @@ def _are_over_soon(scenario: Scenario) -> bool:
 
 def _is_sound(stored: Sequence[SeedMessage]) -> bool:
     """Whether a session alternates, with a result for each call and a word in each message."""
-    ids = [b["id"] for m in stored for b in blocks_of(m) if b.get("type") == "tool_use"]
+    ids = [str(b.get("id")) for m in stored for b in blocks_of(m) if b.get("type") == "tool_use"]
     said = all(any(map(_says, blocks_of(message))) for message in stored)
     return is_whole(stored) and said and len(set(ids)) == len(ids)
 
 
 def _says(block: dict[str, Json]) -> bool:
     kind = block.get("type")
-    return kind in ("tool_use", "tool_result") or bool(kind == "text" and block["text"].strip())
+    return kind in ("tool_use", "tool_result") or bool(kind == "text" and _text(block).strip())
+
+
+def _text(block: dict[str, Json]) -> str:
+    """The text of a block; "" of one that has lost it to shrinking."""
+    return str(block.get("text", ""))
 
 
 def _is_plain(turn: Turn, tools: Mapping[str, ToolScript]) -> bool:
     """Whether a turn has only text and whole calls and ends normally; one with calls plays once."""
     blocks, calls = turn.blocks, _calls(turn)
-    texts = [turn.say, *(b["text"] for b in blocks if b.get("type") == "text")]
-    texts = [text for text in texts if text is not None]
+    texts = [_text(block) for block in blocks if block.get("type") == "text"]
+    texts += [turn.say] if turn.say is not None else []
     return (
         turn.stop is None
         and not turn.usage
@@ -131,15 +136,17 @@ def _is_plain(turn: Turn, tools: Mapping[str, ToolScript]) -> bool:
 
 
 def _calls(turn: Turn) -> list[tuple[str, Json]]:
-    """Yield the calls of a turn: tool and input."""
+    """Return the calls of a turn: tool and input, None of a block that has lost it to shrinking."""
     short = [(turn.use, {} if turn.input is msgspec.UNSET else turn.input)] if turn.use else []
-    return [*short, *((b["name"], b["input"]) for b in turn.blocks if b.get("type") == "tool_use")]
+    blocks = (b for b in turn.blocks if b.get("type") == "tool_use")
+    return [*short, *((str(b.get("name", "")), b.get("input")) for b in blocks)]
 
 
 def _is_whole_call(name: str, given: Json, tools: Mapping[str, ToolScript]) -> bool:
     """Whether the tool exists, and gets all required keys."""
     tool = tools.get(name)
-    return tool is not None and set(tool.input_schema.get("required", ())) <= set(given)
+    required = set(tool.input_schema.get("required", ())) if tool is not None else set()
+    return tool is not None and isinstance(given, dict) and required <= set(given)
 
 
 def _goes_on(turns: Sequence[Turn], tools: Mapping[str, ToolScript]) -> bool:

@@ -18,7 +18,7 @@ from harness.core.values.profile import CAPABILITIES, NO_PROFILE, Capability, Pr
 from harness.core.values.verdict import Finding, FindingClass
 from harness.fuzz.choice_sequence import Choices, ChoiceSequence
 from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
-from harness.fuzz.scenario_grammar import Options, scenario_of
+from harness.fuzz.scenario_grammar import LIMITS, Options, scenario_of
 from harness.runner import Run, run
 from harness.runner.applicability import reason_not_applicable
 from harness.runner.needs import needs_of
@@ -60,8 +60,8 @@ class RawFinding(msgspec.Struct, frozen=True):
 class PlayedExample(msgspec.Struct, frozen=True):
     """The result of one example; `doubts` say why it cannot be judged.
 
-    `causes` are the findings that follow from no other, one a code; `needs` the capabilities whose
-    lack explains them, `used` those that the run used.
+    `causes` are the findings that follow from no other, one a code; only these are shrunk. `needs`
+    are the capabilities whose lack explains them, `used` those that the run used.
     """
 
     entry: CorpusEntry
@@ -76,13 +76,20 @@ class PlayedExample(msgspec.Struct, frozen=True):
 def options_of(
     target: TargetSpec, wire: str = "anthropic", profile: Profile = NO_PROFILE
 ) -> Options:
-    """What scenarios may hold for a target: only what is applicable to it and its profile."""
+    """What scenarios may hold for a target: only what is applicable to it and its profile.
+
+    An agent with a budget of its own has no limit of a turn.
+    """
+    limits = LIMITS
+    if "bounded_turn" in profile.checks:
+        limits = msgspec.structs.replace(limits, turn_calls=LIMITS.model_calls)
     return Options(
         wire=wire,
         faults=("*",),
         mean_faults=MEAN_FAULTS,
         kills=target.kind != "http" and profile.declares("restarts") is not False,
         cancels=profile.declares("cancel") is not False,
+        limits=limits,
     )
 
 
@@ -145,14 +152,11 @@ def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int)
 
 def played_of(run: Run, choices: Choices, example: int) -> PlayedExample:
     """What the campaign needs of a run."""
-    fired = tuple(sorted(_fired(run)))
+    fired, causes = tuple(sorted(_fired(run))), tuple(causes_of(run))
     return PlayedExample(
         CorpusEntry(choices, pairs_of(run.history), checks_not_asked(run.verdict)),
-        tuple(
-            RawFinding(code, message, example, choices, fired)
-            for code, message in genuine(run).items()
-        ),
-        tuple(causes_of(run)),
+        tuple(RawFinding(f.code, f.message, example, choices, fired) for f in causes),
+        causes,
         run.verdict.doubts,
         sum(isinstance(e, Called) and e.seam == "model" for e in run.history.events),
         run.connections.needs,

@@ -86,7 +86,8 @@ class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", om
     """A finding after it was shrunk.
 
     `text` is the text of the scenario file `name`. `turns` counts the remaining messages of the
-    model, stored ones too. `failure` is why no file fails.
+    model, stored ones too. `candidates` is the number of scenarios that were played to shrink it.
+    `failure` is why no file fails.
     """
 
     code: str
@@ -97,6 +98,7 @@ class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", om
     message: str = ""
     turns: int = 0
     faults: int = 0
+    candidates: int = 0
     failure: str = ""
 
 
@@ -123,12 +125,13 @@ def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
         if _is_of_the_scenario(scenario, task.code, target):
             return _failed(task, SHOWN_BY_REFERENCE)
         until_s = task.until_s and task.until_s - RUNS_OF_AN_END * (time.time() - begun_s)
-        in_time = _in_time(keeps_expectation(keeps, task.code), until_s)
+        in_time = _InTime(keeps_expectation(keeps, task.code), until_s)
         small = _smallest(scenario, in_time, tries_max)
     kind = structure(small)
     name = name_of(task.code, kind)
     small = msgspec.structs.replace(small, name=name, title=f"Found by fuzzing: {task.code}")
-    return _written(task, small, kind, target)
+    made = _written(task, small, kind, target)
+    return msgspec.structs.replace(made, candidates=in_time.candidates)
 
 
 def is_late(until_s: float | None) -> bool:
@@ -136,10 +139,18 @@ def is_late(until_s: float | None) -> bool:
     return until_s is not None and time.time() >= until_s
 
 
-def _in_time(
-    keeps: Callable[[Scenario], bool], until_s: float | None
-) -> Callable[[Scenario], bool]:
-    return lambda scenario: not is_late(until_s) and keeps(scenario)
+class _InTime:
+    """An oracle that denies each scenario after `until_s`; it counts what it has played."""
+
+    def __init__(self, keeps: Callable[[Scenario], bool], until_s: float | None) -> None:
+        self._keeps, self._until_s = keeps, until_s
+        self.candidates = 0
+
+    def __call__(self, scenario: Scenario) -> bool:
+        if is_late(self._until_s):
+            return False
+        self.candidates += 1
+        return self._keeps(scenario)
 
 
 def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bool:

@@ -45,8 +45,12 @@ SMALLEST_UNTOLD_WINDOW = 1_000
 """The smallest window if a refusal gives neither the size of the prompt nor that of the window.
 In a smaller one an agent cannot know what fits, even for the request for a summary."""
 
-LIMITS = Limits(model_calls=400, tool_calls=400, virtual_s=604_800, restarts=9)
-"""Enough for five turns that a slow provider extends to their budget. Enough restarts for three
+LIMITS = Limits(
+    model_calls=400, turn_calls=80, tool_calls=400, virtual_s=604_800, restarts=9
+)  # fmt: skip
+"""Enough for five turns that a slow provider extends to their budget. A turn may have 50 requests,
+and an SDK adds retries and redirects: the reference agent made 65 at most, in 8,000 scenarios. An
+agent that never stops would need most of a campaign's time for more. Enough restarts for three
 faults of each layer that ends an agent."""
 
 LAST_MESSAGE = InboxItem(id="last", text="Are you there?")

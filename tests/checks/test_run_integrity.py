@@ -35,6 +35,17 @@ def test_a_target_that_calls_elsewhere_and_breaks_is_told_both(how: str) -> None
     assert codes(target(history)) == [f"target.{how}"]
 
 
+@pytest.mark.parametrize("error", ["limit.model_calls", "script.exhausted", "cassette.miss"])
+def test_a_crash_at_an_answer_of_the_harness_is_no_finding_and_a_later_one_is(error: str) -> None:
+    story = Story().turn("go").fail(400, error)
+    assert codes(target(story.end("crashed"))) == []
+    assert codes(target(Story().turn("go").fail(400, error).end("hung"))) == ["target.hung"]
+    later = Story().turn("go").fail(400, error).turn("on").reply("a").final("a")
+    assert codes(target(later.end("crashed"))) == ["target.crashed"]
+    provider = Story().turn("go").fail(400, "V4").end("crashed")
+    assert codes(target(provider)) == ["target.crashed"]
+
+
 def test_a_recording_of_tools_only_intercepts_nothing_and_need_not() -> None:
     assert not list(run(Story(world="recording", seams=("tool",)).end()))
 

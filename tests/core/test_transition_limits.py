@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.scenario.scenario import Limits, ToolScript
+from harness.core.scenario.scenario import InboxItem, Limits, ToolScript
 from harness.core.transition.limits import LIMIT_ANSWERS_MAX, STOP
 from harness.core.values.calls import OutboxRequest, ToolRequest
 from harness.core.values.plans import Answer, ToolAnswer
@@ -21,6 +21,17 @@ def test_a_model_limit_is_answered_then_the_run_is_stopped() -> None:
         assert world.text(plan) == "loop-harness: the limit model_calls = 2 is reached"
     assert world.ask(run) == (STOP,)
     assert world.answers(run)[-1].error == "limit.model_calls"
+
+
+def test_each_turn_of_a_session_has_its_own_limit() -> None:
+    sessions = ("main", "side", "main")
+    inbox = tuple(InboxItem(id=str(n), text="hi", session=s) for n, s in enumerate(sessions))
+    run = world.run(inbox=inbox, limits=Limits(turn_calls=2))
+    for name in sessions:
+        run.next_inbound(0)
+        asked = [world.said(world.ask(run, session=name))[0] for _ in range(3)]
+        assert asked == [200, 200, 400]
+        assert world.answers(run)[-1].error == "limit.turn_calls"
 
 
 def test_no_fault_hides_a_limit() -> None:

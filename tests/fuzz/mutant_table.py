@@ -45,6 +45,7 @@ OUT_OF_REACH: dict[str, str] = {
     "file_tool_has_its_own_settings": _SPECIFIED,
     "two_containers_at_once": "how many containers there may be, a scenario's `calls` alone say",
     "silent_when_taken": "`persistence.second_agent` needs a scenario's word, so it is not drawn",
+    "words_become_values": "no generated text is a word that may be read as a value",
     "writes_for_ever": "a store that refuses a write eleven times running is not drawn",
 }
 """Mutants that no generated scenario shows, and why: a campaign does not try."""

@@ -220,9 +220,10 @@ def test_a_batch_and_a_shrinking_end_with_the_time(monkeypatch: pytest.MonkeyPat
         asked.append(scenario.name)
         return True
 
-    timely = findings._in_time(keeps, until_s=6.0)
+    timely = findings._InTime(keeps, until_s=6.0)
     assert [timely(Scenario(name=str(n))) for n in range(4)] == [True, True, False, False]
     assert asked == ["0", "1"]
+    assert timely.candidates == 2
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,15 @@ def test_the_reference_agent_answers_in_calm_scenarios(scenario: Scenario) -> No
 
 TWICE: tuple[Turn, ...] = (Turn(use="ping"), Turn(use="ping"), LAST)
 
+LESS: tuple[dict[str, Any], ...] = (
+    {"type": "text"},
+    {"type": "tool_use", "name": "ping"},
+    {"type": "tool_use", "input": {}},
+)
+"""Blocks that have lost a field to shrinking."""
+
+ASKED = SeedMessage(role="user", content="hello")
+
 DISTURBED: tuple[dict[str, Any], ...] = (
     {"window_tokens": 400},
     {"inbox": (InboxItem(text=" "),)},
@@ -50,13 +59,19 @@ DISTURBED: tuple[dict[str, Any], ...] = (
     {"faults": (FaultSpec(kind="http.overloaded", often=2),)},
     {"faults": (FaultSpec(kind="http.key_rotated"),)},
     {"faults": (FaultSpec(kind="http.too_large"),)},
-    {"session": Session(messages=(SeedMessage(role="user", content="hello"),))},
+    {"session": Session(messages=(ASKED,))},
     {"script": (Turn(say=""), LAST)},
     {"script": (Turn(say="hello", stop="max_tokens"), LAST)},
     {"script": (Turn(use="no_such_tool"), LAST)},
     {"script": (Turn(use="look_up"), LAST)},
     {"script": (Turn(use="ping"), *TWICE)},
     {"script": TWICE[:2]},
+    *({"script": (Turn(blocks=(block,)), LAST)} for block in LESS),
+    {
+        "session": Session(
+            messages=(ASKED, SeedMessage(role="assistant", content=({"type": "text"},)))
+        )
+    },
 )
 """What takes the calm out of a scenario, a piece at a time."""
 

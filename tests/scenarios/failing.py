@@ -3,8 +3,10 @@
 `python -m tests.scenarios.failing` looks for one for each scenario outside of the seeds' own (these
 have mutants made for them) and writes `failing.json`: scenario -> run, agent, finding. An agent
 that is in the table already is tried first, then the naive one of the examples, then the mutants:
-those made for the scenario, those of its folder, all others. `python -m tests.scenarios.failing
-NAME ...` looks for some of them only, and exits with 1 when every agent passes one.
+those made for the scenario, those of its folder, all others. The first is taken that breaks a check
+which the scenario names in `expect.must`, else the first that fails. With names, as in
+`python -m tests.scenarios.failing NAME ...`, it looks for these only. It exits with 1 when every
+agent passes a scenario.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ FILE = Path(__file__).with_name("failing.json")
 NAIVE = "examples.naive_agent"
 
 NO_PROOF = ("run.", "target.", "script.", "cassette.")
-"""Findings that an agent may have which never came as far as the scenario's point."""
+"""Findings that an agent may have which never came as far as the scenario's point. An agent that
+asks no model, such as one on another API, proves nothing by its other findings either."""
 
 COUNTED = ("expect.", "limit.")
 """Findings that hold for one scenario only."""
@@ -67,10 +70,18 @@ def agent_of(module: str) -> Callable[..., object]:
 
 
 def findings(scenario: Scenario, module: str) -> list[str]:
-    """The codes of what a wrong agent does wrong in a run, those of invariants first."""
-    verdict = run(scenario, agent_of(module)).verdict
-    found = [f.code for f in verdict.findings if not f.code.startswith(NO_PROOF)]
-    return sorted(found, key=lambda code: code.startswith(COUNTED))
+    """The codes of what a wrong agent does wrong in a run: those that the scenario is for come
+    first, then those of other invariants."""
+    found = run(scenario, agent_of(module)).verdict.findings
+    if any(f.code == "run.nothing_intercepted" for f in found):
+        return []
+    codes = [f.code for f in found if not f.code.startswith(NO_PROOF)]
+    return sorted(codes, key=lambda code: (not is_meant(scenario, code), code.startswith(COUNTED)))
+
+
+def is_meant(scenario: Scenario, code: str) -> bool:
+    """Whether the scenario is for the check of a finding; any will do when it names none."""
+    return not scenario.expect.must or code.partition(".")[0] in scenario.expect.must
 
 
 def wrong_agents(runs: list[Scenario]) -> Iterator[str]:
@@ -86,12 +97,16 @@ def wrong_agents(runs: list[Scenario]) -> Iterator[str]:
 
 
 def pair_for(runs: list[Scenario]) -> Pair | None:
-    """The first wrong agent that fails one of the runs; None when all of them pass them all."""
-    for module in wrong_agents(runs):
+    """The first wrong agent that fails a run as it should, else any; None when all pass."""
+    other = None
+    for module in dict.fromkeys(wrong_agents(runs)):
         for scenario in runs:
             if found := findings(scenario, module):
-                return Pair(scenario.run_name, module, found[0])
-    return None
+                pair = Pair(scenario.run_name, module, found[0])
+                if is_meant(scenario, found[0]):
+                    return pair
+                other = other or pair
+    return other
 
 
 def main(names: list[str]) -> int:

@@ -23,8 +23,9 @@ class Past:
     """Running counters over the events of one history; only the history writes them.
 
     By session, `asked` holds the ids of the calls in the model's newest main answer, and `ran` is
-    the newest tool run. `failed` holds the ids of the calls whose tool failed. `taken_back` counts
-    the deliveries that a kill undid.
+    the newest tool run; `turn_calls` counts the model's calls since the last message. `failed`
+    holds the ids of the calls whose tool failed. `taken_back` counts the deliveries that a kill
+    undid.
     """
 
     def __init__(self) -> None:
@@ -33,6 +34,7 @@ class Past:
         self.tool_calls: Counter[str] = Counter()
         self.store_calls: Counter[str] = Counter()
         self.purpose_calls: Counter[str] = Counter()
+        self.turn_calls: Counter[str] = Counter()
         self.crossed: set[str] = set()
         self.asked: dict[str, tuple[str, ...]] = {}
         self.ran: dict[str, ToolRequest] = {}
@@ -121,6 +123,7 @@ class Past:
         ordinal = f"{seam}#{n}"
         if seam == "model":
             self.purpose_calls[purpose] += 1
+            self.turn_calls[session] += 1
             self._lanes[key] = (f"model:{purpose}", ordinal)
             return
         lane: str = seam
@@ -186,6 +189,7 @@ class Past:
                 self.cancelled[session] = self.turn(session)
         else:
             self._turns[session] += 1
+            self.turn_calls[session] = 0
             self._open[session] = self._unconfirmed = inbound["id"]
             self._last_delivered = session
             self._unanswered.add(session)

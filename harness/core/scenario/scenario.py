@@ -230,6 +230,7 @@ class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """The limits of a run; each loop has a named limit, and reaching it is a finding."""
 
     model_calls: Count = 50
+    turn_calls: Count = 1000
     tool_calls: Count = 100
     outbox_calls: Count = 1000
     inbox_calls: Count = 1000

@@ -222,10 +222,12 @@ class Transition:
         limits = self.scenario.limits
         if call.at_ms > limits.virtual_s * 1000:
             return "virtual_s"
-        name = f"{call.seam}_calls"
+        name, past = f"{call.seam}_calls", self.history.past
         most: int | None = getattr(limits, name, None)
-        calls = self.history.past.calls.get(call.seam, 0)
-        return name if most is not None and calls > most else ""
+        if most is not None and past.calls.get(call.seam, 0) > most:
+            return name
+        is_long = call.seam == "model" and past.turn_calls[call.session] > limits.turn_calls
+        return "turn_calls" if is_long else ""
 
     def _taken(self, call: Call, plan: Plan) -> Plan:
         """The plan for an inbox or outbox call. These seams have no answer for a limit, so a limit

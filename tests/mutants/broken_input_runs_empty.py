@@ -1,0 +1,54 @@
+"""A stream that ends inside the input of a call gives a call without input, and it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from harness.agent import build
+from harness.agent.guards.guard_protocol import UNPARSED
+from harness.agent.models.failures import stream_pieces
+from harness.agent.models.model_call import ModelAnswer
+from harness.agent.models.openai_chat_model import OpenAIChatModel, _ChatAnswer, _kind
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Block, ToolUse
+from tests.mutants import Mutant
+
+MUTANT = Mutant(
+    breaks="model",
+    statement="A cut call to delete one folder deletes all folders (fault S3)",
+    scenario="strands-unreadable-input-runs-empty@openai-chat+stream",
+    killed_by="args_complete.incomplete",
+)
+
+
+class Trusting(OpenAIChatModel):
+    """Does not wait for the reason of the end."""
+
+    def _streamed(
+        self, completions: Any, params: dict[str, Any], show: Callable[[str], None] | None
+    ) -> ModelAnswer:
+        heard = _ChatAnswer()
+        for chunk in stream_pieces(completions.create(**params, stream=True), _kind):
+            for choice in chunk.choices or ():
+                heard.take(choice.delta)
+        answer = heard.answer("stop")
+        blocks = tuple(map(emptied, answer.message.blocks))
+        message = msgspec.structs.replace(answer.message, blocks=blocks)
+        return msgspec.structs.replace(
+            answer, message=message, stop="tool_use" if message.tool_uses else answer.stop
+        )
+
+
+def emptied(block: Block) -> Block:
+    """A call without the input that cannot be read."""
+    if isinstance(block, ToolUse) and UNPARSED in block.input:
+        return msgspec.structs.replace(block, input={})
+    return block
+
+
+def agent(brief: Brief) -> None:
+    """The reference agent that trusts a stream without an end."""
+    build(brief, model=Trusting(brief.openai(), stream=True)).run()
