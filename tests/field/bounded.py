@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from harness.core.values.verdict import EXIT_STATUS
 from harness.runner.run_folder import run_of
 from tests.field.results import Line, runs_of
 
@@ -59,7 +60,7 @@ def play_within(
     while runs:
         command = start(runs)
         late = _wait(command, [name for _, name in runs], bounds.run_s, until)
-        lines = _lines(command, is_whole=late is None)
+        lines = _lines(command, {name for _, name in runs} if late is None else None)
         played.lines.extend(lines)
         if late is None:
             break
@@ -90,13 +91,21 @@ def _wait(command: Command, names: Sequence[str], run_s: float, until: float) ->
                 return late
 
 
-def _lines(command: Command, is_whole: bool) -> list[Line]:
-    """The lines of a command. One that was told to end cannot decide what it calls unknown."""
-    status = command.process.returncode
-    if is_whole and status not in (0, 1):
-        raise OSError(f"the command failed with status {status}: see {command.lines.parent}")
+def _lines(command: Command, names: set[str] | None) -> list[Line]:
+    """The lines of a command that played `names`. One that was told to end, which has None, cannot
+    decide what it calls unknown.
+
+    Without a run that is judged, a command exits with 3, as in a failure of the harness. Then it
+    has a line for each run. Raises OSError for any other status than 0 and 1.
+    """
     lines: list[Line] = [msgspec.json.decode(line) for line in command.lines.open("rb")]
-    return lines if is_whole else [one for one in runs_of(lines) if one["verdict"] != "unknown"]
+    if names is None:
+        return [one for one in runs_of(lines) if one["verdict"] != "unknown"]
+    status = command.process.returncode
+    is_unjudged = status == EXIT_STATUS["unknown"] and names <= {r["name"] for r in runs_of(lines)}
+    if status not in (0, 1) and not is_unjudged:
+        raise OSError(f"the command failed with status {status}: see {command.lines.parent}")
+    return lines
 
 
 def _without(runs: Sequence[Run], names: set[str]) -> list[Run]:

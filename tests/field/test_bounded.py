@@ -78,6 +78,22 @@ def test_runs_for_which_no_time_is_left_are_named(tmp_path: Path) -> None:
     assert played.left_out == dict.fromkeys(("long", "b"), "no time is left of 0 minutes")
 
 
+NOTHING_ASKED = """
+import json, sys
+for name in sys.argv[2:]:
+    print(json.dumps({"name": name, "verdict": "not_applicable"}))
+print(json.dumps({"not_applicable": []}))
+sys.exit(3)
+"""
+
+
+def test_a_command_of_which_nothing_is_applicable_has_not_failed(tmp_path: Path) -> None:
+    played, _ = _played(tmp_path, BRIEF, "a", "b", code=NOTHING_ASKED)
+    assert [line.get("name") for line in played.lines] == ["a", "b", None]
+    with pytest.raises(OSError, match="failed with status 3"):
+        _played(tmp_path, BRIEF, "a", code="raise SystemExit(3)")
+
+
 def test_a_command_that_fails_is_no_result(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="failed with status 2"):
         _played(tmp_path, BRIEF, "a", code="raise SystemExit(2)")
