@@ -35,7 +35,8 @@ _PARENTS = 12
 class Campaign:
     """The state of a campaign. `checks` are the names of all checks.
 
-    `candidates` is the number of scenarios that were played to shrink findings.
+    `candidates` is the number of scenarios that were played to shrink findings. The journal does
+    not have it: it may differ between processes that come to the same finding.
     After `until_s` (seconds of Unix time) it has no task, neither to explore nor to shrink.
     """
 
@@ -111,6 +112,7 @@ class Campaign:
         if isinstance(result, ShrunkFinding):
             self._share.ended((result.code, result.example))
             self.candidates += result.candidates
+            result = msgspec.structs.replace(result, candidates=0)
             self.findings.reduced(result)
             return result
         self._share.ended(result.number)
