@@ -116,10 +116,10 @@ def _first(campaign: Campaign, examples: int, own: Callable[[str], bool]) -> Shr
         result = batch.work(task)
         if isinstance(result, BatchResult):
             result = msgspec.structs.replace(result, doubts=())
-        campaign.take(result)
+        line = campaign.take(result)
         campaign.findings.waiting.sort(key=lambda found: not own(found.code))
-        if isinstance(result, ShrunkFinding) and campaign.is_new(result):
-            return result
+        if campaign.is_new(line):
+            return line
     return None
 
 
