@@ -196,9 +196,10 @@ def target(history: History) -> Iterator[Finding]:
 
 def _is_ended_by_us(trace: Trace) -> bool:
     """Whether the target has crashed, and its last answer was the harness's own."""
-    answers = [e.answered for e in trace.exchanges if e.answered is not None]
-    is_crash = trace.ended is not None and trace.ended.how == "crashed"
-    return is_crash and bool(answers) and is_our_own(answers[-1])
+    if trace.ended is None or trace.ended.how != "crashed":
+        return False
+    last = next((e.answered for e in reversed(trace.exchanges) if e.answered is not None), None)
+    return last is not None and is_our_own(last)
 
 
 _STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")

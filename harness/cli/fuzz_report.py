@@ -44,7 +44,6 @@ class FuzzReport:
         self._most, self._end_s = most, end_s
         self._began_s = time.monotonic()
         self._before = campaign.examples
-        self._runs_before = campaign.examples + campaign.candidates
         self._progress: Any = None
         self._bar: Any = None
         self._printed: set[str] = set()
@@ -131,7 +130,7 @@ class FuzzReport:
 
     def _state(self) -> str:
         campaign, spent_s = self._campaign, time.monotonic() - self._began_s
-        runs = campaign.examples + campaign.candidates - self._runs_before
+        runs = campaign.examples + campaign.candidates - self._before
         waiting = len(campaign.findings.waiting)
         return (
             f"{campaign.examples:,} examples and {campaign.candidates:,} runs to shrink, "

@@ -145,8 +145,9 @@ def _calls(turn: Turn) -> list[tuple[str, Json]]:
 def _is_whole_call(name: str, given: Json, tools: Mapping[str, ToolScript]) -> bool:
     """Whether the tool exists, and gets all required keys."""
     tool = tools.get(name)
-    required = set(tool.input_schema.get("required", ())) if tool is not None else set()
-    return tool is not None and isinstance(given, dict) and required <= set(given)
+    if tool is None or not isinstance(given, dict):
+        return False
+    return set(tool.input_schema.get("required", ())) <= set(given)
 
 
 def _goes_on(turns: Sequence[Turn], tools: Mapping[str, ToolScript]) -> bool:

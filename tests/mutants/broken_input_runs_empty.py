@@ -15,6 +15,7 @@ from harness.agent.models.openai_chat_model import OpenAIChatModel, _ChatAnswer,
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Block, ToolUse
 from tests.mutants import Mutant
+from tests.mutants.second_model import with_blocks
 
 MUTANT = Mutant(
     breaks="model",
@@ -34,12 +35,9 @@ class Trusting(OpenAIChatModel):
         for chunk in stream_pieces(completions.create(**params, stream=True), _kind):
             for choice in chunk.choices or ():
                 heard.take(choice.delta)
-        answer = heard.answer("stop")
-        blocks = tuple(map(emptied, answer.message.blocks))
-        message = msgspec.structs.replace(answer.message, blocks=blocks)
-        return msgspec.structs.replace(
-            answer, message=message, stop="tool_use" if message.tool_uses else answer.stop
-        )
+        answer = with_blocks(heard.answer("stop"), emptied)
+        is_call = bool(answer.message.tool_uses)
+        return msgspec.structs.replace(answer, stop="tool_use") if is_call else answer
 
 
 def emptied(block: Block) -> Block:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
-from harness.core.values.messages import Message, Thinking
+from harness.core.values.messages import Block, Thinking
 from tests.mutants import Mutant
-from tests.mutants.second_model import SecondModel, build_with
+from tests.mutants.second_model import SecondModel, build_with, with_blocks
 
 MUTANT = Mutant(
     breaks="model",
@@ -23,12 +21,12 @@ class TextAlone(SecondModel):
 
     def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
         """The answer with bare thoughts."""
-        blocks = [
-            Thinking(block.text) if isinstance(block, Thinking) else block
-            for block in answer.message.blocks
-        ]
-        message = Message(answer.message.role, tuple(blocks))
-        return msgspec.structs.replace(answer, message=message)
+        return with_blocks(answer, bare)
+
+
+def bare(block: Block) -> Block:
+    """A thought without what only its provider reads."""
+    return Thinking(block.text) if isinstance(block, Thinking) else block
 
 
 def agent(brief: Brief) -> None:

@@ -11,7 +11,7 @@ from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Block, Json, ToolUse
 from tests.mutants import Mutant
-from tests.mutants.second_model import SecondModel, build_with
+from tests.mutants.second_model import SecondModel, build_with, with_blocks
 
 MUTANT = Mutant(
     breaks="model",
@@ -29,11 +29,8 @@ class Repairing(SecondModel):
 
     def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
         """The answer with calls that can be run."""
-        blocks = tuple(repaired(block) for block in answer.message.blocks)
-        if blocks == answer.message.blocks:
-            return answer
-        message = msgspec.structs.replace(answer.message, blocks=blocks)
-        return msgspec.structs.replace(answer, message=message, stop="tool_use")
+        whole = with_blocks(answer, repaired)
+        return answer if whole == answer else msgspec.structs.replace(whole, stop="tool_use")
 
 
 def repaired(block: Block) -> Block:

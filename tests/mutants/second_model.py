@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+import msgspec
+
 from harness.agent import build
 from harness.agent.composition import standard_model
 from harness.agent.models.failures import ModelFailure
 from harness.agent.models.model_call import LanguageModel, ModelAnswer, Query
 from harness.core.values.brief import Brief
+from harness.core.values.messages import Block
 
 Show: TypeAlias = Callable[[str], None] | None
 
@@ -35,6 +38,13 @@ class SecondModel:
     def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
         """What becomes of a failure."""
         raise failure
+
+
+def with_blocks(answer: ModelAnswer, change: Callable[[Block], Block]) -> ModelAnswer:
+    """The answer with each block of its message changed."""
+    blocks = tuple(map(change, answer.message.blocks))
+    message = msgspec.structs.replace(answer.message, blocks=blocks)
+    return msgspec.structs.replace(answer, message=message)
 
 
 def build_with(model: type[SecondModel], brief: Brief) -> None:

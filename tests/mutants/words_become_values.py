@@ -8,7 +8,7 @@ from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Block, ToolUse
 from tests.mutants import Mutant
-from tests.mutants.second_model import SecondModel, build_with
+from tests.mutants.second_model import SecondModel, build_with, with_blocks
 
 MUTANT = Mutant(
     breaks="model",
@@ -25,9 +25,7 @@ class Converting(SecondModel):
 
     def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
         """The answer with other arguments."""
-        blocks = tuple(map(converted, answer.message.blocks))
-        message = msgspec.structs.replace(answer.message, blocks=blocks)
-        return msgspec.structs.replace(answer, message=message)
+        return with_blocks(answer, converted)
 
 
 def converted(block: Block) -> Block:
