@@ -93,16 +93,23 @@ ROOMS: tuple[Room, ...] = (
         pure=True,
     ),
     Room(
+        "redaction",
+        2,
+        "What a secret looks like, and texts, values and bodies without secrets.",
+        "core providers",
+        pure=True,
+    ),
+    Room(
         "files",
         3,
         "From a scenario or overlay file to checked values, with file and line in every error.",
-        "core catalogue checks faults recordings providers stores",
+        "core catalogue checks faults recordings providers redaction stores",
     ),
     Room(
         "cassettes",
         4,
-        "Records calls, removes secrets, matches requests, and plays them back.",
-        "core providers recordings files",
+        "Records calls without their secrets, matches requests, and plays them back.",
+        "core providers recordings redaction files",
     ),
     Room(
         "stores",

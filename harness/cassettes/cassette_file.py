@@ -18,7 +18,6 @@ import msgspec
 import yaml
 
 from harness import providers
-from harness.cassettes.redaction import kept_headers
 from harness.cassettes.timing import Timing, from_metadata
 from harness.core.transition.ports import Provider
 from harness.core.values.errors import InputError
@@ -41,6 +40,7 @@ from harness.recordings.http_interaction import (
 )
 from harness.recordings.json_documents import UTF16, as_utf8
 from harness.recordings.readers import compact, har, vcr
+from harness.redaction.masking import kept_headers
 
 _HEAD_BYTES = 4096
 _ENCODINGS = frozenset({"", "identity", "gzip"})

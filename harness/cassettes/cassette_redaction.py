@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.cassettes.redaction import MASK, mask, mask_body, mask_url, mask_value
 from harness.cassettes.timing import OURS, from_metadata, refitted, to_metadata
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import Unreadable
@@ -20,6 +19,7 @@ from harness.recordings.http_interaction import (
     header,
     unpacked,
 )
+from harness.redaction.masking import MASK, mask, mask_body, mask_url, mask_value
 
 _SECRET_HEADERS = ("authorization", "cookie", "api-key", "token", "secret")
 

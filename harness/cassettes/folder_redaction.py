@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
-from harness.cassettes.redaction import mask_body
-from harness.cassettes.secret_patterns import spans
+from harness.redaction.masking import mask_body
+from harness.redaction.secret_patterns import spans
 
 _SQLITE = b"SQLite format 3\0"
 _HEAD_BYTES = 4096

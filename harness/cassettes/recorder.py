@@ -18,13 +18,13 @@ import msgspec
 from harness import providers
 from harness.cassettes import conversion
 from harness.cassettes.cassette_file import CassetteExchange, wire_of
-from harness.cassettes.redaction import kept_headers, mask_body, mask_url
-from harness.cassettes.secret_scan import refuse, suspects
 from harness.cassettes.timing import Timing, refitted, to_metadata
 from harness.core.values.errors import InputError
 from harness.core.values.machine_names import LOOPBACK_HOSTS
 from harness.files.regular_file import write_atomically
 from harness.recordings.http_interaction import Cassette, Interaction, phrase
+from harness.redaction.masking import kept_headers, mask_body, mask_url
+from harness.redaction.secret_scan import refuse, suspects
 
 
 class Recorder:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from harness.cassettes.cassette_file import CassetteExchange, wire_of
-from harness.cassettes.redaction import mask_value
 from harness.core.history.exchanges import Node, grow, root
 from harness.core.transition.ports import Provider, Reading
 from harness.core.values.calls import Call, ModelRequest
@@ -30,6 +29,7 @@ from harness.core.values.messages import (
     side,
 )
 from harness.core.values.plans import Recorded
+from harness.redaction.masking import mask_value
 
 VOLATILE_FIELDS = frozenset((
     "cache_control", "metadata", "prompt_cache_key", "prompt_cache_retention",

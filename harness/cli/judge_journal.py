@@ -16,12 +16,12 @@ from typing import Self
 
 import msgspec
 
-from harness.cassettes.redaction import mask_line
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import check_regular, opened, whole
+from harness.redaction.masking import mask_line
 from harness.report.judge_report import JudgedFile
 
 NAME = "judged.jsonl"

@@ -65,8 +65,8 @@ def command(
     The key comes from ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; the target gets a dummy.
     """
     from harness.cassettes.recorder import Recorder
-    from harness.cassettes.secret_scan import secrets_of
     from harness.cli import terminal
+    from harness.redaction.secret_scan import secrets_of
     from harness.runner.cassette_model import record_run
     from harness.targets.spec import resolve
     from harness.transports.upstream import provider_access

@@ -74,11 +74,11 @@ def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
 
     Raises InputError for a recording that cannot be read or played, and for existing files.
     """
-    from harness.cassettes.redaction import mask_value
     from harness.files.scenario_text import scenario_text
     from harness.recordings.importing.fidelity import GapLog
     from harness.recordings.importing.reproduction import turns_of
     from harness.recordings.importing.scenario_document import import_dialogue
+    from harness.redaction.masking import mask_value
 
     path = asked.out / "scenarios" / f"{asked.name}.yaml"
     read = _read(asked, account := GapLog())

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.cassettes.redaction import mask, mask_value
 from harness.checks.judge import check_of, checks
 from harness.cli import terminal
 from harness.cli.interrupts import deferred
@@ -27,6 +26,7 @@ from harness.core.values.profile import NO_PROFILE, Profile
 from harness.files import load_scenarios
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
+from harness.redaction.masking import mask, mask_value
 from harness.report.event_lines import two_figures
 from harness.runner import run
 from harness.runner.run_folder import move_kept

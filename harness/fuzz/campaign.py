@@ -14,7 +14,6 @@ from typing import TypeGuard
 import msgspec
 from msgspec import UNSET
 
-from harness.cassettes.redaction import mask
 from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE
 from harness.engines import Engine
@@ -27,6 +26,7 @@ from harness.fuzz.found_runs import FoundRun
 from harness.fuzz.held_examples import CauseCount, HeldExamples, count_in
 from harness.fuzz.time_share import TimeShare
 from harness.plugins import loaded_modules
+from harness.redaction.masking import mask
 
 _PARENTS = 12
 """The most parents of a batch."""

@@ -14,7 +14,6 @@ from typing import TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from harness.cassettes.redaction import mask_line
 from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile
@@ -22,6 +21,7 @@ from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import whole as whole_file
 from harness.fuzz.batch import SIZE, BatchResult
 from harness.fuzz.findings import ShrunkFinding
+from harness.redaction.masking import mask_line
 
 FILE = "campaign.jsonl"
 VERSION = 2

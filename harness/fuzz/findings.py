@@ -15,7 +15,6 @@ from random import Random
 
 import msgspec
 
-from harness.cassettes.redaction import mask, mask_value
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Turn
 from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE, Profile, ProfileLimits
@@ -28,6 +27,7 @@ from harness.fuzz.choice_sequence import Choices
 from harness.fuzz.completion_oracle import expected_of
 from harness.fuzz.example import STOPPED, RawFinding, draw, genuine, options_of, run_of, silence
 from harness.fuzz.held_examples import MOST_ALIKE
+from harness.redaction.masking import mask, mask_value
 from harness.shrink import FindingOracle, shrink
 from harness.shrink.finding_oracle import REFERENCE
 from harness.shrink.scenario_size import turns_of

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from harness.cassettes.redaction import mask_value
 from harness.core.scenario.scenario import Scenario
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
+from harness.redaction.masking import mask_value
 from harness.runner import Run, run_folder
 
 FOUND = "found"

@@ -42,8 +42,8 @@ class Cassettes:
     def _model(
         self, path: Path, records: bool, upstream: str, allow: Sequence[str]
     ) -> Iterator[str]:
-        from harness.cassettes.secret_scan import secrets_of
         from harness.core.values.errors import InputError
+        from harness.redaction.secret_scan import secrets_of
         from harness.runner.cassette_model import NotAsRecorded, playing, recording_to
         from harness.transports.sdk_clients import host_environment, model_environment
         from harness.transports.upstream import provider_access

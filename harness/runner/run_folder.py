@@ -15,13 +15,13 @@ import msgspec
 
 from harness import providers
 from harness.cassettes.folder_redaction import redact_folder
-from harness.cassettes.redaction import mask_line
 from harness.core.history.event_log import encode_event
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.verdict import Verdict
 from harness.files.owner import KEPT_PREFIX
 from harness.files.regular_file import write_atomically
+from harness.redaction.masking import mask_line
 
 SESSION = "session"
 """The folder, in a run's folder, of a kept session."""

@@ -47,7 +47,7 @@ _TOLD_MOST = 10
 
 
 def new_token() -> str:
-    """A token of one recording; `cassettes.secret_patterns` knows its shape and masks it."""
+    """A token of one recording; `redaction.secret_patterns` knows its shape and masks it."""
     return f"lhr_{secrets.token_hex(16)}"
 
 

@@ -10,11 +10,11 @@ import yaml
 
 from harness.agent import build
 from harness.cassettes.cassette_file import read_cassette
-from harness.cassettes.redaction import kept_headers, mask_url
-from harness.cassettes.secret_patterns import spans
 from harness.cli.selection import scenarios_of_cassette
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.brief import Brief
+from harness.redaction.masking import kept_headers, mask_url
+from harness.redaction.secret_patterns import spans
 from harness.runner import Run, run
 from tests.record_cassettes import FOLDER, HEADLINES, played, scenarios, shows
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from harness.cassettes.cassette_file import exchanges_in
 from harness.cassettes.cassette_player import CassettePlayer
-from harness.cassettes.redaction import mask_body
 from harness.cassettes.request_index import CassetteIndex
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
@@ -22,6 +21,7 @@ from harness.providers.shared.event_stream import (
     exception_frame,
 )
 from harness.recordings.recognition import read
+from harness.redaction.masking import mask_body
 from tests.cassettes.played import encoded
 from tests.cassettes.recorded import cassette, interaction
 from tests.recordings.cassettes import ANTHROPIC_EVENTS

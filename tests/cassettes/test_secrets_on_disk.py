@@ -28,7 +28,7 @@ from harness.fuzz.findings import ShrunkFinding
 from harness.report.judge_report import JudgedFile
 from harness.runner import run
 from tests.cassettes.recorded import ASK, cassette, interaction, said
-from tests.cassettes.secrets import TOKENS
+from tests.redaction.secrets import TOKENS
 
 _HEX = st.binary(max_size=4).map(lambda data: hashlib.sha256(data).hexdigest()[:32])
 _PLANTED = st.fixed_dictionaries(

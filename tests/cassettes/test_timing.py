@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from harness.cassettes.cassette_file import read_cassette
 from harness.cassettes.recorder import ReceivedAnswer, Recorder, SentRequest
-from harness.cassettes.redaction import mask_body
 from harness.cassettes.timing import Piece, Timing, from_metadata, refitted, to_metadata
+from harness.redaction.masking import mask_body
 from tests.cassettes.recorded import ASK, said
-from tests.cassettes.secrets import PLAIN, SECRETS
+from tests.redaction.secrets import PLAIN, SECRETS
 from tests.transports.upstreams import upstream, whole
 
 _timings = st.builds(

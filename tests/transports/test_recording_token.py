@@ -14,10 +14,10 @@ import httpx2
 import pytest
 
 from harness.cassettes.recorder import Recorder
-from harness.cassettes.redaction import MASK, mask, mask_body
 from harness.clock import RealClock
 from harness.core.scenario.scenario import InboxItem, Scenario, Turn
 from harness.providers.shared.codec import encode
+from harness.redaction.masking import MASK, mask, mask_body
 from harness.runner.cassette_model import record_run, recording_to
 from harness.runner.prepare import transition_for
 from harness.targets import of_callable

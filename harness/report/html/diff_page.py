@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from harness.cassettes.redaction import mask
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import visible
+from harness.redaction.masking import mask
 from harness.report.diff_screen import counts, run_lines, screen
 from harness.report.html.html_page import asset, digest_of, shown, template
 from harness.report.run_diff import Diff, RunDiff

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.cassettes.redaction import mask, mask_line
 from harness.core.history.history import History
 from harness.core.values.messages import Json, printable
 from harness.core.values.table_file import package_text
 from harness.core.values.verdict import VerdictWord
 from harness.core.values.visible_text import visible_line
+from harness.redaction.masking import mask, mask_line
 from harness.report.cause_tally import CauseTally
 from harness.report.html.page_runs import PageRun, page_run
 from harness.report.html.run_details import TEXT_MAX, run_details

@@ -14,8 +14,6 @@ from typing import TypeAlias
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from harness import providers
-from harness.cassettes.named_secrets import is_named, kind_of
-from harness.cassettes.secret_patterns import SecretSpan, spans
 from harness.core.values.messages import Json
 from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
@@ -27,6 +25,8 @@ from harness.providers.shared.event_stream import (
     readable_sse,
 )
 from harness.providers.shared.json_fields import parse
+from harness.redaction.named_secrets import is_named, kind_of
+from harness.redaction.secret_patterns import SecretSpan, spans
 
 MASK = "[REDACTED]"
 _URL_MASK = "REDACTED"

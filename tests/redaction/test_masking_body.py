@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.redaction import MASK, mask_body
 from harness.providers.anthropic.response import parse
-from tests.cassettes.secrets import PLAIN, SECRETS, TEXTS
+from harness.redaction.masking import MASK, mask_body
+from tests.redaction.secrets import PLAIN, SECRETS, TEXTS
 
 _json = st.recursive(
     TEXTS | st.integers(-(2**53), 2**53) | st.booleans() | st.none(),

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.redaction import MASK, kept_headers, mask, mask_url, mask_value
-from harness.cassettes.secret_patterns import spans
-from tests.cassettes.secrets import PLAIN, SECRETS, TEXTS, TOKENS
+from harness.redaction.masking import MASK, kept_headers, mask, mask_url, mask_value
+from harness.redaction.secret_patterns import spans
+from tests.redaction.secrets import PLAIN, SECRETS, TEXTS, TOKENS
 
 _json = st.recursive(
     TEXTS | st.integers() | st.booleans() | st.none(),

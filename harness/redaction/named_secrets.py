@@ -49,7 +49,7 @@ class NameWord(msgspec.Struct, frozen=True):
     role: Literal["secret", "password", "cookie", "behind", "harmless"]
 
 
-_WORDS = table("harness.cassettes", "name_words.tsv", NameWord)
+_WORDS = table("harness.redaction", "name_words.tsv", NameWord)
 _ROLES = {word: row.role for word, row in _WORDS.items()}
 _HARMLESS = frozenset(word for word, role in _ROLES.items() if role == "harmless")
 _PASSWORDS = tuple(word for word, role in _ROLES.items() if role == PASSWORD)

@@ -14,9 +14,9 @@ from random import Random
 import msgspec
 import pytest
 
-from harness.cassettes.redaction import MASK, mask, mask_body, mask_value
-from harness.cassettes.secret_scan import suspects
 from harness.core.values.table_file import parse
+from harness.redaction.masking import MASK, mask, mask_body, mask_value
+from harness.redaction.secret_scan import suspects
 
 _ALNUM = string.ascii_letters + string.digits
 _ALPHABETS = {

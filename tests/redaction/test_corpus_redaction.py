@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from harness.cassettes.cassette_file import parse_cassette
-from harness.cassettes.redaction import MASK, mask_body
-from harness.cassettes.secret_scan import suspects
 from harness.core.values.errors import InputError
+from harness.redaction.masking import MASK, mask_body
+from harness.redaction.secret_scan import suspects
 from tests.cassettes.test_corpus import _BESIDE
 
 SECRETS = {

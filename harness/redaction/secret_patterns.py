@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from harness.cassettes.named_secrets import named_values
 from harness.core.values.table_file import table
+from harness.redaction.named_secrets import named_values
 
 
 class SecretShape(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class SecretShape(msgspec.Struct, frozen=True):
 
 
 SHAPES: MappingProxyType[str, SecretShape] = table(
-    "harness.cassettes", "secret_shapes.tsv", SecretShape
+    "harness.redaction", "secret_shapes.tsv", SecretShape
 )
 """The known shapes of keys by issuer."""
 

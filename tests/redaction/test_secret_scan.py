@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.redaction import mask, mask_body
-from harness.cassettes.secret_scan import digest, refuse, secrets_of, suspects
 from harness.core.values.errors import InputError
-from tests.cassettes.secrets import PLAIN, SECRETS, TEXTS, TOKENS
+from harness.redaction.masking import mask, mask_body
+from harness.redaction.secret_scan import digest, refuse, secrets_of, suspects
+from tests.redaction.secrets import PLAIN, SECRETS, TEXTS, TOKENS
 
 KEY = "sk-ant-api03-" + "a1B2" * 8
 DRAWN = "Xk29fLq8ZtR4vWc7Yb1N"

@@ -14,10 +14,10 @@ from urllib.parse import unquote
 
 import msgspec
 
-from harness.cassettes.secret_patterns import base64_texts, spans
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.providers.shared.json_fields import parse
+from harness.redaction.secret_patterns import base64_texts, spans
 
 SHOWN = 5
 """How many suspects an error names."""
