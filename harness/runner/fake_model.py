@@ -95,7 +95,7 @@ class FakeModel:
         scenario = Scenario(
             name=name, wire=wire or providers.DEFAULT, dialect=dialect, seed=seed,
             window_tokens=window_tokens, checks=dict(checks or {}),
-            limits=Limits(model_calls=model_calls, turn_calls=model_calls),
+            limits=Limits.unreached(model_calls=model_calls),
         )  # fmt: skip
         self._scenario, self._wire, self._out = scenario.failing_on(fail_on), wire, out
         self._script, self._clock, self._lock = LineScript(), RealClock(), threading.Lock()

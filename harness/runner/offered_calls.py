@@ -1,7 +1,7 @@
 """Whether a scripted call fits the offer of a request: a tool of that name, its input schema.
 
-A real model calls what it is offered. Applications have an answer for an unknown tool. A test with a
-spelling mistake in a tool's name would pass by that answer.
+A real model calls what it is offered. Applications have an answer for an unknown tool, and a test
+with a spelling mistake in a tool's name would pass by that answer.
 """
 
 from __future__ import annotations
