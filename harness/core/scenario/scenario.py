@@ -245,9 +245,9 @@ class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def unreached(cls, **given: float) -> Limits:
-        """Limits of calls and of virtual time that nothing reaches, but for those `given`.
+        """Limits of calls and of virtual time that nothing reaches, except those `given`.
 
-        A mock, a recording or a measurement is no agent that must be stopped. The fields are
+        A mock, a recording or a measurement need not be stopped like an agent. The fields are
         listed, because a limit that is added later must not stop one either.
         """
         names = (*(name for name in cls.__struct_fields__ if name.endswith("_calls")), "virtual_s")
