@@ -13,7 +13,7 @@ import msgspec
 from harness.core.values.calls import InboundKind, Purpose
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE, Capability, Profile
-from harness.core.values.strict import Count, FromOne, Seconds, Strict
+from harness.core.values.strict import Count, FromOne, Milliseconds, Seconds, Strict
 from harness.core.values.verdict import FindingClass, OutcomeWord
 
 
@@ -180,7 +180,7 @@ class ToolScript(Strict, frozen=True, kw_only=True, omit_defaults=True):
 class AtMs(Strict, frozen=True, kw_only=True):
     """At a time of the run's clock."""
 
-    ms: Count
+    ms: Milliseconds
 
 
 class After(Strict, frozen=True, kw_only=True):
