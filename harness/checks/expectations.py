@@ -302,6 +302,8 @@ def doubts(trace: Trace) -> Iterator[str]:
         yield "the history has no start"
     elif ended is None and trace.world != "recording":
         yield "the history has no end: the run was interrupted"
+    for start in trace.starts:
+        yield from start.unread
     if ended is not None and ended.how == "unable":
         yield f"the harness could not continue: {ended.text}"
     if ended is not None and ended.real_wait_ms > REAL_WAIT_MS:
