@@ -62,13 +62,13 @@ def command(
     Add the flags of a command to see what they change.
     """
     from harness.cli.terminal import out
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
 
     flags = {"target": target or None, "seed": seed, "fail-on": fail_on, **given_flags()}
     rows = list(settings(Path.cwd(), profile_name, flags))
     if as_json:
         for row in rows:
-            out(line(msgspec.to_builtins(row)))
+            out(json_line(msgspec.to_builtins(row)))
         return 0
     keys = max(len(row.key) for row in rows)
     values = min(40, max(len(_words(row)) for row in rows))
@@ -79,13 +79,14 @@ def command(
 
 def _words(row: Setting) -> str:
     """Return a value as JSON; for an empty default, a text that says what applies."""
+    from harness.redaction.encoder import json_line
     from harness.schema.key_table import KEYS
 
     if row.origin == DEFAULT and row.value in (None, (), []):
         rows = (KEYS.get(f"{struct}.{row.key}") for struct in ("Configuration", "Profile"))
         said = next((words.default for words in rows if words and words.default), "none")
         return f"({said.replace('`', '')})"
-    return msgspec.json.encode(row.value).decode()
+    return json_line(row.value)
 
 
 def settings(folder: Path, named: str, flags: Mapping[str, Any]) -> Iterator[Setting]:
