@@ -86,12 +86,12 @@ def command(
 def _set_trust(is_ours: bool, as_json: bool) -> int:
     from harness.cli.terminal import out
     from harness.files.trusted_folders import set_trust
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
 
     folder = Path.cwd()
     kept = set_trust(folder, is_ours)
     if as_json:
-        out(line({"folder": str(folder), "trusted": is_ours, "kept": str(kept)}))
+        out(json_line({"folder": str(folder), "trusted": is_ours, "kept": str(kept)}))
     else:
         out(f"{folder}: {'trusted' if is_ours else 'not trusted'} (kept in {kept})")
     return 0

@@ -56,7 +56,8 @@ def shortened(value: Json, text_max: int) -> Json:
     """Return a JSON value with texts cut to `text_max`; the omitted characters are counted."""
     match value:
         case str() if len(value) > text_max:
-            return f"{beginning(value, text_max)}… [{len(value) - text_max} more characters in the history]"
+            rest = len(value) - text_max
+            return f"{beginning(value, text_max)}… [{rest} more characters in the history]"
         case dict():
             return {key: shortened(part, text_max) for key, part in value.items()}
         case list() | tuple():
