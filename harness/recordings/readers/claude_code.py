@@ -148,7 +148,7 @@ def _message(entry: LogEntry, notes: Notes) -> Message | None:
     """The message of a line; None for a line that has none, with a note when it should have."""
     value = entry.value
     kind = value.get("type")
-    if kind not in ROLES and is_of_a_tool(f.text(kind)):
+    if kind not in ROLES and is_of_a_tool(f.text(kind), "assistant"):
         notes.unknown(f"the line type {kind!r}")
     if kind not in ROLES or value.get("isMeta") is True:
         return None
