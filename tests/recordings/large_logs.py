@@ -30,7 +30,7 @@ _ANSWER = Step("assistant", "Done.")
 
 
 def rows_of_the_user(n: int) -> Talk:
-    """Messages of the user that nobody answers until the end."""
+    """Messages of the user without an answer until the end."""
     return [*(Step("user", f"question {i}") for i in range(n)), _ANSWER]
 
 

@@ -175,7 +175,7 @@ ids = st.recursive(
     st.lists(ids, min_size=2, max_size=2, unique_by=lambda value: json.dumps(value, sort_keys=True))
 )
 def test_an_id_of_any_json_names_its_call(two: list[Any]) -> None:
-    """An id that is no text was read as none, so its calls looked answered by chance."""
+    """Calls whose ids are all read as empty look answered by chance."""
     rows = [{"role": "tool", "tool_call_id": id_, "content": str(n)} for n, id_ in enumerate(two)]
     (found,) = _read(*_chat(*rows[::-1], ids=tuple(two))).transcripts
     asked = [use.id for message in found.messages for use in message.tool_uses]
@@ -184,7 +184,19 @@ def test_an_id_of_any_json_names_its_call(two: list[Any]) -> None:
     assert all(asked)
 
 
-@pytest.mark.parametrize("line", [b"{torn\n", b"[1]\n", b'{"type":"tool_result","id":"c1"}\n'])
+_META = {"type": "user", "isMeta": True, "sessionId": "s"}
+_RESULT = {"role": "user", "content": [{"type": "tool_result", "content": "ok"}]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{torn\n",
+        b"[1]\n",
+        b'{"type":"tool_result","id":"c1"}\n',
+        json.dumps({**_META, "message": _RESULT}).encode() + b"\n",
+    ],
+)
 def test_a_lost_line_of_a_session_log_is_a_doubt_that_names_it(line: bytes) -> None:
     said = {"id": "m", "role": "assistant", "content": [{"type": "text", "text": "Hi."}]}
     rows: Rows = [
