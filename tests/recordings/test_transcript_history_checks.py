@@ -101,6 +101,8 @@ def test_five_questions_in_a_row_are_the_fingerprint_of_lost_replies() -> None:
     assert codes(_asked(9)).count("role_alternation.spiral") == 1
     assert "role_alternation.spiral" not in codes(_asked(4))
 
+    assert not codes(_asked(9, answered=True))
+
 
 def test_a_spiral_is_advice_in_a_recording_and_a_weakness_in_a_run() -> None:
     """People write several messages in a row, and programs log rows in the user's name."""
@@ -108,4 +110,3 @@ def test_a_spiral_is_advice_in_a_recording_and_a_weakness_in_a_run() -> None:
     assert {f.class_ for f in verdict.findings if f.code == "role_alternation.spiral"} == {"advice"}
     assert verdict.verdict == "pass"
     assert rule_class("role_alternation.spiral").class_ == "weakness"
-    assert not codes(_asked(9, answered=True))
