@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.checks.judge import judge
+from harness.checks.loops import no_progress_stop
+from harness.checks.request_form import tool_pairing
 from harness.core.values.verdict import Verdict
 from harness.recordings.half_read import is_of_a_tool
 from harness.recordings.recognition import read
@@ -79,6 +82,28 @@ def test_results_of_an_unknown_shape_are_a_doubt_and_no_defect(why: str, rows: R
     asked_not = {lack.check for lack in verdict.not_applicable}
     assert {"tool_pairing", "role_alternation", "session_answers"} <= asked_not
     assert {"no_progress_stop.same_failure", "unique_tool_ids.two_results"} <= asked_not
+
+
+def test_a_check_that_rests_on_results_is_silent_without_the_judge_too() -> None:
+    failed = {"role": "tool", "content": "no", "is_error": True}
+    steps = [
+        row
+        for id_ in ("d1", "d2", "d3", "d4")
+        for row in (
+            {"role": "assistant", "tool_calls": _calls(id_)},
+            {**failed, "tool_call_id": id_},
+        )
+    ]
+    (transcript,) = _read(*_chat({"role": "ipython", "content": "?"}), *steps).transcripts
+    whole = msgspec.structs.replace(transcript, unread=())
+    found = [
+        [*tool_pairing(history), *no_progress_stop(history)]
+        for history in map(to_history, (transcript, whole))
+    ]
+    assert found[0] == []
+    assert {"tool_pairing.unanswered", "no_progress_stop.same_failure"} <= {
+        finding.code for finding in found[1]
+    }
 
 
 def test_what_does_not_rest_on_results_is_still_judged() -> None:
