@@ -83,7 +83,7 @@ def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
     from harness.recordings.importing.fidelity import GapLog
     from harness.recordings.importing.reproduction import turns_of
     from harness.recordings.importing.scenario_document import import_dialogue
-    from harness.redaction.masking import mask_value
+    from harness.redaction.encoder import encoded
 
     path = asked.out / "scenarios" / f"{asked.name}.yaml"
     read = _read(asked, account := GapLog())
@@ -97,8 +97,7 @@ def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
             at=asked.at,
             account=account,
         )
-        document = mask_value(made.document)
-        fates, unplayed = _replayed(document, path, read, asked.at)
+        fates, unplayed = _replayed(made.document, path, read, asked.at)
     cassette = _cassette(asked, read)
     report = ScenarioImport(
         scenario=path,
@@ -113,9 +112,9 @@ def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
     )
     head = [f"harness import of {asked.file.name}, {read.transcript}", *report.details()]
     with _naming(asked.file):
-        text = scenario_text(document, [str(mask_value(line)) for line in head])
+        text = scenario_text(made.document, head)
         _checked(text, path)
-    files = [(path, text.encode()), *([cassette] if cassette else [])]
+    files = [(path, encoded(text)), *([cassette] if cassette else [])]
     _refuse_what_is_there(files, asked.force)
     return report, partial(_write, files)
 
@@ -132,7 +131,7 @@ def _replayed(
     calls = sum(isinstance(step, ModelTurn) for step in cut_at(read.story, at).steps)
     if not read.places and calls < _FEW_CALLS:
         return (), ""
-    text = scenario_text(document, [])
+    text = scenario_text(document)
     if calls * len(text) > PLAYED_MAX_BYTES:
         turn = max(1, read.places[0].turn if read.places else turns_of(read.story))
         found = "a finding is in turn" if read.places else "its last turn is"
