@@ -1,4 +1,4 @@
-"""A folder from a stranger: which of its files run when a command is started in it."""
+"""A folder from outside: which of its files run when a command is started in it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LOG = '{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "c
 
 
 class Folder:
-    """The stranger's folder; `ran` are the modules of it that ran."""
+    """The folder from outside; `ran` are the modules of it that ran."""
 
     def __init__(self, folder: Path, home: Path) -> None:
         self.path, self._home, self._mark = folder, home, home / "ran"
