@@ -42,7 +42,7 @@ class InitReport:
     """Prints each step when it is done; with `as_json` one object a line."""
 
     def __init__(self, as_json: bool, dry_run: bool) -> None:
-        self._as_json, self._dry_run = as_json, dry_run
+        self._as_json, self._dry_run, self._probed = as_json, dry_run, False
         self._paint = terminal.paint()
 
     def _out(self, text: str = "") -> None:
@@ -81,6 +81,7 @@ class InitReport:
         """Print what the probes showed."""
         from harness.doctor.observation import SEPARATE_RUNS
 
+        self._probed = True
         seen = [one.item for one in observations if one.part == "connections"
                 and one.state == "seen" and one.item != wire]  # fmt: skip
         self._out(f"probes: it speaks {wire}; seen: {', '.join(seen)}")
@@ -106,9 +107,9 @@ class InitReport:
         for piece in pieces:
             self._piece(piece, column)
         if self._dry_run:
-            self._out("\nnothing is written: this was a dry run; --json has the texts\n"
-                      "the probes choose the scenario and fill in the profile: --dry-run --probe",
-                      )  # fmt: skip
+            self._out("\nnothing is written: this was a dry run; --json has the texts")
+            if not self._probed:
+                self._out("the probes choose the scenario and fill in the profile: --probe")
 
     def _piece(self, piece: Piece, column: int) -> None:
         word = _WORDS[piece.state]

@@ -20,7 +20,10 @@ _SERVERS = frozenset(
 )
 _URL = re.compile(r"\b([a-z][a-z0-9]{1,20})(?:\+[a-z0-9_+]{1,30})?:(//[^\s\"'<>`,;)]{1,500})")
 _NAME = re.compile(r"\s*(?:export\s+)?[\"']?([A-Za-z_]\w{0,80})[\"']?\s{0,20}[=:]")
-_FILE = re.compile(r"[=:]\s{0,20}[\"']?(/(?!/)[^\s\"'<>`,;)]{1,500}\.(?:db3?|duckdb|sqlite3?))\b")
+_SQLITE = re.compile(r"\b(?:sqlite|duckdb)(?:\+\w{1,30})?:///(/[^\"'<>`,;)#?\n]{1,500})")
+_FILE = re.compile(
+    r"[=:]\s{0,20}[\"']?(/(?!/)[^\"'<>`,;:)\n]{1,500}?\.(?:db3?|duckdb|sqlite3?))(?=[\s\"'<>`,;)]|$)"
+)
 _TEXTS = (".cfg", ".conf", ".env", ".ini", ".js", ".json", ".mjs", ".properties", ".py", ".toml")
 _MORE_TEXTS = (".ts", ".yaml", ".yml")
 
@@ -67,13 +70,9 @@ def _named(line: str, folder: str) -> Iterator[tuple[str, str]]:
     for kind, rest in _URL.findall(line):
         if kind in _SERVERS and not rest.startswith("///"):
             yield f"{kind}://{_without_user(rest)}", ""
-        elif kind in ("sqlite", "duckdb") and rest.startswith("////"):
-            path = rest[3:].partition("?")[0]
-            if _is_outside(path, folder):
-                yield path, path
-    for path in _FILE.findall(line):
-        if _is_outside(path, folder):
-            yield path, path
+    for path in (*_SQLITE.findall(line), *_FILE.findall(line)):
+        if _is_outside(path.strip(), folder):
+            yield path.strip(), path.strip()
 
 
 def _without_user(rest: str) -> str:

@@ -50,8 +50,10 @@ class ScratchWorld:
     def __init__(self, root: Path, source: Path, home: Path) -> None:
         self._root, self._home = root, home
         self.source, self.folder = source, root / "project" / source.name
-        self._places: list[Place] = [*named_places.of_variables(os.environ, str(source))]
         self._spellings = _spellings(source)
+        here = {name: self._led(value.encode("utf-8", "replace"), ".").decode()
+                for name, value in os.environ.items()}  # fmt: skip
+        self._places: list[Place] = [*named_places.of_variables(here, str(source))]
         copy = self._copy()
         self.notes = tuple(self._said(copy))
         watched = {place.path for place in self._places if place.path}
@@ -70,10 +72,14 @@ class ScratchWorld:
 
     def _taken(self, name: str, data: bytes) -> bytes:
         if named_places.is_settings(name):
-            text = data.decode("utf-8", "replace")
+            text = self._led(data, ".").decode("utf-8", "replace")
             self._places += named_places.of_text(name, text, str(self.source))
+        return self._led(data, str(self.folder))
+
+    def _led(self, data: bytes, to: str) -> bytes:
+        """Return a text in which the paths of the project lead to another folder."""
         for spelling in self._spellings:
-            data = with_paths(data, spelling, str(self.folder))
+            data = with_paths(data, spelling, to)
         return data
 
     def _variables(self, root: Path, home: Path) -> dict[str, str]:
@@ -95,11 +101,9 @@ class ScratchWorld:
         """Return the variables that name a path of the project, with the path of the copy."""
         moved = {}
         for name, value in os.environ.items():
-            data = os.fsencode(value)
-            for spelling in self._spellings if name not in _AS_IT_IS else ():
-                data = with_paths(data, spelling, str(self.folder))
-            if data != os.fsencode(value):
-                moved[name] = os.fsdecode(data)
+            led = os.fsdecode(self._led(os.fsencode(value), str(self.folder)))
+            if led != value and name not in _AS_IT_IS:
+                moved[name] = led
         return moved
 
     def path(self) -> list[str]:

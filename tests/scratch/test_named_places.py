@@ -20,6 +20,8 @@ APP = "/home/me/app"
         ("REDIS_URL=redis://:pw@cache:6379/0", "redis://cache:6379/0"),
         ("DATABASE_URL=sqlite:////var/lib/app.db", "/var/lib/app.db"),
         ("DATABASE_URL=sqlite+aiosqlite:////home/me/other/app.db?x=y", "/home/me/other/app.db"),
+        ('DB="sqlite:////home/me/my data/app.db"', "/home/me/my data/app.db"),
+        ("DB_FILE: /home/me/my data/app.db", "/home/me/my data/app.db"),
         ("DB_FILE=/home/me/app-two/x.sqlite3", "/home/me/app-two/x.sqlite3"),
         ('engine = create_engine("postgresql://localhost/app")', "postgresql://localhost/app"),
     ],
