@@ -202,7 +202,7 @@ ROOMS: tuple[Room, ...] = (
         "doctor",
         10,
         "Plays short probes of an agent, says what they show, and writes its profile.",
-        "core checks files providers",
+        "core checks files providers redaction",
     ),
     Room(
         "starter",

@@ -81,6 +81,18 @@ def test_every_phony_target_is_explained() -> None:
     assert set(phony.split()) == set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
 
 
+WITHOUT_ARGUMENTS = {"help", "setup", "demo", "check", "docs", "dist", "clean", "nightly"}
+"""Targets that do one thing; `nightly` takes the names of its runs."""
+
+
+def test_every_long_target_takes_arguments() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    recipes = re.findall(r"^([a-z-]+):.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    assert recipes, "no target found: the test looks in the wrong place"
+    deaf = {name for name, recipe in recipes if "$(ARGS)" not in recipe}
+    assert deaf <= WITHOUT_ARGUMENTS
+
+
 def test_verbs_exist() -> None:
     wanted = set().union(*(named("harness", d.read_text("utf-8")) for d in DOCUMENTS))
     code = "import sys; sys.argv = ['harness', '--help']; from harness.cli import main; main()"
@@ -182,7 +194,8 @@ def test_flags_exist() -> None:
     assert any("--only" in words for words in lines), "the test does not see the command lines"
     for verb, *words in lines:
         module = importlib.import_module(f"harness.cli.{verb}")
-        known = {flag for p in module.command.params for flag in p.opts} | {"--help", "-h"}
+        params = module.command.params
+        known = {flag for p in params for flag in (*p.opts, *p.secondary_opts)} | {"--help", "-h"}
         used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
         assert used <= known, f"harness {verb}: no such flag: {used - known}"
 

@@ -66,7 +66,7 @@ def command(
     Add the flags of a command to see what they change.
     """
     from harness.cli.terminal import out
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
 
     if trust is not None:
         return _set_trust(trust, as_json)
@@ -74,7 +74,7 @@ def command(
     rows = list(settings(Path.cwd(), profile_name, flags))
     if as_json:
         for row in rows:
-            out(line(msgspec.to_builtins(row)))
+            out(json_line(msgspec.to_builtins(row)))
         return 0
     keys = max(len(row.key) for row in rows)
     values = min(40, max(len(_words(row)) for row in rows))
@@ -86,12 +86,12 @@ def command(
 def _set_trust(is_ours: bool, as_json: bool) -> int:
     from harness.cli.terminal import out
     from harness.files.trusted_folders import set_trust
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
 
     folder = Path.cwd()
     kept = set_trust(folder, is_ours)
     if as_json:
-        out(line({"folder": str(folder), "trusted": is_ours, "kept": str(kept)}))
+        out(json_line({"folder": str(folder), "trusted": is_ours, "kept": str(kept)}))
     else:
         out(f"{folder}: {'trusted' if is_ours else 'not trusted'} (kept in {kept})")
     return 0
@@ -99,13 +99,14 @@ def _set_trust(is_ours: bool, as_json: bool) -> int:
 
 def _words(row: Setting) -> str:
     """Return a value as JSON; for an empty default, a text that says what applies."""
+    from harness.redaction.encoder import json_line
     from harness.schema.key_table import KEYS
 
     if row.origin == DEFAULT and row.value in (None, (), []):
         rows = (KEYS.get(f"{struct}.{row.key}") for struct in ("Configuration", "Profile"))
         said = next((words.default for words in rows if words and words.default), "none")
         return f"({said.replace('`', '')})"
-    return msgspec.json.encode(row.value).decode()
+    return json_line(row.value)
 
 
 def settings(folder: Path, named: str, flags: Mapping[str, Any]) -> Iterator[Setting]:

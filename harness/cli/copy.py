@@ -49,7 +49,7 @@ def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
     """
     from harness.cli import terminal
     from harness.files.regular_file import write_atomically
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
 
     if not name.startswith(MARK):
         raise InputError(f"a name begins with {MARK}, such as {_EXAMPLE}", name)
@@ -63,7 +63,7 @@ def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
         for file in fresh:
             write_atomically(goals[file], contents[file], durable=False)
         done = [Copied(str(goal), shown(file), file in fresh) for file, goal in goals.items()]
-        for text in map(line, done) if as_json else _text(done, named, goals):
+        for text in map(json_line, done) if as_json else _text(done, named, goals):
             terminal.out(text)
     return 0
 

@@ -224,9 +224,10 @@ def _write(diff: Diff, markdown: Path | None, page: Path | None) -> None:
     from harness.cli.output_files import write_output
 
     if markdown:
+        from harness.redaction.encoder import encoded
         from harness.report.diff_markdown import markdown_of
 
-        write_output(markdown, markdown_of(diff).encode("utf-8", "backslashreplace"))
+        write_output(markdown, encoded(markdown_of(diff)))
     if page:
         from harness.files.regular_file import write_atomically
         from harness.report.html.diff_page import diff_page

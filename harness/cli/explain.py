@@ -33,10 +33,10 @@ def command(code: str, as_json: bool) -> int:
     A name with @ is bundled: the story of a scenario (@loops/circles), or a page.
     """
     from harness.cli import terminal
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
 
     text = explanation(code)
-    terminal.out(line({"name": code, "text": text}) if as_json else text)
+    terminal.out(json_line({"name": code, "text": text}) if as_json else text)
     return 0
 
 

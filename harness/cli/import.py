@@ -36,7 +36,7 @@ def command(
     """
     from harness.cli import terminal
     from harness.cli.scenario_import import ImportRequest, imported
-    from harness.report import json_lines
+    from harness.redaction.encoder import json_line
 
     asked = ImportRequest(
         file=file, name=name, at=at, transcript=transcript, kind=kind, out=out, force=force
@@ -44,5 +44,5 @@ def command(
     made, write = imported(asked)
     with deferred():
         write()
-        terminal.out(json_lines.line(made.keys()) if as_json else "\n".join(made.text()))
+        terminal.out(json_line(made.keys()) if as_json else "\n".join(made.text()))
     return 0

@@ -32,7 +32,7 @@ def command(what: str, folder: Path | None, as_json: bool) -> int:
     plug-in is marked with the name of its module.
     """
     from harness.cli import terminal
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
 
     if what not in KINDS:
         raise InputError(f"no such kind of part; {nearest(what, KINDS)}", what)
@@ -43,7 +43,7 @@ def command(what: str, folder: Path | None, as_json: bool) -> int:
         rows = [_marked(row) for row in rows]
     if as_json:
         for row in rows:
-            terminal.out(line(row))
+            terminal.out(json_line(row))
         return 0
     rows = _by_file(rows) if what == "scenarios" else rows
     column = max((len(row["name"]) for row in rows), default=0)

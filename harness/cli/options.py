@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import click
 
 from harness.cli.completion import catalogue_names, completing, items, profiles
+from harness.core.values.strict import SECONDS_MOST
 from harness.core.values.verdict import CLASSES
 
 if TYPE_CHECKING:
@@ -194,7 +195,9 @@ def _real_s(context: click.Context, option: click.Parameter, given: float | None
     context.meta[_REAL_S] = given
 
 
-real_s = click.option("--real-s", type=click.FloatRange(min=0, min_open=True), metavar="S",
+REAL_SECONDS = click.FloatRange(min=0, max=SECONDS_MOST, min_open=True)
+
+real_s = click.option("--real-s", type=REAL_SECONDS, metavar="S",
                       expose_value=False, callback=_real_s,
                       help="Overrides limits.real_s of the profile and the scenario.",
                       )  # fmt: skip
