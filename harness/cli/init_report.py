@@ -168,7 +168,7 @@ _EXAMPLE_MEND = (
 
 def _said(piece: Piece) -> str:
     if piece.state == "kept":
-        return "it exists and differs; --dry-run shows the new text, --force replaces it"
+        return "it exists and differs; --dry-run --json has the new text, --force replaces it"
     if piece.state == "replaced":
         return "it had other contents"
     if piece.state == "elsewhere":

@@ -213,7 +213,7 @@ def test_force_replaces_what_says_something_else_and_names_it(
     kept = init()
     assert "kept         test_harness.py" in kept.out
     assert "--force replaces it" in kept.out
-    assert "replaced     test_harness.py" in init("--dry-run", "--force").out
+    assert "to be replaced   test_harness.py" in init("--dry-run", "--force").out
     assert written(tmp_path) == {**before, "test_harness.py": "# mine\n"}
     done = init("--force", "--json")
     states = {row["path"]: row["state"] for row in map(json.loads, done.out.splitlines())
