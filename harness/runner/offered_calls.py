@@ -6,7 +6,6 @@ with a spelling mistake in a tool's name would pass by that answer.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,23 +29,26 @@ def misfit(call: ToolUse, offer: Sequence[ToolSpec]) -> str:
 
 def _broken(value: Json, schema: dict[str, Json]) -> str:
     """What breaks the schema, with its place; "" for nothing, or a schema that cannot be read."""
-    # jsonschema costs 50 ms to import, and most scripts call no tool.
-    from jsonschema import exceptions, validators
-    from referencing import Registry
-    from referencing.exceptions import Unresolvable
+    import jsonschema_rs  # here, because most scripts call no tool
 
-    form = _lower_types(schema)
-    kind: Any = validators.validator_for(form, default=validators.Draft202012Validator)
     try:
-        kind.check_schema(form)
-        # An empty registry: a `$ref` to an address is never fetched.
-        error = exceptions.best_match(kind(form, registry=Registry()).iter_errors(value))
-    except (exceptions.SchemaError, Unresolvable, RecursionError, re.error):
-        return ""  # the provider refuses such a schema, or a rule of its dialect does not know it
+        validator = jsonschema_rs.validator_for(_lower_types(schema), retriever=_unfetched)
+        error = next(validator.iter_errors(value), None)
+    except (ValueError, TypeError, RecursionError):
+        # The provider refuses such a schema, or its dialect is one that we do not know. A value
+        # that is not JSON ends here too.
+        return ""
     if error is None:
         return ""
-    place = "" if error.json_path == "$" else f"{error.json_path}: "
-    return place + str(error.message)[:_TOLD_MOST_CHARS]
+    place = "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path
+    )
+    return f"{place.removeprefix('.')}: ".removeprefix(": ") + error.message[:_TOLD_MOST_CHARS]
+
+
+def _unfetched(address: str) -> Any:
+    """No `$ref` is fetched: a test makes no request to the network."""
+    raise ValueError(f"{address} is not fetched")
 
 
 def _lower_types(schema: Json) -> Any:

@@ -200,7 +200,7 @@ def test_the_parts_of_an_answer_stand_in_one_and_the_next_begins_another() -> No
     ("tool", "input", "what"),
     [
         ("bok", {"seats": 4}, "calls 'bok', which the request does not offer; did you mean 'book'"),
-        ("book", {"seats": "four"}, "$.seats: 'four' is not of type 'integer'"),
+        ("book", {"seats": "four"}, 'seats: "four" is not of type "integer"'),
     ],
 )
 def test_a_call_that_the_request_does_not_offer_fails_the_test(

@@ -39,12 +39,12 @@ def test_what_fits(name: str, input: Any) -> None:
     [
         ("Book", {"seats": 4}, "did you mean 'book'?"),
         ("sing", {}, "known: anything, book, cancel"),
-        ("book", {}, "breaks the tool's schema: 'seats' is a required property"),
-        ("book", {"seats": "4"}, "$.seats: '4' is not of type 'integer'"),
-        ("book", {"seats": 4, "names": "Ada"}, "$.names"),
+        ("book", {}, 'breaks the tool\'s schema: "seats" is a required property'),
+        ("book", {"seats": "4"}, 'seats: "4" is not of type "integer"'),
+        ("book", {"seats": 4, "names": "Ada"}, "names: "),
         ("book", {"seats": 4, "seat": 4}, "'seat' was unexpected"),
-        ("book", "four", "is not of type 'object'"),
-        ("book", {"seats": "x" * 5_000}, "$.seats"),
+        ("book", "four", 'is not of type "object"'),
+        ("book", {"seats": "x" * 5_000}, "seats: "),
     ],
 )
 def test_what_does_not_fit_is_named(name: str, input: Any, what: str) -> None:
@@ -58,7 +58,7 @@ def test_the_types_of_gemini_are_in_large_letters() -> None:
         ToolSpec("f", "", {"type": "OBJECT", "properties": {"n": {"type": "INTEGER"}}}),
     ]
     assert misfit(ToolUse("1", "f", {"n": 1}), offer) == ""
-    assert "$.n" in misfit(ToolUse("1", "f", {"n": "1"}), offer)
+    assert "n: " in misfit(ToolUse("1", "f", {"n": "1"}), offer)
 
 
 @pytest.mark.parametrize(
