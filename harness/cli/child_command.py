@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
+from harness.cli.terminal import results
+
 _GRACE_S = 3.0
 
 
@@ -33,7 +35,7 @@ def child_command(
     `shows` selects the output that is passed on. The child has no standard input. It has its own
     process group, which ends with it.
     """
-    out = None if shows == "all" else subprocess.PIPE
+    out = results() if shows == "all" else subprocess.PIPE
     err = subprocess.PIPE if shows == "nothing" else None
     with subprocess.Popen(
         [python or sys.executable, *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err,

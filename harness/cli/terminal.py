@@ -13,10 +13,11 @@ import secrets
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from time import monotonic
+from typing import Any, TextIO
 
 import click
 
@@ -33,6 +34,56 @@ _COLOURS: dict[str, dict[str, str | bool]] = {
 }
 
 
+_results: TextIO | None = None
+"""The stream of results while user code may print on standard output; else None."""
+
+
+@contextmanager
+def standard_output_is_ours() -> Iterator[None]:
+    """In the block only `out` writes on standard output.
+
+    Descriptor 1 leads to standard error: for imported code, its threads and children, and for the
+    workers, which inherit it. So nothing that a target prints can look like a result.
+    """
+    global _results
+    if _results is not None or not _is_descriptor_1(sys.stdout):
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    _results = open(kept, "w", encoding=sys.stdout.encoding, errors="backslashreplace")
+    try:
+        yield
+    finally:
+        results, _results = _results, None
+        with suppress(OSError):  # the reader may have gone
+            results.flush()
+        _flush_and_lead_back(kept)
+        with suppress(OSError):
+            results.close()
+
+
+def _flush_and_lead_back(kept: int) -> None:
+    with suppress(OSError):
+        sys.stdout.flush()
+    os.dup2(kept, 1)
+
+
+def _is_descriptor_1(stream: Any) -> bool:
+    """Whether a stream is the standard output of the process, and not one of a test."""
+    try:
+        os.fstat(2)
+        return bool(stream.fileno() == 1)
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+def results() -> TextIO:
+    """Return the stream of results."""
+    return _results or sys.stdout
+
+
 _TOKEN = secrets.token_hex(8)
 """Marks our own colours until they are printed; no text from outside can contain it."""
 
@@ -43,9 +94,9 @@ def out(text: str) -> None:
     """Print a line of the result."""
     _clear()
     try:
-        print(_COLOUR.sub(_code, _shown(text)), flush=True)
+        print(_COLOUR.sub(_code, _shown(text)), file=results(), flush=True)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), results().fileno())
 
 
 def note(text: str) -> None:
@@ -77,7 +128,7 @@ def width() -> int:
 def paint() -> Paint:
     """Return a painter with colour for a terminal, without colour for anything else."""
     dumb = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-    return plain if dumb or not _is_terminal(sys.stdout) else _coloured
+    return plain if dumb or not _is_terminal(results()) else _coloured
 
 
 def _coloured(style: Style, text: str) -> str:
