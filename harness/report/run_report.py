@@ -252,6 +252,8 @@ def cause(run: RunSummary, before: RunSummary | None, width: int) -> Iterator[st
         yield cut(f"      {one_line(finding)}", width)
     if run.kept:
         yield f"      kept: {run.kept}"
+    if run.output_file and found:
+        yield f"      output: {run.output_file}"
 
 
 def _first(run: RunSummary) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ from harness.core.transition.transition import Transition
 from harness.runner import prepare
 from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
-from harness.targets.family import family
+from harness.processes.family import family
 from harness.targets.http_target import post_run
 from harness.targets.lasting_program import lasting_programs
 from harness.targets.liveness import START_S, Liveness, Stop
