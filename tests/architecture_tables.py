@@ -132,6 +132,7 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
+    "regex": ("core.values.patterns",),
     "yaml": ("files", "cassettes", "recordings.yaml_documents"),
     "anthropic": ("transports.sdk_clients", "adapters.message_runner"),
     "openai": ("transports.sdk_clients", "adapters.openai_runner"),
@@ -172,6 +173,7 @@ EVENT_MAKERS: tuple[str, ...] = (
 readers, and the machines that play a session step by step."""
 
 ENVIRONMENT_READERS: tuple[str, ...] = (
+    "engines.local",
     "runner.fake_model",
     "runner.supervise",
     "targets.known.driver",
@@ -182,9 +184,9 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
     "cli",
     "pytest_plugin",
 )
-"""Who may touch the environment: what scrubs it for a program under test, what puts it back after a
-run, a program that is given one, a fake model that a test's own clients find, the SDKs, whose
-clients need a key to be built, and the faces."""
+"""Who may touch the environment: what marks the workers in it, what scrubs it for a program under
+test, what puts it back after a run, a program that is given one, a fake model that a test's own
+clients find, the SDKs, whose clients need a key to be built, and the faces."""
 
 HEAVY: frozenset[str] = _words(
     "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from harness.core.values.profile import Profile
     from harness.core.values.verdict import FindingClass, VerdictWord
     from harness.engines import Engine
-    from harness.targets.output_capture import CaptureMode
     from harness.report.run_summary import Invocation, RunSummary
+    from harness.targets.output_capture import CaptureMode
 
 World = Literal["simulate", "supervise"]
 DEFAULT_OUT = ".harness/runs"

@@ -34,7 +34,7 @@ _COLOURS: dict[str, dict[str, str | bool]] = {
 }
 
 
-_results: TextIO | None = None
+_RESULTS: ContextVar[TextIO | None] = ContextVar("results", default=None)
 """The stream of results while user code may print on standard output; else None."""
 
 
@@ -45,29 +45,22 @@ def standard_output_is_ours() -> Iterator[None]:
     Descriptor 1 leads to standard error: for imported code, its threads and children, and for the
     workers, which inherit it. So nothing that a target prints can look like a result.
     """
-    global _results
-    if _results is not None or not _is_descriptor_1(sys.stdout):
+    if _RESULTS.get() is not None or not _is_descriptor_1(sys.stdout):
         yield
         return
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
-    _results = open(kept, "w", encoding=sys.stdout.encoding, errors="backslashreplace")
-    try:
-        yield
-    finally:
-        results, _results = _results, None
-        with suppress(OSError):  # the reader may have gone
-            results.flush()
-        _flush_and_lead_back(kept)
-        with suppress(OSError):
-            results.close()
-
-
-def _flush_and_lead_back(kept: int) -> None:
-    with suppress(OSError):
-        sys.stdout.flush()
-    os.dup2(kept, 1)
+    with open(kept, "w", encoding=sys.stdout.encoding, errors="backslashreplace") as results:
+        before = _RESULTS.set(results)
+        try:
+            yield
+        finally:
+            _RESULTS.reset(before)
+            for stream in (results, sys.stdout):
+                with suppress(OSError, ValueError):  # the reader may have gone
+                    stream.flush()
+            os.dup2(kept, 1)
 
 
 def _is_descriptor_1(stream: Any) -> bool:
@@ -81,7 +74,7 @@ def _is_descriptor_1(stream: Any) -> bool:
 
 def results() -> TextIO:
     """Return the stream of results."""
-    return _results or sys.stdout
+    return _RESULTS.get() or sys.stdout
 
 
 _TOKEN = secrets.token_hex(8)

@@ -120,7 +120,6 @@ class _Worker:
         self.results = ResultStream(self.pipe.fileno(), token)
         arguments = (theirs, work, token, signs, plugins)
         self.process = context.Process(target=serve, args=arguments)
-        resource_tracker.ensure_running()  # it changes the mask as it starts
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process.start()
@@ -164,6 +163,9 @@ class _Pool:
         self._plugins = loaded_modules()
         self._most = workers
         self._workers: list[_Worker] = []
+        # It changes the mask of signals as it starts, and serves all of this process, so it is
+        # started before a worker is, without the mark.
+        resource_tracker.ensure_running()
         self._mark = secrets.token_hex(8)
         self._guardian = guardian_of(f"{MARKER}={self._mark}", GRACE_S)
 

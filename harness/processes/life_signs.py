@@ -35,10 +35,7 @@ _PDEATHSIG = 1
 
 
 class LifeSigns:
-    """The signs of one process; it can be sent to a process as it starts.
-
-    `stops` names the reasons for which a run may be stopped; they are told by their place.
-    """
+    """The signs of one process; they can be sent to a process as it starts."""
 
     def __init__(self) -> None:
         self._memory: Any = multiprocessing.sharedctypes.RawArray("d", 4)
@@ -61,6 +58,10 @@ class LifeSigns:
         """Tell that the run is over."""
         self._memory[_LIMIT_S] = 0
 
+    def move_to(self, other: LifeSigns) -> None:
+        """Write from now on into the memory of other signs."""
+        self._memory = other._memory
+
     def read(self) -> tuple[float, ...]:
         """Return the limit in seconds (0 between runs), the runs, the beats and the last stop."""
         return tuple(self._memory)
@@ -75,10 +76,9 @@ def signs() -> LifeSigns:
     return _signs
 
 
-def tell(owner_s: LifeSigns) -> None:
+def tell(owner: LifeSigns) -> None:
     """Write the signs of this process where its owner reads them."""
-    global _signs
-    _signs = owner_s
+    _signs.move_to(owner)
 
 
 @contextmanager

@@ -15,9 +15,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from multiprocessing import connection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -32,15 +30,13 @@ from harness.core.values.errors import HarnessError, Inapplicable, InputError, P
 from harness.core.values.plans import Kill
 from harness.files.owner import scratch_folder
 from harness.processes.life_signs import (
-    KILLED_AT,
-    LOOK_S,
     LifeSigns,
     Overseer,
     end_with,
-    signs,
     tell,
 )
 from harness.runner import prepare
+from harness.runner.awaited_child import awaited
 from harness.runner.python_attempt import attempt, now_ms
 from harness.runner.session_seed import seed_messages
 from harness.runner.store_watch import OwnStore, StoreWatch
@@ -49,7 +45,6 @@ from harness.stores.store_options import OpenStore, drop_scratch, open_scratch
 from harness.stores.store_readers import open_reader
 from harness.stores.store_writes import Acknowledged, Moment, WatchedStore
 from harness.targets import End, TargetSpec, crash_trace
-from harness.targets.liveness import STOPS, Stop
 from harness.targets.process_exits import kill_process, make_replaceable
 
 
@@ -204,54 +199,11 @@ def _forked(attempt: Attempt) -> tuple[int, End | None]:
         tell(told)
         ForkedAttempt(attempt).live()
     try:
-        return _awaited(child, Overseer(child, told), attempt.transition.scenario.limits.real_s)
+        return awaited(child, Overseer(child, told), attempt.transition.scenario.limits.real_s)
     except BaseException:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         raise
-
-
-def _awaited(child: int, overseer: Overseer, real_s: float) -> tuple[int, End | None]:
-    """Wait for a child; kill it when its run goes on too long after its limit."""
-    overdue: End | None = None
-    while True:
-        # This process looks for signs of life itself, so its own owner sees that it waits.
-        signs().beat()
-        with _ending_of(child) as ended:
-            connection.wait([ended] if ended is not None else [], LOOK_S if ended else _POLL_S)
-        found, status = os.waitpid(child, os.WNOHANG)
-        if found:
-            return os.waitstatus_to_exitcode(status), overdue
-        if overdue is None and overseer.is_overdue():
-            overdue = _overdue_end(overseer, real_s)
-            os.kill(child, signal.SIGKILL)
-
-
-_POLL_S = 0.02
-"""The interval of looks at a child where the system has no descriptor for it."""
-
-
-@contextmanager
-def _ending_of(child: int) -> Iterator[int | None]:
-    """A descriptor that is ready when a child has ended; None without such (only Linux has it)."""
-    try:
-        descriptor = os.pidfd_open(child)
-    except (AttributeError, OSError):
-        yield None
-        return
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _overdue_end(overseer: Overseer, real_s: float) -> End:
-    """Return the end of a target that only its process could end."""
-    told = f"its process was killed at {KILLED_AT} times the limit (limits.real_s is {real_s:g})"
-    if overseer.stop:
-        return End(STOPS[overseer.stop - 1], None, f"it goes on after it was stopped; {told}")
-    how: Stop = "computes" if overseer.computed_s >= overseer.silent_s else "hung"
-    return End(how, None, f"one call of it holds the interpreter and does not return; {told}")
 
 
 def _broken(scenario: Scenario, out: Path, code: int) -> Exception:

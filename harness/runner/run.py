@@ -111,16 +111,14 @@ def run(
     below its session folder. `profile` replaces `scenario.profile`; the target's profile completes
     it. `out` keeps the run on disk. `isolate` runs a Python target in a forked child, which it may
     end by any means. `keep` keeps the session folder of a run that fails: `Run.kept`. `capture`
-    keeps what the target prints: `Run.output`. A wrong target does not raise here: the verdict shows it. Raises InputError for a scenario, store or
-    world that cannot be used.
+    keeps what the target prints: `Run.output`. A wrong target does not raise here: the verdict
+    shows it. Raises InputError for a scenario, store or world that cannot be used.
     """
     spec = _spec(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
     spec = msgspec.structs.replace(spec, options=wanted, isolate=isolate or spec.isolate)
-    if seed is not None:
-        scenario = msgspec.structs.replace(scenario, seed=seed)
-    if profile is not None:
-        scenario = msgspec.structs.replace(scenario, profile=profile)
+    given = {k: v for k, v in (("seed", seed), ("profile", profile)) if v is not None}
+    scenario = msgspec.structs.replace(scenario, **given)
     known = scenario.profile.completed_by(spec.profile)
     scenario = prepare.under_profile(msgspec.structs.replace(scenario, profile=known))
     store = store or known.store
@@ -137,11 +135,15 @@ def run(
                 history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
             session = folder if keep else None
             return judged_run(scenario, spec, chosen, history, out, session, output.text)
-    except PackageMissing as error:
-        lacks = NotApplicable("run", error.what, error.package, "package")
-        return _unplayed(scenario, spec, chosen, (lacks,), out)
-    except Inapplicable as error:
-        return _unplayed(scenario, spec, chosen, (NotApplicable("run", error.what),), out)
+    except (PackageMissing, Inapplicable) as error:
+        return _unplayed(scenario, spec, chosen, (_lack(error),), out)
+
+
+def _lack(error: PackageMissing | Inapplicable) -> NotApplicable:
+    """Return why a run is not applicable that could not begin."""
+    if isinstance(error, PackageMissing):
+        return NotApplicable("run", error.what, error.package, "package")
+    return NotApplicable("run", error.what)
 
 
 def _unplayed(

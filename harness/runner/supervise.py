@@ -23,10 +23,10 @@ from harness.clock import RealClock
 from harness.core.history.events import Answered
 from harness.core.history.history import History
 from harness.core.transition.transition import Transition
+from harness.processes.family import family
 from harness.runner import prepare
 from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
-from harness.processes.family import family
 from harness.targets.http_target import post_run
 from harness.targets.lasting_program import lasting_programs
 from harness.targets.liveness import START_S, Liveness, Stop

@@ -81,7 +81,7 @@ def _beside(leave: Callable[[], Any]) -> Run:
     return run(HELLO, agent)
 
 
-@pytest.mark.parametrize("leave", [lambda: sys.exit(3), lambda: sys.exit("no"), lambda: os._exit(0)])
+@pytest.mark.parametrize("leave", [lambda: sys.exit(3), lambda: sys.exit("x"), lambda: os._exit(0)])
 def test_a_thread_that_leaves_with_a_failure_is_a_crash(leave: Callable[[], Any]) -> None:
     assert "test_process_exits.py" in crash_of(_beside(leave)).message
 
@@ -93,9 +93,7 @@ def test_a_thread_that_leaves_with_success_has_ended(leave: Callable[[], Any]) -
 
 def test_a_watchdog_of_the_target_ends_with_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
     cancelled: list[bool] = []
-    monkeypatch.setattr(
-        faulthandler, "cancel_dump_traceback_later", lambda: cancelled.append(True)
-    )
+    monkeypatch.setattr(faulthandler, "cancel_dump_traceback_later", lambda: cancelled.append(True))
 
     def agent(brief: Any) -> None:
         faulthandler.dump_traceback_later(3600, exit=True)
