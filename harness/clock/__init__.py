@@ -19,4 +19,5 @@ from harness.clock.virtual_clock import VirtualWait as VirtualWait
 from harness.clock.virtual_clock import real_monotonic as real_monotonic
 from harness.clock.virtual_clock import real_sleep as real_sleep
 from harness.clock.virtual_clock import real_time as real_time
+from harness.clock.virtual_clock import real_waits as real_waits
 from harness.clock.virtual_clock import virtual_time as virtual_time

@@ -23,6 +23,7 @@ from typing import Any, Self, TypeVar
 from harness.engines import ATTEMPTS, STOP_S, Again, Loose, as_it_was, in_order
 from harness.engines.result_stream import ResultStream, new_token
 from harness.engines.worker import serve
+from harness.import_path import outside_start_folder, safe_path
 from harness.plugins import loaded_modules
 from harness.processes.family import end_family, guardian_of
 from harness.processes.life_signs import LOOK_S, LifeSigns, Overseer
@@ -118,15 +119,19 @@ class _Worker:
         self.lease: _Lease | None = None
         token, signs = new_token(), LifeSigns()
         self.results = ResultStream(self.pipe.fileno(), token)
-        arguments = (theirs, work, token, signs, plugins)
+        arguments = (theirs, work, token, signs, plugins, safe_path())
         self.process = context.Process(target=serve, args=arguments)
+        with outside_start_folder():
+            self._start()
+        theirs.close()
+        self._overseer, self._trusted = Overseer(self.process.pid or 0, signs), True
+
+    def _start(self) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        theirs.close()
-        self._overseer, self._trusted = Overseer(self.process.pid or 0, signs), True
 
     @property
     def has_ended(self) -> bool:
@@ -165,7 +170,8 @@ class _Pool:
         self._workers: list[_Worker] = []
         # It changes the mask of signals as it starts, and serves all of this process, so it is
         # started before a worker is, without the mark.
-        resource_tracker.ensure_running()
+        with outside_start_folder():
+            resource_tracker.ensure_running()
         self._mark = secrets.token_hex(8)
         self._guardian = guardian_of(f"{MARKER}={self._mark}", GRACE_S)
 

@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 
 from harness.core.values.errors import HarnessError, Interrupted
 from harness.engines.result_stream import write_result
+from harness.import_path import restore_safe_path
 from harness.plugins import load_plugins
 from harness.processes.life_signs import LifeSigns, tell
 
@@ -59,11 +60,14 @@ def serve(
     token: bytes,
     signs: LifeSigns,
     plugins: Sequence[str] = (),
+    safe: str | None = None,
 ) -> None:
     """Answer each task with (result, error), as `write_result` does with this token.
 
-    The owner reads the `signs` of this process. `plugins` are the modules that it loads.
+    The owner reads the `signs` of this process. `plugins` are the modules that it loads; `safe` is
+    the user's PYTHONSAFEPATH.
     """
+    restore_safe_path(safe)
     interrupt = _Interrupt()
     tell(signs)
     # The command has ended, or ends by Ctrl-C: its workers end without a traceback.

@@ -18,6 +18,7 @@ from harness.core.history.history import History
 from harness.core.history.trace import Trace
 from harness.core.values.profile import NO_CONNECTIONS, Connections
 from harness.core.values.verdict import Finding, LackKind, Verdict, VerdictWord
+from harness.redaction.encoder import reported
 from harness.report.event_lines import at, event_lines
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
     name = run.scenario.run_name
     verdict, ended = run.verdict, run.history.trace.ended
     lines = run.output.splitlines()
-    return RunSummary(
+    made = RunSummary(
         name=name,
         scenario=run.scenario.name,
         title=run.scenario.title,
@@ -133,6 +134,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         output_lines=len(lines),
         output_file=str(run.folder / "output.txt") if run.folder and lines else "",
     )
+    return reported(made)
 
 
 def of_history(history: History | None, verdict: Verdict, path: str) -> RunSummary:
@@ -140,7 +142,7 @@ def of_history(history: History | None, verdict: Verdict, path: str) -> RunSumma
     trace = history.trace if history else Trace()
     first = trace.starts[0] if trace.starts else None
     ended = trace.ended
-    return RunSummary(
+    made = RunSummary(
         name=(first.run or first.scenario if first else "") or path,
         scenario=first.scenario if first else path,
         title="",
@@ -152,6 +154,7 @@ def of_history(history: History | None, verdict: Verdict, path: str) -> RunSumma
         frames=ended.frames if ended else (),
         traceback=ended.traceback if ended else "",
     )
+    return reported(made)
 
 
 class Lack(msgspec.Struct, frozen=True):
