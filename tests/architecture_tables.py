@@ -104,6 +104,7 @@ PURE_STDLIB_REFUSED: frozenset[str] = frozenset(
 PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
     {
         ("core.values.draws", "random"),
+        ("core.values.patterns", "regex"),
         ("core.values.table_file", "pkgutil"),
         ("providers.shared.rules", "pkgutil"),
         ("recordings", "importlib"),

@@ -129,7 +129,7 @@ def test_3_the_harness_fails(harness: Harness, folder: Path) -> None:
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_130_ctrl_c(folder: Path, workers: str) -> None:
-    words = command("run", "--target", "agents:hanging", "-j", workers, "--world", "simulate")
+    words = command("run", "--target", "agents:hanging", "-j", workers, "-s")
     with subprocess.Popen(
         words, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, start_new_session=True,

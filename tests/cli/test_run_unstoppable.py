@@ -48,7 +48,7 @@ def endless_text():
 def garbage():
     for number in range(3, 64):
         try:
-            os.write(number, b"\\x7f\\xff\\xff\\xff garbage" * 50)
+            os.write(number, b"~~~~ garbage\\n" * 50)
         except OSError:
             pass
 
