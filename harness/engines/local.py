@@ -168,8 +168,8 @@ class _Pool:
         self._plugins = loaded_modules()
         self._most = workers
         self._workers: list[_Worker] = []
-        # It changes the mask of signals as it starts, and serves all of this process, so it is
-        # started before a worker is, without the mark.
+        # It changes the mask of signals as it starts. It serves all of this process, so it must
+        # not have the mark.
         with outside_start_folder():
             resource_tracker.ensure_running()
         self._mark = secrets.token_hex(8)

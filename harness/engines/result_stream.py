@@ -1,8 +1,8 @@
-"""Results on the pipe of a worker, told from whatever else is written there.
+"""Results on the pipe of a worker, told from any other bytes that are written there.
 
 The target plays in the worker, and may write on any descriptor. So each result begins with a token
-of this pipe that only the worker knows, and all other bytes are passed over. The owner never waits
-for the rest of a result: a length that a target has written would let it wait for ever.
+of this pipe that only the worker knows, and all other bytes are skipped. The owner never waits for
+the rest of a result: a length that a target has written would let it wait without end.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def new_token() -> bytes:
 
 
 def write_result(descriptor: int, token: bytes, result: bytes) -> None:
-    """Write a whole result. Raises OSError if nobody reads any more."""
+    """Write a whole result. Raises OSError after the reading end was closed."""
     left = memoryview(token + _LENGTH.pack(len(result)) + result)
     while left:
         try:

@@ -68,7 +68,7 @@ class LifeSigns:
 
 
 _signs = LifeSigns()
-"""The signs of this process; nobody reads them until an owner is told."""
+"""The signs of this process; no process reads them until an owner is told."""
 
 
 def signs() -> LifeSigns:

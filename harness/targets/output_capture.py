@@ -2,7 +2,7 @@
 
 A child process or C code writes to the descriptors 1 and 2, and not to `sys.stdout`. So the
 descriptors themselves are captured. They lead to a file and not to a pipe: a program that a target
-leaves behind may hold them for ever, and nobody has to read them for the target to go on.
+leaves behind may hold them without end, and a pipe without a reader would block the target.
 """
 
 from __future__ import annotations

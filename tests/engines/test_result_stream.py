@@ -1,4 +1,4 @@
-"""Results are read whole whatever else stands on the pipe of a worker."""
+"""Results are read whole, with any other bytes on the pipe of a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a target prints is captured at the descriptors, and nobody has to wait for it."""
+"""What a target prints is captured at the descriptors, without a wait for who holds them."""
 
 from __future__ import annotations
 

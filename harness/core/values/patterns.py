@@ -1,4 +1,4 @@
-"""Regular expressions of files: a stranger may have written one that does not end.
+"""Regular expressions of files: one from outside may need a time without end.
 
 The module `re` searches in C without a limit, and holds the interpreter. `regex` reads the same
 expressions and gives up after a time, which it counts as processor time of this process.
