@@ -86,7 +86,7 @@ def _played(harness: Harness, target: str) -> tuple[list[str], str]:
     ("target", "words"),
     [
         ("swallows", "goes on after it was stopped; its process was killed at 3 times the limit"),
-        ("text", "Endless: (its text"),
+        ("text", "limits.real_s"),
         ("in_c", "one call of it holds the interpreter and does not return"),
         ("pattern", "one call of it holds the interpreter and does not return"),
     ],
