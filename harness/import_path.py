@@ -20,8 +20,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import FrameType, ModuleType
 
 OURS = frozenset(
-    {"anthropic", "anyio", "click", "h11", "harness", "httpx", "hypothesis", "jinja2", "jsonschema"}
-    | {"_pytest", "msgspec", "pluggy", "pytest", "respx", "rich", "vcr", "yaml"}
+    {"anthropic", "anyio", "click", "h11", "harness", "httpx", "hypothesis", "jinja2", "msgspec"}
+    | {"_pytest", "jsonschema_rs", "pluggy", "pytest", "regex", "respx", "rich", "vcr", "yaml"}
 )
 """The modules that the harness is made of: no file of the start folder replaces one."""
 

@@ -84,6 +84,12 @@ ROOMS: tuple[Room, ...] = (
         "core",
     ),
     Room(
+        "processes",
+        1,
+        "The processes that the harness owns: their signs of life, and their end with the harness.",
+        "core",
+    ),
+    Room(
         "faults",
         2,
         "One file a layer or a group of faults. A fault is a function from a moment and a plan to "
@@ -193,7 +199,7 @@ ROOMS: tuple[Room, ...] = (
         "engines",
         9,
         "Runs many tasks: in this process, in local workers, on a Ray cluster.",
-        "core import_path plugins",
+        "core import_path plugins processes",
     ),
     Room("shrink", 10, "Makes a failing scenario small while its finding stays the same."),
     Room("fuzz", 11, "Draws scenarios from one grammar, in campaigns and for Hypothesis."),

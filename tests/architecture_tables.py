@@ -103,6 +103,7 @@ PURE_STDLIB_REFUSED: frozenset[str] = frozenset(
 PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
     {
         ("core.values.draws", "random"),
+        ("core.values.patterns", "regex"),
         ("core.values.table_file", "pkgutil"),
         ("providers.shared.rules", "pkgutil"),
         ("recordings", "importlib"),
@@ -132,6 +133,7 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
     "jsonschema_rs": ("runner.offered_calls",),
+    "regex": ("core.values.patterns",),
     "yaml": ("files", "cassettes", "recordings.yaml_documents"),
     "anthropic": ("transports.sdk_clients", "adapters.message_runner"),
     "openai": ("transports.sdk_clients", "adapters.openai_runner"),
@@ -172,6 +174,7 @@ EVENT_MAKERS: tuple[str, ...] = (
 readers, and the machines that play a session step by step."""
 
 ENVIRONMENT_READERS: tuple[str, ...] = (
+    "engines.local",
     "files.trusted_folders",
     "import_path",
     "runner.fake_model",
@@ -185,10 +188,10 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
     "cli",
     "pytest_plugin",
 )
-"""Who may touch the environment: what scrubs it for a program under test, what puts it back after a
-run, a program that is given one, a fake model that a test's own clients find, the SDKs, whose
-clients need a key to be built, and the faces. Also the world of a probe, the start of a worker, and
-the place of the user's own settings."""
+"""Who may touch the environment: what marks the workers in it, what scrubs it for a program under
+test, what puts it back after a run, a program that is given one, a fake model that a test's own
+clients find, the SDKs, whose clients need a key to be built, and the faces. Also the world of a
+probe, the start of a worker, and the place of the user's own settings."""
 
 HEAVY: frozenset[str] = _words(
     "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "

@@ -21,6 +21,7 @@ from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Compaction, Trace
 from harness.core.values.errors import InputError
+from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.verdict import Finding
 
 NEARLY_ALL = 0.8
@@ -173,21 +174,21 @@ def wake_budget(
     """
     trace = history.trace
     try:
-        pattern = re.compile(woken)
-    except re.error as error:
+        pattern = pattern_of(woken)
+    except ValueError as error:
         raise InputError(f"wake_budget: woken: {error}") from None
     family, spent, first_n, is_told = children(trace), 0, 0, False
     users = [
         d.n
         for d in trace.deliveries
-        if d.inbound.text.strip() and not pattern.search(d.inbound.text)
+        if d.inbound.text.strip() and not is_in(pattern, d.inbound.text)
     ]
     last_user = 0
     for event in history.events:
         if not isinstance(event, Called | Answered) or event.seam != "model":
             continue
         turn = trace.turns.get(root_turn(family, event))
-        if turn is None or not pattern.search(turn.text):
+        if turn is None or not is_in(pattern, turn.text):
             continue
         if bisect_left(users, event.n) != last_user:
             last_user, spent, first_n, is_told = bisect_left(users, event.n), 0, 0, False

@@ -38,12 +38,27 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         status = _guarded(words)
         if arguments is None:
             end_with(status)
+            _leave_soon(status)
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.exit(status)
+
+
+LEAVE_S = 3.0
+"""The seconds that code of the user, imported by this process, has to end with it."""
+
+
+def _leave_soon(status: int) -> None:
+    """End this process after a while, although a thread or an `atexit` function of a target has no
+    end."""
+    import threading
+
+    timer = threading.Timer(LEAVE_S, lambda: os._exit(status))
+    timer.daemon = True
+    timer.start()
 
 
 def _guarded(words: list[str]) -> int:

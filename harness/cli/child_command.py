@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from harness.scratch import ScratchWorld
 
+from harness.cli.terminal import results
+
 _GRACE_S = 3.0
 
 
@@ -40,7 +42,7 @@ def child_command(
     `shows` selects the output that is passed on. The child has no standard input. It has its own
     process group, which ends with it.
     """
-    out = None if shows == "all" else subprocess.PIPE
+    out = results() if shows == "all" else subprocess.PIPE
     err = subprocess.PIPE if shows == "nothing" else None
     with subprocess.Popen(
         [python or sys.executable, "-P", *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err,

@@ -98,8 +98,11 @@ def named_plugins(function: _F) -> _F:
 def _with_plugins(function: _F, *, reads: bool) -> _F:
     @wraps(function)
     def with_plugins(*args: Any, plugin: tuple[str, ...], no_config: bool, **named: Any) -> Any:
+        from harness.cli.terminal import standard_output_is_ours
         from harness.plugins import configured
 
+        # A plug-in, like a target, is code of the user.
+        click.get_current_context().with_resource(standard_output_is_ours())
         words = [word for module in plugin for word in ("--plugin", module)]
         flags = (*words, *(["--no-config"] if no_config else []))
         click.get_current_context().meta[_FLAGS] = flags

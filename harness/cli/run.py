@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass, VerdictWord
     from harness.engines import Engine
     from harness.report.run_summary import Invocation, RunSummary
+    from harness.targets.output_capture import CaptureMode
 
 World = Literal["simulate", "supervise"]
 DEFAULT_OUT = ".harness/runs"
@@ -84,6 +85,10 @@ DEFAULT_OUT = ".harness/runs"
 @click.option("--maxfail", type=click.IntRange(1), metavar="N",
               help="Stop after N failing runs.")  # fmt: skip
 @click.option("--keep", is_flag=True, help="Keep the session folders of failing runs.")
+@click.option("--capture", type=click.Choice(["fd", "sys", "tee-sys", "no"]), default="fd",
+              show_default=True,
+              help="What of the target's output is kept and shown with a failing run.")  # fmt: skip
+@click.option("-s", "captures_nothing", is_flag=True, help="Short for --capture no.")
 @html
 @output_files
 @baseline
@@ -97,7 +102,8 @@ def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, seed: int | None,
     world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool,
-    first: bool, maxfail: int | None, keep: bool, page: Path | None, quiet: bool, verbose: bool,
+    first: bool, maxfail: int | None, keep: bool, capture: CaptureMode, captures_nothing: bool,
+    page: Path | None, quiet: bool, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Play scenarios against an agent and judge its behaviour.
@@ -131,7 +137,7 @@ def command(
                     plugin_flags=plugin_flags())  # fmt: skip
     tasks = [
         RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=drawn, out=str(where),
-                keep=keep or agent.keep)
+                keep=keep or agent.keep, capture="no" if captures_nothing else capture)
         for path, scenario in planned
     ]  # fmt: skip
     does, most = target_engine(engine, jobs, target, len(tasks)), 1 if first else maxfail
@@ -213,8 +219,11 @@ def _end(output: RunOutput, page: Path | None) -> None:
 
 def as_named(run: RunSummary, where: Path, out: Path) -> RunSummary:
     """Return the run with its paths as the user named the folder."""
-    history, kept = (path.replace(str(where), str(out), 1) for path in (run.history, run.kept))
-    return msgspec.structs.replace(run, history=history, kept=kept)
+    named = {
+        name: getattr(run, name).replace(str(where), str(out), 1)
+        for name in ("history", "kept", "output_file")
+    }
+    return msgspec.structs.replace(run, **named)
 
 
 def _settled(

@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import redirect_stdout
 from multiprocessing import parent_process
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -24,12 +24,16 @@ from harness.engines import Engine
 from harness.engines.ordered_map import ordered_map
 from harness.report.run_summary import Invocation, RunSummary, summarize
 
+if TYPE_CHECKING:
+    from harness.targets.output_capture import CaptureMode
+
 
 class RunTask(msgspec.Struct, frozen=True, kw_only=True):
     """A run to be played; `asked` is its path as the user wrote it.
 
     `keep`: the session folder of a failing run stays. `ends`: the exit statuses of the worker
-    processes that ended in this run. `isolate`: a forked child calls the target.
+    processes that ended in this run. `isolate`: a forked child calls the target. `capture`: what of
+    the target's output is kept, and shown with a run that fails.
     """
 
     scenario: Scenario
@@ -40,30 +44,35 @@ class RunTask(msgspec.Struct, frozen=True, kw_only=True):
     keep: bool = False
     ends: tuple[int, ...] = ()
     isolate: bool = False
+    capture: CaptureMode = "fd"
 
 
 def play(task: RunTask) -> RunSummary:
     """Play a run, write its history below `out`, and return its summary for the report.
 
-    The agent's output goes to standard error, because standard output is for the report.
+    What the target prints as it is imported was seen when the command imported it.
     """
     from harness.runner import run
+    from harness.targets.output_capture import captured
     from harness.targets.process_exits import make_replaceable
     from harness.targets.spec import resolve
 
     if parent_process() is not None:  # a serial engine plays in the process of the command
         make_replaceable()
     begun_s = time.monotonic()
+    with captured("no" if task.capture == "no" else "fd"):
+        target = resolve(task.asked.target)
     with redirect_stdout(sys.stderr):
         played = run(
             task.scenario,
-            resolve(task.asked.target),
+            target,
             world=task.world,
             seed=task.seed,
             out=Path(task.out),
             store=task.asked.store,
             isolate=task.isolate,
             keep=task.keep,
+            capture=task.capture,
         )
     took_s = time.monotonic() - begun_s
     summary = msgspec.structs.replace(summarize(played, task.asked), real_s=took_s)

@@ -192,7 +192,9 @@ def _played_again(result: ShrinkResult, spec: TargetSpec) -> ShrinkResult:
     asked = result.asked
     (again,) = load_scenarios(result.file)
     again = _under_profile(again, result.before.profile)
-    played = run(again, spec, world=asked.world, store=asked.store, keep=asked.keep_session)
+    played = run(
+        again, spec, world=asked.world, store=asked.store, keep=asked.keep_session, capture="fd"
+    )
     repeats = result.keeping.is_shown(played)
     if played.kept is None:
         return msgspec.structs.replace(result, repeats=repeats)

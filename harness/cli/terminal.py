@@ -14,10 +14,11 @@ import secrets
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from time import monotonic
+from typing import Any, TextIO
 
 import click
 
@@ -35,6 +36,49 @@ _COLOURS: dict[str, dict[str, str | bool]] = {
 }
 
 
+_RESULTS: ContextVar[TextIO | None] = ContextVar("results", default=None)
+"""The stream of results while user code may print on standard output; else None."""
+
+
+@contextmanager
+def standard_output_is_ours() -> Iterator[None]:
+    """In the block only `out` writes on standard output.
+
+    Descriptor 1 leads to standard error: for imported code, its threads and children, and for the
+    workers, which inherit it. So nothing that a target prints can look like a result.
+    """
+    if _RESULTS.get() is not None or not _is_descriptor_1(sys.stdout):
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    with open(kept, "w", encoding=sys.stdout.encoding, errors="backslashreplace") as results:
+        before = _RESULTS.set(results)
+        try:
+            yield
+        finally:
+            _RESULTS.reset(before)
+            for stream in (results, sys.stdout):
+                with suppress(OSError, ValueError):  # the reader may have gone
+                    stream.flush()
+            os.dup2(kept, 1)
+
+
+def _is_descriptor_1(stream: Any) -> bool:
+    """Whether a stream is the standard output of the process, and not one of a test."""
+    try:
+        os.fstat(2)
+        return bool(stream.fileno() == 1)
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+def results() -> TextIO:
+    """Return the stream of results."""
+    return _RESULTS.get() or sys.stdout
+
+
 _TOKEN = secrets.token_hex(8)
 """Marks our own colours until they are printed; no text from outside can contain it."""
 
@@ -47,17 +91,17 @@ def out(text: str) -> None:
     if isinstance(text, Encoded) and not _speaks_utf8():
         text = Encoded(text.encode("ascii", ESCAPES).decode())
     with _discarding_after_the_reader():
-        print(_COLOUR.sub(_code, _shown(text)), flush=True)
+        print(_COLOUR.sub(_code, _shown(text)), file=results(), flush=True)
 
 
 def document(data: bytes) -> None:
     """Print a file of text, in UTF-8 in every terminal, because XML names its encoding itself."""
     text = _shown(Encoded(data.decode().rstrip("\n"))) + "\n"
     with _discarding_after_the_reader():
-        if (raw := getattr(sys.stdout, "buffer", None)) is None:
-            print(text, end="", flush=True)
+        if (raw := getattr(results(), "buffer", None)) is None:
+            print(text, end="", file=results(), flush=True)
             return
-        sys.stdout.flush()
+        results().flush()
         raw.write(text.encode())
         raw.flush()
 
@@ -69,12 +113,12 @@ def _discarding_after_the_reader() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), results().fileno())
 
 
 def _speaks_utf8() -> bool:
     try:
-        return codecs.lookup(sys.stdout.encoding).name == "utf-8"
+        return codecs.lookup(results().encoding).name == "utf-8"
     except (AttributeError, TypeError, LookupError):  # a stream in memory has no encoding
         return True
 
@@ -111,7 +155,7 @@ def width() -> int:
 def paint() -> Paint:
     """Return a painter with colour for a terminal, without colour for anything else."""
     dumb = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-    return plain if dumb or not _is_terminal(sys.stdout) else _coloured
+    return plain if dumb or not _is_terminal(results()) else _coloured
 
 
 def _coloured(style: Style, text: str) -> str:

@@ -16,16 +16,20 @@ from collections.abc import Iterator
 _Thread = tuple[int, int]
 """A process and a thread of it, by their numbers."""
 
-_own: set[int] = set()
-"""Threads of the harness that work beside the run, by their kernel number."""
-
 
 class _WaitingLine:
-    """Adds up the times of threads that come and go."""
+    """Adds up the times of threads that come and go.
+
+    `left_out` are threads of the harness that work beside the run, by their kernel number."""
 
     def __init__(self) -> None:
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Forget the threads of the parent, and its lock, which one of them may hold."""
         self._lock = threading.Lock()
         self._last: dict[_Thread, float] = {}
+        self.left_out: set[int] = set()
         self._ended_s = self._late_s = 0.0
 
     def total_s(self) -> float:
@@ -47,16 +51,8 @@ class _WaitingLine:
 
 _line = _WaitingLine()
 
-
-def _begin_anew() -> None:
-    """Forget the threads of the parent, and its lock, which one of them may hold."""
-    global _line
-    _line = _WaitingLine()
-    _own.clear()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(after_in_child=_line.begin_anew)
 
 
 def in_line_s() -> float:
@@ -74,7 +70,7 @@ def add_late(late_s: float) -> None:
 
 def leave_out() -> None:
     """Leave out the calling thread: it works for the harness, beside the run."""
-    _own.add(threading.get_native_id())
+    _line.left_out.add(threading.get_native_id())
 
 
 def processor_s(thread: threading.Thread) -> float:
@@ -101,7 +97,7 @@ def _times() -> Iterator[tuple[_Thread, float]]:
     """Yield the threads of this process with their time in line, then those of its children."""
     me = os.getpid()
     for task, (_, ready_s) in _threads(me):
-        if task not in _own:
+        if task not in _line.left_out:
             yield (me, task), ready_s
     for child in _children(me):
         for task, (running_s, ready_s) in _threads(child):

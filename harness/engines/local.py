@@ -1,13 +1,17 @@
 """Worker processes on this machine, spawned once, each with its imported modules.
 
 Each worker leases one task at a time over its own pipe. So the task of a dead worker is known, and
-the next worker gets it. Ctrl-C is blocked while a worker starts. If this process is killed, the
-pipes end, and so do the workers.
+the next worker gets it. Ctrl-C is blocked while a worker starts. A worker whose run cannot be
+stopped is killed, and counts as dead. If this process is killed, the pipes end, and so do the
+workers; a guardian kills those that do not, and the processes that targets have left.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import pickle
+import secrets
 import signal
 import time
 from collections import deque
@@ -17,11 +21,23 @@ from multiprocessing import connection, resource_tracker
 from typing import Any, Self, TypeVar
 
 from harness.engines import ATTEMPTS, STOP_S, Again, Loose, as_it_was, in_order
+from harness.engines.result_stream import ResultStream, new_token
 from harness.engines.worker import serve
 from harness.import_path import outside_start_folder, safe_path
 from harness.plugins import loaded_modules
+from harness.processes.family import end_family, guardian_of
+from harness.processes.life_signs import LOOK_S, LifeSigns, Overseer
 
 ResultT = TypeVar("ResultT")
+
+MARKER = "HARNESS_WORKERS_OF"
+"""The variable of the environment that marks workers, and what their targets start."""
+
+GRACE_S = 2.0
+"""The seconds that workers have to end in order after their owner was killed."""
+
+_POLL_S = 0.02
+"""The interval, in seconds, of looks at a worker that ends."""
 
 _AGAIN_S = 0.5
 """The interval, in seconds, at which a worker is told again to end its task."""
@@ -101,23 +117,46 @@ class _Worker:
     def __init__(self, context: Any, work: Callable[[Any], Any], plugins: Sequence[str]) -> None:
         self.pipe, theirs = context.Pipe()
         self.lease: _Lease | None = None
-        self.process = context.Process(target=serve, args=(theirs, work, plugins, safe_path()))
+        token, signs = new_token(), LifeSigns()
+        self.results = ResultStream(self.pipe.fileno(), token)
+        arguments = (theirs, work, token, signs, plugins, safe_path())
+        self.process = context.Process(target=serve, args=arguments)
         with outside_start_folder():
             self._start()
         theirs.close()
+        self._overseer, self._trusted = Overseer(self.process.pid or 0, signs), True
 
     def _start(self) -> None:
-        resource_tracker.ensure_running()  # it changes the mask as it starts
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended."""
+        return self.process.exitcode is not None
+
+    def news(self) -> list[Any]:
+        """What becomes ready with bytes of a result, or at the end of the process.
+
+        The sentinel is a pipe too, so a target that writes on all descriptors makes it ready."""
+        if self._trusted and not self.has_ended and connection.wait([self.process.sentinel], 0):
+            self._trusted = False
+        return [self.pipe, self.process.sentinel] if self._trusted else [self.pipe]
+
+    def kill_if_overdue(self) -> None:
+        """Kill a worker whose run goes on after it was stopped, or gives no sign of life."""
+        if self._overseer.is_overdue():
+            self.process.kill()
+
     def end(self) -> int:
         """The exit status of a worker whose pipe has ended; a worker that is still alive is
         ended."""
-        self.process.join(STOP_S)
+        end_s = time.monotonic() + STOP_S
+        while not self.has_ended and time.monotonic() < end_s:
+            time.sleep(_POLL_S)
         self.process.kill()
         self.process.join()
         return self.process.exitcode or 0
@@ -129,6 +168,12 @@ class _Pool:
         self._plugins = loaded_modules()
         self._most = workers
         self._workers: list[_Worker] = []
+        # It changes the mask of signals as it starts. It serves all of this process, so it must
+        # not have the mark.
+        with outside_start_folder():
+            resource_tracker.ensure_running()
+        self._mark = secrets.token_hex(8)
+        self._guardian = guardian_of(f"{MARKER}={self._mark}", GRACE_S)
 
     @property
     def has_room(self) -> bool:
@@ -143,38 +188,71 @@ class _Pool:
         """Hand a task to a worker; `finished` notices a dead worker."""
         worker = next((w for w in self._workers if w.lease is None), None)
         if worker is None:
-            worker = _Worker(self._context, self.work, self._plugins)
-            self._workers.append(worker)
+            worker = self._new_worker()
         worker.lease = lease
         with suppress(BrokenPipeError, ConnectionResetError):
             worker.pipe.send(lease.task)
 
+    def _new_worker(self) -> _Worker:
+        """Start a worker with the mark of this engine in its environment."""
+        os.environ[MARKER] = self._mark
+        try:
+            worker = _Worker(self._context, self.work, self._plugins)
+        finally:
+            del os.environ[MARKER]
+        self._workers.append(worker)
+        if self._guardian.stdin is not None:
+            self._guardian.stdin.write(f"{worker.process.pid}\n".encode())
+            self._guardian.stdin.flush()
+        return worker
+
     def finished(self) -> Iterator[tuple[_Lease, Any]]:
         """Each finished lease with (result, error), or with None for a dead worker."""
-        busy: dict[Any, _Worker] = {w.pipe: w for w in self._workers if w.lease is not None}
-        for pipe in connection.wait(list(busy)):
-            worker = busy[pipe]
+        for worker, said in self._heard():
             lease, worker.lease = worker.lease, None
             assert lease is not None
-            try:
-                said = worker.pipe.recv()
-            except (EOFError, OSError):
+            if said is None:
                 self._workers.remove(worker)
                 lease.status = worker.end()
-                said = None
-            yield lease, said
+            yield lease, None if said is None else pickle.loads(said)
+
+    def _heard(self) -> list[tuple[_Worker, bytes | None]]:
+        """Wait until workers have a whole result, or have ended; return them, with None for these.
+
+        In between, an overdue worker is killed."""
+        busy = [worker for worker in self._workers if worker.lease is not None]
+        heard: list[tuple[_Worker, bytes | None]] = []
+        looked_s = time.monotonic()
+        while busy and not heard:
+            ready = connection.wait([news for worker in busy for news in worker.news()], LOOK_S)
+            for worker in busy:
+                try:
+                    said = worker.results.take() if worker.pipe in ready else None
+                except (EOFError, OSError):
+                    heard.append((worker, None))
+                    continue
+                if said is not None or (worker.has_ended and worker.pipe not in ready):
+                    heard.append((worker, said))
+            if time.monotonic() - looked_s >= LOOK_S:
+                looked_s = time.monotonic()
+                for worker in busy:
+                    worker.kill_if_overdue()
+        return heard
 
     def _wait(self, seconds: float) -> None:
         """Wait for the workers. A busy worker gets the signal again, because another thread of its
         program may have taken it."""
-        end_s = time.monotonic() + seconds
-        while (left_s := end_s - time.monotonic()) > 0:
-            busy = [worker.process for worker in self._workers if worker.process.is_alive()]
-            if not busy:
+        told_s = time.monotonic()
+        end_s = told_s + seconds
+        while (now_s := time.monotonic()) < end_s:
+            if all(worker.has_ended for worker in self._workers):
                 return
-            connection.wait([process.sentinel for process in busy], min(_AGAIN_S, left_s))
+            time.sleep(_POLL_S)
+            if now_s - told_s < _AGAIN_S:
+                continue
+            told_s = now_s
             for worker in self._workers:
-                if worker.lease is not None and worker.process.is_alive():
+                if worker.lease is not None and not worker.has_ended:
                     worker.process.terminate()
 
     def stop(self) -> None:
@@ -188,6 +266,15 @@ class _Pool:
             for worker in self._workers:
                 worker.process.kill()
                 worker.process.join()
+            self._dismiss()
+
+    def _dismiss(self) -> None:
+        """End what the targets have started and left, then the guardian, which is not needed."""
+        end_family(f"{MARKER}={self._mark}")
+        self._guardian.kill()
+        self._guardian.wait()
+        if self._guardian.stdin is not None:
+            self._guardian.stdin.close()
 
 
 def _results(

@@ -13,16 +13,20 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from multiprocessing import util
 from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Any, NoReturn
 
 from harness.core.values.errors import HarnessError, Interrupted
+from harness.engines.result_stream import write_result
 from harness.import_path import restore_safe_path
 from harness.plugins import load_plugins
+from harness.processes.life_signs import LifeSigns, tell
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGIO)
 
@@ -53,24 +57,47 @@ class _Interrupt:
 def serve(
     pipe: Connection,
     work: Callable[[Any], Any],
+    token: bytes,
+    signs: LifeSigns,
     plugins: Sequence[str] = (),
     safe: str | None = None,
 ) -> None:
-    """Answer each task with (result, error). `plugins` are the modules that this process loads;
-    `safe` is the user's PYTHONSAFEPATH."""
+    """Answer each task with (result, error), as `write_result` does with this token.
+
+    The owner reads the `signs` of this process. `plugins` are the modules that it loads; `safe` is
+    the user's PYTHONSAFEPATH.
+    """
     restore_safe_path(safe)
     interrupt = _Interrupt()
+    tell(signs)
     # The command has ended, or ends by Ctrl-C: its workers end without a traceback.
     with suppress(EOFError, OSError, KeyboardInterrupt):
         try:
             _listen(interrupt)
-            _answer(pipe, work, plugins, interrupt)
+            _answer(pipe, work, token, plugins, interrupt)
         finally:
             interrupt.is_raised = True
+    _leave()
+
+
+def _leave() -> NoReturn:
+    """End this process with what the harness has to end, and without what targets have left.
+
+    Python would wait for a target's threads, and call its `atexit` functions; both may have no end.
+    """
+    util._run_finalizers()  # type: ignore[attr-defined]
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(0)
 
 
 def _answer(
-    pipe: Connection, work: Callable[[Any], Any], plugins: Sequence[str], interrupt: _Interrupt
+    pipe: Connection,
+    work: Callable[[Any], Any],
+    token: bytes,
+    plugins: Sequence[str],
+    interrupt: _Interrupt,
 ) -> NoReturn:
     """Answer tasks until the pipe ends. Objects that the first task leaves, such as modules, stay,
     so the garbage collector skips them."""
@@ -80,7 +107,7 @@ def _answer(
         interrupt.begin()
         said = _done(work, plugins, task)
         interrupt.works = False
-        pipe.send_bytes(said)
+        write_result(pipe.fileno(), token, said)
         if is_first:
             gc.collect()
             gc.freeze()

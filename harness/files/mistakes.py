@@ -24,6 +24,7 @@ from harness.core.values.choices import wrong_choice
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.loaded_plugins import unknown_name
 from harness.core.values.messages import Json
+from harness.core.values.patterns import pattern_of
 from harness.core.values.verdict import CLASSES, FindingClass
 from harness.stores.store_readers import reader_named
 
@@ -176,8 +177,8 @@ def _sources(scenario: Scenario) -> Iterator[Mistake]:
 def _purposes(scenario: Scenario) -> Iterator[Mistake]:
     for pattern in scenario.purposes:
         try:
-            re.compile(pattern)
-        except re.error as error:
+            pattern_of(pattern)
+        except ValueError as error:
             yield Mistake(f"no regular expression: {error}", ("purposes", pattern))
 
 

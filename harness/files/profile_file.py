@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import msgspec
 
 from harness import providers
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.patterns import pattern_of
 from harness.core.values.profile import Profile
 from harness.files.mistakes import Mistake, explain
 from harness.files.regular_file import text_of
@@ -69,7 +69,7 @@ def _mistakes_in(profile: Profile) -> Iterator[Mistake]:
             yield Mistake(f"key `wires`: there is no wire {wire!r}; {hint}", ("wires",))
     for pattern in profile.purposes:
         try:
-            re.compile(pattern)
-        except re.error as error:
+            pattern_of(pattern)
+        except ValueError as error:
             what = f"key `purposes`: {pattern!r} is not a regular expression: {error}"
             yield Mistake(what, ("purposes", pattern))

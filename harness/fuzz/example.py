@@ -5,9 +5,8 @@ A generated scenario owes no turn and no fault, so findings about unplayed turns
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from random import Random
 
 import msgspec
@@ -24,6 +23,7 @@ from harness.runner.applicability import reason_not_applicable
 from harness.runner.needs import needs_of
 from harness.shrink.finding_oracle import REFERENCE
 from harness.targets import TargetSpec
+from harness.targets.output_capture import captured
 
 OWED = frozenset({"run.unplayed_turn", "run.silent_fault", "script.exhausted"})
 """Findings about turns and faults that a scenario requires; a generated one requires none."""
@@ -166,8 +166,7 @@ def played_of(run: Run, choices: Choices, example: int) -> PlayedExample:
 
 def run_of(scenario: Scenario, target: TargetSpec, *, keep: bool = False) -> Run:
     """A run whose output is discarded. With `keep` the session folder of one that fails stays."""
-    with silence():
-        return run(scenario, target, keep=keep)
+    return run(scenario, target, keep=keep, capture="fd")
 
 
 def genuine(run: Run) -> dict[str, str]:
@@ -197,5 +196,5 @@ def _fired(run: Run) -> set[str]:
 @contextmanager
 def silence() -> Iterator[None]:
     """Discard what is printed inside."""
-    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+    with captured("fd"):
         yield

@@ -39,6 +39,7 @@ def run_line(run: RunSummary) -> str:
             "not_applicable": not_applicable(verdict.not_applicable),
             "history": run.history,
             "kept": run.kept,
+            "output": run.output_file,
         }
     )
 

@@ -97,6 +97,7 @@ def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = Fal
             f"{paint(run.word, _word(run))} {paint('strong', run.name)}",
             *findings(run.verdict, run.evidence, width, paint, run.frames),
             *_traceback(run, verbose),
+            *_output(run),
             *_seen(run, width),
             *_known(run.verdict, width),
             *_rest(run.verdict, width, verbose),
@@ -155,6 +156,16 @@ def _traceback(run: RunSummary, verbose: bool) -> Iterator[str]:
     if run.traceback and verbose:
         yield "  traceback:"
         yield from (f"    {line}" for line in run.traceback.splitlines())
+
+
+def _output(run: RunSummary) -> Iterator[str]:
+    """Yield the end of what the target printed."""
+    if run.output:
+        left_out = run.output_lines - len(run.output)
+        more = f", after {counted(left_out, 'other line')}" if left_out else ""
+        place = f" ({run.output_file})" if run.output_file else ""
+        yield f"  output{more}{place}:"
+        yield from (f"    {line}".rstrip() for line in run.output)
 
 
 def _seen(run: RunSummary, width: int) -> Iterator[str]:
@@ -241,6 +252,8 @@ def cause(run: RunSummary, before: RunSummary | None, width: int) -> Iterator[st
         yield cut(f"      {one_line(finding)}", width)
     if run.kept:
         yield f"      kept: {run.kept}"
+    if run.output_file and found:
+        yield f"      output: {run.output_file}"
 
 
 def _first(run: RunSummary) -> list[tuple[str, str]]:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from harness.runner import Run
 
 
+OUTPUT_MAX, LINE_MAX = 20, 300
+"""The most lines of a target's output in a report, and the most characters of one."""
+
+
 class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a run as the user wrote them.
 
@@ -67,7 +71,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     is the scenario's, empty if it is unknown. `virtual_s` is the time by the run's own clock,
     `real_s` by that of the machine. `connections` are those of a `Run`. `kept` is the kept session
     folder, empty without one. `frames` are the user's own frames of a crash, and `traceback` is the
-    whole one. `seen` describes each public incident that the run repeats.
+    whole one. `seen` describes each public incident that the run repeats. `output` are the last of
+    `output_lines` lines that the target printed, and `output_file` has them all.
     """
 
     name: str
@@ -90,6 +95,9 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     frames: tuple[str, ...] = ()
     traceback: str = ""
     connections: Connections = NO_CONNECTIONS
+    output: tuple[str, ...] = ()
+    output_lines: int = 0
+    output_file: str = ""
 
     @property
     def word(self) -> VerdictWord:
@@ -101,6 +109,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
     """Return the summary of a run; `asked` are the options that repeat it, if known."""
     name = run.scenario.run_name
     verdict, ended = run.verdict, run.history.trace.ended
+    lines = run.output.splitlines()
     made = RunSummary(
         name=name,
         scenario=run.scenario.name,
@@ -121,6 +130,9 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         seen=tuple(_seen(run)),
         frames=ended.frames if ended else (),
         traceback=ended.traceback if ended else "",
+        output=tuple(line[:LINE_MAX] for line in lines[-OUTPUT_MAX:]),
+        output_lines=len(lines),
+        output_file=str(run.folder / "output.txt") if run.folder and lines else "",
     )
     return reported(made)
 

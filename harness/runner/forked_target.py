@@ -29,7 +29,14 @@ from harness.core.transition.transition import Transition
 from harness.core.values.errors import HarnessError, Inapplicable, InputError, PackageMissing
 from harness.core.values.plans import Kill
 from harness.files.owner import scratch_folder
+from harness.processes.life_signs import (
+    LifeSigns,
+    Overseer,
+    end_with,
+    tell,
+)
 from harness.runner import prepare
+from harness.runner.awaited_child import awaited
 from harness.runner.python_attempt import attempt, now_ms
 from harness.runner.session_seed import seed_messages
 from harness.runner.store_watch import OwnStore, StoreWatch
@@ -88,13 +95,17 @@ class Restarts:
 
     def _is_killed(self, number: int, out: Path, kill: tuple[int, Moment] | None) -> bool:
         """Make an attempt, read its files, and return whether it was killed."""
-        code = _forked(
+        code, overdue = _forked(
             Attempt(
                 self._transition, self._tape, self._target, self._world, self._folder, self._store,
                 self._opener, number, out, self._watched, kill,
             )
         )  # fmt: skip
         self._take(out)
+        if overdue:
+            if self.history.trace.ended is None:
+                self._end(overdue)
+            return False
         if (out / KILLED).exists():
             self._record_kill(kill)
             return True
@@ -174,15 +185,21 @@ def _kills(answered: Answered) -> bool:
     return any(isinstance(step, Kill) for step in answered.steps)
 
 
-def _forked(attempt: Attempt) -> int:
-    """Return the exit status of a child that makes an attempt; the child ends with this call."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+def _forked(attempt: Attempt) -> tuple[int, End | None]:
+    """Return the exit status of a child that makes an attempt, and the end of one that was overdue.
+
+    The child ends with this call."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    told, parent = LifeSigns(), os.getpid()
     child = os.fork()
     if not child:
+        end_with(parent)
+        tell(told)
         ForkedAttempt(attempt).live()
     try:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return awaited(child, Overseer(child, told), attempt.transition.scenario.limits.real_s)
     except BaseException:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -289,6 +306,8 @@ class ForkedAttempt:
             self._dump = os.open(self._attempt.out / FATAL, os.O_WRONLY)
             faulthandler.enable(self._dump)
             self._run()
+            if self._is_closed():
+                raise OSError("the target has closed the files of the harness")
         except InputError as error:
             (self._attempt.out / REFUSED).write_bytes(msgspec.json.encode(_words_of(error)))
             os._exit(2)

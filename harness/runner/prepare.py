@@ -206,6 +206,8 @@ def versions() -> tuple[tuple[str, str], ...]:
 
 def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:
     """Record that the run is over, with the turns and faults that were due and did not occur."""
+    if transition.endless_pattern:
+        how = End("unable", None, transition.endless_pattern)
     past = transition.history.past
     waiting = inbox.never_due(transition.inbox, past, at_ms)
     transition.history.ended(

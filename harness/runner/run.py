@@ -22,6 +22,7 @@ from harness.core.values.errors import Inapplicable, InputError, PackageMissing
 from harness.core.values.profile import NO_CONNECTIONS, Connections, Profile
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.files.owner import scratch_folder
+from harness.redaction.masking import mask
 from harness.runner import prepare, run_folder
 from harness.runner.applicability import WORLDS, World, reason_not_applicable
 from harness.runner.forked_target import Restarts
@@ -33,12 +34,14 @@ from harness.runner.store_watch import OwnStore
 from harness.runner.supervise import supervise
 from harness.stores.store_options import open_unshared
 from harness.targets import TargetSpec, of_callable, resolve
+from harness.targets.output_capture import CaptureMode, captured
 
 
 class Run(msgspec.Struct, frozen=True):
     """The result of a run: its history, its verdict, and their files if they were kept.
 
-    `kept` is the kept session folder of a failing run. The command, or the test, decides from the
+    `kept` is the kept session folder of a failing run. `output` is what the target printed, if it
+    was captured: its end, without secrets. The command, or the test, decides from the
     `connections` of all runs which capability is missing.
     """
 
@@ -51,6 +54,7 @@ class Run(msgspec.Struct, frozen=True):
     folder: Path | None = None
     kept: Path | None = None
     connections: Connections = NO_CONNECTIONS
+    output: str = ""
 
     @property
     def name(self) -> str:
@@ -97,6 +101,7 @@ def run(
     profile: Profile | None = None,
     isolate: bool = False,
     keep: bool = False,
+    capture: CaptureMode = "no",
 ) -> Run:
     """Run a target through a scenario, and judge it.
 
@@ -105,17 +110,15 @@ def run(
     `reply(call, past)` and `unplayed(past)`. `store` names the agent's own store as READER:PATH
     below its session folder. `profile` replaces `scenario.profile`; the target's profile completes
     it. `out` keeps the run on disk. `isolate` runs a Python target in a forked child, which it may
-    end by any means. `keep` keeps the session folder of a run that fails: `Run.kept`. A wrong
-    target does not raise here: the verdict shows it. Raises InputError for a scenario, store or
-    world that cannot be used.
+    end by any means. `keep` keeps the session folder of a run that fails: `Run.kept`. `capture`
+    keeps what the target prints: `Run.output`. A wrong target does not raise here: the verdict
+    shows it. Raises InputError for a scenario, store or world that cannot be used.
     """
     spec = _spec(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
     spec = msgspec.structs.replace(spec, options=wanted, isolate=isolate or spec.isolate)
-    if seed is not None:
-        scenario = msgspec.structs.replace(scenario, seed=seed)
-    if profile is not None:
-        scenario = msgspec.structs.replace(scenario, profile=profile)
+    given = {k: v for k, v in (("seed", seed), ("profile", profile)) if v is not None}
+    scenario = msgspec.structs.replace(scenario, **given)
     known = scenario.profile.completed_by(spec.profile)
     scenario = prepare.under_profile(msgspec.structs.replace(scenario, profile=known))
     store = store or known.store
@@ -128,13 +131,19 @@ def run(
         return _unplayed(scenario, spec, chosen, reasons, out)
     try:
         with session_folder() as folder:
-            history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
-            return judged_run(scenario, spec, chosen, history, out, folder if keep else None)
-    except PackageMissing as error:
-        lacks = NotApplicable("run", error.what, error.package, "package")
-        return _unplayed(scenario, spec, chosen, (lacks,), out)
-    except Inapplicable as error:
-        return _unplayed(scenario, spec, chosen, (NotApplicable("run", error.what),), out)
+            with captured(capture) as output:
+                history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
+            session = folder if keep else None
+            return judged_run(scenario, spec, chosen, history, out, session, output.text)
+    except (PackageMissing, Inapplicable) as error:
+        return _unplayed(scenario, spec, chosen, (_lack(error),), out)
+
+
+def _lack(error: PackageMissing | Inapplicable) -> NotApplicable:
+    """Return why a run is not applicable that could not begin."""
+    if isinstance(error, PackageMissing):
+        return NotApplicable("run", error.what, error.package, "package")
+    return NotApplicable("run", error.what)
 
 
 def _unplayed(
@@ -158,15 +167,18 @@ def judged_run(
     history: History,
     out: Path | None,
     session: Path | None = None,
+    output: str = "",
 ) -> Run:
     """Judge a history and return the run; with `out`, the history is written first.
 
-    `session` is the session folder to keep if the run fails.
+    `session` is the session folder to keep if the run fails. `output` is what the target printed.
     """
+    output = mask(output)
     folder = run_folder.folder_for(out, scenario) if out else None
     if folder:
         run_folder.drop_session(folder)
         run_folder.write_history(folder, history)
+        run_folder.write_output(folder, output)
     verdict = judge(history)
     if folder:
         run_folder.write_verdict(folder, verdict)
@@ -174,7 +186,7 @@ def judged_run(
     return Run(
         scenario, target.text, world, scenario.seed, history, verdict, folder,
         kept=run_folder.keep_session(session, folder) if session and fails else None,
-        connections=connections(verdict, scenario, history.trace),
+        connections=connections(verdict, scenario, history.trace), output=output,
     )  # fmt: skip
 
 

@@ -23,6 +23,9 @@ from harness.redaction.encoder import event_line, json_document, reported
 SESSION = "session"
 """The folder, in a run's folder, of a kept session."""
 
+OUTPUT = "output.txt"
+"""The file, in a run's folder, with what the target printed."""
+
 BASELINE = "baseline"
 """The folder name of a scenario's own run, which is not a variant."""
 
@@ -51,10 +54,19 @@ def history_lines(history: History) -> Iterator[bytes]:
     return map(event_line, history.events)
 
 
+def write_output(folder: Path, output: str) -> None:
+    """Write `output.txt`: what the target printed. Without any, remove that of an earlier run."""
+    if output:
+        _write(folder / OUTPUT, [output.encode("utf-8", "backslashreplace")])
+    else:
+        (folder / OUTPUT).unlink(missing_ok=True)
+
+
 def write_unplayed(folder: Path, verdict: Verdict) -> None:
     """Write `verdict.json` of a run that is not applicable; remove the files of an earlier run."""
     drop_session(folder)
     (folder / "history.jsonl").unlink(missing_ok=True)
+    write_output(folder, "")
     write_verdict(folder, verdict)
 
 

@@ -23,14 +23,21 @@ from harness.clock import RealClock
 from harness.core.history.events import Answered
 from harness.core.history.history import History
 from harness.core.transition.transition import Transition
+from harness.processes.family import family
 from harness.runner import prepare
 from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
-from harness.targets.family import family
 from harness.targets.http_target import post_run
 from harness.targets.lasting_program import lasting_programs
 from harness.targets.liveness import START_S, Liveness, Stop
-from harness.targets.process_target import end_program, output_tail, signal_group, start_program
+from harness.targets.process_target import (
+    end_program,
+    output_tail,
+    pass_on,
+    signal_group,
+    size_of,
+    start_program,
+)
 from harness.targets.resource_usage import OfProgram, Usage
 from harness.targets.spec import passed_limit
 from harness.targets.watchdog import Watchdog
@@ -103,13 +110,14 @@ class _Attempts:
                     code = self.child.wait()
             finally:
                 end_program(self.child)
+                pass_on(output)
             return self._ended(code, output)
 
     def _attempt_of_lasting(self, env: dict[str, str]) -> End:
         """Let a lasting program play the run; it stays for the next run if it is still in order."""
         program = lasting_programs().take(self.target, env)
         self.child, start_s = program.child, START_S if program.is_new else 0.0
-        in_order = False
+        in_order, since = False, size_of(program.output)
         try:
             pid = program.child.pid
             with self._watched(OfProgram(pid), start_s=start_s), self._interrupting():
@@ -121,6 +129,7 @@ class _Attempts:
                 lasting_programs().put_back(self.target, program)
             else:
                 program.end()
+            pass_on(program.output, since)
 
     @contextmanager
     def _interrupting(self) -> Iterator[None]:

@@ -113,7 +113,7 @@ class FindingOracle:
         )
 
     def _play(self, scenario: Scenario, target: TargetSpec) -> Run:
-        return run(scenario, target, world=self._world, store=self._store)
+        return run(scenario, target, world=self._world, store=self._store, capture="fd")
 
     def _codes(self, scenario: Scenario) -> frozenset[str] | None:
         """What the reference agent shows with the target's store; None if it cannot play it."""

@@ -20,7 +20,7 @@ import msgspec
 
 from harness.core.values.plans import Head
 from harness.files.owner import scratch_folder
-from harness.targets.family import family
+from harness.processes.family import family
 from harness.targets.process_target import end_program, start_program
 from harness.targets.spec import TargetSpec
 from harness.transports.http_connection import Connection, Hangup, whole_answer

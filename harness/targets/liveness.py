@@ -7,9 +7,10 @@ other programs, is not silent. A late heartbeat means a slow machine, so that ti
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 Stop = Literal["hung", "computes", "loops", "backs_off", "memory", "slow"]
+STOPS: tuple[Stop, ...] = get_args(Stop)
 
 LATE_S = 0.5
 """A heartbeat that is later than this comes from a machine that is too slow to judge silence."""

@@ -8,6 +8,7 @@ process covers those.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import sys
@@ -29,6 +30,7 @@ _REAL: dict[str, Callable[..., Any]] = {
     for name in ("_exit", "abort", "execv", "execve", "kill", "killpg", "fork", "forkpty")
 }
 _real_raise_signal = signal.raise_signal
+_real_dump_later = faulthandler.dump_traceback_later
 
 CHILD_S = 1.0
 """How long a forked child of the target may live after the target has ended."""
@@ -55,6 +57,7 @@ class ProcessGuard:
         _install()
         self._restores = restores
         self.refused: list[BaseException] = []
+        self.dumps_later = False
         self._pid = os.getpid()
         self._children: list[int] = []
         self._returned: mmap | None = None
@@ -78,6 +81,8 @@ class ProcessGuard:
         if os.getpid() != self._pid:
             self._end_child()
         _mark(False)
+        if self.dumps_later:
+            faulthandler.cancel_dump_traceback_later()
         if self._children:
             self._await_children()
         _active = self._before
@@ -132,9 +137,13 @@ class ProcessGuard:
             self.refused.append(ProcessExit(what))
 
     def _thread_ended(self, given: Any) -> None:
-        """Let `sys.exit` in a thread end only that thread, without output."""
+        """Let `sys.exit` in a thread end only that thread, without output.
+
+        Python does the same. But a status that says failure is a failure of the target.
+        """
         if given.exc_type is SystemExit:
-            self.refused.append(given.exc_value)
+            if given.exc_value is not None and given.exc_value.code not in (None, 0):
+                self.refused.append(given.exc_value)
         elif given.exc_type is not ProcessExit:
             self._hook(given)
 
@@ -209,6 +218,13 @@ def _raise_signal(signalnum: int) -> Any:
     return _real_raise_signal(signalnum)
 
 
+def _dump_later(*args: Any, **named: Any) -> None:
+    """Begin a watchdog of the target; it must not end a later run of this process."""
+    if guard := _guard("faulthandler.dump_traceback_later()"):
+        guard.dumps_later = True
+    _real_dump_later(*args, **named)
+
+
 def _fork() -> Any:
     return _forked("fork")
 
@@ -253,6 +269,7 @@ def _install() -> None:
         for name, stand_in in _STAND_INS.items():
             setattr(os, name, wraps(_REAL[name])(stand_in))
         signal.raise_signal = _raise_signal
+        faulthandler.dump_traceback_later = _dump_later
 
 
 def _is_alive(child: int) -> bool:

@@ -33,8 +33,8 @@ class ProcessState:
     """The state of this process at one moment.
 
     It holds folder, umask, environment, signal handlers, `sys.path`, recursion limit and garbage
-    collection. It also holds functions of shared modules, the limit of open files, and the standard
-    streams with their file descriptors.
+    collection. It also holds the imported modules, functions of shared ones, the limit of open
+    files, and the standard streams with their file descriptors.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class ProcessState:
         self._environment = dict(os.environ)
         self._path = list(sys.path)
         self._recursion = sys.getrecursionlimit()
-        self._modules = len(sys.modules)
+        self._modules = dict(sys.modules)
         self.handlers: dict[int, Any] = {
             number: signal.getsignal(number) for number in signal.valid_signals()
         }
@@ -67,9 +67,11 @@ class ProcessState:
         os.umask(self._umask)
         sys.setrecursionlimit(self._recursion)
         (gc.enable if self._collects else gc.disable)()
+        imported = bool(sys.modules.keys() - self._modules.keys())
+        # A second copy of a module of ours has other classes, which nothing else knows.
+        sys.modules.update(self._modules)
         for name, functions in self._functions.items():
             _put_functions_back(sys.modules[name], functions)
-        imported = len(sys.modules) > self._modules
         self._restore_environment(imported)
         self._restore_path(imported)
         if threading.current_thread() is threading.main_thread():

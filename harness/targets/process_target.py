@@ -9,6 +9,7 @@ import subprocess
 from typing import IO
 
 from harness.core.values.errors import InputError
+from harness.targets.output_capture import OUTPUT_MAX_BYTES
 from harness.targets.spec import TargetSpec
 
 GRACE_S = 2.0
@@ -57,3 +58,19 @@ def output_tail(output: IO[bytes]) -> str:
     size_bytes = output.seek(0, os.SEEK_END)
     output.seek(max(0, size_bytes - TEXT_MAX))
     return output.read().decode("utf-8", "replace").strip()
+
+
+def size_of(output: IO[bytes]) -> int:
+    """Return how many bytes a program has written."""
+    return os.fstat(output.fileno()).st_size
+
+
+def pass_on(output: IO[bytes], since: int = 0) -> None:
+    """Write what a program printed after its first `since` bytes to descriptor 1, as if it had
+    inherited that: it is captured there, or seen; of much output only the end."""
+    with contextlib.suppress(OSError, ValueError):  # closed, or its reader has gone
+        size_bytes = size_of(output)
+        begin = max(since, size_bytes - OUTPUT_MAX_BYTES)
+        data = os.pread(output.fileno(), size_bytes - begin, begin)
+        while data:
+            data = data[os.write(1, data) :]

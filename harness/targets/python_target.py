@@ -27,6 +27,7 @@ from harness.clock import (
 )
 from harness.core.scenario.scenario import Limits
 from harness.core.values.errors import InputError, Interrupted, PassedLimit, RunStopped, nearest
+from harness.processes.life_signs import playing
 from harness.targets import crash_trace
 from harness.targets.process_exits import ProcessExit, ProcessGuard
 from harness.targets.spec import End, passed_limit
@@ -152,11 +153,31 @@ def ending(
 
     A refused call that would end or replace the process counts even if the target catches it.
     """
-    with ProcessGuard() as guard:
-        end, error = _ended(call, limits, seams)
-    if guard.refused and not isinstance(error, ProcessExit):
-        end, error = End("crashed"), guard.refused[0]
-    return end if error is None else _crashed(end, error, agent, guard.state.folder)
+    with playing(limits.real_s):
+        with ProcessGuard() as guard:
+            end, error = _ended(call, limits, seams)
+        if guard.refused and not isinstance(error, ProcessExit):
+            end, error = End("crashed"), guard.refused[0]
+        if error is not None:
+            end = _told(end, error, agent, guard.state.folder, limits, seams)
+    return end
+
+
+def _told(
+    end: End,
+    error: BaseException,
+    agent: Callable[..., Any] | None,
+    folder: str,
+    limits: Limits,
+    seams: Seams,
+) -> End:
+    """Return the end with its exception; the limits hold, because its text is the target's code."""
+    try:
+        with ProcessGuard(), watched(limits.real_s, limits.memory_mb, seams):
+            return _crashed(end, error, agent, folder)
+    except PassedLimit:
+        name = type(error).__name__
+        return End("crashed", text=f"{name}: (its text takes longer than limits.real_s)")
 
 
 def _ended(

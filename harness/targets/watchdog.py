@@ -17,7 +17,8 @@ from typing import Protocol, TypeAlias
 from harness.clock import real_monotonic
 from harness.clock.thread_times import add_late
 from harness.core.values.errors import InputError, PassedLimit
-from harness.targets.liveness import Beat, Liveness, Stop
+from harness.processes.life_signs import signs
+from harness.targets.liveness import STOPS, Beat, Liveness, Stop
 from harness.targets.resource_usage import OfRun, Usage
 from harness.transports.background_thread import BackgroundThread
 
@@ -71,6 +72,7 @@ class Watchdog:
         counts, before, used = self._new(), real_monotonic(), self._usage()
         # A lock and not an event, because time in `threading` may be virtual.
         while not self._over.acquire(timeout=self._beat_s):
+            signs().beat()
             now, using = real_monotonic(), self._usage()
             wall_s, cpu_s = now - before, max(0.0, using.cpu_s - used.cpu_s)
             seams, late_s = self._seams, wall_s - self._beat_s - cpu_s
@@ -106,6 +108,7 @@ def watched(real_s: float, memory_mb: float, seams: Seams) -> Iterator[Check]:
             raise passed[-1]
 
     def stop(which: Stop, text: str) -> None:
+        signs().stop(1 + STOPS.index(which))
         passed.append(PassedLimit(text, which))
         interrupt()
 

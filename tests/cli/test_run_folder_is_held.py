@@ -92,7 +92,17 @@ def test_shrink_and_doctor_write_below_the_start(harness: Harness, folder: Path)
 
 
 def test_sigterm_ends_in_order_and_says_so(folder: Path) -> None:
-    words = ("run", "scenarios", "--target", "agents:hanging", "--real-s", "600", "--out", "runs")
+    words = (
+        "run",
+        "scenarios",
+        "--target",
+        "agents:hanging",
+        "--real-s",
+        "600",
+        "--out",
+        "runs",
+        "-s",
+    )
     started = subprocess.Popen(
         command(*words), cwd=folder, env=environment(), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,

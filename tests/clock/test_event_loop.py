@@ -16,7 +16,7 @@ from harness.clock import VirtualClock, VirtualWait, run_async
 from tests.clock.test_time_patch import ASK, overloaded_twice
 from tests.http_library import http
 
-pytestmark = pytest.mark.timeout(30)
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_the_async_anthropic_client_waits_its_retry_after_in_virtual_time() -> None:

@@ -19,7 +19,7 @@ from harness.clock import (
 )
 from harness.core.values.errors import RunStopped
 
-pytestmark = pytest.mark.timeout(30)
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_leftovers_are_cancelled_and_the_clock_is_free_again() -> None:

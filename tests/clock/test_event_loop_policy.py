@@ -7,7 +7,7 @@ import pytest
 
 from harness.clock import VirtualClock, VirtualEventLoop, VirtualWait, virtual_event_loops
 
-pytestmark = pytest.mark.timeout(30)
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_loops_that_a_program_starts_itself_run_in_virtual_time() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from harness.clock import VirtualClock, VirtualWait, run_async
 
-pytestmark = pytest.mark.timeout(30)
+pytestmark = pytest.mark.timeout(600)
 
 
 def _work() -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from harness.clock import VirtualClock, VirtualWait, run_async, virtual_time
 
-pytestmark = pytest.mark.timeout(30)
+pytestmark = pytest.mark.timeout(600)
 
 
 def _woken_tools(threads: int) -> list[tuple[int, int]]:

@@ -75,6 +75,19 @@ def test_a_task_that_ends_every_worker_is_given_up_and_the_others_are_done() -> 
     assert [number for number, _ in done] == [1, -2, 9]
 
 
+def test_what_a_target_writes_on_the_pipes_of_its_worker_is_passed_over() -> None:
+    tasks = [Task(n, litters=n % 2 == 0) for n in range(6)]
+    done = squares(Local(1), tasks)
+    assert [number for number, _ in done] == [n**2 for n in range(6)]
+    assert len({pid for _, pid in done}) == 1
+
+
+def test_a_worker_whose_run_holds_the_interpreter_is_killed(tmp_path: Path) -> None:
+    done = squares(Local(1), [Task(2, stuck=str(tmp_path / "stuck")), Task(3)])
+    assert [number for number, _ in done] == [4, 9]
+    assert not multiprocessing.active_children()
+
+
 def test_an_error_of_the_work_is_raised_and_no_worker_is_left() -> None:
     with pytest.raises(ValueError, match="2 fails"):
         squares(Local(2), [Task(1), Task(2, fails=True), Task(3)])

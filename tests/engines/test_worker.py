@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -58,25 +59,39 @@ def hang(path: str) -> None:
             pipe.write(b"ended\n")
 
 
+def refuse(path: str) -> None:
+    """Like `hang`, but not to be interrupted, and with a child of another session."""
+    with open(path, "wb", buffering=0) as pipe:
+        subprocess.Popen(["sleep", "1000"], stdout=pipe, start_new_session=True)
+        pipe.write(b"begun\n")
+        while True:
+            with suppress(BaseException):
+                signal.pause()
+
+
 PARENT = """\
 import sys
 from harness.engines.local import Local
 from harness.engines.ordered_map import ordered_map
-from tests.engines.test_worker import hang
+from tests.engines import test_worker
 
 if __name__ == "__main__":
-    list(ordered_map(Local(2), hang, [sys.argv[1]] * 2, print))
+    work = getattr(test_worker, sys.argv[2])
+    list(ordered_map(Local(2), work, [sys.argv[1]] * 2, print))
 """
 
 
 @pytest.fixture
-def parent(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def parent(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A process with two workers that hang, and the pipe in which they say so."""
+    work = getattr(request, "param", "hang")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "parent.py").write_text(PARENT, "utf-8")
     pipe = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     with subprocess.Popen(
-        [sys.executable, tmp_path / "parent.py", tmp_path / "pipe"],
+        [sys.executable, tmp_path / "parent.py", tmp_path / "pipe", work],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     ) as process:  # fmt: skip
@@ -110,6 +125,15 @@ def test_workers_whose_parent_is_killed_end_in_their_orderly_way(
     assert process.stderr.read() == ""
 
 
+@pytest.mark.parametrize("parent", ["refuse"], indirect=True)
+def test_workers_that_refuse_to_end_and_their_children_are_killed(
+    parent: tuple[subprocess.Popen[str], int],
+) -> None:
+    process, pipe = parent
+    process.kill()
+    assert read(pipe, 100) == b"", "nobody holds the pipe any more"
+
+
 @pytest.mark.parametrize("everybody", [False, True])
 def test_after_ctrl_c_workers_have_ended_and_say_nothing(
     parent: tuple[subprocess.Popen[str], int], everybody: bool
@@ -118,6 +142,6 @@ def test_after_ctrl_c_workers_have_ended_and_say_nothing(
     process, pipe = parent
     (os.killpg if everybody else os.kill)(process.pid, signal.SIGINT)
     assert read(pipe, 100) == b"ended\n" * 2
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=600)
     assert process.returncode == -signal.SIGINT
     assert said.count("Traceback") == 1, "that of the parent"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import subprocess
@@ -68,15 +69,42 @@ def test_what_a_target_catches_is_a_crash_too() -> None:
     assert "os._exit(0)" in crash_of(run(HELLO, agent)).message
 
 
-@pytest.mark.parametrize("leave", [lambda: sys.exit(), lambda: sys.exit(3), lambda: os._exit(0)])
-def test_a_thread_that_leaves_is_a_crash(leave: Callable[[], Any]) -> None:
+def _beside(leave: Callable[[], Any]) -> Run:
+    """A run of an agent with a thread that leaves."""
+
     def agent(brief: Any) -> None:
         thread = threading.Thread(target=leave)
         thread.start()
         thread.join()
         greet(brief)
 
-    assert "test_process_exits.py" in crash_of(run(HELLO, agent)).message
+    return run(HELLO, agent)
+
+
+@pytest.mark.parametrize("leave", [lambda: sys.exit(3), lambda: sys.exit("x"), lambda: os._exit(0)])
+def test_a_thread_that_leaves_with_a_failure_is_a_crash(leave: Callable[[], Any]) -> None:
+    assert "test_process_exits.py" in crash_of(_beside(leave)).message
+
+
+@pytest.mark.parametrize("leave", [lambda: sys.exit(), lambda: sys.exit(0)])
+def test_a_thread_that_leaves_with_success_has_ended(leave: Callable[[], Any]) -> None:
+    assert _beside(leave).verdict.verdict == "pass"
+
+
+def test_a_watchdog_of_the_target_ends_with_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    cancelled: list[bool] = []
+    monkeypatch.setattr(faulthandler, "cancel_dump_traceback_later", lambda: cancelled.append(True))
+
+    def agent(brief: Any) -> None:
+        faulthandler.dump_traceback_later(3600, exit=True)
+        greet(brief)
+
+    try:
+        assert run(HELLO, agent).verdict.verdict == "pass"
+    finally:
+        monkeypatch.undo()
+        faulthandler.cancel_dump_traceback_later()
+    assert cancelled == [True]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +164,7 @@ def test_a_thread_of_the_test_session_may_end_the_process() -> None:
         "run(HELLO, lambda brief: (greet(brief), go.set(), threading.Event().wait()))\n"
     )
     root = Path(__file__).parents[2]
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, timeout=60).returncode == 7
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, timeout=600).returncode == 7
 
 
 REPLACEABLE = """
@@ -164,7 +192,7 @@ for agent in (returns, leaves):
 def test_a_forked_child_that_returns_is_a_crash_and_does_not_go_on() -> None:
     root = Path(__file__).parents[2]
     made = subprocess.run(
-        [sys.executable, "-c", REPLACEABLE], cwd=root, timeout=60, capture_output=True, text=True
+        [sys.executable, "-c", REPLACEABLE], cwd=root, timeout=600, capture_output=True, text=True
     )
     first, second = made.stdout.splitlines()
     assert first.startswith("fail the target crashed")

@@ -50,6 +50,19 @@ def test_a_run_leaves_the_process_as_it_was() -> None:
     assert state() == before
 
 
+def test_modules_that_a_run_forgets_are_the_same_for_the_next_one() -> None:
+    run(HELLO, greet)
+    before = dict(sys.modules)
+
+    def agent(brief: Any) -> None:
+        greet(brief)
+        sys.modules.clear()
+
+    run(HELLO, agent)
+    assert {name: sys.modules.get(name) for name in before} == before
+    assert run(HELLO, greet).verdict.verdict == "pass"
+
+
 def test_additions_of_a_run_that_imports_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,6 +99,6 @@ print(run(HELLO, greet).verdict.verdict, flush=True)
 def test_standard_files_that_a_target_closes_are_open_again() -> None:
     made = subprocess.run(
         [sys.executable, "-c", CLOSING],
-        cwd=Path(__file__).parents[2], timeout=60, capture_output=True, text=True,
+        cwd=Path(__file__).parents[2], timeout=600, capture_output=True, text=True,
     )  # fmt: skip
     assert made.stdout.splitlines() == ["pass", "pass"]

@@ -14,7 +14,6 @@ headers and keeps only a few values.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import repeat
 from string import Formatter
@@ -44,6 +43,7 @@ from harness.core.transition.ports import (
 from harness.core.values.calls import Call, ModelRequest, Purpose, Received
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, Text, digest, is_malformed
+from harness.core.values.patterns import EndlessPattern, is_in, pattern_of
 from harness.core.values.plans import ApiError, Plan, Recorded, Reply, only_sends
 from harness.core.values.tool_names import ToolNames
 
@@ -77,7 +77,8 @@ class ModelSeam:
         self._too_large = TooLarge(wire)
         self._headers = RequestHeaders((*wire.kept_headers, *_KEPT_HEADERS))
         self._settings: dict[tuple[str, str], tuple[object, str]] = {}
-        self._purposes = tuple((re.compile(p), name) for p, name in scenario.purposes.items())
+        self._purposes = tuple((pattern_of(p), name) for p, name in scenario.purposes.items())
+        self.endless = ""
 
     def call(
         self, received: Received, session: str, endpoint: Endpoint | None = None
@@ -149,7 +150,12 @@ class ModelSeam:
         if not self._purposes:
             return "main"
         text = next((m.text for m in reversed(messages) if m.role == "user"), "")
-        return next((name for pattern, name in self._purposes if pattern.search(text)), "main")
+        try:
+            return next((name for pattern, name in self._purposes if is_in(pattern, text)), "main")
+        except EndlessPattern as error:
+            # An agent may catch what is raised here, so the end of the run tells it.
+            self.endless, self._purposes = f"purposes: {error.what}", ()
+            return "main"
 
     def record(self, call: Call, received: Received, reading: Reading) -> None:
         """Record the call."""

@@ -95,6 +95,11 @@ class Transition:
         self.question = self._provider.question
         self._hosted = wire if isinstance(wire, HostedProvider) else None
 
+    @property
+    def endless_pattern(self) -> str:
+        """What is wrong with a regular expression of the scenario that did not end; "" if none."""
+        return self._model.endless
+
     def model(self, received: Received) -> Plan:
         """Answer a model request."""
         session = received.session or self.history.past.working_session

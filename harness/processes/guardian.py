@@ -7,8 +7,11 @@ only a few modules of the standard library, so it starts in milliseconds.
 import os
 import signal
 import sys
+import time
 
 ROUNDS_MAX = 50
+
+LOOK_S = 0.02
 
 
 def marked(marker: str) -> list[int]:
@@ -25,14 +28,24 @@ def marked(marker: str) -> list[int]:
     return found
 
 
-def main(marker: str) -> None:
+def main(marker: str, grace_s: float) -> None:
     """Wait for the end of the input, then end the family."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    while os.read(0, 1):
-        pass
+    told = b""
+    while data := os.read(0, 4096):
+        told += data
+    pids = [int(line) for line in told.split()]
+    has_proc = os.path.exists("/proc/self/environ")
+
+    def family() -> list[int]:
+        return marked(marker) if has_proc else [pid for pid in pids if _lives(pid)]
+
+    end_s = time.monotonic() + grace_s
+    while time.monotonic() < end_s and family():
+        time.sleep(LOOK_S)
     for _ in range(ROUNDS_MAX):  # a process may have started another one before it was ended
-        left = marked(marker)
+        left = family()
         if not left:
             return
         for pid in left:
@@ -42,5 +55,13 @@ def main(marker: str) -> None:
                 continue
 
 
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], float(sys.argv[2]))

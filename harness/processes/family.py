@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from harness.targets import guardian
+from harness.processes import guardian
 
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37
 _ROUNDS_MAX = 50
@@ -37,7 +37,7 @@ def family(marker: str, *, adopts: bool = True) -> Iterator[None]:
         yield
         return
     before, adopted = _children(), _adopt(True) if adopts else True
-    guard = _guard(marker)
+    guard = guardian_of(marker)
     try:
         yield
     finally:
@@ -50,13 +50,23 @@ def family(marker: str, *, adopts: bool = True) -> Iterator[None]:
             _adopt(False)
 
 
-def _guard(marker: str) -> subprocess.Popen[bytes]:
-    """Start a process that ends the family when this process ends and so closes the pipe."""
+def guardian_of(marker: str, grace_s: float = 0.0) -> subprocess.Popen[bytes]:
+    """Start a process that ends the family when this process ends and so closes the pipe.
+
+    The family has `grace_s` seconds to end by itself. Without `/proc` the family are the processes
+    whose numbers are written into the pipe, a line each.
+    """
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", guardian.__file__, marker],
+        [sys.executable, "-I", "-S", guardian.__file__, marker, str(grace_s)],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         start_new_session=True, env={},
     )  # fmt: skip
+
+
+def end_family(marker: str) -> None:
+    """End every process that has this entry in its environment."""
+    if IS_LINUX:
+        _end(marker, None)
 
 
 def _end(marker: str, before: frozenset[int] | None) -> None:

@@ -1,0 +1,42 @@
+"""Regular expressions of files: one from outside may need a time without end.
+
+The module `re` searches in C without a limit, and holds the interpreter. `regex` reads the same
+expressions and gives up after a time, which it counts as processor time of this process.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import regex
+
+from harness.core.values.errors import InputError
+
+Pattern: TypeAlias = regex.Pattern[str]
+
+LIMIT_S = 1.0
+"""The processor seconds of one search; a search of a whole message takes milliseconds."""
+
+
+class EndlessPattern(InputError):
+    """A search took longer than `LIMIT_S`; the text names the pattern."""
+
+
+def pattern_of(text: str) -> Pattern:
+    """Return a regular expression. Raises ValueError, with what is wrong and where."""
+    try:
+        return regex.compile(text)
+    except regex.error as error:
+        raise ValueError(str(error)) from None
+
+
+def is_in(pattern: Pattern, text: str) -> bool:
+    """Whether a text contains what the pattern describes. Raises EndlessPattern."""
+    try:
+        return pattern.search(text, timeout=LIMIT_S) is not None
+    except TimeoutError:
+        raise EndlessPattern(
+            f"the regular expression {pattern.pattern!r} takes more than {LIMIT_S:g} s on a text "
+            f"of {len(text)} characters: write it without repeats of repeats",
+            "pattern",
+        ) from None
