@@ -53,6 +53,7 @@ _REST = {
 }
 _COOKIE = re.compile(r"""[^\s=;,"'\\]{1,64}=(?P<value>[^\s;,"'\\]{8,})""")
 _COOKIES_MOST_CHARS = 1024
+_SETTERS = ("env ", "setx ")
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _NAME_MOST_CHARS = 48
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -79,6 +80,7 @@ _WRITTEN_AS_ONE = re.compile(
 _PLACEHOLDER = re.compile(
     r"your|example|placeholder|change.?me|dummy|redacted|x{4}|\*{3}|\.{3}|fake|insert|^[$%{<]"
 )
+_VARIABLE = re.compile(r"\$(?:[A-Z_][A-Z0-9_]*|\{[^{}]{1,64}\}?)|%[A-Z_][A-Z0-9_]*%")
 _IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*", re.I)
 _KEY_CHARS = re.compile(r"[A-Za-z0-9_+/=-]+")
 _PASSWORD_CHARS_MIN = 8
@@ -104,30 +106,28 @@ def named_values(text: str, small: str) -> Iterator[tuple[int, int]]:
 def _kind_at(text: str, match: re.Match[str]) -> str:
     """What the name of a match says of the value behind it, "" for nothing."""
     least = max(0, match.start() - _NAME_MOST_CHARS)
-    before = text[least : match.start()]
-    start = match.start() - len(before) + len(before.rstrip(_NAME_CHARS))
-    if match["blank"] and text[start : start + 2] != "--":
+    behind = text[least : match.start()].rstrip(_NAME_CHARS)
+    start = least + len(behind)
+    name, before = text[start : match.start("set")], behind[-1:]
+    if match["blank"] and not name.startswith("--") and not behind.lower().endswith(_SETTERS):
         return ""
-    if match["element"] and text[max(0, start - 1) : start] not in ("<", ":"):
+    if match["element"] and before not in ("<", ":"):
         return ""
-    name = text[start : match.start("set")]
-    # "api key" is a name in two words; "next token:" names none.
-    if name.islower() and name.isalpha() and text[start - 1 : start] == " " or name.istitle():
-        words = text[least : max(least, start - 1)].rsplit(None, 1)
-        two = f"{words[-1]}_{name}" if words and words[-1].isalpha() else name
-        is_prose = match["says"] is not None or match["set"].lstrip("\\\"'`])")[:1] == ":"
-        if is_prose and kind_of(two) in (SECRET, PASSWORD, ""):
-            return _kind_of_two(two, name)
     kind = kind_of(name)
+    two = kind_of(f"{_last_word(behind)}_{name}") if before in (" ", ".") else kind
+    is_prose = match["says"] is not None or text[match.start("set")] == ":"
     if kind == KEY:
-        is_query = text[max(0, start - 1) : start] in ("?", "&")
-        return SECRET if is_query else KEY if match["says"] is None else ""
-    return kind
+        # "api key" and `vendor.api.key` are names of two words; `?key=` is a secret's.
+        said_so = two if two != KEY else "" if match["says"] else kind
+        return SECRET if before in ("?", "&") else said_so
+    # "The next token: …" names none, and `config token=…` does.
+    return two if is_prose and before == " " else kind
 
 
-def _kind_of_two(two: str, name: str) -> str:
-    kind = kind_of(two)
-    return kind if kind != KEY or kind_of(name) == KEY else ""
+def _last_word(text: str) -> str:
+    """The word at the end of a text, without what stands behind it; "" for another one."""
+    words = text[:-1].rsplit(None, 1)
+    return words[-1].rpartition(".")[2] if words and words[-1][-1:].isalpha() else ""
 
 
 def _values(text: str, at: int, kind: str, *, judges: bool) -> Iterator[tuple[int, int]]:
@@ -181,6 +181,8 @@ def kind_of(name: str) -> str:
 
 def is_secret(kind: str, value: str, *, is_quoted: bool = True) -> bool:
     """Whether the value of a secret's name is a secret, and no placeholder, path or code."""
+    if _VARIABLE.fullmatch(value):
+        return False
     if kind == KEY and (is_identifier_of_bytes(value) or not _KEY_CHARS.fullmatch(value)):
         return False
     is_random = is_drawn(value, _EVIDENCE_MIN_BITS[kind])
