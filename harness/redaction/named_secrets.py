@@ -175,7 +175,9 @@ def kind_of(name: str) -> str:
         return ""
     if words == ["key"] and not name.startswith("--"):
         return KEY
-    role = SECRET if _WRITTEN_AS_ONE.search(last) else _ROLES.get(last, "")
+    # In a database the byte before a name is often a letter; and `oauth`, `pkey` name secrets too.
+    said: str = _ROLES.get(last) or _ROLES.get(last[1:]) or ""
+    role = SECRET if _WRITTEN_AS_ONE.search(last) else said
     return role if role in (SECRET, COOKIE, PASSWORD) else ""
 
 
