@@ -1,4 +1,4 @@
-"""What already stands in files that others wrote: each secret by its place, its issuer and a digest.
+"""What stands in files that others wrote: each secret by its place, its issuer and a digest.
 
 A cassette is read by exchanges, as the last scan of a recording reads it. Any other file is read by
 lines, and once as a whole, because a private key has many lines. A database is read by its
@@ -34,7 +34,7 @@ class FoundSecret(msgspec.Struct, frozen=True, order=True):
 
 
 def secrets_in(path: Path) -> list[FoundSecret]:
-    """The secrets of a file in the order of their places; raises InputError for an unreadable one."""
+    """The secrets of a file, in order; raises InputError for one that cannot be read."""
     data = whole(path)
     if b"\0" in data[:_HEAD_BYTES]:
         return [*dict.fromkeys(_in_binary(data))]

@@ -1,8 +1,8 @@
 """Values that a name gives away: `MISTRAL_KEY=…`, `"secret": "…"`, `--token …`, "my api key is …".
 
 A name is read word by word (`name_words.tsv`): `next_page_token` and `prompt_cache_key` name none.
-The value is judged too: a password has a letter and a digit, any other secret looks random. The less
-a name says, the more evidence its value needs.
+The value is judged too: a password has a letter and a digit, any other secret looks random. The
+less a name says, the more evidence its value needs.
 
 The cost is linear: a value is judged by its first characters, and a secret is skipped once it is
 found. Of an endless row of names, such as `token=token=…`, only the first are judged.
@@ -27,7 +27,9 @@ alone, which is the key of a table as often."""
 _JUDGED_MOST = 20_000
 """How many values of one text are judged, 15 µs each; later ones go unjudged, as secrets."""
 
-_NOUN = r"key|token|secret|passw|passphrase|passcode|pwd|pass|credential|authorization|auth|cookie|jwt"
+_NOUN = (
+    r"key|token|secret|passw|passphrase|passcode|pwd|pass|credential|authorization|auth|cookie|jwt"
+)
 _LINE_END = r"(?:\r?\n|(?:\\r)?\\n)"
 _SET = re.compile(
     rf"""(?:{_NOUN})[\w-]{{0,24}}"""

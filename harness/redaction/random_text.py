@@ -104,7 +104,7 @@ def evidence_of_chance(text: str) -> float:
 
 
 def _evidence_within(text: str) -> float:
-    """The evidence of the part that has the most: a cookie has a key and a time, a token its name."""
+    """The evidence of the part that has the most: a cookie has a key and a time."""
     sums = _sums(text)
     return max(map(sub, sums, accumulate(sums, min))) if sums else -math.inf
 

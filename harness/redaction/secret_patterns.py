@@ -90,7 +90,7 @@ _MIN_CHARS = 8
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _TO_STANDARD = str.maketrans("-_", "+/")
 _NESTED_MOST = 3
-"""How often base64 in base64 is undone: Kubernetes keeps Docker's configuration, and that a user."""
+"""How often base64 in base64 is undone: Kubernetes keeps Docker's settings, and those a user."""
 
 # No pattern goes on over it, and no name is set to what comes behind it.
 _BETWEEN = "\n\0\n"
@@ -157,7 +157,7 @@ def _in_base64(text: str, nested: int = _NESTED_MOST) -> Iterator[SecretSpan]:
             said.append(reading)
             end += len(reading) + len(_BETWEEN)
             ends.append(end)
-    # All readings are searched as one text: a search costs more to begin than to go on.
+    # All readings are searched as one text: to begin a search costs more than to go on.
     whole = _BETWEEN.join(said)
     for span in (*_plain(whole), *_in_base64(whole, nested - 1)) if said else ():
         for place in range(bisect_right(ends, span.start), bisect_left(ends, span.end) + 1):

@@ -68,9 +68,7 @@ def suspects(
             yield Suspect(number, part, kind, digest(value))
 
 
-def refuse(
-    found: Iterable[Suspect], allowed: Collection[str], path: str, kept: str = ""
-) -> None:
+def refuse(found: Iterable[Suspect], allowed: Collection[str], path: str, kept: str = "") -> None:
     """Raise InputError for the suspects that are not allowed by their digest.
 
     `kept` is the file that holds the rest.

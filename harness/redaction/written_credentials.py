@@ -1,4 +1,4 @@
-"""Users with their passwords where no name gives them away: `curl -u me:…`, and a line of `.netrc`."""
+"""Users with their passwords where no name gives them away: `curl -u me:…`, `.netrc`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _USER_FLAG = re.compile(
     r"""(?P<said>[^\s"'\\:/@$<{]{1,128}:(?![/$<{])[^\s"'\\]{3,256}+)"""
 )
 _PROGRAMS = ("curl", "http -", "https -", "xh -")
+_COMMAND_ENDS = (" | ", " && ", "; ")
 _COMMAND_MOST_CHARS = 2_000
 _IDS = re.compile(r"\d{1,7}:\d{1,7}")
 
@@ -35,4 +36,6 @@ def _is_of_client(small: str, at: int) -> bool:
     """Whether a flag is one of an HTTP client: `docker run -u 1:a` and `sort -u a:b` are not."""
     least = max(0, at - _COMMAND_MOST_CHARS)
     begin = max(small.rfind(program, least, at) for program in _PROGRAMS)
-    return begin >= 0 and small.count("\n", begin, at) == small.count("\\\n", begin, at)
+    if begin < 0 or any(small.find(end, begin, at) >= 0 for end in _COMMAND_ENDS):
+        return False
+    return small.count("\n", begin, at) == small.count("\\\n", begin, at)

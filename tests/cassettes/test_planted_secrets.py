@@ -12,9 +12,8 @@ from urllib.parse import quote
 
 import pytest
 
-from harness.cassettes.cassette_file import read_cassette
+from harness.cassettes.cassette_file import load_cassette, read_cassette
 from harness.cassettes.client_listener import recording
-from harness.cassettes.cassette_file import load_cassette
 from harness.cassettes.recorder import Recorder
 from harness.core.values.errors import InputError
 from harness.transports.recording_proxy import RecordingProxy

@@ -1,7 +1,7 @@
 """Texts that make a pattern slow, derived from its own syntax tree.
 
-A search is slow where it begins often and each time reads far: its beginning repeated, one character
-of each repeated class without an end, and near misses of both.
+A search is slow where it begins often and each time reads far: its beginning repeated, one
+character of each repeated class without an end, and near misses of both.
 """
 
 from __future__ import annotations

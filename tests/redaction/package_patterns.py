@@ -73,14 +73,19 @@ def _of_file(path: Path) -> Iterator[PackagePattern]:
     )
     names, uses = _names(tree), _uses(tree)
     for call in calls:
-        assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+        assert isinstance(call, ast.Call)
+        assert isinstance(call.func, ast.Attribute)
         pattern = _made(call, vars(module))
         place = f"{path.relative_to(PACKAGE)}:{call.lineno}"
         if pattern is None:
             known = str(path.relative_to(PACKAGE)) in OF_LOCAL_NAMES
             assert known, f"{place}: of what is this pattern made?"
             continue
-        used = uses.get(names.get(call, ""), set()) if call.func.attr == "compile" else {call.func.attr}
+        used = (
+            uses.get(names.get(call, ""), set())
+            if call.func.attr == "compile"
+            else {call.func.attr}
+        )
         is_anchored = str(path.relative_to(PACKAGE)) in OF_ANCHORED_TABLES
         yield PackagePattern(place, pattern, is_anchored or (bool(used) and used <= _ANCHORED))
 

@@ -1,4 +1,4 @@
-"""How much redaction misses and takes, held by bounds; `tests.redaction.shares` prints all of it."""
+"""How much redaction misses and takes, held by bounds; `tests.redaction.shares` prints all."""
 
 from __future__ import annotations
 
