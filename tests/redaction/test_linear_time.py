@@ -19,7 +19,12 @@ from harness.redaction.masking import MASK, mask, mask_body, mask_line, mask_val
 from harness.redaction.secret_patterns import spans
 from harness.redaction.secret_scan import suspects
 from tests.redaction.hostile_texts import hostile_texts
-from tests.redaction.package_patterns import PackagePattern, package_patterns
+from tests.redaction.package_patterns import (
+    OF_LOCAL_NAMES,
+    PackagePattern,
+    package_patterns,
+    unread_files,
+)
 
 _SIZES = (24, 400, 2_000, 8_000)
 _UNNOTICED_S = 0.012
@@ -33,6 +38,11 @@ PATTERNS = [*package_patterns()]
 def test_the_patterns_of_the_package_are_found() -> None:
     assert len(PATTERNS) > 350
     assert {one.is_anchored for one in PATTERNS} == {True, False}
+
+
+def test_a_pattern_of_local_names_is_thought_of() -> None:
+    """Which of these read a text from outside? Bound them, and name the file."""
+    assert unread_files() <= OF_LOCAL_NAMES
 
 
 @pytest.mark.parametrize("one", PATTERNS, ids=lambda one: one.place)
@@ -125,8 +135,7 @@ REPEATED = (
     "\\n",
     "\\",
     "%20",
-    "a" * 76 + "
-",
+    "a" * 76 + "\n",
     "data: ",
     "data: {}\n\n",
     "[",
