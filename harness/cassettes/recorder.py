@@ -127,7 +127,7 @@ def _without_suspects(
 
 
 def _cut_body(body: bytes, cut: Callable[[str], str]) -> bytes:
-    """The body without suspects. What is no text is cut by its readable parts."""
+    """The body without suspects. Bytes that are not UTF-8 are replaced."""
     text = body.decode("utf-8", "replace")
     return body if (said := cut(text)) == text else said.encode()
 

@@ -242,7 +242,7 @@ def _data(line: str) -> dict[str, Json]:
 
 
 _TEXT = "data:"
-"""The name of a text that is no object."""
+"""The name of a text that stands alone."""
 
 
 def _line(line: str, value: dict[str, Json]) -> str:

@@ -21,8 +21,8 @@ from harness.core.values.table_file import table
 from harness.redaction.random_text import is_drawn, is_identifier_of_bytes
 
 PASSWORD, SECRET, COOKIE, KEY = "password", "secret", "cookie", "key"
-"""Names of what a person may have chosen, of what a program has drawn, of `name=value`, and `key`
-alone, which is the key of a table as often."""
+"""Names of what a person may have chosen, of what a program has drawn, and of `name=value`. `key`
+alone is the key of a table as often."""
 
 _JUDGED_MOST = 20_000
 """How many values of one text are judged, 15 µs each; later ones go unjudged, as secrets."""

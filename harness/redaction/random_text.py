@@ -33,7 +33,7 @@ _LETTERS = {
     row.first: dict(zip(string.ascii_lowercase, (int(bit, 16) for bit in row.bits), strict=True))
     for row in table("harness.redaction", "letter_pairs.tsv", LetterPairs).values()
 }
-# From one class to the next: counted like the letters, but for a capital within a word and within a
+# From one class to the next: counted like the letters, except a capital within a word and within a
 # name of capitals. Python's standard library has few of them, JavaScript and settings have many.
 _CLASS_BITS = {
     "a": {"a": 0.2, "A": 4.0, "0": 5.5, "-": 3.3},

@@ -53,8 +53,8 @@ _LONG_WORD = re.compile(r"[A-Za-z0-9_.~+/:?&=@-]{16,}")
 
 
 def _pattern(written: str) -> re.Pattern[str]:
-    """A pattern of the table. Python finds a literal at once, but only at the pattern's very start,
-    so the test of what stands before the literal is written behind it."""
+    """A pattern of the table. Python finds a literal at once, but only at the start of a pattern.
+    So the test of what stands before the literal is written behind it."""
     placed = _PLACED.fullmatch(written)
     if placed is None:
         return re.compile(written)

@@ -1,7 +1,7 @@
 """A text without the line ends that an encoder has put into its long words.
 
-Base64 is wrapped at 64 columns (PEM) or 76 (MIME), other text at the width of a page, and
-quoted-printable ends a wrapped line with `=`. A key that goes over such a line end has no shape.
+Base64 is wrapped at 64 columns (PEM) or 76 (MIME), and other text at the width of a page.
+Quoted-printable ends a wrapped line with `=`. A key that goes over such a line end has no shape.
 """
 
 from __future__ import annotations

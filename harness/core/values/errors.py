@@ -22,7 +22,7 @@ class InputError(Exception):
     """A file, flag or name that the user gave cannot be used (exit status 2).
 
     `place` is the location: a file with line and key, a flag, a name. The text is one line, since
-    it may say what a stranger's file says; `details` are lines of our own below it.
+    it may repeat what a file from outside says; `details` are lines of our own below it.
     """
 
     def __init__(self, what: str, place: str = "", details: Sequence[str] = ()) -> None:
