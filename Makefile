@@ -112,7 +112,7 @@ policies: $(READY) ## play 300 agents of drawn policies, each on a tenth of the 
 shares: $(READY) ## measure what redaction misses and takes, by form; ARGS="KEYS SEED"
 	$(RUN) -m tests.redaction.shares $(ARGS)
 
-seeds: $(READY) ## list the 162 statements of the seeds: number, kind, test, result
+seeds: $(READY) ## list the 178 statements of the seeds: number, kind, test, result
 	$(RUN) -m tests.seeds $(ARGS)
 
 seeds-audit: $(READY) ## break the product once for each statement of the seeds; its tests must fail; ARGS="NUMBER ..."
