@@ -21,7 +21,7 @@ MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-nightly check bench fuzz fuzz-readers fuzz-long corpus nightly mutants mutation mutant-table hardening policies seeds seeds-audit wire-table field compat docs dist clean
+.PHONY: help setup demo test test-real test-nightly check bench fuzz fuzz-readers fuzz-long corpus nightly mutants mutation mutant-table hardening policies shares seeds seeds-audit wire-table field compat docs dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -108,6 +108,9 @@ mutant-table: $(READY) ## measure how soon `harness fuzz` finds each wrong agent
 
 policies: $(READY) ## play 300 agents of drawn policies, each on a tenth of the catalogue; ARGS="--agents N"
 	$(RUN) -m tests.policies $(ARGS)
+
+shares: $(READY) ## measure what redaction misses and takes, by form; ARGS="KEYS SEED"
+	$(RUN) -m tests.redaction.shares $(ARGS)
 
 seeds: $(READY) ## list the 178 statements of the seeds: number, kind, test, result
 	$(RUN) -m tests.seeds $(ARGS)

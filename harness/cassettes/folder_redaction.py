@@ -18,7 +18,7 @@ from harness.redaction.secret_patterns import spans
 
 _SQLITE = b"SQLite format 3\0"
 _HEAD_BYTES = 4096
-_PRINTABLE = re.compile(rb"[\x09\x0a\x0d\x20-\x7e]{8,}")
+PRINTABLE = re.compile(rb"[\x09\x0a\x0d\x20-\x7e]{8,}")
 
 
 def redact_folder(folder: Path) -> None:
@@ -64,7 +64,7 @@ def _line(line: bytes) -> bytes:
 def _overwritten(data: bytes) -> bytes:
     """The bytes with each secret in a printable run of them replaced by stars."""
     made = bytearray(data)
-    for run in _PRINTABLE.finditer(data):
+    for run in PRINTABLE.finditer(data):
         for start, end, _ in spans(run[0].decode("ascii")):
             made[run.start() + start : run.start() + end] = b"*" * (end - start)
     return bytes(made)

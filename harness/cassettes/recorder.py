@@ -8,7 +8,7 @@ passes through the same masks.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -25,7 +25,7 @@ from harness.files.regular_file import write_atomically
 from harness.recordings.http_interaction import Cassette, Interaction, phrase
 from harness.redaction.encoder import encoded
 from harness.redaction.masking import kept_headers, mask_body, mask_url
-from harness.redaction.secret_scan import refuse, suspects
+from harness.redaction.secret_scan import refuse, suspects, without_suspects
 
 
 class Recorder:
@@ -59,16 +59,77 @@ class Recorder:
         """Write what was taken so far.
 
         Raises InputError when there is nothing, when it cannot be written, and when something in
-        it still looks like a secret; the old file is then as it was.
+        it still looks like a secret; the old file is then as it was. The recording cost money, so
+        `part_of(path)` then has it without these texts.
         """
+        exchanges = self._exchanges(path)
+        found = sorted(suspects(_parts(exchanges), self._secrets))
+        part = part_of(path)
+        if any(suspect.digest not in self._allowed for suspect in found):
+            self._write_cut(part, exchanges)
+        refuse(found, self._allowed, str(path), part.name)
+        write_atomically(path, _serialized(exchanges))
+
+    def write_part(self, path: Path) -> None:
+        """Write what was taken so far without what still looks like a secret.
+
+        Raises InputError when there is nothing, and when it cannot be written.
+        """
+        self._write_cut(path, self._exchanges(path))
+
+    def _exchanges(self, path: Path) -> list[MaskedExchange]:
         with self._lock:
             taken = [self._taken[place] for place in sorted(self._taken)]
         if not taken:
             what = "no call to a model was recorded: does the agent use the base URL of its brief?"
             raise InputError(what, str(path))
-        exchanges = [masked_exchange(asked, heard) for asked, heard in taken]
-        refuse(suspects(_parts(exchanges), self._secrets), self._allowed, str(path))
-        write_atomically(path, _serialized(exchanges))
+        return [masked_exchange(asked, heard) for asked, heard in taken]
+
+    def _write_cut(self, path: Path, exchanges: Sequence[MaskedExchange]) -> None:
+        cut = [_without_suspects(one, self._secrets, self._allowed) for one in exchanges]
+        write_atomically(path, _serialized(cut))
+
+
+def part_of(path: Path) -> Path:
+    """The file of a recording that is not whole."""
+    return path.with_name(f"{path.name}.part")
+
+
+def _without_suspects(
+    exchange: MaskedExchange, secrets: Collection[str], allowed: Collection[str]
+) -> MaskedExchange:
+    """The exchange without what looks like a secret; times of a changed body are fitted to it."""
+    from vcr.request import Request
+
+    def cut(text: str) -> str:
+        return without_suspects(text, secrets, allowed)
+
+    request, response = exchange.request, exchange.response
+    body = response["body"]["string"]
+    clean = _cut_body(body, cut)
+    timing = exchange.timing
+    if timing is not None:
+        timing = msgspec.structs.replace(timing, pieces=refitted(timing.pieces, body, clean))
+    return MaskedExchange(
+        Request(
+            request.method,
+            cut(request.uri),
+            _cut_body(request.body or b"", cut),
+            {name: cut(value) for name, value in dict(request.headers).items()},
+        ),
+        {
+            **response,
+            "headers": {n: [*map(cut, values)] for n, values in response["headers"].items()},
+            "body": {"string": clean},
+        },
+        timing,
+    )
+
+
+def _cut_body(body: bytes, cut: Callable[[str], str]) -> bytes:
+    """The body without suspects. Bytes that are not UTF-8 are replaced."""
+    text = body.decode("utf-8", "replace")
+    return body if (said := cut(text)) == text else said.encode()
 
 
 def _serialized(exchanges: Sequence[MaskedExchange]) -> bytes:

@@ -96,7 +96,7 @@ def _status(words: list[str]) -> int:
     except click.ClickException as error:
         return _say(f"error: {error.format_message()}", INPUT)
     except InputError as error:
-        return _say(f"error: {visible_line(str(error))}", INPUT)
+        return _say("error: " + "\n  ".join(map(visible_line, error.lines())), INPUT)
     except BrokenPipeError:  # the reader has all that it wants, as in `harness list ... | head`
         return 0
     except Exception as error:

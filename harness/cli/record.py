@@ -98,8 +98,9 @@ class _File(NamedTuple):
     @property
     def part(self) -> _File:
         """The file of an incomplete recording."""
-        name = f"{self.named.name}.part"
-        return _File(self.path.with_name(name), self.named.with_name(name))
+        from harness.cassettes.recorder import part_of
+
+        return _File(part_of(self.path), part_of(self.named))
 
     def write(self, recorder: Recorder) -> None:
         """Write the recording so far; raises InputError as `Recorder.write` does."""
@@ -107,7 +108,7 @@ class _File(NamedTuple):
             recorder.write(self.path)
         except InputError as error:
             place = error.place.replace(str(self.path), str(self.named))
-            raise InputError(error.what, place) from None
+            raise InputError(error.what, place, error.details) from None
 
 
 def _scenario(
@@ -137,7 +138,7 @@ def _keep_part(recorder: Recorder, file: _File) -> Path | None:
     if not len(recorder):
         return None
     try:
-        file.part.write(recorder)
+        recorder.write_part(file.part.path)
     except InputError as error:
         terminal.note(f"error: {error}")
         return None

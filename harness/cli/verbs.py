@@ -21,6 +21,7 @@ VERBS = {
     "fuzz": "Play generated scenarios against an agent; shrink what is found.",
     "shrink": "Reduce a failing scenario to what its finding needs.",
     "convert": "Write a cassette in another format, without loss.",
+    "secrets": "Tell which secrets cassettes and logs hold, without showing one.",
     "diff": "Compare two targets, or two folders of histories, run by run.",
     "show": "Print the timeline of one run.",
     "list": "List scenarios, faults, checks, targets, formats, stores, examples or docs.",

@@ -66,7 +66,7 @@ class Cassettes:
             again = f"record it again: {self._command('all')}"
             fail(f"{path} does not match the requests\n{error}\n{again}")
         except InputError as error:
-            fail(f"error: {error}")
+            fail("error: " + "\n  ".join(error.lines()))
 
     def _command(self, mode: str) -> str:
         return f"pytest {shlex.quote(self._nodeid)} --harness-record={mode}"

@@ -8,6 +8,7 @@ Recording is left to vcrpy.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Generator, Sequence
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ import vcr.config
 from vcr.cassette import Cassette, requests_match
 from vcr.record_mode import RecordMode
 
+from harness.cassettes.found_secrets import secrets_of_interactions
 from harness.core.values.errors import InputError
 from harness.pytest_plugin.failure_text import LINES_MAX, fail
 from harness.pytest_plugin.play_settings import repeat_command
@@ -53,6 +55,8 @@ class StrictCassette(Cassette):  # type: ignore[misc]
             self.calls = RecordedCalls(made, repeats=self.allow_playback_repeats)
         except InputError as error:
             self.problem, self.calls = f"cannot be read: {error}", RecordedCalls(())
+        else:
+            self.suite.warn_of_secrets(self.file, made)
         self.suite.opened.append(self)
 
     def can_play_response_for(self, request: Any) -> bool:
@@ -144,6 +148,10 @@ def begin(config: pytest.Config) -> None:
         config.addinivalue_line("markers", "vcr(*cassettes, **settings): played by vcrpy")
 
 
+class SecretInCassette(UserWarning):
+    """A cassette that is played holds what looks like a secret."""
+
+
 class StrictSuite:
     """The hooks that judge the cassettes of each test.
 
@@ -154,6 +162,18 @@ class StrictSuite:
     def __init__(self) -> None:
         self.opened: list[StrictCassette] = []
         self.scopes: list[str] = []
+        self._searched: set[str] = set()
+
+    def warn_of_secrets(self, file: str, calls: Sequence[Interaction]) -> None:
+        """Warn once of each cassette that holds what looks like a secret."""
+        if file in self._searched:
+            return
+        self._searched.add(file)
+        found = sorted(set(secrets_of_interactions(calls)))
+        if found:
+            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+            what = f"{file} holds a secret: {found[0]}{more}; see: harness secrets {file}"
+            warnings.warn(SecretInCassette(what), stacklevel=2)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, Any, Any]:

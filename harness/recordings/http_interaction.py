@@ -119,7 +119,7 @@ _TYPED_KEYS = frozenset({"type", "content"})
 """The envelope in which cassetter keeps a body; its binary is hexadecimal."""
 
 _GZIP = b"\x1f\x8b"
-_BASE64 = re.compile(rb"[A-Za-z0-9+/\s]{8,}={0,2}\s*")
+_BASE64 = re.compile(rb"[A-Za-z0-9+/\s]{8,}+={0,2}\s*+")
 
 
 def body_bytes(

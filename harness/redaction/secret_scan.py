@@ -10,13 +10,16 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from urllib.parse import unquote
 
 import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
+from harness.providers.shared.codec import encode
 from harness.providers.shared.json_fields import parse
+from harness.redaction.masking import MASK, joined_texts
 from harness.redaction.secret_patterns import base64_texts, spans
 
 SHOWN = 5
@@ -65,19 +68,67 @@ def suspects(
             yield Suspect(number, part, kind, digest(value))
 
 
-def refuse(found: Iterable[Suspect], allowed: Collection[str], path: str) -> None:
-    """Raise InputError for the suspects that are not allowed by their digest."""
+def refuse(found: Iterable[Suspect], allowed: Collection[str], path: str, kept: str = "") -> None:
+    """Raise InputError for the suspects that are not allowed by their digest.
+
+    `kept` is the file that holds the rest.
+    """
     left = sorted({s for s in found if s.digest not in allowed})
     if not left:
         return
-    listed = "".join(f"\n  {suspect}" for suspect in left[:SHOWN])
-    more = f"\n  and {len(left) - SHOWN} more" if len(left) > SHOWN else ""
-    raise InputError(
-        f"not written, for this looks like secrets:{listed}{more}\n"
+    listed = [str(suspect) for suspect in left[:SHOWN]]
+    if len(left) > SHOWN:
+        listed.append(f"and {len(left) - SHOWN} more")
+    if kept:
+        listed.append(f"{kept} has the recording without these texts; rename it to keep it")
+    listed.append(
         "keep them out of what the agent sends, or allow a text that is not a secret: "
-        "--allow DIGEST",
-        path,
+        "--allow DIGEST"
     )
+    raise InputError("not written, for this looks like secrets:", path, listed)
+
+
+def without_suspects(text: str, known: Collection[str], allowed: Collection[str]) -> str:
+    """The text without what looks like a secret in it: without the known values, else without the
+    values of JSON that hold a suspect, else without all of it."""
+    is_clean = partial(_is_clean, known=known, allowed=allowed)
+    for key in known:
+        if len(key) >= KNOWN_MIN_CHARS and digest(key) not in allowed:
+            text = text.replace(key, MASK)
+    if is_clean(text):
+        return text
+    lines = [_cut_line(line, known, allowed) for line in text.splitlines(keepends=True)]
+    return cut if is_clean(cut := "".join(lines)) else encode(MASK).decode()
+
+
+def _cut_line(line: str, known: Collection[str], allowed: Collection[str]) -> str:
+    head = "data: " if line.startswith("data:") else ""
+    value = parse(line.removeprefix("data:"))
+    if _is_clean(line, known, allowed):
+        return line
+    if not isinstance(value, (dict, list)):
+        return head + MASK + line[len(line.rstrip("\r\n")) :]
+    cut = encode(_cut_value(value, known, allowed)).decode()
+    return head + cut + line[len(line.rstrip("\r\n")) :]
+
+
+def _cut_value(value: Json, known: Collection[str], allowed: Collection[str]) -> Json:
+    if isinstance(value, str):
+        return value if _is_clean(value, known, allowed) else MASK
+    if isinstance(value, list):
+        return [_cut_value(item, known, allowed) for item in value]
+    if isinstance(value, dict):
+        return {
+            name: _cut_value(item, known, allowed)
+            if _is_clean(encode({name: item}).decode(), known, allowed) or not isinstance(item, str)
+            else MASK
+            for name, item in value.items()
+        }
+    return value
+
+
+def _is_clean(text: str, known: Collection[str], allowed: Collection[str]) -> bool:
+    return all(suspect.digest in allowed for suspect in suspects([(0, "", text)], known))
 
 
 def digest(value: str) -> str:
@@ -105,12 +156,9 @@ def _views(text: str) -> Iterator[str]:
 
 def _streamed(text: str) -> Iterator[str]:
     """The texts that a stream's events form together, one for each place in them."""
-    pieces: dict[tuple[object, ...], list[str]] = {}
-    for line in text.splitlines():
-        if line.startswith("data:"):
-            for place, piece in _pieces(parse(line[5:]), ()):
-                pieces.setdefault(place, []).append(piece)
-    for joined in map("".join, pieces.values()):
+    events = (parse(line[5:]) for line in text.splitlines() if line.startswith("data:"))
+    for places in joined_texts(events).values():
+        joined = "".join(holder[name] for holder, name in places)
         yield joined
         yield from _unescaped(joined)
 
@@ -122,15 +170,3 @@ def _unescaped(text: str) -> Iterator[str]:
 
 def _escaped(match: re.Match[str]) -> str:
     return chr(int(match[1], 16)) if match[1] else _WHITE.get(match[2], match[2])
-
-
-def _pieces(value: Json, place: tuple[object, ...]) -> Iterator[tuple[tuple[object, ...], str]]:
-    if isinstance(value, str):
-        yield place, value
-    elif isinstance(value, list):
-        for n, item in enumerate(value):
-            yield from _pieces(item, (*place, n))
-    elif isinstance(value, dict):
-        index = tuple(value.get(name) for name in ("index", "output_index"))
-        for name, item in value.items():
-            yield from _pieces(item, (*place, *index, name))

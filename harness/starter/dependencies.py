@@ -12,7 +12,7 @@ from harness.starter.libraries import LIBRARIES, Library
 
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _QUOTED = re.compile(
-    r"""["']([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]"']*\])?\s*(?:[<>=!~;@][^"']*)?["']"""
+    r"""["']([A-Za-z0-9][A-Za-z0-9._-]*+)\s*+(?:\[[^\]"']*+\]\s*+)?(?:[<>=!~;@][^"']*+)?["']"""
 )
 _LOCKED = re.compile(r'^name = "([^"]+)"', re.MULTILINE)
 _POETRY = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)\s*=", re.MULTILINE)

@@ -13,11 +13,11 @@ SUFFIXES = (".mjs", ".js", ".cjs", ".ts", ".mts")
 
 _IMPORT = re.compile(r"""(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*["']([^"']+)["']""")
 _EXPORTED = re.compile(
-    r"^export\s+(?:default\s+)?(?:async\s+)?function\s*(\w*)\s*\(\s*(\w+)([^)]*)\)|"
-    r"^export\s+const\s+(\w+)\s*=\s*(?:async\s*)?\(?\s*(\w+)([^)=]*)\)?[^=\n]*=>",
+    r"^export\s+(?:default\s+)?(?:async\s+)?function\s*+(\w*)\s*+\(\s*+(\w+)([^)]{0,2000})\)|"
+    r"^export\s+const\s+(\w+)\s*=\s*+(?:async\s*+)?(?:\(\s*+)?(\w++)([^)=]{0,2000}+)\)?[^=\n]{0,500}+=>",
     re.MULTILINE,
 )
-_FUNCTION = re.compile(r"^(?:async\s+)?function\s+(\w+)\s*\(\s*(\w+)([^)]*)\)", re.MULTILINE)
+_FUNCTION = re.compile(r"^(?:async\s+)?function\s+(\w+)\s*\(\s*(\w+)([^)]{0,2000})\)", re.MULTILINE)
 _COMMON = re.compile(r"^(?:module\.exports|exports\.\w+)\s*=\s*(.*(?:\n(?!\S).*)*)", re.MULTILINE)
 _ENDPOINTS = {
     "anthropic": re.compile(r"/v1/messages\b"),

@@ -61,7 +61,7 @@ def user_frames(
     return tuple(found[-FRAMES_MAX:])
 
 
-_FATAL = re.compile(r'File "(.*)", line (\d+) in (\S+)')
+_FATAL = re.compile(r'File "([^"]*)", line (\d+) in (\S+)')
 
 
 def fatal_frames(dump: str, folder: str) -> tuple[Frame, ...]:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from harness.cassettes.cassette_file import read_cassette
+from harness.cassettes.cassette_file import load_cassette, read_cassette
 from harness.cassettes.client_listener import recording
 from harness.cassettes.recorder import Recorder
 from harness.core.values.errors import InputError
@@ -171,6 +171,11 @@ def test_what_has_no_shape_and_no_name_is_known_by_the_environment(tmp_path: Pat
         RecordingProxy(recorder, Upstream({n: ProviderAccess(url) for n in both})) as server,
     ):
         by_httpx2(f"{server.url}/v1/messages", asked, {})
-    with pytest.raises(InputError, match=r"exchange 1, request's body: a key of this process"):
+    with pytest.raises(InputError) as error:
         recorder.write(tmp_path / "x.yaml")
-    assert list(tmp_path.iterdir()) == []
+    assert "exchange 1, request's body: a key of this process" in error.value.lines()[1]
+    assert [path.name for path in tmp_path.iterdir()] == ["x.yaml.part"]
+    (kept,) = load_cassette(tmp_path / "x.yaml.part").interactions
+    assert json.loads(kept.request_body) == {
+        **ASK, "messages": [{"role": "user", "content": "it is [REDACTED]."}]
+    }  # fmt: skip

@@ -59,7 +59,11 @@ def test_a_secret_of_the_environment_is_not_written(url_agents: Path, harness: H
         assert done.returncode == 2
         assert "exchange 1, request's body: a key of this process's environment" in done.stderr
         assert secret not in done.stderr
-        assert list(url_agents.glob("x.yaml*")) == []
+        assert "\\u000a" not in done.stderr, "lines are lines"
+        assert "\n  x.yaml.part has the recording without these texts" in done.stderr
+        assert [path.name for path in url_agents.glob("x.yaml*")] == ["x.yaml.part"]
+        assert recorded(url_agents / "x.yaml.part") == ["the key is [REDACTED]"]
+        (url_agents / "x.yaml.part").unlink()
         digest = done.stderr.partition("(digest ")[2].partition(")")[0]
         allowed = harness(*words, "--upstream", url, "--allow", digest, MY_TOKEN=secret)
     assert allowed.returncode == 0, allowed.stderr

@@ -117,6 +117,29 @@ def test_what_is_changed_fails(suite: pytest.Pytester, monkeypatch: pytest.Monke
     done.stdout.no_fnmatch_line("*hidden*")
 
 
+def test_a_secret_in_a_cassette_is_a_warning(
+    suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, _, token = os.environ["MODEL_URL"].partition("/lhr_")
+    monkeypatch.setenv("MODEL_URL", url)
+    for path in suite.path.glob("cassettes/test_suite/test_[ot][nw][eo].yaml"):
+        path.write_text(path.read_text().replace(f"/lhr_{token}", ""))
+    path = suite.path / "cassettes/test_suite/test_one.yaml"
+    answer, secret = '"text":"Yes."', '"text":"Yes.","api_key":"Xk29fLq8ZtR4vWc7Yb1N"'
+    assert answer in path.read_text()
+    path.write_text(path.read_text().replace(answer, secret))
+    done = suite.runpytest_inprocess("-k", "one or two")
+    done.assert_outcomes(passed=2, deselected=3, warnings=done.parseoutcomes()["warnings"])
+    done.stdout.fnmatch_lines(
+        [
+            "*SecretInCassette: cassettes/test_suite/test_one.yaml holds a secret: exchange 1, "
+            "answer's body: value of a secret's name (digest *; see: harness secrets cassettes/*"
+        ]
+    )
+    assert str(done.stdout).count("SecretInCassette") == 1
+    done.stdout.no_fnmatch_line("*Xk29fLq8*")
+
+
 def test_what_is_not_asked_fails(suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHORT", "1")
     monkeypatch.delattr("vcr.cassette.Cassette.path", raising=False)  # vcrpy 8 has none

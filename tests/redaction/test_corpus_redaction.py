@@ -60,7 +60,7 @@ def _counted(files: list[Path]) -> Counter[str]:
         counts["stopped"] += bool(list(suspects([(1, "body", masked.decode("utf-8", "replace"))])))
         if masked != body:
             before = masked.decode("utf-8", "replace").split(MASK)[:-1]
-            kinds = {next((k for k, s in SECRETS.items() if b.endswith(s)), "else") for b in before}
+            kinds = {next((k for k, s in SECRETS.items() if s in b[-60:]), "else") for b in before}
             counts.update(kinds)
     return counts
 

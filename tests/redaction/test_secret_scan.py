@@ -98,14 +98,16 @@ def test_the_error_names_the_place_and_not_the_secret() -> None:
     found = list(suspects([(3, "answer's body", f"key: {KEY}")]))
     with pytest.raises(InputError) as error:
         refuse(found, (), "x.yaml")
-    assert "x.yaml: not written" in str(error.value)
-    assert f"exchange 3, answer's body: Anthropic (digest {digest(KEY)})" in str(error.value)
-    assert "--allow DIGEST" in str(error.value)
-    assert KEY[:12] not in str(error.value)
+    first, place, *others = error.value.lines()
+    assert "x.yaml: not written" in first
+    assert place == f"exchange 3, answer's body: Anthropic (digest {digest(KEY)})"
+    assert "--allow DIGEST" in others[-1]
+    assert KEY[:12] not in "".join(error.value.lines())
 
 
 def test_a_false_alarm_is_allowed_by_its_digest() -> None:
     found = list(suspects([(1, "URL", KEY), (2, "URL", KEY)]))
     refuse(found, [digest(KEY)], "x.yaml")
-    with pytest.raises(InputError, match="and 3 more"):
+    with pytest.raises(InputError) as error:
         refuse(suspects([(n, "URL", KEY) for n in range(8)]), ["000000000000"], "x.yaml")
+    assert "and 3 more" in error.value.lines()

@@ -37,8 +37,8 @@ _WINDOWS = (
 SMALLEST_TEXT_BYTES = 200
 # How refusals for size word the size of the prompt and the window, in different APIs.
 _COUNTED = (
-    re.compile(r"(?P<got>\d+) tokens > (?P<most>\d+)"),
-    re.compile(r"(?P<got>\d+) \+ \d+ > (?P<most>\d+)"),
+    re.compile(r"(?P<got>\d{1,15}) tokens > (?P<most>\d{1,15})"),
+    re.compile(r"(?P<got>\d{1,15}) \+ \d{1,15} > (?P<most>\d{1,15})"),
     re.compile(r"length is (?P<most>\d+) tokens\D*(?P<got>\d+) tokens"),
     re.compile(r"count \((?P<got>\d+)\) exceeds\D*\((?P<most>\d+)\)"),
 )

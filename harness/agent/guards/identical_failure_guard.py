@@ -33,7 +33,7 @@ _VOLATILE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?=[a-z_]*\d)(?:[a-z]+_)[0-9a-z]{16,}\b", re.I), "ID"),
     (re.compile(r"\b(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{8,}\b", re.I), "ID"),
     (re.compile(r"(?:/private)?/(?:tmp|var/folders)/[^\s'\"]+"), "PATH"),
-    (re.compile(r"[a-z]:\\[^\s'\"]*\\temp\\[^\s'\"]+", re.I), "PATH"),
+    (re.compile(r"[a-z]:\\[^\s'\"]{0,260}\\temp\\[^\s'\"]+", re.I), "PATH"),
 )
 """The parts that vary in the text of one error: times, ids, scratch paths."""
 

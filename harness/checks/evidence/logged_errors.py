@@ -17,8 +17,8 @@ ErrorKind = Literal["", "refused", "account", "passing"]
 `passing`: any other error. "": the answer is not an error."""
 
 _REFUSAL = re.compile(
-    r"\A\W*(?:(?:API ?Error|Error code|HTTP(?: error)?|(?:\w+\.)*BadRequestError)\b[\s:(]*"
-    r"(?:Error code)?[\s:(]*(?:400|413|422)\b|(?:prompt|input) is too long)",
+    r"\A\W*+(?:(?:API ?Error|Error code|HTTP(?: error)?|(?:\w+\.)*BadRequestError)\b[\s:(]*+"
+    r"(?:Error code[\s:(]*+)?(?:400|413|422)\b|(?:prompt|input) is too long)",
     re.IGNORECASE,
 )
 """The beginnings of texts that programs log in place of a refused answer."""

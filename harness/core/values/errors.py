@@ -8,7 +8,7 @@ history, never exceptions here.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 NEAREST_MOST, NAMES_MOST = 3, 10
 """The largest number of names in a message: the near names, or all names if none is near."""
@@ -21,18 +21,23 @@ class HarnessError(Exception):
 class InputError(Exception):
     """A file, flag or name that the user gave cannot be used (exit status 2).
 
-    `place` is the location: a file with line and key, a flag, a name. The text is one line.
+    `place` is the location: a file with line and key, a flag, a name. The text is one line, since
+    it may repeat what a file from outside says; `details` are lines of our own below it.
     """
 
-    def __init__(self, what: str, place: str = "") -> None:
-        self.what, self.place = what, place
+    def __init__(self, what: str, place: str = "", details: Sequence[str] = ()) -> None:
+        self.what, self.place, self.details = what, place, tuple(details)
         super().__init__(f"{place}: {what}" if place else what)
 
     def within(self, whole: str) -> InputError:
         """The same error with its file, or another container, before the place; added only once."""
         if whole and (self.place == whole or self.place.startswith(f"{whole}: ")):
             return self
-        return InputError(self.what, ": ".join(filter(None, (whole, self.place))))
+        return InputError(self.what, ": ".join(filter(None, (whole, self.place))), self.details)
+
+    def lines(self) -> tuple[str, ...]:
+        """The text, then each detail."""
+        return (str(self), *self.details)
 
 
 class PackageMissing(InputError):

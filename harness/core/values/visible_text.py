@@ -43,7 +43,7 @@ def visible_line(text: str) -> str:
     return _IN_A_LINE.sub(_escape, text)
 
 
-_COMMAND, _OLD_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE), re.compile(r"#(?=#\[)")
+_COMMAND, _OLD_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE), re.compile(r"#(?=#\[)")
 
 
 def without_commands(text: str) -> str:

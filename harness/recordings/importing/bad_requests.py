@@ -17,6 +17,8 @@ _STATUSES = (400, 422)
 _LITERALS_MIN = 16
 """A template with fewer characters of its own would match any text."""
 
+_FILLED_MOST_CHARS = 300
+
 _PLACE = re.compile(r"\b(?:messages|input|contents|tools)(?:\.\d|\[\d|: )")
 """How a provider names the part of a request that it refuses."""
 
@@ -37,20 +39,41 @@ def is_bad_request(error: ApiError) -> bool:
     """Whether a provider refused a request for what it holds, by a rule or by naming a place."""
     if error.status not in _STATUSES or is_too_long(error):
         return False
-    return bool(_PLACE.search(error.message) or _rules().search(error.message))
+    named = _PLACE.search(error.message) is not None
+    return named or any(_says(error.message, literals) for literals in _rules())
 
 
 @cache
-def _rules() -> re.Pattern[str]:
-    """The texts of all rules of all providers; what a rule fills in may be anything."""
+def _rules() -> tuple[tuple[str, ...], ...]:
+    """The texts of all rules of all providers, without the parts that a rule fills in."""
     texts = {
         refusal.message
         for name in providers.names()
         for refusal in providers.by_name(name).refusals().values()
     }
-    found = []
-    for text in sorted(texts):
-        literals = re.split(r"\{\w*\}", text)
-        if len("".join(literals)) >= _LITERALS_MIN and not _TOO_LONG.search(text):
-            found.append(".{0,300}?".join(map(re.escape, literals)))
-    return re.compile("|".join(found), re.DOTALL)
+    found = (tuple(filter(None, re.split(r"\{\w*\}", text))) for text in sorted(texts))
+    return tuple(
+        literals
+        for literals in found
+        if len("".join(literals)) >= _LITERALS_MIN and not _TOO_LONG.search("".join(literals))
+    )
+
+
+def _says(message: str, literals: tuple[str, ...]) -> bool:
+    """Whether the parts stand in a message in order, each a short text behind the one before.
+
+    One regular expression of all rules would try each length of each gap: 300 by 300 at a place.
+    """
+    first, *others = literals
+    at = message.find(first)
+    while at >= 0:
+        end = at + len(first)
+        for literal in others:
+            found = message.find(literal, end, end + _FILLED_MOST_CHARS + len(literal))
+            if found < 0:
+                break
+            end = found + len(literal)
+        else:
+            return True
+        at = message.find(first, at + 1)
+    return False

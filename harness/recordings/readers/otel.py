@@ -47,7 +47,7 @@ _IS_TOOL = (
 
 # A document begins with one of these keys, and names spans and attributes near its beginning.
 _BEGIN = re.compile(
-    rb'\A\s*\[?\s*\{\s*"(?:spans|resourceSpans|resource_spans|batches|traceId|trace_id|spanId|'
+    rb'\A\s*+(?:\[\s*+)?\{\s*+"(?:spans|resourceSpans|resource_spans|batches|traceId|trace_id|spanId|'
     rb'span_id|context|name|parent|kind|resource|attributes)"'
 )
 _MARK = re.compile(rb'"(?:span_?[iI]d|context)"\s*:')
