@@ -148,8 +148,8 @@ def _keep_part(recorder: Recorder, file: _File) -> Path | None:
 
 def _report(made: LiveRun, recorder: Recorder, file: _File, as_json: bool) -> int:
     from harness.cli import terminal
+    from harness.redaction.encoder import json_line
     from harness.report.event_lines import counted
-    from harness.report.json_lines import line
 
     written = file.named if made.is_whole else _keep_part(recorder, file)
     row = {
@@ -161,7 +161,7 @@ def _report(made: LiveRun, recorder: Recorder, file: _File, as_json: bool) -> in
         "refused": made.refused,
     }
     if as_json:
-        terminal.out(line(row))
+        terminal.out(json_line(row))
     elif made.is_whole:
         size_kb = file.path.stat().st_size / 1000
         terminal.out(f"{file.named}: {counted(len(recorder), 'call')}, {size_kb:.0f} kB")

@@ -268,8 +268,10 @@ _STAY_REAL = frozenset((
 ))  # fmt: skip
 
 _clock: VirtualClock | None = None
-_outsiders: frozenset[int | None] = frozenset()
-"""Threads that existed before the run and do not work for it: their time is real."""
+_outsiders: frozenset[threading.Thread] = frozenset()
+"""Threads that existed before the run and do not work for it: their time is real.
+
+Not their numbers: a new thread of the run gets the number of one that has ended since."""
 
 
 def _stand_in(name: str) -> Callable[..., Any]:
@@ -279,7 +281,7 @@ def _stand_in(name: str) -> Callable[..., Any]:
         clock = _clock
         if clock is None or sys._getframe(1).f_globals.get("__name__") in _STAY_REAL:
             return real(*args)
-        if threading.get_ident() in _outsiders:
+        if threading.current_thread() in _outsiders:
             return real(*args)
         return getattr(clock, name)(*args)
 
@@ -305,7 +307,7 @@ def virtual_time(clock: VirtualClock, *threads: threading.Thread) -> Iterator[Vi
         how = "leave the first block, or run the second in a separate process"
         raise RuntimeError(f"virtual_time is active already: one process has one time; {how}")
     run = {threading.current_thread(), *threads, *_threads_queues, *abandoned}
-    _outsiders = frozenset(t.ident for t in threading.enumerate() if t not in run)
+    _outsiders = frozenset(t for t in threading.enumerate() if t not in run)
     _clock = clock
     try:
         _install(_STAND_INS)

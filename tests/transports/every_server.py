@@ -72,11 +72,7 @@ def answer(door: Door, data: bytes) -> bytes:
 def run() -> Transition:
     """A run that has begun, with endless answers on each seam."""
     inbox = tuple(InboxItem(text=f"message {n}") for n in range(500))
-    most = 10**9
-    limits = Limits(
-        model_calls=most, tool_calls=most, inbox_calls=most, outbox_calls=most, virtual_s=most
-    )
-    made = transition(tools=TOOLS, inbox=inbox, limits=limits)
+    made = transition(tools=TOOLS, inbox=inbox, limits=Limits.unreached())
     made.history.started(run="doors", scenario="doors")
     return made
 

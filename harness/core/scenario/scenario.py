@@ -226,6 +226,9 @@ class FaultSpec(Strict, frozen=True, kw_only=True, omit_defaults=True):
     settings: dict[str, Json] = {}
 
 
+_UNREACHED = 1 << 40
+
+
 class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """The limits of a run; each loop has a named limit, and reaching it is a finding."""
 
@@ -239,6 +242,16 @@ class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
     real_s: Seconds = 30.0
     memory_mb: FromOne = 4096
     restarts: Count = 3
+
+    @classmethod
+    def unreached(cls, **given: float) -> Limits:
+        """Limits of calls and of virtual time that nothing reaches, except those `given`.
+
+        A mock, a recording or a measurement need not be stopped like an agent. The fields are
+        listed, because a limit that is added later must not stop one either.
+        """
+        names = (*(name for name in cls.__struct_fields__ if name.endswith("_calls")), "virtual_s")
+        return cls(**{**dict.fromkeys(names, _UNREACHED), **given})  # type: ignore[arg-type]
 
 
 class SeedMessage(Strict, frozen=True, kw_only=True):
