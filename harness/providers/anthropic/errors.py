@@ -25,7 +25,8 @@ class ErrorRow(msgspec.Struct, frozen=True):
 ERRORS = msgspec.convert(table_rows(__package__, "errors.tsv"), list[ErrorRow], strict=False)
 """Every error, the coded ones last; the first row of a type has the status that goes with it."""
 
-own = ErrorTable((__package__, "error_words.tsv")).own
+WORDS = ErrorTable((__package__, "error_words.tsv"))
+own = WORDS.own
 
 STATUS = {row.type: row.status for row in reversed(ERRORS) if row.type}
 """The status that goes with an error's type."""

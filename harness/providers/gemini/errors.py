@@ -31,7 +31,8 @@ _WORDS = {
     529: "UNAVAILABLE",
 }
 _STATUS = {word: status for status, word in reversed(_WORDS.items())}
-own = ErrorTable((__package__, "error_words.tsv")).own
+WORDS = ErrorTable((__package__, "error_words.tsv"))
+own = WORDS.own
 
 KEY_INVALID = "API_KEY_INVALID"
 """The code of a key that is refused; its status is that of a malformed request."""

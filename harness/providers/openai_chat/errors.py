@@ -13,7 +13,8 @@ from harness.providers.shared.openai import ParameterError
 
 INVALID = "invalid_request_error"
 
-own = ErrorTable(openai.ERROR_WORDS, error=ParameterError).own
+WORDS = ErrorTable(openai.ERROR_WORDS, error=ParameterError)
+own = WORDS.own
 
 _STATUS = {
     "invalid_api_key": 401,

@@ -28,7 +28,8 @@ _STATUS = {
 }
 """The status that goes with an error's type."""
 
-own = ErrorTable(openai.ERROR_WORDS, (__package__, "error_words.tsv"), error=ParameterError).own
+WORDS = ErrorTable(openai.ERROR_WORDS, (__package__, "error_words.tsv"), error=ParameterError)
+own = WORDS.own
 
 _CODES = {
     "insufficient_quota": "insufficient_quota",
