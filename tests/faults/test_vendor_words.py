@@ -212,3 +212,41 @@ def test_an_answer_has_the_words_of_its_provider(kind: str, wire: str) -> None:
             _check_fields(wire, error)
         if said and answer.status >= 400:
             _by_sdk(wire, answer)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [("sse.malformed_call", "MALFORMED_FUNCTION_CALL"), ("sse.blocked_midway", "SAFETY")],
+)
+def test_gemini_stops_in_its_own_words_plain_and_streamed(
+    kind: str, reason: str, stream: bool
+) -> None:
+    answer = told(kind, "gemini", stream, {})
+    assert answer is not None
+    assert answer.body.count(f'"finishReason":"{reason}"') == 1
+    assert "functionCall" not in answer.body
+    assert "STOP" not in answer.body
+    kinds = {False: "application/json", True: "text/event-stream"}
+    parsed = providers.by_name("gemini").parse(answer.body.encode(), kinds[stream])
+    assert (parsed.complete, parsed.message is not None) == (True, True)
+
+
+ENDS = ("message_stop", "[DONE]", '"finish_reason":"', "response.completed", '"finishReason"')
+
+
+@pytest.mark.parametrize("wire", providers.names())
+@pytest.mark.parametrize(
+    "kind", ["transport.stalled_stream", "transport.stalled_stream_with_pings"]
+)
+def test_no_stream_stalls_behind_its_end(kind: str, wire: str) -> None:
+    struck = [told(kind, wire, True, {"after": after}) for after in range(1, 15)]
+    assert struck[0] is not None
+    for answer in filter(None, struck):
+        assert not any(end in answer.body for end in ENDS), answer.body[-300:]
+
+
+def test_an_error_of_responses_is_numbered_as_its_events_are() -> None:
+    answer = told("sse.error_event", "openai-responses", True, {"after": 3})
+    assert answer is not None
+    assert '"param":null,"sequence_number":3}' in answer.body
