@@ -1,7 +1,7 @@
 """Each error of each fault is in the words of the provider that is asked, plain and streamed.
 
-The errors are read by the provider's own SDK, hold the fields that its errors have, and none of the
-words in `vendor_words.tsv` that belong to another vendor.
+The provider's own SDK reads the errors. They hold the fields that its errors have, and no word of
+another vendor (`vendor_words.tsv`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Models that say they do not exist, and pictures that nobody can fetch, are refused."""
+"""Models that say they do not exist, and pictures out of reach, are refused."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def stalled_stream(
 ) -> Plan:
     """`after` events leave, then nothing for `wait_s` seconds (default: no end), then the end.
 
-    The event that ends the answer never leaves: silence after it is no stall.
+    The event that ends the answer never leaves: after it a client waits for nothing.
     """
     if sends(plan) <= after:
         return plan

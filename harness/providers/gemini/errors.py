@@ -1,6 +1,6 @@
 """Errors in Google's shape: code, message, status, and details that programs read.
 
-A type that is no word of Google's becomes the word of its status. An error that asks for a wait
+A type of another provider becomes the word of its status. An error that asks for a wait
 says it as `RetryInfo`; one of a quota names it.
 """
 

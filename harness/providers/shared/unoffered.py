@@ -1,4 +1,4 @@
-"""What no provider can have: a model that says it does not exist, a picture that nobody can fetch.
+"""What no provider can have: a model that says it does not exist, a picture out of reach.
 
 The fake model serves any name of a model and any address of a picture: it cannot know which ones
 exist. Recordings hold refusals of names and addresses that tell it themselves.
