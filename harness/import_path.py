@@ -1,10 +1,11 @@
 """Where the start folder stands on `sys.path`, and the import of a module that the user named.
 
-Python puts the current folder first for `python -m` and for `PYTHONPATH=:...`. There a stranger's
-`msgspec.py` would run within any command. So the folder is taken off the path at the start, and
-comes back when a target or plug-in of it is named. Then it stands first, as for a script: a user's
-own package `agents` is not that of openai-agents. But names of the standard library and of the
-harness are looked for elsewhere before, and so is what installed packages import.
+Python puts the current folder first for `python -m` and for `PYTHONPATH=:...`. There the
+`msgspec.py` of a folder from outside would run within any command. So the folder is taken off the
+path at the start, and comes back when a target or plug-in of it is named. Then it stands first, as
+for a script: a user's own package `agents` is not that of openai-agents. But names of the standard
+library and of the harness are looked for elsewhere before, and so is what installed packages
+import.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import FrameType, ModuleType
 
 OURS = frozenset(
-    {"anthropic", "anyio", "click", "h11", "harness", "httpx", "hypothesis", "jinja2", "msgspec"}
-    | {"_pytest", "pluggy", "pytest", "respx", "rich", "vcr", "yaml"}
+    {"anthropic", "anyio", "click", "h11", "harness", "httpx", "hypothesis", "jinja2", "jsonschema"}
+    | {"_pytest", "msgspec", "pluggy", "pytest", "respx", "rich", "vcr", "yaml"}
 )
 """The modules that the harness is made of: no file of the start folder replaces one."""
 
 
 _SOURCES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-"""The folder of the harness's package: it stays on the path, whatever is started in it."""
+"""The folder of the harness's package: it stays on the path."""
 
 _SAFE = "PYTHONSAFEPATH"
 
@@ -123,7 +124,7 @@ class _InstalledFirst:
         return found
 
     def _asks_for_installed(self, name: str) -> bool:
-        """Whether the code that imports is no code of the folder, nor the harness for its user."""
+        """Whether installed code imports, and not the folder's own or `import_from`."""
         if name == self._named:
             return False
         frame: FrameType | None = sys._getframe(2)

@@ -79,7 +79,7 @@ def configured(
 ) -> Configuration:
     """The configuration of the start folder, with its plug-ins loaded as by `load_configured`.
 
-    Without `own` the plug-ins that it names are not loaded: the folder may be a stranger's.
+    Without `own` the plug-ins that it names are not loaded: the folder may come from outside.
     """
     start = folder or Path.cwd()
     if not config:

@@ -178,6 +178,13 @@ ROOMS: tuple[Room, ...] = (
         "core catalogue checks configuration faults providers stores",
     ),
     Room(
+        "scratch",
+        9,
+        "A world apart for probes: a copy of the user's project, what its settings name outside of "
+        "the copy, and what changed there.",
+        "core files",
+    ),
+    Room(
         "plugins",
         9,
         "Loads plug-ins: imports the modules that the user names, and refuses what no room knows.",

@@ -75,7 +75,6 @@ PURE: tuple[str, ...] = (
     "agent.models.anthropic_blocks",
     "agent.models.failures",
     "agent.models.model_call",
-    "agent.sessions.compaction_notices",
     "agent.sessions.jsonl_conversation",
     "agent.sessions.jsonl_entries",
     "agent.sessions.turn_outcome",
@@ -174,8 +173,11 @@ EVENT_MAKERS: tuple[str, ...] = (
 readers, and the machines that play a session step by step."""
 
 ENVIRONMENT_READERS: tuple[str, ...] = (
+    "files.trusted_folders",
+    "import_path",
     "runner.fake_model",
     "runner.supervise",
+    "scratch.scratch_world",
     "targets.known.driver",
     "targets.known.hermes_gateway",
     "targets.process_state",
@@ -186,7 +188,8 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
 )
 """Who may touch the environment: what scrubs it for a program under test, what puts it back after a
 run, a program that is given one, a fake model that a test's own clients find, the SDKs, whose
-clients need a key to be built, and the faces."""
+clients need a key to be built, and the faces. Also the world of a probe, the start of a worker, and
+the place of the user's own settings."""
 
 HEAVY: frozenset[str] = _words(
     "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "

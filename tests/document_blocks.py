@@ -100,7 +100,13 @@ def _typed(block: Block, command: str, folder: Path) -> str:
     done = subprocess.run(
         ["bash", "-c", _smaller(command)],
         cwd=folder,
-        env={**kept, "PATH": path, "HOME": str(folder), "COLUMNS": "100"},
+        env={
+            **kept,
+            "PATH": path,
+            "HOME": str(folder),
+            "COLUMNS": "100",
+            "XDG_CONFIG_HOME": f"{folder}-config",
+        },
         capture_output=True,
         text=True,
         timeout=250,

@@ -194,7 +194,8 @@ def test_flags_exist() -> None:
     assert any("--only" in words for words in lines), "the test does not see the command lines"
     for verb, *words in lines:
         module = importlib.import_module(f"harness.cli.{verb}")
-        known = {flag for p in module.command.params for flag in p.opts} | {"--help", "-h"}
+        params = module.command.params
+        known = {flag for p in params for flag in (*p.opts, *p.secondary_opts)} | {"--help", "-h"}
         used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
         assert used <= known, f"harness {verb}: no such flag: {used - known}"
 

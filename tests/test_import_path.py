@@ -82,7 +82,7 @@ def test_what_an_installed_package_imports_is_installed(folder: Path, tmp_path: 
         ("mine", "from calendar import seats\n", "mine:agent"),
         ("mine", "import calendar\n\nseats = calendar.seats\n", "mine:agent"),
         ("calendar", "def agent(brief): ...\n", "calendar:agent"),
-        ("harness", "def agent(brief): ...\n", "harness:agent"),
+        ("harness", "def my_loop(brief): ...\n", "harness:my_loop"),
     ],
 )
 def test_a_name_that_is_taken_is_told(module: str, text: str, spec: str, folder: Path) -> None:

@@ -8,7 +8,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from harness.scratch import ScratchWorld
 
 _GRACE_S = 3.0
 
@@ -27,11 +30,13 @@ def child_command(
     *,
     shows: Literal["nothing", "notes", "all"] = "nothing",
     python: str = "",
+    world: ScratchWorld | None = None,
 ) -> ChildEnd:
     """Run a Python (by default this one) with these arguments, and return how it ended.
 
     `-P`: the modules of the current folder are not found until a target is named.
 
+    It plays in `world`, if one is given, and its output names the paths of the project itself.
     `shows` selects the output that is passed on. The child has no standard input. It has its own
     process group, which ends with it.
     """
@@ -39,18 +44,19 @@ def child_command(
     err = subprocess.PIPE if shows == "nothing" else None
     with subprocess.Popen(
         [python or sys.executable, "-P", *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-        start_new_session=True,
+        start_new_session=True, cwd=world.folder if world else None,
+        env={**os.environ, **world.env} if world else None,
     ) as child:  # fmt: skip
         try:
             said, noted = child.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
             _end_group(child)
             said, noted = child.communicate()
-            return ChildEnd(None, _text(said), _text(noted))
+            return ChildEnd(None, _text(said, world), _text(noted, world))
         except BaseException:
             _end_group(child)
             raise
-    return ChildEnd(child.returncode, _text(said), _text(noted))
+    return ChildEnd(child.returncode, _text(said, world), _text(noted, world))
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:
@@ -63,5 +69,6 @@ def _end_group(child: subprocess.Popen[bytes]) -> None:
         os.killpg(child.pid, signal.SIGKILL)
 
 
-def _text(data: bytes | None) -> str:
-    return (data or b"").decode("utf-8", "backslashreplace")
+def _text(data: bytes | None, world: ScratchWorld | None) -> str:
+    text = (data or b"").decode("utf-8", "backslashreplace")
+    return world.told(text) if world else text

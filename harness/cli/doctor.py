@@ -22,6 +22,7 @@ from harness.cli.options import (
     target_engine,
     world,
 )
+from harness.cli.probe_world import in_place, outside, told, user_folder
 from harness.cli.run import World
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ _PROBES = 16
               help=f"Write the profile, into the configuration or a file.  [name: {NAME}]",
               )  # fmt: skip
 @jobs
+@in_place
 @plugins
 @every_verb
 def command(
@@ -66,6 +68,8 @@ def command(
     jobs: int | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Play short probes against an agent, and print the connections and behaviour that they show.
+
+    The agent is played in a copy of this folder, with an empty home folder.
 
     Exit status 0 if the agent calls the model on any wire, 1 if it calls it on none.
     """
@@ -80,7 +84,7 @@ def command(
     from harness.report.event_lines import counted
     from harness.targets.spec import resolve
 
-    start = Path.cwd()  # a target may change the folder of the process
+    start = user_folder()
     given = chosen_profile(profile_name)
     target = target or given.target
     check_target(target, [])
@@ -100,7 +104,8 @@ def command(
     if place and found.wire:
         path, table = place
         with deferred():
-            write(profile_text(found.profile, found.observations, target, table), path)
+            text = profile_text(found.profile, found.observations, target, table)
+            write(told(text), path)
             _say_written(path, table, as_json)
     return 0 if found.wire else 1
 
@@ -159,21 +164,23 @@ def _show(target: str, found: Examination, as_json: bool) -> None:
 
     from harness.cli import terminal
     from harness.cli.doctor_report import broken_lines, observation_line, report
-    from harness.redaction.encoder import json_line
+    from harness.redaction.encoder import Encoded, json_line
 
     if not as_json:
-        terminal.out("\n".join(report(target, found, terminal.width(), terminal.paint())))
+        lines = report(target, found, outside(found.probes), terminal.width(), terminal.paint())
+        terminal.out(told("\n".join(lines)))
         return
     for one in found.observations:
-        terminal.out(json_line(observation_line(one)))
+        terminal.out(Encoded(told(json_line(observation_line(one)))))
     whole = {
         "target": target,
         "wire": found.wire,
         "probes": len(found.probes),
+        "outside": outside(found.probes),
         "broken": broken_lines(found.probes),
         "profile": msgspec.to_builtins(found.profile) if found.wire else None,
     }
-    terminal.out(json_line(whole))
+    terminal.out(Encoded(told(json_line(whole))))
 
 
 def _say_written(path: Path, table: tuple[str, ...], as_json: bool) -> None:

@@ -17,8 +17,10 @@ _STYLES: dict[str, Style] = {"seen": "pass", "not seen": "fail", "not reached": 
 _FRAMES_MAX = 3
 
 
-def report(target: str, found: Examination, width: int, paint: Paint = plain) -> Iterator[str]:
-    """Yield the lines of the report."""
+def report(
+    target: str, found: Examination, outside: Sequence[str], width: int, paint: Paint = plain
+) -> Iterator[str]:
+    """Yield the lines of the report; `outside` is what the probes changed beyond their copy."""
     on = f" on {found.wire}" if found.wire else ""
     yield f"{paint('strong', target)}: {len(found.probes)} probes{on}"
     column = max(len(one.item) for one in found.observations) + 2
@@ -29,6 +31,11 @@ def report(target: str, found: Examination, width: int, paint: Paint = plain) ->
             yield paint("strong", head)
         for one in rows:
             yield from _row(one, column, width, paint)
+    if outside:
+        yield ""
+        yield paint("fail", "outside of the copy in which the agent was played")
+    for line in outside:
+        yield from (f"  {part}" for part in _wrapped(line, width - 2))
     yield from _ways_on(found.observations, width, paint)
     yield from _broken(_unsaid(found), width, paint)
 

@@ -12,9 +12,12 @@ import sys
 import traceback
 from collections.abc import Iterable
 from threading import Timer
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from harness.cli.child_command import child_command
+
+if TYPE_CHECKING:
+    from harness.scratch import ScratchWorld
 
 LIMIT_S = 20.0
 """The time limit of an import."""
@@ -29,10 +32,10 @@ class ImportTrial(NamedTuple):
     place: str = ""
 
 
-def import_trial(spec: str) -> ImportTrial:
+def import_trial(spec: str, world: ScratchWorld | None = None) -> ImportTrial:
     """Try to import a Python target in a child process."""
     words = ["-m", "harness.cli.import_trial", spec, str(LIMIT_S)]
-    ended = child_command(words, LIMIT_S + _GRACE_S)
+    ended = child_command(words, LIMIT_S + _GRACE_S, world=world)
     for line in reversed(ended.out.splitlines()):
         try:
             found = json.loads(line)

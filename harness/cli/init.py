@@ -1,6 +1,7 @@
 """`harness init`: writes a first test into a project, with a scenario that the agent fails.
 
-User code runs only in child processes. Only `--force` replaces an existing file.
+User code runs only in child processes, which play in a copy of the project. Only `--force` replaces
+an existing file.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import configuration, every_verb, plugin_flags, plugins
+from harness.cli.probe_world import Stage, flag
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
+    from harness.cli.init_report import InitReport
+    from harness.cli.project_plan import ProjectPlan
     from harness.starter.candidate import Candidate
     from harness.starter.project import Survey
 
@@ -23,41 +27,64 @@ if TYPE_CHECKING:
 @click.option("--target", default="", metavar="SPEC",
               help="The agent: a function from text to text, an agent object, or any target of "
               "`harness run`.")  # fmt: skip
-@click.option(
-    "--dry-run", is_flag=True, help="Print the files that would be written, and write nothing."
-)
+@click.option("--dry-run", is_flag=True,
+              help="Print what would be written. Nothing is written, and nothing is played.",
+              )  # fmt: skip
+@click.option("--probe", is_flag=True, help="Play the probes with --dry-run, too.")
 @click.option("--force", is_flag=True,
               help="Replace existing files that differ, and name each.")  # fmt: skip
+@click.option("--requirement", default="", metavar="REQUIREMENT",
+              help="What pip installs loop-harness from, for the workflow.  "
+              "[default: where this one came from]")  # fmt: skip
+@flag
 @plugins
 @every_verb
-def command(target: str, dry_run: bool, force: bool, as_json: bool) -> int:
+def command(
+    target: str, dry_run: bool, probe: bool, force: bool, requirement: str, in_place: bool,
+    as_json: bool,
+) -> int:  # fmt: skip
     """Write a first test into the project of this folder, and play it.
 
     It finds the agent, and writes a profile (by `harness doctor`), a scenario, a pytest file, a
     workflow for GitHub Actions and a pre-commit entry. An empty folder gets a small agent too.
-    Existing files stay as they are, except with --force.
+    Existing files stay as they are, except with --force. The agent is played in a copy of this
+    folder, with an empty home folder.
 
     Exit status 0 if the project is set up, even if the first scenario finds a defect; 1 if the
     agent calls no model.
     """
     from harness.cli.init_report import InitReport
     from harness.cli.project_plan import ProjectPlan, check_writable
-    from harness.cli.project_texts import project_texts
+    from harness.cli.project_texts import code_names, project_texts
     from harness.starter.project import survey
 
     folder, report = Path.cwd(), InitReport(as_json, dry_run)
     if not dry_run:
         check_writable(folder)
     files = project_texts(folder)
-    found = survey(files)
-    plan = ProjectPlan(folder, files, configuration(), plugin_flags(), force=force)
+    found = survey(files, code_names(folder))
+    plan = ProjectPlan(
+        folder, files, configuration(), plugin_flags(), force=force, requirement=requirement
+    )
     chosen = _agent(target, plan.configured_target, files, found)
     if isinstance(chosen, str):
         plan.take_target(chosen)
     else:
         plan.take_candidate(chosen)
         report.found(chosen, found)
-    if not plan.prepare(report):
+    if dry_run and not probe:
+        plan.foresee()
+        report.pieces(plan.pieces())
+        return 0
+    with Stage(folder, in_place=in_place) as stage:
+        return _set_up(plan, report, stage, dry_run=dry_run)
+
+
+def _set_up(plan: ProjectPlan, report: InitReport, stage: Stage, *, dry_run: bool) -> int:
+    """Probe, write, and play the first scenario; return the exit status."""
+    is_found = plan.prepare(report, stage)
+    report.outside([*stage.changed(), *(plan.probes.outside if plan.probes else ())])
+    if not is_found:
         return 1
     pieces = plan.pieces()
     report.pieces(pieces)
@@ -65,7 +92,11 @@ def command(target: str, dry_run: bool, force: bool, as_json: bool) -> int:
         return 0
     plan.write(pieces)
     if any(piece.is_written for piece in pieces):
-        report.play(plan.starter, plan.setup.told, is_example=plan.is_example)
+        stage.changed()  # these are the files that were written
+        if world := stage.renewed():
+            world.keep_runs()
+        report.play(plan.starter, plan.setup.told, world, is_example=plan.is_example)
+        report.outside(stage.changed())
     report.next(pieces, plan.setup.target)
     return 0
 
@@ -87,8 +118,4 @@ def _agent(
         return configured
     if target:
         return named(target, files, found) or target
-    chosen = proposal(found)
-    if chosen is None and EXAMPLE.path in files:
-        what = f"{EXAMPLE.path} calls no known model API; name the agent: MODULE:FUNCTION"
-        raise InputError(what, "--target")
-    return chosen or EXAMPLE
+    return proposal(found) or EXAMPLE

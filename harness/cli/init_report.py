@@ -12,6 +12,7 @@ from harness.starter.starter_files import EXAMPLE, PRE_COMMIT, template
 
 if TYPE_CHECKING:
     from harness.doctor.observation import Observation
+    from harness.scratch import ScratchWorld
     from harness.starter.piece import Piece, State
     from harness.starter.project import Survey
     from harness.starter.starter_files import Setup, Starter
@@ -25,6 +26,7 @@ _WORDS: dict[State, str] = {
     "unchanged": "unchanged",
     "kept": "kept",
     "elsewhere": "not written",
+    "no source": "not written",
 }
 _STYLES = {
     "written": "pass",
@@ -32,6 +34,7 @@ _STYLES = {
     "replaced": "unknown",
     "kept": "unknown",
     "elsewhere": "unknown",
+    "no source": "unknown",
 }
 
 
@@ -39,7 +42,7 @@ class InitReport:
     """Prints each step when it is done; with `as_json` one object a line."""
 
     def __init__(self, as_json: bool, dry_run: bool) -> None:
-        self._as_json, self._dry_run = as_json, dry_run
+        self._as_json, self._dry_run, self._probed = as_json, dry_run, False
         self._paint = terminal.paint()
 
     def _out(self, text: str = "") -> None:
@@ -66,10 +69,19 @@ class InitReport:
         """Print that the probes begin; they take some seconds."""
         terminal.note(f"probing {target} ...")
 
+    def outside(self, lines: Sequence[str]) -> None:
+        """Print what the agent changed or met outside of the copy in which it was played."""
+        for line in lines:
+            if self._as_json:
+                terminal.out(json_line({"outside": line}))
+            else:
+                self._out(f"  attention, outside of the copy: {line}")
+
     def probed(self, wire: str, observations: Sequence[Observation]) -> None:
         """Print what the probes showed."""
         from harness.doctor.observation import SEPARATE_RUNS
 
+        self._probed = True
         seen = [one.item for one in observations if one.part == "connections"
                 and one.state == "seen" and one.item != wire]  # fmt: skip
         self._out(f"probes: it speaks {wire}; seen: {', '.join(seen)}")
@@ -84,45 +96,48 @@ class InitReport:
         terminal.note(
             f"{setup.target} calls no model on any wire{why}\n"
             "  nothing is written; name another function with --target MODULE:FUNCTION, or\n"
-            f"  see the results of the probes: harness doctor --target '{setup.target}'"
+            f"  see the results of the probes: harness doctor --target '{setup.target}'\n"
+            "  the probes play in a copy, with an empty home folder; --in-place plays here"
         )
 
     def pieces(self, pieces: Sequence[Piece]) -> None:
-        """Print what is done to each file; a dry run prints the texts."""
+        """Print what is done to each file."""
         self._out()
         column = max(len(piece.path) for piece in pieces) + 2
         for piece in pieces:
             self._piece(piece, column)
-        if self._dry_run and not self._as_json:
-            for piece in pieces:
-                if piece.state != "unchanged":
-                    self._out(f"\n--- {piece.path}\n{(piece.added or piece.text).rstrip()}")
-            self._out("\nnothing is written: this was a dry run")
+        if self._dry_run:
+            self._out("\nnothing is written: this was a dry run; --json has the texts")
+            if not self._probed:
+                self._out("the probes choose the scenario and fill in the profile: --probe")
 
     def _piece(self, piece: Piece, column: int) -> None:
         word = _WORDS[piece.state]
+        state = f"to be {word}" if self._dry_run and piece.is_written else word
         if self._as_json:
-            state = f"to be {word}" if self._dry_run and piece.is_written else word
             shown = piece.text if self._dry_run or piece.state in ("kept", "elsewhere") else ""
             line = {"path": piece.path, "state": state, "what": piece.what, "text": shown}
             terminal.out(json_line(line))
             return
         style: Any = _STYLES.get(piece.state)
-        padded = f"{word:<13}"
+        padded = f"{state:<{17 if self._dry_run else 13}}"
         self._out(f"  {self._paint(style, padded) if style else padded}"
                   f"{piece.path:<{column}}{_said(piece)}")  # fmt: skip
         if piece.path == PRE_COMMIT and piece.state in ("kept", "elsewhere"):
             _, _, entry = piece.text.partition("repos:\n")
             self._out("\n".join(f"      {line}" for line in entry.splitlines()))
 
-    def play(self, starter: Starter, told: str, *, is_example: bool) -> None:
+    def play(
+        self, starter: Starter, told: str, world: ScratchWorld | None, *, is_example: bool
+    ) -> None:
         """Play the first scenario as a user would, and print how to fix its finding."""
         from harness.cli.child_command import child_command
 
         command = ["run", starter.path]
         self._out(f"\n{self._paint('strong', '$ harness ' + ' '.join(command))}\n")
         more = ["--json"] if self._as_json else []
-        ended = child_command(["-m", "harness", *command, *more], _LIMIT_S, shows="all")
+        words = ["-m", "harness", *command, *more]
+        ended = child_command(words, _LIMIT_S, shows="all", world=world)
         if ended.status == 1:
             self._out(f"\nto fix it: {starter.mend}")
             if is_example:
@@ -153,9 +168,11 @@ _EXAMPLE_MEND = (
 
 def _said(piece: Piece) -> str:
     if piece.state == "kept":
-        return "it exists and differs; --dry-run shows the new text, --force replaces it"
+        return "it exists and differs; --dry-run --json has the new text, --force replaces it"
     if piece.state == "replaced":
         return "it had other contents"
     if piece.state == "elsewhere":
         return "it belongs in the root folder of the repository, above this one"
+    if piece.state == "no source":
+        return "no other machine has the source of this loop-harness: name one by --requirement"
     return piece.what

@@ -9,12 +9,14 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.harness_source import harness_source
 from harness.configuration import OWN_FILE, PYPROJECT, Configuration
 from harness.core.values.errors import InputError
+from harness.core.values.profile import Profile
+from harness.doctor.profile_text import profile_text
 from harness.files.regular_file import text_of, write_atomically
 from harness.redaction.encoder import encoded
 from harness.starter.candidate import Candidate
@@ -36,8 +38,8 @@ from harness.starter.starter_files import (
 
 if TYPE_CHECKING:
     from harness.cli.init_report import InitReport
+    from harness.cli.probe_world import Stage
     from harness.cli.target_probes import TargetProbes
-    from harness.core.values.profile import Profile
 
 NAME = "agent"
 """The name of the profile that is written."""
@@ -67,9 +69,11 @@ class ProjectPlan:
         flags: Sequence[str],
         *,
         force: bool = False,
+        requirement: str = "",
     ) -> None:
         self.folder, self.files, self._config, self._flags = folder, dict(files), config, flags
         self._force = force
+        self._requirement = requirement or harness_source(folder, self.files)
         self.setup, self.starter = Setup(target=""), STARTERS[0]
         self.is_example = False
         self.probes: TargetProbes | None = None
@@ -98,7 +102,14 @@ class ProjectPlan:
         self.is_example = one == EXAMPLE
         self.setup = setup_of(one, self.files, _python(self.folder))
 
-    def prepare(self, report: InitReport) -> bool:
+    def foresee(self) -> None:
+        """Choose the first scenario without probes, by what the agent is."""
+        tools = self.is_example or not self.setup.answers
+        there = [one for one in STARTERS if (self.folder / one.path).exists()]
+        fitting = [one for one in STARTERS if tools or not one.needs_tools]
+        self.starter = [*there, *fitting][0]
+
+    def prepare(self, report: InitReport, stage: Stage) -> bool:
         """Probe the agent and choose the first scenario; False for an agent that calls no model.
 
         Raises InputError for an agent that cannot be imported or started.
@@ -109,7 +120,7 @@ class ProjectPlan:
         if self.has_profile and there:
             self.starter = there[0]
             return True
-        with TargetProbes(self.folder, self._new_code(), self._flags) as probes:
+        with TargetProbes(self.folder, stage, self._new_code(), self._flags) as probes:
             self.probes = probes
             if not self.is_example:
                 probes.check(self.setup.target)
@@ -134,14 +145,16 @@ class ProjectPlan:
     @property
     def wire(self) -> str:
         """Return the wire that the agent uses, from the probes or else from its profile."""
-        return self.probes.wire if self.probes else next(iter(self._configured.wires), "")
+        if self.probes:
+            return self.probes.wire
+        return next(iter(self._configured.wires), self.setup.wire)
 
     def pieces(self) -> list[Piece]:
         """Return the files of the project, each with what is done to it."""
         from harness.schema import schema_of
 
         schema = json.dumps(schema_of("scenario"), indent=2) + "\n"
-        facts = {"schema": schema, "requirement": _requirement(), "wire": self.wire}
+        facts = {"schema": schema, "requirement": self._requirement, "wire": self.wire}
         files = [
             *([StarterFile(EXAMPLE.path, template("agent.py.txt"), "a small agent with a defect")]
               if self.is_example else []),
@@ -158,6 +171,8 @@ class ProjectPlan:
             is_ours = self._force and path.is_file() and not path.is_symlink()
             other: State = "replaced" if is_ours else "kept"
             state = "unchanged" if _text(path) == one.text else other
+        elif one.path == WORKFLOW and not self._requirement:
+            state = "no source"
         elif one.path in (WORKFLOW, PRE_COMMIT) and _is_below_repository(self.folder):
             state = "elsewhere"
         return Piece(path=one.path, text=one.text, what=one.what, state=state)
@@ -168,9 +183,14 @@ class ProjectPlan:
         name, table = (PYPROJECT, ("tool", "harness")) if is_project else (OWN_FILE, ())
         before = text_of(self.folder / name) if (self.folder / name).exists() else ""
         what = "the agent's profile, from the probes"
-        if self.has_profile or not self.probes:
+        if self.has_profile:
             return Piece(path=name, text=before, what=what, state="unchanged")
-        added = self.probes.profile_text(self.setup.target, (*table, "profiles", NAME))
+        path = (*table, "profiles", NAME)
+        added = (
+            self.probes.profile_text(self.setup.target, path)
+            if self.probes
+            else profile_text(Profile(), (), self.setup.target, path)
+        )
         text = f"{with_profile(before, table, NAME)}\n{added}"
         _check_extended(before, text, table, name)
         return Piece(path=name, text=text, what=what, added=added if before else "",
@@ -225,16 +245,3 @@ def _python(folder: Path) -> str:
 def _is_below_repository(folder: Path) -> bool:
     """Whether a folder above, and not this one, holds a git repository."""
     return not (folder / ".git").exists() and any((p / ".git").exists() for p in folder.parents)
-
-
-def _requirement() -> str:
-    """Return what pip installs for this version: its repository if known, else its name."""
-    try:
-        installed = distribution("loop-harness")
-    except PackageNotFoundError:
-        return "loop-harness"
-    found: dict[str, Any] = json.loads(installed.read_text("direct_url.json") or "{}")
-    version = found.get("vcs_info", {})
-    if version and "@" not in found["url"]:
-        return f"loop-harness @ {version['vcs']}+{found['url']}@{version['commit_id']}"
-    return f"loop-harness=={installed.version}"

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from harness.core.values.errors import InputError
 from harness.files.regular_file import whole
-from harness.starter.project import is_read
+from harness.starter.project import is_code, is_read
 
 FILES_MOST, FILE_BYTES_MOST = 2000, 1_000_000
 """The most files that are read, and the largest size of one."""
 
-_PASSED_OVER = frozenset(
-    {"node_modules", "site-packages", "__pycache__", "build", "dist", "venv", "env", "vendor"}
-)
+CODE_MOST = 20
+"""The most files of code that are counted: one is enough for a folder with code."""
+
+_INSTALLED = frozenset({"node_modules", "site-packages", "__pycache__"})
+_PASSED_OVER = _INSTALLED | {"build", "dist", "venv", "env", "vendor"}
 
 
 def project_texts(folder: Path) -> dict[str, str]:
@@ -39,6 +42,12 @@ def project_texts(folder: Path) -> dict[str, str]:
     return found
 
 
+def code_names(folder: Path) -> tuple[str, ...]:
+    """Return the files of code in any language, the first ones, by their path below the folder."""
+    names = (path.relative_to(folder).as_posix() for path in _walk(folder, _INSTALLED))
+    return tuple(islice(filter(is_code, names), CODE_MOST))
+
+
 def _text(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
@@ -46,7 +55,7 @@ def _text(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, passed_over: frozenset[str] = _PASSED_OVER) -> Iterator[Path]:
     """Yield the files of a folder before those of the folders in it, in the order of the names."""
     waiting = [folder]
     for place in waiting:
@@ -58,10 +67,10 @@ def _walk(folder: Path) -> Iterator[Path]:
         for entry in inside:
             if entry.is_file(follow_symlinks=False):
                 yield Path(entry.path)
-            elif entry.is_dir(follow_symlinks=False) and _is_walked(entry):
+            elif entry.is_dir(follow_symlinks=False) and _is_walked(entry, passed_over):
                 waiting.append(Path(entry.path))
 
 
-def _is_walked(entry: os.DirEntry[str]) -> bool:
+def _is_walked(entry: os.DirEntry[str], passed_over: frozenset[str]) -> bool:
     is_environment = os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
-    return not (entry.name.startswith(".") or entry.name in _PASSED_OVER or is_environment)
+    return not (entry.name.startswith(".") or entry.name in passed_over or is_environment)

@@ -68,7 +68,18 @@ def find(run: Path) -> Path:
 
 def folder_of(run: Path) -> Path:
     """Return the folder of a scenario's runs; any other path unchanged."""
-    return Path(DEFAULT_OUT, run.stem) if run.suffix == ".yaml" else run
+    return Path(DEFAULT_OUT, _name_in(run)) if run.suffix == ".yaml" else run
+
+
+def _name_in(scenario: Path) -> str:
+    """Return the name of a scenario; of a file that is gone, the file's name."""
+    from harness.files.scenario_file import read_source
+
+    try:
+        root = read_source(scenario).root
+    except InputError:
+        root = None
+    return str(root.get("name", scenario.stem)) if isinstance(root, dict) else scenario.stem
 
 
 _NOT_PLAYED = "no run of this scenario here: `harness run` plays it"

@@ -1,7 +1,8 @@
 """The probes of `harness init`: other harness commands, in child processes, on a target.
 
-A new file of code is written into the project before the probes, because the target is imported
-from the current folder. It is removed after them, so a project is set up whole or stays as it was.
+They play in a copy of the project, or in the project itself where the user says so. A new file of
+code is written there before the probes, because the target is imported from the current folder, and
+removed after them. So a project is set up whole or stays as it was.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from harness.starter.starter_files import Setup, Starter, StarterFile
 
 if TYPE_CHECKING:
     from harness.cli.init_report import InitReport
+    from harness.cli.probe_world import Stage
+    from harness.scratch import ScratchWorld
 
 LIMIT_S = 300.0
 """The time limit of all probes of an agent together."""
@@ -40,19 +43,27 @@ _ADVICE = {
 class TargetProbes:
     """Runs `doctor` and `run` on a target, and keeps their results."""
 
-    def __init__(self, folder: Path, code: Sequence[StarterFile], flags: Sequence[str]) -> None:
-        self._folder, self._code, self._flags = folder, code, flags
+    def __init__(
+        self, folder: Path, stage: Stage, code: Sequence[StarterFile], flags: Sequence[str]
+    ) -> None:
+        self._folder, self._stage, self._code, self._flags = folder, stage, code, flags
         self._held = ExitStack()
+        self._world: ScratchWorld | None = None
         self.profile, self.wire = Profile(), ""
         self.observations: tuple[Observation, ...] = ()
+        self.outside: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
         self._scratch = self._held.enter_context(scratch_folder())
+        self._world = self._stage.world()
+        self._write_code()
+        return self
+
+    def _write_code(self) -> None:
         for file in self._code:
-            path = self._folder / file.path
+            path = (self._world.folder if self._world else self._folder) / file.path
             self._held.callback(path.unlink, missing_ok=True)
             write_atomically(path, encoded(file.text), durable=False)
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None,
@@ -68,7 +79,7 @@ class TargetProbes:
         if target.startswith(("process:", "http://", "https://")) or ":" not in target:
             resolve(target)
             return
-        found = import_trial(target)
+        found = import_trial(target, self._world)
         if found.error:
             at = f" at {found.place}" if found.place else ""
             kind = next((advice for name, advice in _ADVICE.items() if name in found.error), "")
@@ -92,8 +103,9 @@ class TargetProbes:
         known.write_bytes(encoded(f"wires = {json.dumps(list(wires))}\n"))
         jobs = str(min(4, os.cpu_count() or 1)) if setup.target.startswith("process:") else "1"
         ended = self._harness(
-            "doctor", "--target", setup.target, "--profile", str(known), "--json", "-j", jobs
-        )
+            "doctor", "--target", setup.target, "--profile", str(known), "--json", "-j", jobs,
+            "--in-place",
+        )  # fmt: skip
         lines = list(_objects(ended.out))
         rows = [line for line in lines if "item" in line]
         whole: Mapping[str, Any] | None = next(
@@ -103,6 +115,7 @@ class TargetProbes:
             raise InputError(_reason(ended), f"target {setup.target!r}")
         self.observations = tuple(msgspec.convert(row, Observation) for row in rows)
         self.wire = whole["wire"]
+        self.outside = (*self.outside, *whole["outside"])
         if self.wire:
             self.profile = profile_of(whole["profile"])
 
@@ -113,6 +126,8 @@ class TargetProbes:
 
     def fails(self, starter: Starter, setup: Setup) -> bool:
         """Whether the agent fails a first scenario."""
+        if self._stage.renewed():
+            self._write_code()
         file = self._scratch / f"{starter.name}.yaml"
         file.write_bytes(encoded(starter.text(self.wire)))
         kept = self._scratch / "profile.toml"
@@ -127,7 +142,8 @@ class TargetProbes:
         return profile_text(self.profile, self.observations, target, table)
 
     def _harness(self, verb: str, *words: str) -> ChildEnd:
-        return child_command(["-m", "harness", verb, *words, *self._flags], LIMIT_S)
+        command = ["-m", "harness", verb, *words, *self._flags]
+        return child_command(command, LIMIT_S, world=self._world)
 
 
 def _reason(ended: ChildEnd) -> str:

@@ -73,11 +73,14 @@ def _version(context: click.Context, option: click.Parameter, wanted: bool) -> N
 _SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
-@click.group(cls=Verbs, context_settings=_SETTINGS, no_args_is_help=True)
+@click.group(cls=Verbs, context_settings=_SETTINGS, invoke_without_command=True)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version,
               help="Print the version.")  # fmt: skip
-def harness() -> None:
+@click.pass_context
+def harness(context: click.Context) -> None:
     """Replay and fault-injection tests for LLM agent loops.
 
     Exit status: 0 passes, 1 a finding, 2 an input that cannot be used, 3 unknown, 130 Ctrl-C.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())

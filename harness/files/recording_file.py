@@ -39,7 +39,16 @@ def read_recording(path: Path, kind: str = "auto") -> Recording:
         return _read(file, path, kind)
 
 
-def _check_first_line(file: IO[bytes], path: Path) -> None:
+def _too_large(size: int) -> str:
+    mb = 1024 * 1024
+    return (
+        f"too large: {size // mb} MiB; one JSON value has at most {json_documents.MAX_BYTES // mb} "
+        f"MiB, since it is held in memory; JSON Lines have any size, and lines of at most "
+        f"{MAX_LINE_BYTES // mb} MiB"
+    )
+
+
+def _check_first_line(file: IO[bytes], path: Path, size: int) -> None:
     """Raise InputError for a first line that no format reads, before memory holds it.
 
     The file is too large for one document, so it can only be read line by line.
@@ -48,13 +57,13 @@ def _check_first_line(file: IO[bytes], path: Path) -> None:
         if b"\n" in piece:
             return
         if file.tell() > MAX_LINE_BYTES:
-            raise InputError("line 1 is longer than 64 MB", str(path))
+            raise InputError(_too_large(size), str(path))
 
 
 def _read(file: IO[bytes], path: Path, kind: str) -> Recording:
-    head = file.read(HEAD_BYTES)
-    if b"\n" not in head and os.fstat(file.fileno()).st_size > json_documents.MAX_BYTES:
-        _check_first_line(file, path)
+    head, size = file.read(HEAD_BYTES), os.fstat(file.fileno()).st_size
+    if b"\n" not in head and size > json_documents.MAX_BYTES:
+        _check_first_line(file, path, size)
         file.seek(len(head))
     head += file.readline(MAX_LINE_BYTES) if not head.endswith(b"\n") else b""
     file.seek(0)
@@ -65,8 +74,6 @@ def _read(file: IO[bytes], path: Path, kind: str) -> Recording:
     if format:
         lines = iter(partial(file.readline, MAX_LINE_BYTES + 1), b"")
         return recognition.read_lines(lines, str(path), format)
-    if os.fstat(file.fileno()).st_size > MAX_BYTES:
-        long = b"\n" not in head and len(head) > MAX_LINE_BYTES
-        what = "line 1 is longer than 64 MB" if long else "larger than 256 MB, and not JSON Lines"
-        raise InputError(what, str(path))
+    if size > MAX_BYTES:
+        raise InputError(_too_large(size), str(path))
     return recognition.read(file.read(MAX_BYTES), str(path), kind)

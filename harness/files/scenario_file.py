@@ -112,7 +112,7 @@ class SourceFile:
     def scenarios(self) -> Iterator[Scenario]:
         """The baseline and the variants, each on every wire, streamed or not."""
         if not isinstance(self.root, dict):
-            raise self.fail("a scenario is a mapping with `name`, `inbox` and `script`", None)
+            raise self.fail("a scenario is a mapping with `inbox` and `script`", None)
         variants = self.root.get("variants", {})
         if not isinstance(variants, dict):
             raise self.fail("`variants` maps names to changes", self.root, "variants")
@@ -125,6 +125,9 @@ class SourceFile:
                 raise self.fail(f"variant `{name}`: {what}", self.root, "variants", name)
             if not isinstance(changes, dict):
                 raise self.fail(f"variant `{name}` is not a mapping", self.root, "variants", name)
+            if "name" in changes:
+                what = "it changes `name`, which is that of the file and all its runs"
+                raise self.fail(f"variant `{name}`: {what}", self.root, "variants", name)
             yield from self._expand(self._merge(baseline, changes), name)
 
     def _merge(self, base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
@@ -154,13 +157,13 @@ class SourceFile:
             if key not in _FILE_KEYS or key in OF_THE_COMMAND:
                 hint = nearest(key, set(_FILE_KEYS) - set(OF_THE_COMMAND))
                 raise self.fail(f"key `{key}`: unknown; {hint}", values, key)
-        for key in ("name", "script"):
-            if key not in values:
-                raise self.fail(f"key `{key}` is missing", values)
-        if values["name"] != self.path.stem:
-            raise self.fail(f"name {values['name']!r} is not the file's name", values, "name")
-        if not _KEBAB.match(values["name"]):
-            raise self.fail("key `name`: in kebab case, for it names a folder", values, "name")
+        if "script" not in values:
+            raise self.fail("key `script` is missing", values)
+        named = "key `name`" if "name" in values else "no key `name`, and the file's name is taken"
+        name = values.setdefault("name", self.path.stem)
+        if not isinstance(name, str) or not _KEBAB.match(name):
+            what = f"{name!r} is not in kebab case, as in `two-words`: it names a folder"
+            raise self.fail(f"{named}: {what}", values, "name")
 
     def _decode(self, values: dict[str, Any], variant: str, wire: Any, stream: Any) -> Scenario:
         long = {**values, **self._long_forms(values), "wire": wire, "stream": stream}

@@ -1,7 +1,7 @@
 """The folders of which the user has said that they are his: their plug-ins run with any verb.
 
 The list is kept below the user's own configuration folder, never in a folder that it names: that
-one may come from a stranger. A folder is trusted by its whole path, not with the folders below it.
+one may come from outside. A folder is trusted by its whole path, not with the folders below it.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ def set_trust(folder: Path, is_ours: bool) -> Path:
     """
     file = list_file()
     if is_ours and _is_inside(file, folder):
-        what = (
-            f"the list of trusted folders is kept in this one ({file}): name plug-ins by --plugin"
-        )
+        what = f"this folder holds the list of trusted folders ({file}): name plug-ins by --plugin"
         raise InputError(what, "--trust")
     others = [line for line in _lines(file) if line != _line(folder)]
     lines = [*others, _line(folder)] if is_ours else others

@@ -114,7 +114,10 @@ class _Builder:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             where = self._at(mark.index) if mark else ""
-            raise InputError(f"not YAML: {error.problem or error.context}", where) from None
+            what = f"{error.problem or error.context}"
+            if mark and self._text[mark.index : mark.index + 1] == "\t":
+                what = "a tab, and YAML indents by spaces: put spaces in its place"
+            raise InputError(f"not YAML: {what}", where) from None
         except yaml.reader.ReaderError as error:
             what = f"not YAML: the character {error.character!r} is not allowed"
             raise InputError(what, self._at(error.position)) from None

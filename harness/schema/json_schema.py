@@ -72,7 +72,7 @@ def _scenario() -> Node:
     root = {
         "type": "object",
         "properties": keys,
-        "required": ["name", "script"],
+        "required": ["script"],
         "additionalProperties": False,
         "allOf": _dialects(),
     }

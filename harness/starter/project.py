@@ -41,8 +41,23 @@ def _is_source(path: str) -> bool:
     return path.endswith((".py", *SUFFIXES)) and not path.endswith(".d.ts")
 
 
-def survey(files: Mapping[str, str]) -> Survey:
-    """The survey of a project by its files: paths below its folder, and their texts."""
+_CODE = (
+    ".c", ".cc", ".clj", ".cpp", ".cs", ".dart", ".ex", ".exs", ".go", ".hs", ".ipynb", ".java",
+    ".jl", ".js", ".jsx", ".kt", ".lua", ".mjs", ".cjs", ".mts", ".php", ".pl", ".ps1", ".py",
+    ".pyx", ".r", ".rb", ".rs", ".scala", ".sh", ".swift", ".ts", ".tsx", ".vue", ".zig",
+)  # fmt: skip
+
+
+def is_code(path: str) -> bool:
+    """Whether a file is code, in any language."""
+    return path.lower().endswith(_CODE)
+
+
+def survey(files: Mapping[str, str], code: Sequence[str] = ()) -> Survey:
+    """The survey of a project by its files: paths below its folder, and their texts.
+
+    `code` are its files of code, also those that are not read.
+    """
     sources = {path: text for path, text in files.items() if _is_source(path)}
     manifests = {path: text for path, text in files.items() if path not in sources}
     own = {path: text for path, text in sources.items() if not _is_test(path)}
@@ -50,7 +65,9 @@ def survey(files: Mapping[str, str]) -> Survey:
     node = {path: text for path, text in own.items() if not path.endswith(".py")}
     found = ranked([*python_candidates(python), *node_candidates(node)])
     return Survey(
-        libraries=declared(manifests), candidates=tuple(found), sources=tuple(sorted(sources))
+        libraries=declared(manifests),
+        candidates=tuple(found),
+        sources=tuple(sorted({*sources, *code})),
     )
 
 
@@ -62,23 +79,38 @@ def _is_test(path: str) -> bool:
 
 
 def proposal(found: Survey) -> Candidate | None:
-    """The agent of a project; None where there is no code that asks a model.
+    """The agent of a project; None for a folder without code.
 
-    Raises InputError where several candidates are alike, and where none is seen beside a library.
+    Raises InputError where several candidates are alike, and where none is seen in the code.
     """
     chosen = best(found.candidates)
     if chosen or not (found.candidates or found.libraries or found.sources):
         return chosen
     if found.candidates:
         raise InputError(_choice(found.candidates), "--target")
-    if not found.libraries:
-        return None
+    raise InputError(f"{_seen(found)}{_LOOKED_FOR}", "--target")
+
+
+_LOOKED_FOR = (
+    "; looked for a function of `brief`, an agent object of a framework, a function or method from "
+    "text to text beside an SDK; a script that reads its command line; in Node an exported "
+    "function from text; name one: --target MODULE:FUNCTION, --target 'process:COMMAND' "
+    "for any program, or --target http://HOST:PORT/PATH for a server"
+)
+
+
+def _seen(found: Survey) -> str:
+    """What a project shows that has no agent to be seen."""
     titles = ", ".join(row.title for row in found.libraries[:3])
-    what = (
-        f"the project declares {titles}, and no function from text to text was found; "
-        "name one: --target MODULE:FUNCTION, or --target 'process:COMMAND' for a program"
-    )
-    raise InputError(what, "--target")
+    names = ", ".join(found.sources[:3])
+    more = len(found.sources) - 3
+    files = f"{names} and {more} more" if more > 0 else names
+    declares = f"the project declares {titles}, and " if titles else ""
+    code = f" in its code ({files})" if files else ", and no code"
+    what = f"{declares}no agent was found{code}"
+    if found.sources and all(name.endswith(".ipynb") for name in found.sources):
+        what += "; a notebook cannot be imported: put the agent into a .py file"
+    return what
 
 
 def _choice(candidates: Sequence[Candidate]) -> str:

@@ -285,7 +285,7 @@ def _workflow(setup: Setup, files: Mapping[str, str], test: str, requirement: st
     steps = "\n".join(f"      - {line}" if not line.startswith(" ") else f"      {line}"
                       for line in _steps(setup, files))  # fmt: skip
     sources = "'**/*.js', '**/*.mjs', '**/*.ts'" if setup.is_node else "'**/*.py'"
-    return template("workflow.yml", requirement=requirement, test=test, steps=steps,
+    return template("workflow.yml", requirement=json.dumps(requirement), test=test, steps=steps,
                     sources=sources)  # fmt: skip
 
 

@@ -134,3 +134,50 @@ def test_a_wrong_target(in_process: Command, spec: str) -> None:
 
 def test_no_target(in_process: Command) -> None:
     assert in_process("doctor").status == 2
+
+
+WRITES = """
+import os, pathlib
+
+def writes(brief):
+    pathlib.Path("rows.txt").touch()
+    pathlib.Path.home().joinpath("state").touch()
+    with open(os.environ["FAR"], "a") as file:
+        file.write("x")
+    return good(brief)
+"""
+
+
+def test_the_probes_play_in_a_copy_and_what_they_change_outside_is_named(
+    in_process: Command, talks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: Any
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("FAR", str(home / "far.log"))
+    (talks / "writing_agents.py").write_text(AGENTS + WRITES)
+    before = {path for path in talks.rglob("*") if "__pycache__" not in path.parts}
+    done = in_process(
+        "doctor", "--target", "writing_agents:writes", "--json", "--write", "kept.toml"
+    )
+    assert (done.status, str(Path.cwd())) == (0, str(talks))
+    assert (
+        f"{home / 'far.log'} changed, by the agent or by another program" in whole(done)["outside"]
+    )
+    assert {path for path in talks.rglob("*") if "__pycache__" not in path.parts} - before == {
+        talks / "kept.toml"
+    }
+    assert {path.name for path in home.iterdir()} == {"far.log"}
+    assert "loop-harness-" not in (talks / "kept.toml").read_text() + done.out
+
+
+def test_in_place_the_probes_play_in_the_folder_itself(
+    in_process: Command, talks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: Any
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("FAR", str(home / "far.log"))
+    (talks / "far_agents.py").write_text(AGENTS + WRITES)
+    done = in_process("doctor", "--target", "far_agents:writes", "--in-place", "--json")
+    assert (done.status, whole(done)["outside"]) == (0, [])
+    assert (talks / "rows.txt").exists()
+    assert (home / "state").exists()

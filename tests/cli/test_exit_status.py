@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli import main
 from tests.cli.conftest import Harness, command, environment
 
 
@@ -20,6 +21,17 @@ def test_0_everything_passes(harness: Harness) -> None:
     done = run(harness, "good")
     assert (done.returncode, done.stderr) == (0, "the agent prints\n" * 2), done.stdout
     assert done.stdout.splitlines()[-1] == "2 runs: 2 passed; target agents:good; seed 0"
+
+
+def test_0_the_help_of_no_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as bare:
+        main(())
+    told = capsys.readouterr()
+    with pytest.raises(SystemExit) as asked:
+        main(("--help",))
+    assert (bare.value.code, asked.value.code) == (0, 0)
+    assert (told.out, told.err) == (capsys.readouterr().out, "")
+    assert "Verbs:" in told.out
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,9 @@ from harness.starter.starter_files import EXAMPLE, STARTERS, setup_of, starter_f
 from tests.cli.talks import Command, Done
 from tests.starter.projects import LOOP, OPENAI, PROJECT
 
+REQUIREMENT = "loop-harness==9.9"
+"""What the project's workflow installs."""
+
 
 @pytest.fixture
 def init(
@@ -26,6 +29,8 @@ def init(
     """`harness init` in an empty folder, in this process."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
+
+    monkeypatch.setattr(project_plan, "harness_source", lambda folder, files: REQUIREMENT)
 
     def run(*words: str) -> Done:
         with pytest.raises(SystemExit) as ended:
@@ -78,12 +83,15 @@ BAD: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
         {"pyproject.toml": PROJECT, "x.py": "print(1)\n"}, (), "name one: --target MODULE:FUNCTION",
     ),
     "an agent.py without a model": (
-        {"agent.py": "print('hello')\n"}, (), "agent.py calls no known model API",
+        {"agent.py": "print('hello')\n"}, (), "no agent was found in its code (agent.py)",
     ),
     "two targets": (
         {"harness.toml": "target = 'bot:chat'\n"}, ("--target", "reference"),
         "the configuration names 'bot:chat': change it there",
     ),
+    "a notebook": ({"a.ipynb": "{}"}, (), "a notebook cannot be imported"),
+    "a program in another language": ({"cmd/main.go": "package main\n"}, (), "(cmd/main.go)"),
+    "code in a folder that is not read": ({"dist/app.py": "x = 1\n"}, (), "(dist/app.py)"),
     "a wrong flag": ({}, ("--targte", "x"), "--target"),
     "a word too many": ({}, ("here",), "unexpected extra argument"),
     "a plug-in that is not there": ({}, ("--plugin", "no_such_part"), "no_such_part"),
@@ -155,7 +163,7 @@ def set_up(tmp_path: Path) -> Callable[..., dict[str, str]]:
 
     def make(**changed: str) -> dict[str, str]:
         facts = {"schema": json.dumps(schema_of("scenario"), indent=2) + "\n", "wire": ""}
-        facts["requirement"] = project_plan._requirement()
+        facts["requirement"] = REQUIREMENT
         made = starter_files(setup_of(EXAMPLE, {}), STARTERS[0], {}, facts)
         files = {file.path: file.text for file in made}
         profile = 'profile = "agent"\n\n[profiles.agent]\ntarget = "agent:agent"\n'
@@ -205,7 +213,7 @@ def test_force_replaces_what_says_something_else_and_names_it(
     kept = init()
     assert "kept         test_harness.py" in kept.out
     assert "--force replaces it" in kept.out
-    assert "replaced     test_harness.py" in init("--dry-run", "--force").out
+    assert "to be replaced   test_harness.py" in init("--dry-run", "--force").out
     assert written(tmp_path) == {**before, "test_harness.py": "# mine\n"}
     done = init("--force", "--json")
     states = {row["path"]: row["state"] for row in map(json.loads, done.out.splitlines())

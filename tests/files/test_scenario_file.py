@@ -29,6 +29,29 @@ def test_short_forms_become_long(tmp_path: Path) -> None:
     assert (scenario.folder, scenario.stream, scenario.wire) == (str(tmp_path), False, "anthropic")
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "name"),
+    [
+        ("two-words.yaml", "inbox: hello\nscript: [{say: hi}]\n", "two-words"),
+        ("Two Words.yaml", "name: mine\ninbox: hello\nscript: [{say: hi}]\n", "mine"),
+        ("s.yaml", "name: other\ninbox: hello\nscript: [{say: hi}]\n", "other"),
+    ],
+)
+def test_a_scenario_has_its_name_or_that_of_its_file(
+    tmp_path: Path, file: str, text: str, name: str
+) -> None:
+    plain, changed = load_scenarios(write(tmp_path, f"{text}variants: {{a: {{seed: 3}}}}\n", file))
+    assert (plain.run_name, changed.run_name) == (name, f"{name}/a")
+
+
+def test_a_file_name_that_is_no_name_asks_for_one(tmp_path: Path) -> None:
+    path = write(tmp_path, "inbox: hello\nscript: [{say: hi}]\n", "Two Words.yaml")
+    with pytest.raises(InputError) as caught:
+        load_scenarios(path)
+    said = "no key `name`, and the file's name is taken: 'Two Words' is not in kebab case"
+    assert said in caught.value.what
+
+
 def test_when_may_name_a_call(tmp_path: Path) -> None:
     text = MINIMAL + "faults: [{kind: http.status, when: {after: model#2}}]\n"
     (scenario,) = load_scenarios(write(tmp_path, text))

@@ -13,11 +13,12 @@ from tests.files.scenario_files import MINIMAL, write
 TOOL = "tools:\n  memory:\n    script:\n      - {ok: x}\n"
 
 MISTAKES = [
-    ("", 1, "a scenario is a mapping with `name`, `inbox` and `script`"),
+    ("", 1, "a scenario is a mapping with `inbox` and `script`"),
     ("- a\n", 1, "a scenario is a mapping"),
     ("name: s\n", 1, "key `script` is missing"),
-    ("script: []\n", 1, "key `name` is missing"),
-    ("name: other\nscript: []\n", 1, "name 'other' is not the file's name"),
+    ("name: Two Words\nscript: []\n", 1, "key `name`: 'Two Words' is not in kebab case"),
+    ("name: 3\nscript: []\n", 1, "key `name`: 3 is not in kebab case"),
+    (MINIMAL + "variants:\n  a: {name: b}\n", 6, "variant `a`: it changes `name`"),
     (MINIMAL + "titel: x\n", 5, "key `titel`: unknown; did you mean 'title'?"),
     (MINIMAL + "variant: x\n", 5, "key `variant`: unknown; did you mean 'variants'?"),
     (MINIMAL + "stream: maybe\n", 5, "key `stream`: true, false or both"),
@@ -201,7 +202,7 @@ def test_a_mistake_says_file_line_and_what(
 
 def test_a_name_that_is_no_folder_name(tmp_path: Path) -> None:
     path = write(tmp_path, "name: My Scenario\nscript: []\n", "My Scenario.yaml")
-    with pytest.raises(InputError, match="key `name`: in kebab case"):
+    with pytest.raises(InputError, match="key `name`: 'My Scenario' is not in kebab"):
         load_scenarios(path)
 
 

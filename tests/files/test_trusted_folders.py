@@ -42,7 +42,7 @@ def test_a_link_to_a_folder_is_the_folder(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_holds_the_list_cannot_say_that_it_is_trusted(home: Path) -> None:
-    """A repository as HOME, as in a container, may bring a list of its own."""
+    """A repository as HOME, as in a container, may bring such a list."""
     with pytest.raises(InputError, match="this folder holds the list"):
         set_trust(home, True)
     list_file().parent.mkdir(parents=True, exist_ok=True)

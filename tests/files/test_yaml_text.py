@@ -111,7 +111,7 @@ LAUGHS = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
     [
         ("a: 1\nb: 2\na: 3", "line 3", "duplicate key `a` (first in line 1)"),
         ("v:\n  x: {a: 1, a: 2}", "line 2", "duplicate key `a` (first in line 2)"),
-        ("a:\n\tb: 1", "line 2", "not YAML: found character that cannot start any token"),
+        ("a:\n\tb: 1", "line 2", "not YAML: a tab, and YAML indents by spaces"),
         ("a: [1", "line 1", "not YAML: "),
         ("a: *x", "line 1", "not YAML: found undefined alias"),
         ("a: 1\n---\nb: 2", "line 2", "not YAML: but found another document"),
@@ -135,6 +135,36 @@ def test_what_is_refused_with_its_line(text: str, place: str, words: str) -> Non
         parse(text)
     assert caught.value.place == place
     assert words in caught.value.what
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("name: x\n\tinbox: hi\n", 2),
+        ("a:\n  b: 1\n\tc: 2\n", 3),
+        ("a:\r\n\tb: 1\r\n", 2),
+        ("- a\n-\tb\n", 2),
+        ("é:\n  - b: 1\n  \tc: 2\n", 3),
+        ("a: |\n  x\n\ty\nb: 1\n", 3),
+        ("\tname: x\n", 1),
+    ],
+)
+def test_a_tab_is_named_with_what_to_do(text: str, line: int) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(text)
+    assert caught.value.place == f"line {line}"
+    assert (
+        caught.value.what == "not YAML: a tab, and YAML indents by spaces: put spaces in its place"
+    )
+
+
+@pytest.mark.parametrize("text", ["a: {b: 1,\n\tc: 2}\nd: :\t@\n", "a: 'x\n\ty'\nb: ]\n"])
+def test_a_tab_that_is_allowed_is_not_blamed(text: str) -> None:
+    assert parse("a:\tb\nc: [1,\n\t2]\n")[0] == {"a": "b", "c": [1, 2]}
+    with pytest.raises(InputError) as caught:
+        parse(text)
+    assert caught.value.place == "line 3"
+    assert "tab" not in caught.value.what
 
 
 @pytest.mark.parametrize("text", ["- " * 50_000 + "x", "[" * 3000 + "]" * 3000])

@@ -22,7 +22,6 @@ from harness.schema import schema_of
 from tests.documents import ROOT, blocks
 
 KNOWN = (
-    "is not the file's name",
     "there is no tool",
     r"no tool '",
     "no dialect of",

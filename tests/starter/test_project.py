@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
 from harness.starter.dependencies import declared
-from harness.starter.project import named, proposal, survey
+from harness.starter.project import is_code, named, proposal, survey
 from tests.starter.projects import FOUND, LOOP, METHOD, OPENAI, PROJECT, PYDANTIC
 
 
@@ -21,19 +21,41 @@ def test_the_agent_of_a_project(kind: str) -> None:
     assert one.line <= len(files[one.path].splitlines())
 
 
+@pytest.mark.parametrize("files", [{}, {"pyproject.toml": '[project]\nname = "x"\n'}])
+def test_a_folder_without_code_has_no_agent(files: dict[str, str]) -> None:
+    assert proposal(survey(files)) is None
+
+
 @pytest.mark.parametrize(
     "files",
     [
-        {},
-        {"pyproject.toml": '[project]\nname = "x"\n'},
         {"math.py": "def answer(text: str) -> str:\n    return text\n"},
         {"bot.py": "import anthropic\n\ndef answer(text: str):\n    print(text)\n"},
         {"my-bot.py": LOOP},
         {"index.d.ts": "export function answer(text: string): string"},
     ],
 )
-def test_a_project_without_an_agent(files: dict[str, str]) -> None:
-    assert proposal(survey(files)) is None
+def test_code_without_an_agent_says_what_was_looked_for(files: dict[str, str]) -> None:
+    (name,) = files
+    with pytest.raises(InputError) as caught:
+        proposal(survey(files, [name]))
+    assert f"no agent was found in its code ({name}); looked for" in caught.value.what
+    assert "--target MODULE:FUNCTION, --target 'process:COMMAND'" in caught.value.what
+
+
+@pytest.mark.parametrize(
+    "name", ["a.ipynb", "main.go", "src/lib.rs", "App.tsx", "run.sh", "Main.java", "x.R", "a.php"]
+)
+def test_code_in_any_language_is_code(name: str) -> None:
+    assert is_code(name)
+    with pytest.raises(InputError, match=f"in its code \\({name}\\)") as caught:
+        proposal(survey({}, [name]))
+    assert ("a notebook cannot be imported" in caught.value.what) == name.endswith(".ipynb")
+
+
+@pytest.mark.parametrize("name", ["README.md", "data.json", "pyproject.toml", "LICENSE", "a.csv"])
+def test_prose_and_data_are_no_code(name: str) -> None:
+    assert not is_code(name)
 
 
 def test_parts_that_are_alike_are_named() -> None:
@@ -46,7 +68,7 @@ def test_parts_that_are_alike_are_named() -> None:
 
 
 def test_a_declared_library_without_an_agent_asks_for_a_name() -> None:
-    with pytest.raises(InputError, match="declares pydantic-ai, and no function"):
+    with pytest.raises(InputError, match="declares pydantic-ai, and no agent"):
         proposal(survey({"pyproject.toml": PROJECT, "x.py": "print(1)\n"}))
 
 

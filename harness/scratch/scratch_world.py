@@ -1,0 +1,212 @@
+"""The world in which probes play: the copy, its home, its temporary folder, and the variables.
+
+An agent finds the user's things by its working folder, HOME, TMPDIR and the XDG folders. Others are
+its import path, and absolute paths in settings. Each of them leads into the copy. What none
+of them covers is told before the probes, and looked at after them.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import shutil
+import site
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.files.owner import scratch_folder
+from harness.scratch import named_places
+from harness.scratch.named_places import Place
+from harness.scratch.outside_watch import OutsideWatch
+from harness.scratch.project_copy import Copy, copy_project, with_paths
+
+_NOTES_MOST = 8
+
+_TOOLS = {
+    "ASDF_DATA_DIR": ".asdf",
+    "CARGO_HOME": ".cargo",
+    "MISE_DATA_DIR": ".local/share/mise",
+    "NVM_DIR": ".nvm",
+    "PYENV_ROOT": ".pyenv",
+    "RUSTUP_HOME": ".rustup",
+    "VOLTA_HOME": ".volta",
+}
+"""Where version managers find the programs that they start, by their variable: below HOME."""
+
+_AS_IT_IS = ("PATH", "VIRTUAL_ENV", "PYTHONPATH")
+"""Variables that name programs and packages: they are read where they are."""
+
+
+class ScratchWorld:
+    """A copy of a project to play in.
+
+    `folder` is the copy, `env` holds the variables that differ. `notes` say what the copy does not
+    cover.
+    """
+
+    def __init__(self, root: Path, source: Path, home: Path) -> None:
+        self._root, self._home = root, home
+        self.source, self.folder = source, root / "project" / source.name
+        self._spellings = _spellings(source)
+        here = {name: self._led(value.encode("utf-8", "replace"), ".").decode()
+                for name, value in os.environ.items()}  # fmt: skip
+        self._places: list[Place] = [*named_places.of_variables(here, str(source))]
+        copy = self._copy()
+        self.notes = tuple(self._said(copy))
+        watched = {place.path for place in self._places if place.path}
+        self._watch = OutsideWatch(source, {*watched, *map(str, map(_real, copy.links))}, home)
+
+    def _copy(self) -> Copy:
+        copy = copy_project(self.source, self.folder, self._taken)
+        self.env = self._variables(self._root, self._home)
+        return copy
+
+    def renew(self) -> None:
+        """Copy the project again, as it is by now: what earlier runs left in the copy is gone."""
+        for path in self._root.iterdir():
+            shutil.rmtree(path, ignore_errors=True)
+        self._copy()
+
+    def _taken(self, name: str, data: bytes) -> bytes:
+        if named_places.is_settings(name):
+            text = self._led(data, ".").decode("utf-8", "replace")
+            self._places += named_places.of_text(name, text, str(self.source))
+        return self._led(data, str(self.folder))
+
+    def _led(self, data: bytes, to: str) -> bytes:
+        """Return a text in which the paths of the project lead to another folder."""
+        for spelling in self._spellings:
+            data = with_paths(data, spelling, to)
+        return data
+
+    def _variables(self, root: Path, home: Path) -> dict[str, str]:
+        folders = {"HOME": "home", "XDG_CONFIG_HOME": "home/.config", "TMPDIR": "tmp",
+                   "XDG_CACHE_HOME": "home/.cache", "XDG_DATA_HOME": "home/.local/share",
+                   "XDG_STATE_HOME": "home/.local/state", "XDG_RUNTIME_DIR": "run",
+                   "TMP": "tmp", "TEMP": "tmp"}  # fmt: skip
+        made = {name: str(root / below) for name, below in folders.items()}
+        for path in made.values():
+            Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
+        tools = {name: str(home / below) for name, below in _TOOLS.items()
+                 if name not in os.environ and (home / below).is_dir()}  # fmt: skip
+        packages = {"PYTHONUSERBASE": site.getuserbase()} if site.ENABLE_USER_SITE else {}
+        modules = {"PYTHONPATH": os.pathsep.join(entries)} if (entries := self.path()) else {}
+        here = {"PWD": str(self.folder)}
+        return {**self._moved(), **tools, **packages, **made, **modules, **here}
+
+    def _moved(self) -> dict[str, str]:
+        """Return the variables that name a path of the project, with the path of the copy."""
+        moved = {}
+        for name, value in os.environ.items():
+            led = os.fsdecode(self._led(os.fsencode(value), str(self.folder)))
+            if led != value and name not in _AS_IT_IS:
+                moved[name] = led
+        return moved
+
+    def path(self) -> list[str]:
+        """Return the import path of the project's own modules in the copy, then the user's.
+
+        An editable installation names the folder of the project, where an agent would find its
+        files beside its modules.
+        """
+        named = os.environ.get("PYTHONPATH", "")
+        given = [entry for entry in named.split(os.pathsep) if entry]
+        own = [entry for entry in sys.path if self._copied(entry)]
+        sources = self.source / "src"
+        if sources.is_dir() and _is_importable(sources):
+            own.append(str(sources))
+        copied = (copy for entry in (*own, *given) if (copy := self._copied(entry)))
+        return list(dict.fromkeys((*copied, *given)))
+
+    def _copied(self, entry: str) -> str:
+        """Return the folder of the copy for one of the project; "" for another one."""
+        path = Path(entry)
+        if not entry or not path.is_relative_to(self.source) or path == self.source:
+            return ""
+        made = self.folder / path.relative_to(self.source)
+        return str(made) if made.is_dir() and not _is_packages(path) else ""
+
+    def keep_runs(self) -> None:
+        """Keep the histories of runs in the project itself, where `run` would write them."""
+        kept = self.source / ".harness" / "runs"
+        kept.mkdir(parents=True, exist_ok=True)
+        (self.folder / ".harness").mkdir(exist_ok=True)
+        (self.folder / ".harness" / "runs").symlink_to(kept)
+
+    def told(self, text: str) -> str:
+        """Return a text of the probes with the paths of the project itself."""
+        return text.replace(str(self.folder), str(self.source))
+
+    def changed(self) -> list[str]:
+        """Return what changed outside of the copy since the last call, in words."""
+        return [f"{path} changed, by the agent or by another program" for path in
+                self._watch.changed()]  # fmt: skip
+
+    def _said(self, copy: Copy) -> Iterator[str]:
+        for place in dict.fromkeys(self._places):
+            named = f"{place.setting} of {place.where}" if place.setting else place.where
+            way = f"; to try another one: {place.setting}=... harness" if place.setting else ""
+            yield f"{named} names {place.shown}: what the agent writes there stays{way}"
+        for link in copy.links:
+            yield f"{link.name} is a link to {_real(link)}: what the agent writes there stays"
+        if copy.left_out:
+            names = ", ".join(copy.left_out[:3])
+            more = f" and {len(copy.left_out) - 3} more" if len(copy.left_out) > 3 else ""
+            yield f"not in the copy, too large or not readable: {names}{more}"
+
+
+def _real(link: Path) -> Path:
+    return Path(os.path.realpath(link))
+
+
+def _is_packages(path: Path) -> bool:
+    return "site-packages" in path.parts or "node_modules" in path.parts
+
+
+def _is_importable(sources: Path) -> bool:
+    """Whether this Python finds a module of a folder `src` there: an editable installation."""
+    names = [path.stem for path in sources.iterdir() if path.stem.isidentifier()]
+    for name in names:
+        for finder in sys.meta_path:
+            found: importlib.machinery.ModuleSpec | None = finder.find_spec(name, None)
+            if found is not None:
+                where = found.origin or next(iter(found.submodule_search_locations or ()), "")
+                if Path(where).is_relative_to(sources):
+                    return True
+                break
+    return False
+
+
+def _spellings(source: Path) -> Sequence[str]:
+    """Return the paths of the project as settings may spell it: through a link, too."""
+    shell = os.environ.get("PWD", "")
+    is_same = os.path.isabs(shell) and os.path.realpath(shell) == os.path.realpath(source)
+    return tuple(dict.fromkeys([str(source), *([shell] if is_same else [])]))
+
+
+@contextmanager
+def scratch_world(source: Path) -> Iterator[ScratchWorld]:
+    """A world with a copy of a project, gone at the end. Raises InputError for one too large."""
+    with scratch_folder("probe") as root:
+        yield ScratchWorld(root, source, Path.home())
+
+
+@contextmanager
+def entered(world: ScratchWorld) -> Iterator[None]:
+    """Play in a world, in this process: its folder, its variables, its import path."""
+    before, folder, path = dict(os.environ), os.getcwd(), [*sys.path]
+    os.environ.update(world.env)
+    sys.path[:0] = [entry for entry in world.path() if entry not in sys.path]
+    tempfile.tempdir = None  # it is read from TMPDIR once
+    os.chdir(world.folder)
+    try:
+        yield
+    finally:
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(before)
+        sys.path[:] = path
+        tempfile.tempdir = None

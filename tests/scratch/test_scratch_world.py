@@ -1,0 +1,107 @@
+"""The world of a probe: each way to the user's own things leads into the copy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from harness.scratch import entered, scratch_world
+
+PROGRAM = """\
+import os, pathlib, sqlite3, tempfile
+sqlite3.connect(os.environ["DB"]).execute("create table x (y)")
+for line in open(".env"):
+    name, _, path = line.strip().partition("=")
+    pathlib.Path(path).write_text("agent")
+pathlib.Path("relative").touch()
+pathlib.Path.home().joinpath(".cache").mkdir(exist_ok=True)
+pathlib.Path.home().joinpath(".cache/agent").touch()
+pathlib.Path(os.path.expanduser("~/state")).touch()
+pathlib.Path(os.environ["XDG_STATE_HOME"], "agent").touch()
+pathlib.Path(tempfile.gettempdir(), "agent").touch()
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The start folder, and a home folder beside it."""
+    folder, home = tmp_path / "my app", tmp_path / "home"
+    for made in (folder, home):
+        made.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("DB", str(folder / "app.db"))
+    monkeypatch.chdir(folder)
+    (folder / ".env").write_text(f"FILE={folder}/data.json\n")
+    (folder / "program.py").write_text(PROGRAM)
+    return folder
+
+
+def files(*folders: Path) -> dict[str, bytes]:
+    found = (path for folder in folders for path in folder.rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in found}
+
+
+def test_a_program_changes_nothing_of_the_user_s(project: Path, tmp_path: Path) -> None:
+    before = files(tmp_path)
+    with scratch_world(project) as world:
+        subprocess.run([sys.executable, "program.py"], check=True, cwd=world.folder,
+                       env={**os.environ, **world.env})  # fmt: skip
+        assert {"app.db", "data.json", "relative"} <= {p.name for p in world.folder.iterdir()}
+        assert files(tmp_path) == before
+        assert [line for line in world.changed() if str(tmp_path) in line] == []
+        world.renew()
+        assert {p.name for p in world.folder.iterdir()} == {".env", "program.py"}
+    assert files(tmp_path) == before
+    assert not world.folder.exists()
+
+
+def test_what_changes_all_the_same_is_named(project: Path, tmp_path: Path) -> None:
+    outer = tmp_path / "outer"
+    outer.mkdir()
+    (project / "data").symlink_to(outer)
+    (project / "conf.ini").write_text(f"url = sqlite:///{tmp_path}/far.db\n")
+    with scratch_world(project) as world:
+        assert f"url of conf.ini:1 names {tmp_path}/far.db" in "\n".join(world.notes)
+        assert f"data is a link to {outer}" in "\n".join(world.notes)
+        (world.folder / "data" / "x").write_text("agent")
+        (tmp_path / "far.db").write_text("agent")
+        (project / "program.py").write_text("agent")
+        (tmp_path / "home" / ".config").mkdir()
+        (tmp_path / "home" / ".config" / "agent").touch()
+        said = world.changed()
+        assert [line.partition(" changed, by the agent or by another program")[0]
+                for line in said if str(tmp_path) in line] == [
+            f"{project}/program.py", f"{tmp_path}/far.db", f"{tmp_path}/home/.config/agent",
+            f"{outer}/x",
+        ]  # fmt: skip
+        assert [line for line in world.changed() if str(tmp_path) in line] == []
+
+
+def test_a_world_is_entered_and_left(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "src").mkdir()
+    (project / "src" / "mine.py").touch()
+    monkeypatch.setattr(sys, "path", [*sys.path, str(project / "src")])
+    before = (dict(os.environ), os.getcwd(), [*sys.path], tempfile.gettempdir())
+    with scratch_world(project) as world, entered(world):
+        assert Path.cwd() == world.folder
+        assert Path.home() != project.parent / "home"
+        assert os.environ["DB"] == f"{world.folder}/app.db"
+        assert sys.path[0] == str(world.folder / "src")
+        assert world.told(f"at {world.folder}/x.py") == f"at {project}/x.py"
+        assert Path(tempfile.gettempdir()).parent == Path.home().parent
+    assert (dict(os.environ), os.getcwd(), [*sys.path], tempfile.gettempdir()) == before
+
+
+def test_programs_of_a_version_manager_are_still_found(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYENV_ROOT", raising=False)
+    (Path.home() / ".pyenv").mkdir()
+    with scratch_world(project) as world:
+        assert world.env["PYENV_ROOT"] == str(project.parent / "home" / ".pyenv")
+        assert "VOLTA_HOME" not in world.env
