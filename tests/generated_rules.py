@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness import providers
+from harness.providers.anthropic import errors as anthropic
+from harness.providers.gemini import errors as gemini
+from harness.providers.openai_chat import errors as openai_chat
+from harness.providers.openai_responses import errors as openai_responses
 from harness.providers.shared.record import ProviderRecord
 from harness.providers.shared.rules import Rule, table_rows
 
@@ -15,9 +19,17 @@ _TABLES = (
 )
 
 
+_ERRORS = {
+    "anthropic": anthropic.WORDS,
+    "openai-chat": openai_chat.WORDS,
+    "openai-responses": openai_responses.WORDS,
+    "gemini": gemini.WORDS,
+}
+
+
 def generated_rules() -> str:
     """A table for each provider, and the tables that some rules read."""
-    return "\n".join([*_providers(), *_data()])
+    return "\n".join([*_providers(), *_errors(), *_data()])
 
 
 def _providers() -> Iterator[str]:
@@ -37,6 +49,20 @@ def _row(rule: Rule, record: ProviderRecord) -> str:
     answer = f"`{_plain(rule.text)}`"
     cells = rule.id, rule.asks, rule.status, answer, where, models, rule.since, rule.known
     return f"| {' | '.join(map(str, cells))} | {_plain(rule.source)} |"
+
+
+def _errors() -> Iterator[str]:
+    yield "## Errors of the providers\n"
+    yield "What each provider answers for the cause of an error that a fault names.\n"
+    yield "| cause | provider | status | type | code | text | known | source |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for cause in anthropic.WORDS.rows:
+        for provider, errors in _ERRORS.items():
+            row = errors.rows[cause]
+            code = f"`{row.code}`" if row.code else ""
+            cells = f"`{cause}`", provider, row.status, f"`{row.type}`", code, _plain(row.text)
+            yield f"| {' | '.join(map(str, cells))} | {row.known} | {row.source} |"
+    yield ""
 
 
 def _data() -> Iterator[str]:

@@ -17,8 +17,12 @@ KNOWN = {
     "S": "types of the official SDK",
     "D": "the provider's documentation",
     "I": "a public issue that quotes it word for word",
-    "K": "general knowledge, which no source here confirms",
 }
+
+UNCONFIRMED = (
+    "no recording, documentation, type or public issue here confirms it. Check a finding that "
+    "rests on it alone against the real API."
+)
 
 
 def rule_names() -> Iterator[str]:
@@ -50,13 +54,20 @@ def _text(provider: str, rule: Rule) -> str:
         f"Asked: {rule.asks}",
         f"Answer: {rule.status}{kind}: {rule.words}",
         _example(provider, rule.id),
-        f"On in {where}.{models}{since} Known from {KNOWN[rule.known]}: {rule.source}.",
+        f"On in {where}.{models}{since} {_known(rule)}",
         f"{row.class_.capitalize()}: {row.reason} Source: {row.source}.",
         "What to do: look at the request by its event number (`harness show RUN`), and "
         "build requests for which the first sentence is true. If an agent resumes a stored "
         "session, the rule applies to the stored messages too.",
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def _known(rule: Rule) -> str:
+    if rule.known not in KNOWN:
+        note = f" ({rule.source})" if rule.source else ""
+        return f"Only we know this rule{note}: {UNCONFIRMED}"
+    return f"Known from {KNOWN[rule.known]}: {rule.source}."
 
 
 def _example(provider: str, rule: str) -> str:

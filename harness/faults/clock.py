@@ -88,7 +88,7 @@ def skewed_retry_date(
     is `skew_s` seconds ahead of ours (negative: behind, so the date has passed)."""
     now_s = EPOCH_S + moment.call.at_ms / 1000 + skew_s
     headers = {"date": _date(now_s), "retry-after": _date(now_s + wait_s)}
-    return error(moment, 429, "This request would exceed your rate limit", headers=headers)
+    return error(moment, 429, headers=headers)
 
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -123,7 +123,7 @@ def overloaded_until(moment: Moment, plan: Plan, *, until_s: Seconds = 1.0) -> P
     """
     if moment.call.at_ms >= until_s * 1000:
         return plan
-    return error(moment, 529, "Overloaded")
+    return error(moment, 529)
 
 
 def overloaded_session(moment: Moment, plan: Plan, *, session: SessionName = "main") -> Plan:
@@ -132,7 +132,7 @@ def overloaded_session(moment: Moment, plan: Plan, *, session: SessionName = "ma
     A back-off that another session's success resets never grows. To be armed for more than one call
     (`often: forever`).
     """
-    return error(moment, 529, "Overloaded") if moment.call.session == session else plan
+    return error(moment, 529) if moment.call.session == session else plan
 
 
 def lease_expired(moment: Moment, plan: Plan, *, lease_s: Seconds = 300.0) -> Plan:

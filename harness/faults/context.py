@@ -16,7 +16,7 @@ from harness.core.values.messages import Text, Thinking, ToolUse
 from harness.core.values.plans import Answer, ApiError, Close, Plan, Reply, Send, Wait
 from harness.core.values.strict import Count, FromOne, Seconds
 from harness.faults.durations import ms
-from harness.faults.error_answers import prompt_too_long_text, too_long
+from harness.faults.error_answers import refusal, too_long
 from harness.faults.replies import reply_of, with_reply
 from harness.faults.stream_events import error_instead
 
@@ -66,12 +66,14 @@ def reply_does_not_fit(
     max_tokens: Tokens = 8_192,
     window_tokens: FromOne = 200_000,
 ) -> Plan:
-    """A 400 that prompt and reply together are too long, with three counts in its text."""
-    text = (
-        f"input length and `max_tokens` exceed context limit: {tokens} + {max_tokens} > "
-        f"{window_tokens}, decrease input length or `max_tokens` and try again"
-    )
-    return (Answer(ApiError(400, "invalid_request_error", text)),)
+    """A 400 that prompt and reply together are too long, with the counts in its text.
+
+    Responses and Gemini have no words for that: they refuse the prompt as too long.
+    """
+    total = tokens + max_tokens
+    counts = {"tokens": tokens, "max_tokens": max_tokens, "total": total}
+    own = refusal(moment, "V24", window=window_tokens, **counts)
+    return own or _too_long(moment, total, window_tokens)
 
 
 def window_exceeded(moment: Moment, plan: Plan) -> Plan:
@@ -136,9 +138,10 @@ def too_long_in_the_stream(
     window_tokens: int = 200_000,
 ) -> Plan:
     """After `after` events an error event says that the prompt is too long, and the stream ends."""
-    text = prompt_too_long_text(tokens, window_tokens)
-    said = moment.traits.error_event("invalid_request_error", text)
-    return error_instead(plan, after, Send(said))
+    (refused,) = _too_long(moment, tokens, window_tokens)
+    assert isinstance(refused, Answer)
+    assert isinstance(refused.value, ApiError)
+    return error_instead(plan, after, Send(moment.traits.error_event(refused.value)))
 
 
 def thinking_before(moment: Moment, plan: Plan, *, text: str = "Let me see.") -> Plan:

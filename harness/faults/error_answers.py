@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from harness.core.transition.ports import Moment
+from harness.core.values.calls import ModelRequest, ProviderRequest
 from harness.core.values.plans import Answer, ApiError, Head, Plan, Send
 
 TYPES = {
@@ -16,31 +17,56 @@ TYPES = {
     402: "billing_error",
     403: "permission_error",
     404: "not_found_error",
+    408: "request_timeout_error",
     409: "conflict_error",
     413: "request_too_large",
     429: "rate_limit_error",
+    503: "unavailable_error",
     504: "timeout_error",
     529: "overloaded_error",
 }
-"""The type that goes with a status; what stands here by its neutral name, a wire translates."""
+"""The cause that goes with a status. Each provider has its own words for a cause."""
 
 
 def error(
     moment: Moment,
     status: int,
-    message: str,
+    message: str = "",
     *,
     type: str = "",
     headers: dict[str, str] | None = None,
     code: str = "",
+    stated: bool = False,
 ) -> Plan:
-    """An error; `code` is the finer name that some errors have."""
-    headers = headers or {}
+    """An error, on the seams of the provider in its own words where there is no `message`.
+
+    `type` is a neutral cause, by default that of the status; `code` is the finer name that some
+    errors have. The provider answers with the status
+    that it has for the cause, unless a scenario has `stated` this one.
+    """
+    headers, kind = headers or {}, type or type_of(status)
     if moment.call.seam not in ("model", "provider"):
         head = Head(status, {"content-type": "application/json", **headers})
-        return (Send(msgspec.json.encode({"error": message}), head),)
-    kind = type or type_of(status)
-    return (Answer(ApiError(status, kind, message, headers, code=code)),)
+        return (Send(msgspec.json.encode({"error": message or words_of(kind)}), head),)
+    asked = ApiError(status if stated else 0, kind, message, headers, code)
+    said = own_error(moment, asked)
+    return (Answer(said if said.status else msgspec.structs.replace(said, status=status)),)
+
+
+def own_error(moment: Moment, asked: ApiError) -> ApiError:
+    """An error in the provider's words, its text filled in."""
+    said = moment.traits.own_error(asked)
+    if asked.message:
+        return said
+    request = moment.call.request
+    model = request.model if isinstance(request, (ModelRequest, ProviderRequest)) else ""
+    text = said.message.replace("{model}", model) or words_of(said.type)
+    return msgspec.structs.replace(said, message=text)
+
+
+def words_of(kind: str) -> str:
+    """What is said of a cause where no provider has words for it."""
+    return kind.replace("_", " ").capitalize()
 
 
 def type_of(status: int) -> str:
@@ -103,10 +129,6 @@ def _of_request(moment: Moment) -> dict[str, object]:
 
 def too_long(moment: Moment, tokens: int, window: int) -> Plan:
     """The refusal of a prompt over the window, in the provider's words where it has them."""
+    text = f"prompt is too long: {tokens} tokens > {window} maximum"  # as most plug-ins' APIs say
     own = refusal(moment, "V23", tokens=tokens, window=window)
-    return own or error(moment, 400, prompt_too_long_text(tokens, window))
-
-
-def prompt_too_long_text(tokens: int, window: int) -> str:
-    """What Anthropic says of a prompt over the window, and many who speak its API."""
-    return f"prompt is too long: {tokens} tokens > {window} maximum"
+    return own or error(moment, 400, text)

@@ -187,10 +187,15 @@ def ended(steps: Plan) -> Plan:
 
 
 def error_instead(plan: Plan, after: int, error: Send) -> Plan:
-    """The plan with an error in place of what comes after its first `after` events."""
+    """The plan with an error in place of what comes after its first `after` events.
+
+    Responses numbers its events, so the error has the number of the event whose place it takes.
+    """
     events = opened(plan)
     sends = [place for place, step in enumerate(events) if isinstance(step, Send)]
     if len(sends) <= after:
         return plan
     place = sends[after]
+    number = value(events[place]).get("sequence_number")
+    error = error if number is None else changed(error, sequence_number=number)
     return (*events[:place], headed(error, events[place]), Close())

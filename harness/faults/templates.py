@@ -15,12 +15,13 @@ def error(
     plan: Plan,
     *,
     status: int,
-    message: str,
+    message: str = "",
     type: str = "",
     headers: dict[str, str] | None = None,
+    stated: bool = False,
 ) -> Plan:
-    """An error with these words, in the envelope of the seam."""
-    return error_answers.error(moment, status, message, type=type, headers=headers)
+    """An error of this status and cause, in the words and the envelope of the seam."""
+    return error_answers.error(moment, status, message, type=type, headers=headers, stated=stated)
 
 
 def answer(

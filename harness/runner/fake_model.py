@@ -161,7 +161,8 @@ class FakeModel:
         """Answer the next request with an error status in its provider's form.
 
         The request after it gets the next answer. `retry_after` is a header, in seconds. `type` and
-        `message` are the provider's by default.
+        `message` are the provider's by default, and so is a status that it never sends: the 529 of
+        Anthropic is a 503 elsewhere.
         """
         given = {"status": status, "retry_after": retry_after, "message": message, "type": type}
         return self.fault("http.status", **{k: v for k, v in given.items() if v not in (None, "")})

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import providers
 from harness.catalogue import field_findings
 from harness.catalogue.field_findings import field_finding
 from harness.checks.rule_classes import BOOK_KEEPING
@@ -47,6 +48,17 @@ def test_a_finding_names_codes_that_exist_and_files_that_repeat_it(name: str) ->
     (script,) = (word for word in row.repeat.split() if "docs/field/checks/" in word)
     assert Path(script).stem == name
     assert (ROOT / script).is_file()
+
+
+@pytest.mark.parametrize("name", field_findings())
+def test_a_finding_rests_on_no_rule_that_only_we_know(name: str) -> None:
+    row = field_findings()[name]
+    wires = {run.wire for run in load_scenarios(ROOT / row.scenario)}
+    for code in row.codes:
+        check, _, rule = code.partition(".")
+        of_wires = [rules[rule] for wire in wires if rule in (rules := providers.rules(wire))]
+        assert check != "valid_request" or of_wires, code
+        assert all(found.known != "K" for found in of_wires if check == "valid_request"), code
 
 
 @pytest.mark.parametrize("script", sorted(CHECKS.glob("*.py")), ids=lambda p: p.stem)

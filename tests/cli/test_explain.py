@@ -11,6 +11,7 @@ from harness import providers
 from harness.checks.judge import checks
 from harness.checks.rule_classes import RULE_CLASSES
 from harness.cli.explain import explanation, names
+from harness.cli.rule_explanation import rule_texts
 from harness.configuration import Configuration
 from harness.core.scenario.scenario import Limits
 from harness.core.values.errors import InputError
@@ -102,3 +103,11 @@ def test_an_unknown_name_is_told_with_the_nearest(wrong: str, told: str) -> None
     with pytest.raises(InputError) as caught:
         explanation(wrong)
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("provider", providers.names())
+def test_a_rule_says_how_it_is_known(provider: str) -> None:
+    for name, rule in providers.rules(provider).items():
+        (text,) = rule_texts(f"{provider}.{name}")
+        assert ("Only we know this rule" in text) is (rule.known == "K"), name
+        assert ("Known from " in text) is (rule.known != "K"), name

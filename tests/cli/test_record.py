@@ -139,7 +139,7 @@ def test_the_terminal_tells_of_a_stranger(url_agents: Path, harness: Harness) ->
         done = harness(*words, "--upstream", url, ANTHROPIC_API_KEY=KEY)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["refused"] == 1
-    assert "refused 403 POST /v1/messages: a recording is served only below" in done.stderr
+    assert "refused 403 POST /v1/messages: this request is refused: it is not below" in done.stderr
     assert recorded(url_agents / "x.yaml") == ["Hi"]
     files = b"".join(path.read_bytes() for path in url_agents.rglob("*") if path.is_file())
     assert re.search(rb"lhr_[0-9a-f]{32}", files + (done.stderr + done.stdout).encode()) is None

@@ -30,7 +30,11 @@ CHAT = tuple(
             "transport.stalled_stream",
             timeout_s=1.5,
         ),
-        Row("an error inside a chunk", "openai.APIError(overloaded_error)", "sse.error_event"),
+        Row(
+            "an error inside a chunk",
+            "openai.APIError(service_unavailable_error)",
+            "sse.error_event",
+        ),
         Row("malformed JSON in data", "json.JSONDecodeError", "sse.invalid_json"),
         Row("comment lines", CHAT_WHOLE, "sse.comment_flood"),
         Row(

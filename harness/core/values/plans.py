@@ -222,7 +222,7 @@ def _ends(plan: Plan) -> Plan:
 def patience_ms(timeout_s: float | None) -> int | None:
     """The time-out of a client in milliseconds; None for one that waits without end.
 
-    A client may state infinity, which is no number of milliseconds.
+    A client may state infinity, and whole numbers have none.
     """
     if timeout_s is None or not math.isfinite(timeout_s * 1000):
         return None

@@ -15,9 +15,13 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 
 
-def _error_event(type: str, message: str) -> bytes:
-    error = {"error": {"type": type, "message": message}}
-    return b"data: " + msgspec.json.encode(error) + b"\n\n"
+def _error_event(error: ApiError) -> bytes:
+    said = {"error": {"type": error.type, "message": error.message}}
+    return b"data: " + msgspec.json.encode(said) + b"\n\n"
+
+
+def _unchanged(error: ApiError) -> ApiError:
+    return error
 
 
 def _nothing(model: str, stream: bool) -> tuple[bytes, ...]:
@@ -33,10 +37,12 @@ class ProviderTraits(msgspec.Struct, frozen=True):
 
     `endpoint` is the last part of the path, for relative redirects. `arguments` is the form of a
     call's arguments in a plain answer: an `object`, `json` text, or free `text`. `keep_alive` is
-    the event that keeps a stream alive, b"" for none. `spent` is the error of a spent budget.
-    `requests_left` is the header with the number of remaining requests. `output_count` is the name
-    of the output tokens in a usage. `event_prefix` is the prefix of all event types. `error_event`
-    writes an error in a stream from type and message. `hollow` writes a model's answer with null
+    the event that keeps a stream alive, b"" for none. `own_error` puts an error that names a
+    neutral cause into the provider's words. `requests_left` is the header with the number of
+    remaining requests. `output_count` is the name of the output tokens in a usage. `event_prefix`
+    is the prefix of all event types. `error_event` writes an error in a stream. `model_field` is
+    the field of an answer that names the model, `other_model` a model that was not asked for.
+    `hollow` writes a model's answer with null
     content, plain or as a stream. `outline` takes the body of a plain answer and writes the first
     and the last events of the same answer as a stream. `names_events`: the SDK drops events without
     a name. `reads_past_the_end`: the SDK raises an error that comes after the terminal event.
@@ -45,12 +51,14 @@ class ProviderTraits(msgspec.Struct, frozen=True):
     endpoint: str = ""
     arguments: Literal["object", "json", "text"] = "json"
     keep_alive: bytes = b""
-    spent: ApiError = ApiError(429, "", "")
+    own_error: Callable[[ApiError], ApiError] = _unchanged
     requests_left: str = "x-ratelimit-remaining-requests"
     output_count: str = "output_tokens"
     event_prefix: str = ""
     names_events: bool = False
     reads_past_the_end: bool = False
-    error_event: Callable[[str, str], bytes] = _error_event
+    error_event: Callable[[ApiError], bytes] = _error_event
+    model_field: str = "model"
+    other_model: str = ""
     hollow: Callable[[str, bool], tuple[bytes, ...]] = _nothing
     outline: Callable[[Mapping[str, Json]], bytes] = _no_events

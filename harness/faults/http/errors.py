@@ -1,8 +1,7 @@
 """Errors of the provider: keys and money, overload, trouble of its own.
 
 The SDK marks its retries with `x-stainless-retry-count`, so the history tells retry layers apart.
-Statuses, types and codes are those of the official SDK's error classes. Texts quote public reports
-where one exists.
+Statuses, types, codes and texts are those of the provider's `error_words.tsv`.
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from harness.core.transition.ports import Moment
-from harness.core.values.calls import ModelRequest, ProviderRequest
 from harness.core.values.plans import Plan
 from harness.core.values.strict import FromOne
-from harness.faults.error_answers import error, page, type_of
+from harness.faults.error_answers import error, page, type_of, words_of
 
 STAGE = "value"
 SEAMS = {
@@ -33,7 +31,7 @@ CODES = {
     "overloaded_burst": ("H12",),
 }
 
-_RATE_LIMIT = "This request would exceed your rate limit"
+WIRES = {"retry_after_ms": ("anthropic", "openai-chat", "openai-responses")}
 
 _page = page
 
@@ -59,11 +57,9 @@ def status(
     headers = {} if retry_after is None else {"retry-after": f"{retry_after}"}
     if should_retry is not None:
         headers["x-should-retry"] = str(should_retry).lower()
-    kind = type or type_of(status)
-    words = message or kind.replace("_", " ").capitalize()
     if page:
-        return _page(status, words, headers)
-    return error(moment, status, words, type=kind, headers=headers)
+        return _page(status, message or words_of(type or type_of(status)), headers)
+    return error(moment, status, message, type=type, headers=headers, stated=True)
 
 
 def spend_limit(moment: Moment, plan: Plan) -> Plan:
@@ -71,22 +67,18 @@ def spend_limit(moment: Moment, plan: Plan) -> Plan:
 
     The details have the code `enforced_spend_limit_reached`; OpenAI says `insufficient_quota`.
     """
-    spent = moment.traits.spent
-    text = "You have reached your specified API usage limits. You will regain access next month."
-    return error(moment, 429, text, type=spent.type, code=spent.code)
+    return error(moment, 429, type="spend_limit")
 
 
 def model_gone(moment: Moment, plan: Plan) -> Plan:
     """404: there is no such model any more."""
-    request = moment.call.request
-    model = request.model if isinstance(request, (ModelRequest, ProviderRequest)) else ""
-    return error(moment, 404, f"model: {model}")
+    return error(moment, 404)
 
 
 def rate_limited_without_retry_after(moment: Moment, plan: Plan) -> Plan:
     """429 that does not say when to come back; the headers say that nothing is left."""
     headers = {moment.traits.requests_left: "0"}
-    return error(moment, 429, _RATE_LIMIT, headers=headers)
+    return error(moment, 429, headers=headers)
 
 
 def retry_after(moment: Moment, plan: Plan, *, retry_after: str | float = 1.0) -> Plan:
@@ -96,14 +88,13 @@ def retry_after(moment: Moment, plan: Plan, *, retry_after: str | float = 1.0) -
     doubles.
     """
     value = retry_after if isinstance(retry_after, str) else retry_after * moment.harder
-    headers = {"retry-after": f"{value}"}
-    return error(moment, 429, _RATE_LIMIT, headers=headers)
+    return error(moment, 429, headers={"retry-after": f"{value}"})
 
 
 def retry_after_ms(moment: Moment, plan: Plan, *, retry_after_ms: float = 250.0) -> Plan:
     """429 with `retry-after-ms`, which SDKs prefer, and a `retry-after` that says otherwise."""
     headers = {"retry-after-ms": f"{retry_after_ms * moment.harder:g}", "retry-after": "30"}
-    return error(moment, 429, _RATE_LIMIT, headers=headers)
+    return error(moment, 429, headers=headers)
 
 
 def overloaded_burst(
@@ -124,4 +115,4 @@ def overloaded_burst(
     )
     if place not in draw.sample(range(among), min(failures, among)):
         return plan
-    return error(moment, status, "Upstream timed out" if status == 504 else "Overloaded")
+    return error(moment, status)

@@ -26,6 +26,7 @@ SEAMS = {
 }
 CODES = {
     "null_content": ("H15",),
+    "malformed_body": ("H14",),
     "unknown_stop": ("H15",),
     "unknown_block": ("H15",),
     "fallback_block": ("H16",),
@@ -46,6 +47,15 @@ def null_content(moment: Moment, plan: Plan) -> Plan:
     stream = isinstance(request, ModelRequest) and request.stream
     first, *others = moment.traits.hollow(model, stream)
     return (Send(first, _STREAM if stream else _JSON), *map(Send, others))
+
+
+def malformed_body(moment: Moment, plan: Plan, *, body: str = "") -> Plan:
+    """200, and a JSON body that breaks off; the connection says that it is whole.
+
+    Without `body` it is half of an answer of the provider's.
+    """
+    whole = b"".join(moment.traits.hollow("", False))
+    return (Send(body.encode() or whole[: len(whole) // 2], _JSON),)
 
 
 def unknown_stop(moment: Moment, plan: Plan, *, stop: str = "paused_for_review") -> Plan:
@@ -89,14 +99,19 @@ _PROMPT = ("input_tokens", "prompt_tokens")
 
 def missing_usage(moment: Moment, plan: Plan) -> Plan:
     """Nothing is counted: the usage is left out."""
-    return with_json(plan, lambda value: {k: v for k, v in value.items() if k != "usage"})
+    return with_json(plan, lambda value: {k: v for k, v in value.items() if k not in _USAGE})
 
 
-def model_echo_differs(
-    moment: Moment, plan: Plan, *, model: str = "claude-haiku-4-5-20251001"
-) -> Plan:
-    """The answer names another model than the request: the cost is that of the named model."""
-    return with_json(plan, lambda value: {**value, "model": model} if "model" in value else value)
+_USAGE = ("usage", "usageMetadata")
+
+
+def model_echo_differs(moment: Moment, plan: Plan, *, model: str = "") -> Plan:
+    """The answer names another model than the request: the cost is that of the named model.
+
+    Without `model` it is a small one of the same provider.
+    """
+    name, said = moment.traits.model_field, model or moment.traits.other_model
+    return with_json(plan, lambda value: {**value, name: said} if name in value else value)
 
 
 def count_tokens_disagrees(

@@ -9,9 +9,10 @@ import json
 from collections.abc import Callable
 
 from harness.core.transition.ports import Moment
-from harness.core.values.plans import Close, Plan, Send, Step
+from harness.core.values.plans import ApiError, Close, Plan, Send, Step
 from harness.core.values.strict import Count
 from harness.faults import stream_events as stream
+from harness.faults.error_answers import own_error
 
 STAGE = "bytes"
 SEAMS = ("model",)
@@ -133,14 +134,21 @@ def error_event(
     *,
     after: Count = 3,
     type: str = "overloaded_error",
-    message: str = "Overloaded",
+    message: str = "",
 ) -> Plan:
-    """After `after` events comes an error event, and the stream ends; the status was 200."""
-    return stream.error_instead(plan, after, Send(moment.traits.error_event(type, message)))
+    """After `after` events comes an error event, and the stream ends; the status was 200.
+
+    `type` is a neutral cause or a word of the provider's; without a `message` its text is too.
+    """
+    return stream.error_instead(plan, after, _error(moment, type, message))
+
+
+def _error(moment: Moment, type: str, message: str) -> Send:
+    return Send(moment.traits.error_event(own_error(moment, ApiError(0, type, message))))
 
 
 def error_event_after_the_end(
-    moment: Moment, plan: Plan, *, type: str = "overloaded_error", message: str = "Overloaded"
+    moment: Moment, plan: Plan, *, type: str = "overloaded_error", message: str = ""
 ) -> Plan:
     """The answer has come whole, and after its terminal event comes an error event.
 
@@ -153,7 +161,7 @@ def error_event_after_the_end(
         return plan
     steps = (
         *events[: place + 1],
-        Send(moment.traits.error_event(type, message)),
+        _error(moment, type, message),
         *events[place + 1 :],
     )
     return stream.ended(steps) if moment.traits.reads_past_the_end else steps

@@ -1,6 +1,11 @@
-"""What is particular to Gemini's chunks: ids, reasons to stop, and chunks that say nothing."""
+"""What is particular to Gemini's chunks: ids, reasons to stop, and chunks that say nothing.
+
+A plain answer of Gemini's is one chunk without a frame, so what bends a chunk bends that too.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Plan, Send, Step
@@ -30,14 +35,12 @@ def no_stop_reason(moment: Moment, plan: Plan) -> Plan:
 
 def calls_without_ids(moment: Moment, plan: Plan) -> Plan:
     """No call has an id, as older models answer: results are told apart by name and order."""
-    events = stream.opened(plan)
-    steps = tuple(_without_ids(step) for step in events)
-    return plan if steps == events else steps
+    return _bent(plan, lambda events: tuple(map(_without_ids, events)))
 
 
 def _without_ids(step: Step) -> Step:
     parts = stream.parts(step)
-    if not any("functionCall" in part for part in parts):
+    if not _calls(step):
         return step
     bare = [
         {**part, "functionCall": {k: v for k, v in part["functionCall"].items() if k != "id"}}
@@ -60,22 +63,62 @@ def chunk_without_candidates(moment: Moment, plan: Plan) -> Plan:
 
 def malformed_call(moment: Moment, plan: Plan) -> Plan:
     """In place of its calls the model says `MALFORMED_FUNCTION_CALL`: it wrote one badly."""
-    events = stream.opened(plan)
-    place = stream.find(events, lambda step: any("functionCall" in p for p in stream.parts(step)))
-    return plan if place is None else _stopped(events, place, "MALFORMED_FUNCTION_CALL")
+
+    def bend(events: Plan) -> Plan:
+        place = stream.find(events, _calls)
+        return (
+            events if place is None else _stopped(events, place, place, "MALFORMED_FUNCTION_CALL")
+        )
+
+    return _bent(plan, bend)
 
 
 def blocked_midway(moment: Moment, plan: Plan) -> Plan:
     """After the first text the answer stops for `SAFETY`."""
-    events = stream.opened(plan)
-    place = stream.find(events, lambda step: any(p.get("text") for p in stream.parts(step)))
-    return plan if place is None else _stopped(events, place + 1, "SAFETY")
+
+    def bend(events: Plan) -> Plan:
+        place = stream.find(events, lambda step: any(p.get("text") for p in stream.parts(step)))
+        return events if place is None else _stopped(events, place, place + 1, "SAFETY")
+
+    return _bent(plan, bend)
 
 
-def _stopped(events: Plan, place: int, reason: str) -> Plan:
-    """The events before `place`, and the last chunk with another reason to stop."""
+def _calls(step: Step) -> bool:
+    return any("functionCall" in part for part in stream.parts(step))
+
+
+def _stopped(events: Plan, first: int, place: int, reason: str) -> Plan:
+    """The events before `place`, and the last chunk with another reason to stop, without calls.
+
+    Nothing changes where the answer ends before the event `first`.
+    """
     end = stream.find(events, stream.is_end)
-    if end is None or end < place:
+    if end is None or end < first:
         return events
-    last = stream.with_candidate(events[end], finishReason=reason)
-    return (*events[:place], last if not place else Send(last.data), *events[end + 1 :])
+    kept = [part for part in stream.parts(events[end]) if "functionCall" not in part]
+    content = {"parts": kept, "role": "model"} if kept else {"role": "model"}
+    last = stream.with_candidate(events[end], finishReason=reason, content=content)
+    before = events[: min(place, end)]
+    return (*before, last if not before else Send(last.data), *events[end + 1 :])
+
+
+def _bent(plan: Plan, bend: Callable[[Plan], Plan]) -> Plan:
+    """The plan with its chunks bent: those of a stream, or the one that a plain answer is."""
+    if events := stream.opened(plan):
+        bent = bend(events)
+        return plan if bent == events else bent
+    framed = tuple(
+        Send(_DATA + step.data + _END, step.head) if isinstance(step, Send) else step
+        for step in plan
+    )
+    bent = bend(framed)
+    return plan if bent == framed else tuple(_unframed(step) for step in bent)
+
+
+def _unframed(step: Step) -> Step:
+    if not isinstance(step, Send):
+        return step
+    return Send(step.data.removeprefix(_DATA).removesuffix(_END), step.head)
+
+
+_DATA, _END = b"data: ", b"\n\n"

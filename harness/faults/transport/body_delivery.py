@@ -11,7 +11,7 @@ from harness.core.transition.ports import Moment
 from harness.core.values.plans import Close, Head, Plan, Send, Step, Wait
 from harness.core.values.strict import Count, FromOne, Seconds
 from harness.faults.durations import ms
-from harness.faults.stream_events import closed, opened
+from harness.faults.stream_events import closed, finishes, is_end, opened
 from harness.faults.transport.pieces import body_of, first, framed, head_of, sends
 
 STAGE = "bytes"
@@ -76,10 +76,21 @@ def cut_mid_chunk(moment: Moment, plan: Plan, *, after: Count = 3) -> Plan:
 def stalled_stream(
     moment: Moment, plan: Plan, *, after: Count = 3, wait_s: Seconds | None = None
 ) -> Plan:
-    """`after` events leave, then nothing for `wait_s` seconds (default: no end), then the end."""
+    """`after` events leave, then nothing for `wait_s` seconds (default: no end), then the end.
+
+    The event that ends the answer never leaves: after it a client waits for nothing.
+    """
     if sends(plan) <= after:
         return plan
-    return (*first(plan, after), Wait(ms(wait_s)), Close())
+    return (*_unfinished(plan, after), Wait(ms(wait_s)), Close())
+
+
+def _unfinished(plan: Plan, most: int) -> Plan:
+    """The first `most` sends, or fewer: up to the event that ends the answer, without it."""
+    events = opened(plan)
+    ends = (place for place, step in enumerate(events) if is_end(step) or finishes(step))
+    end = next(ends, len(events))
+    return first(plan, most) if not events else first(events[:end], most)
 
 
 PINGS_MAX = 100_000
@@ -97,13 +108,13 @@ def stalled_stream_with_pings(
 ) -> Plan:
     """`after` events leave, then only pings, one in `every_s` seconds over `for_s`, then the end.
 
-    A time-out of reads never fires. With `comments`, and on a wire without pings, they are comments
-    of the stream, which no client is shown.
+    A time-out of reads never fires. The event that ends the answer never leaves. With `comments`,
+    and on a wire without pings, they are comments of the stream, which no client is shown.
     """
-    if sends(plan) <= max(after, 1):
+    kept = _unfinished(plan, max(after, 1))
+    if sends(plan) <= max(after, 1) or not sends(kept):
         return plan
     ping = Send(_COMMENT if comments else moment.traits.keep_alive or _COMMENT)
-    kept = first(plan, max(after, 1))
     pings = max(1, int(min(for_s / every_s, PINGS_MAX)))
     return (*kept, *(Wait(ms(every_s)), ping) * pings, Close())
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from harness.providers.shared.error_words import ErrorTable
 from harness.providers.shared.rules import table_rows
 
 
@@ -23,6 +24,9 @@ class ErrorRow(msgspec.Struct, frozen=True):
 
 ERRORS = msgspec.convert(table_rows(__package__, "errors.tsv"), list[ErrorRow], strict=False)
 """Every error, the coded ones last; the first row of a type has the status that goes with it."""
+
+WORDS = ErrorTable((__package__, "error_words.tsv"))
+own = WORDS.own
 
 STATUS = {row.type: row.status for row in reversed(ERRORS) if row.type}
 """The status that goes with an error's type."""

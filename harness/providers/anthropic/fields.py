@@ -13,7 +13,7 @@ import msgspec
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json, ToolSpec
 from harness.providers.anthropic.blocks import marks_in
-from harness.providers.anthropic.model_parameters import parameter_violations
+from harness.providers.anthropic.model_parameters import is_offered, parameter_violations
 from harness.providers.anthropic.models import Model, model
 from harness.providers.anthropic.rules import violation
 from harness.providers.shared.codec import size_bytes
@@ -123,9 +123,12 @@ def _violations(fields: Fields, active: frozenset[str]) -> Iterator[Violation]:
             yield violation("V35", path=name, wanted=field.wanted)
         found += field.found
     found += _together(fields)
+    model = value_of(fields, "model", "")
+    if not is_offered(model):
+        found.append(violation("V40", model=model))
     if not _MODEL_PARAMETERS.isdisjoint(fields):
         said = {name: _sent(field) for name, field in fields.items() if name in _MODEL_PARAMETERS}
-        found += parameter_violations(said, value_of(fields, "model", ""))
+        found += parameter_violations(said, model)
     yield from (v for v in found if v.rule in active)
 
 

@@ -6,6 +6,7 @@ name takes every level.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from harness.core.transition.ports import Violation
@@ -14,12 +15,21 @@ from harness.providers.anthropic.models import fits
 from harness.providers.anthropic.rules import violation
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.rules import table_rows
+from harness.providers.shared.unoffered import says_missing
 
 _EFFORTS = tuple(
     (row["models"], row["levels"].split()) for row in table_rows(__package__, "efforts.tsv")
 )
+_DISORDERED = re.compile(r"claude-[4-9]\d*(-\d+)?-[a-z]")
+"""From 4 on the version comes behind the line: claude-haiku-4-5, and never claude-4-5-haiku."""
+
 _SAMPLING = {"temperature": 1, "top_p": 1, "top_k": None}
 """Parameters of sampling, with the value that asks for nothing."""
+
+
+def is_offered(model: str) -> bool:
+    """Whether a name may be that of a model; False where no model can have it."""
+    return not says_missing(model) and _DISORDERED.match(model) is None
 
 
 def parameter_violations(said: Mapping[str, Json], model: str) -> Iterator[Violation]:

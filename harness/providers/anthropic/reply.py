@@ -13,6 +13,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Text
 from harness.core.values.plans import ApiError, Facts, Head, Recorded, Reply, Send
 from harness.providers.anthropic.blocks import block_to
+from harness.providers.anthropic.errors import own
 from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import AnthropicReading
 from harness.providers.anthropic.stream import events
@@ -122,6 +123,7 @@ def write_facts(value: Facts | ApiError, key: str, draws: Draws) -> tuple[Send, 
 
 
 def _refused(error: ApiError, id_: str) -> tuple[Send, ...]:
+    error = own(error)
     head = json_head(error.status, id_, error.headers)
     return (Send(encode(error_envelope(error, id_)), head),)
 

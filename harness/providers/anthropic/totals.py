@@ -17,6 +17,7 @@ from harness.providers.anthropic.blocks import BlockNotes
 from harness.providers.anthropic.compaction import is_summary, misplaced
 from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.rules import violation
+from harness.providers.shared.unoffered import is_out_of_reach
 
 assert RECORD.pictures is not None
 LIMITS = RECORD.pictures
@@ -39,6 +40,23 @@ def _image(path: str, value: dict[str, Json]) -> Iterator[tuple[str, str]]:
     match value:
         case {"type": "image", "source": {"type": "base64", "data": str(data)}}:
             yield path, data
+
+
+def _pictures(message: Message) -> Iterator[dict[str, Json]]:
+    """The image blocks of a message, those in results too."""
+    for block in message.blocks:
+        inner = block.content if isinstance(block, ToolResult) else [block]
+        for part in inner if not isinstance(inner, str) else ():
+            if isinstance(part, Opaque) and part.kind == "image":
+                yield part.value
+
+
+def _address(picture: dict[str, Json]) -> Iterator[Violation]:
+    match picture:
+        case {"source": {"type": "url", "url": str(url)}} if not url.lower().startswith("https:"):
+            yield violation("V41")
+        case {"source": {"type": "url", "url": str(url)}} if is_out_of_reach(url):
+            yield violation("V41a")
 
 
 def edge(data: str) -> int:
@@ -67,6 +85,7 @@ def tallied(
     found = _noted(index, noted)
     sizes = [(path, data, edge(data)) for path, data in images(index, message)]
     found += [v for path, data, edge in sizes for v in _too_large(path, data, edge)]
+    found += [v for value in _pictures(message) for v in _address(value)]
     found += misplaced(index, message, before=not first, summaries=before.summaries)
     after = RequestTotals(
         before.marks + (noted.marks if noted else 0),

@@ -9,12 +9,13 @@ import msgspec
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
+from harness.providers.anthropic.errors import own
 from harness.providers.anthropic.record import RECORD
 from harness.providers.shared.sse import frame
 
 
-def _error_event(type: str, message: str) -> bytes:
-    return frame("error", error={"type": type, "message": message})
+def _error_event(error: ApiError) -> bytes:
+    return frame("error", error={"type": error.type, "message": error.message})
 
 
 def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
@@ -47,7 +48,8 @@ TRAITS = ProviderTraits(
     keep_alive=RECORD.keep_alive,
     requests_left=RECORD.headers.requests_left,
     arguments="object",
-    spent=ApiError(429, "", "", code="enforced_spend_limit_reached"),
+    own_error=own,
+    other_model="claude-haiku-4-5-20251001",
     names_events=True,
     reads_past_the_end=True,
     error_event=_error_event,

@@ -12,8 +12,10 @@ from harness.core.values.messages import Json
 from harness.providers.gemini import signatures
 from harness.providers.gemini.blocks import SIGNATURE, get, parts_in, snake
 from harness.providers.gemini.rules import Broken
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import encode
 from harness.providers.shared.reader import Malformed
+from harness.providers.shared.unoffered import is_out_of_reach
 
 _DATA = (
     "text",
@@ -100,6 +102,8 @@ def _part(m: int, part: dict[str, Json]) -> Iterator[Broken]:
         yield Broken("G32")
     if isinstance(signature := get(part, SIGNATURE), str) and signature:
         yield from _signature(f"{path}.thought_signature", signature)
+    if is_out_of_reach(f.text(get(f.mapping(get(part, "fileData")), "fileUri"))):
+        yield Broken("G34")
     if (call := get(part, "functionCall")) is not None:
         yield from _named(m, "function_call", call, _CALL, "args")
     if (response := get(part, "functionResponse")) is not None:

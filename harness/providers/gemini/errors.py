@@ -1,7 +1,7 @@
 """Errors in Google's shape: code, message, status, and details that programs read.
 
-A scenario's neutral type (`overloaded_error`) becomes the word of its status. An error that asks
-for a wait says it as `RetryInfo`; one of a quota names it.
+A type of another provider becomes the word of its status. An error that asks for a wait
+says it as `RetryInfo`; one of a quota names it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.providers.gemini.rules import FieldError
 from harness.providers.shared import json_fields as f
+from harness.providers.shared.error_words import ErrorTable
 
 _WORDS = {
     400: "INVALID_ARGUMENT",
@@ -30,17 +31,11 @@ _WORDS = {
     529: "UNAVAILABLE",
 }
 _STATUS = {word: status for status, word in reversed(_WORDS.items())}
-STATUS_OF_TYPE = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "overloaded_error": 503,
-    "timeout_error": 504,
-}
-"""The status for what a scenario or a fault calls by its neutral type."""
+WORDS = ErrorTable((__package__, "error_words.tsv"))
+own = WORDS.own
+
+KEY_INVALID = "API_KEY_INVALID"
+"""The code of a key that is refused; its status is that of a malformed request."""
 
 _RPC = "type.googleapis.com/google.rpc."
 _METRIC = "generativelanguage.googleapis.com/generate_content_requests"
@@ -50,7 +45,8 @@ _SECONDS = re.compile(r"\d+(\.\d+)?")
 
 def envelope(error: ApiError) -> dict[str, Json]:
     """The body of an error."""
-    status = error.status if error.status >= 400 else STATUS_OF_TYPE.get(error.type, 500)
+    error = own(error)
+    status = error.status if error.status >= 400 else _STATUS.get(error.type, 500)
     word = error.type if error.type.isupper() else _WORDS.get(status, "UNKNOWN")
     said: dict[str, Json] = {"code": status, "message": error.message, "status": word}
     if details := [*_details(error, word)]:
@@ -63,6 +59,12 @@ def _details(error: ApiError, word: str) -> list[Json]:
     if isinstance(error, FieldError) and error.field:
         violation = {"field": error.field, "description": error.message}
         details.append({"@type": f"{_RPC}BadRequest", "fieldViolations": [violation]})
+    if error.code == KEY_INVALID:
+        service = {"service": "generativelanguage.googleapis.com"}
+        reason = {"reason": KEY_INVALID, "domain": "googleapis.com", "metadata": service}
+        told = {"locale": "en-US", "message": error.message}
+        details += [{"@type": f"{_RPC}ErrorInfo", **reason}]
+        details += [{"@type": f"{_RPC}LocalizedMessage", **told}]
     if word == "RESOURCE_EXHAUSTED":
         quota = {"quotaMetric": _METRIC, "quotaId": error.code or _QUOTA}
         details.append({"@type": f"{_RPC}QuotaFailure", "violations": [quota]})

@@ -21,6 +21,7 @@ from harness.providers.gemini.rules import TABLE, violation
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import encode, size_bytes
 from harness.providers.shared.reader import Field, FieldMemory, Fields, RequestFields, value_of
+from harness.providers.shared.unoffered import says_missing
 
 _NAMES = known(
     "contents",
@@ -143,6 +144,9 @@ def _violations(fields: Fields) -> Iterator[Violation]:
             yield violation("G15", path=name, wanted=field.wanted, value=value)
         elif name not in _NAMES and not name.startswith(":"):
             yield violation("G13a", name=name)
+    model = f.text(value_of(fields, "model")).removeprefix("models/")
+    if says_missing(model):
+        yield violation("G33", model=model)
     tools = tools_in(_value(fields, "tools"))
     yield from _tools(tools)
     config = f.mapping(_value(fields, "toolConfig"))

@@ -11,15 +11,15 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError, Facts, Head, Recorded, Reply, Send
 from harness.providers.gemini.blocks import part_to
-from harness.providers.gemini.errors import envelope
+from harness.providers.gemini.errors import envelope, own
 from harness.providers.gemini.record import LISTED, RECORD
 from harness.providers.gemini.stream import events, listed
 from harness.providers.shared.codec import encode, tokens
 
 JSON = "application/json; charset=UTF-8"
 EVENT_STREAM = "text/event-stream"
-OVERLOADED = 529
-"""A status of other providers; this one says 503."""
+UNSENT_HEADERS = frozenset({"x-should-retry", "retry-after-ms", RECORD.headers.requests_left})
+"""Headers of other providers: this one says in the body when to come back, and what is left."""
 
 
 def _head(status: int, kind: str, more: dict[str, str] | None = None) -> Head:
@@ -52,11 +52,10 @@ def write_facts(value: Facts | ApiError, key: str, draws: Draws) -> tuple[Send, 
 
 def refused(error: ApiError, *, as_list: bool) -> tuple[Send, ...]:
     """An error; where the answer would be a list, it stands in one."""
-    status = 503 if error.status == OVERLOADED else error.status
+    error = own(error)
     body: Json = envelope(error)
-    if status != error.status:
-        body["error"]["code"] = status
-    return (Send(encode([body] if as_list else body), _head(status, JSON, error.headers)),)
+    headers = {k: v for k, v in error.headers.items() if k.lower() not in UNSENT_HEADERS}
+    return (Send(encode([body] if as_list else body), _head(error.status, JSON, headers)),)
 
 
 def _answer(reply: Reply, reading: Reading, id_: str) -> dict[str, Json]:

@@ -9,12 +9,12 @@ import msgspec
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
-from harness.providers.gemini.errors import STATUS_OF_TYPE, envelope
+from harness.providers.gemini.errors import envelope, own
 from harness.providers.gemini.record import RECORD
 
 
-def _error_event(type: str, message: str) -> bytes:
-    return _event(envelope(ApiError(STATUS_OF_TYPE.get(type, 500), type, message)))
+def _error_event(error: ApiError) -> bytes:
+    return _event(envelope(error))
 
 
 def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
@@ -34,9 +34,9 @@ TRAITS = ProviderTraits(
     keep_alive=RECORD.keep_alive,
     requests_left=RECORD.headers.requests_left,
     arguments="object",
-    spent=ApiError(
-        429, "RESOURCE_EXHAUSTED", "", code="GenerateRequestsPerDayPerProjectPerModel-FreeTier"
-    ),
+    own_error=own,
+    model_field="modelVersion",
+    other_model="gemini-2.5-flash",
     reads_past_the_end=True,
     output_count="candidatesTokenCount",
     error_event=_error_event,

@@ -1,30 +1,20 @@
 """Errors in the API's envelope and words.
 
-`type` is coarse; programs look at `code`. `param` names the field at fault. A scenario's neutral
-type (`overloaded_error`) becomes this provider's word.
+`type` is coarse; programs look at `code`. `param` names the field at fault.
 """
 
 from __future__ import annotations
 
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
+from harness.providers.shared import openai
+from harness.providers.shared.error_words import ErrorTable
 from harness.providers.shared.openai import ParameterError
 
 INVALID = "invalid_request_error"
 
-_OWN_WORDS = {
-    "authentication_error": (INVALID, "invalid_api_key"),
-    "billing_error": ("insufficient_quota", "insufficient_quota"),
-    "permission_error": (INVALID, ""),
-    "not_found_error": (INVALID, "model_not_found"),
-    "conflict_error": (INVALID, ""),
-    "request_too_large": (INVALID, ""),
-    "rate_limit_error": ("requests", "rate_limit_exceeded"),
-    "api_error": ("server_error", ""),
-    "timeout_error": ("server_error", ""),
-    "overloaded_error": ("server_error", ""),
-}
-"""Type and code for what a scenario calls by its neutral type."""
+WORDS = ErrorTable(openai.ERROR_WORDS, error=ParameterError)
+own = WORDS.own
 
 _STATUS = {
     "invalid_api_key": 401,
@@ -35,6 +25,7 @@ _STATUS = {
     "tokens": 429,
     INVALID: 400,
     "server_error": 500,
+    "service_unavailable_error": 503,
 }
 """The status that goes with a code or, without one, with a type."""
 
@@ -43,13 +34,13 @@ _WINDOW = "maximum context length"
 
 def envelope(error: ApiError) -> dict[str, Json]:
     """The body of an error."""
-    kind, code = _OWN_WORDS.get(error.type, (error.type, ""))
+    error = own(error)
     param = error.param if isinstance(error, ParameterError) else ""
-    code = error.code or code
+    code = error.code
     if not code and _WINDOW in error.message:
         code, param = "context_length_exceeded", "messages"
-    said = {"message": error.message, "type": kind, "param": param or None, "code": code or None}
-    return {"error": said}
+    named = {"param": param or None, "code": code or None}
+    return {"error": {"message": error.message, "type": error.type, **named}}
 
 
 def error_of(value: dict[str, Json], status: int | None) -> ParameterError | None:

@@ -26,6 +26,7 @@ from harness.providers.shared.openai import (
 from harness.providers.shared.openai_models import out_of_range, refused_parameters
 from harness.providers.shared.reader import FieldMemory, Fields, RequestFields, value_of
 from harness.providers.shared.strict_schema import parameters_fault, schema_fault
+from harness.providers.shared.unoffered import says_missing
 
 _KINDS = ("function", "custom")
 
@@ -123,6 +124,8 @@ def _of_the_model(fields: Fields) -> Iterator[Violation]:
     """The endpoint, the parameters and the schemas that the model does not take."""
     said = {name: value_of(fields, name) for name in fields}
     model = said.get("model") or ""
+    if says_missing(model):
+        yield violation("C37", model=model)
     yield from (violation(rule) for rule in ("C25", "C25a") if TABLE.holds(rule, model))
     if said.get("web_search_options") is not None:
         yield violation("C24")

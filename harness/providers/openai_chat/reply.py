@@ -12,7 +12,7 @@ from harness.core.values.messages import Block, Json, Message, Text
 from harness.core.values.plans import ApiError, Head, Recorded, Reply, Send
 from harness.providers.openai_chat.blocks import is_part, message_to
 from harness.providers.openai_chat.content_filters import with_filter_results
-from harness.providers.openai_chat.errors import envelope
+from harness.providers.openai_chat.errors import envelope, own
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.openai_chat.request import OpenAIChatReading
 from harness.providers.openai_chat.stream import chunks
@@ -51,6 +51,7 @@ def write(
     name = draws.identifier("", key)
     id_ = f"req_{name}"
     if isinstance(value, ApiError):
+        value = own(value)
         more = {name.lower(): said for name, said in value.headers.items()}
         head = Head(value.status, _head(JSON, id_, reading.tokens) | more)
         return (Send(encode(envelope(value)), head),)

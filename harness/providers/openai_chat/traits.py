@@ -9,13 +9,15 @@ import msgspec
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
+from harness.providers.openai_chat.errors import envelope, own
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.openai_chat.stream import DONE
+from harness.providers.shared import openai
 
 
-def _error_event(type: str, message: str) -> bytes:
+def _error_event(error: ApiError) -> bytes:
     """Chat's events have no names, and its errors are chunks."""
-    return _chunk({"error": {"message": message, "type": type, "param": None, "code": None}})
+    return _chunk(envelope(error))
 
 
 def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
@@ -49,7 +51,8 @@ TRAITS = ProviderTraits(
     keep_alive=RECORD.keep_alive,
     requests_left=RECORD.headers.requests_left,
     arguments="text",
-    spent=ApiError(429, "insufficient_quota", "", code="insufficient_quota"),
+    own_error=own,
+    other_model=openai.OTHER_MODEL,
     output_count="completion_tokens",
     error_event=_error_event,
     hollow=_hollow,

@@ -24,6 +24,7 @@ from harness.providers.openai_chat.rules import rules_of, violation
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.openai import type_name
 from harness.providers.shared.reader import Fold, FoldState
+from harness.providers.shared.unoffered import is_out_of_reach, is_web_address
 
 CALL_ID_MAX, NAME_MAX = 40, 64
 _NAME = re.compile(r"[a-zA-Z0-9_-]+")
@@ -97,6 +98,8 @@ def _says(row: Message) -> bool:
 def _parts(n: int, row: Message) -> Iterator[Violation]:
     contents = [block for block in row.blocks if _is_content(block)]
     for m, block in enumerate(contents):
+        if isinstance(block, Opaque) and block.kind == "image_url":
+            yield from _picture(block.value)
         if not isinstance(block, Opaque) or block.kind in _KINDS - {"text"}:
             continue
         path = f"messages[{n}].content[{m}]"
@@ -106,6 +109,20 @@ def _parts(n: int, row: Message) -> Iterator[Violation]:
             yield violation("C16", n=n, m=m, kind=block.value["type"])
         else:
             yield violation("C12a", path=f"{path}.type")
+
+
+def _picture(part: dict[str, Json]) -> Iterator[Violation]:
+    picture = part.get("image_url")
+    url = picture.get("url") if isinstance(picture, dict) else None
+    if not isinstance(url, str):
+        return
+    if not is_web_address(url) and not url.lower().startswith("data:"):
+        yield violation("C38", url=url[:_URL_MOST_CHARS])
+    elif is_out_of_reach(url):
+        yield violation("C38a", url=url[:_URL_MOST_CHARS])
+
+
+_URL_MOST_CHARS = 200
 
 
 def _call(n: int, m: int, path: str, call: ToolUse) -> Iterator[Violation]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
+from harness.providers.shared import openai
+from harness.providers.shared.error_words import ErrorTable
 from harness.providers.shared.openai import ParameterError
 
 _STATUS = {
@@ -26,12 +28,12 @@ _STATUS = {
 }
 """The status that goes with an error's type."""
 
+WORDS = ErrorTable(openai.ERROR_WORDS, (__package__, "error_words.tsv"), error=ParameterError)
+own = WORDS.own
+
 _CODES = {
-    "authentication_error": "invalid_api_key",
     "insufficient_quota": "insufficient_quota",
-    "rate_limit_error": "rate_limit_exceeded",
     "requests": "rate_limit_exceeded",
-    "server_error": "server_error",
     "tokens": "rate_limit_exceeded",
 }
 """The code that goes with an error's type, where one does."""
@@ -39,6 +41,7 @@ _CODES = {
 
 def envelope(error: ApiError) -> dict[str, Json]:
     """The body of an error."""
+    error = own(error)
     param = error.param or None if isinstance(error, ParameterError) else None
     code = error.code or (None if isinstance(error, ParameterError) else _CODES.get(error.type))
     return {"error": {"message": error.message, "type": error.type, "param": param, "code": code}}

@@ -23,6 +23,7 @@ from harness.providers.shared.openai import COUNT, FLAG, LIST, TEXT, field_reade
 from harness.providers.shared.openai_models import out_of_range, refused_parameters
 from harness.providers.shared.reader import FieldMemory, Fields, RequestFields, value_of
 from harness.providers.shared.strict_schema import parameters_fault, schema_fault
+from harness.providers.shared.unoffered import says_missing
 
 _NAME = re.compile(NAME_PATTERN)
 _WANTED = {
@@ -116,7 +117,10 @@ def _violations(fields: Fields) -> Iterator[Violation]:
 def _of_the_model(fields: Fields) -> Iterator[Violation]:
     """The parameters and the schemas that the model does not take."""
     said = {name: value_of(fields, name) for name in fields}
-    for row, value in refused_parameters("responses", said.get("model") or "", said):
+    model = said.get("model") or ""
+    if says_missing(model):
+        yield violation("R29", model=model)
+    for row, value in refused_parameters("responses", model, said):
         rule = "R24" if row.refused == "parameter" else "R25"
         yield violation(rule, param=row.parameter, value=value, hint=row.hint)
     for name, bound, got in out_of_range(said):

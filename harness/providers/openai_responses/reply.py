@@ -12,7 +12,7 @@ from harness.core.values.messages import Json, ToolSpec
 from harness.core.values.plans import ApiError, Head, Recorded, Reply, Send
 from harness.providers.openai_responses.blocks import output
 from harness.providers.openai_responses.conversations import PlacedReading
-from harness.providers.openai_responses.errors import envelope
+from harness.providers.openai_responses.errors import envelope, own
 from harness.providers.openai_responses.namespaces import in_parts
 from harness.providers.openai_responses.record import RECORD
 from harness.providers.openai_responses.response import FAILED, finished, response_in
@@ -97,6 +97,7 @@ def write(
         return (Send(value.body, Head(value.status, value.headers)),)
     name = draws.identifier("", key)
     if isinstance(value, ApiError):
+        value = own(value)
         head = _head(value.status, _JSON, name, value.headers)
         return (Send(encode(envelope(value)), head),)
     said = in_parts(output(value.blocks, name), reading.settings.get("tools"))

@@ -9,13 +9,16 @@ import msgspec
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
+from harness.providers.openai_responses.errors import envelope, own
 from harness.providers.openai_responses.record import RECORD
+from harness.providers.shared import openai
 from harness.providers.shared.sse import frame
 
 
-def _error_event(type: str, message: str) -> bytes:
-    """The error's fields stand beside the event's type, not below `error`."""
-    return frame("error", code=type, message=message, param=None)
+def _error_event(error: ApiError) -> bytes:
+    """The error's fields stand beside the event's type, not below `error`; its code says what."""
+    said = envelope(error)["error"]
+    return frame("error", code=said["code"] or said["type"], message=error.message, param=None)
 
 
 def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
@@ -48,7 +51,8 @@ TRAITS = ProviderTraits(
     endpoint=RECORD.path.rpartition("/")[2],
     keep_alive=RECORD.keep_alive,
     requests_left=RECORD.headers.requests_left,
-    spent=ApiError(429, "insufficient_quota", "", code="insufficient_quota"),
+    own_error=own,
+    other_model=openai.OTHER_MODEL,
     event_prefix="response.",
     error_event=_error_event,
     hollow=_hollow,

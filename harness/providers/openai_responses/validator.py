@@ -17,6 +17,7 @@ from harness.providers.openai_responses.rules import NAME_PATTERN, NOT_STORED, v
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.openai import type_name
 from harness.providers.shared.reader import FoldState
+from harness.providers.shared.unoffered import is_out_of_reach, is_web_address
 
 KINDS = ANSWERS.union(
     CALLS,
@@ -131,6 +132,19 @@ def _part(part: Json, path: str, kinds: tuple[str, ...]) -> Iterator[Violation]:
         yield from _fields(part, kind, path)
         if part.get("text") == "":
             yield violation("R19", path=f"{path}.text")
+        yield from _picture(part.get("image_url"), f"{path}.image_url")
+
+
+def _picture(url: Json, path: str) -> Iterator[Violation]:
+    if not isinstance(url, str):
+        return
+    if not is_web_address(url) and not url.lower().startswith("data:"):
+        yield violation("R30", path=path)
+    elif is_out_of_reach(url):
+        yield violation("R30a", url=url[:_URL_MOST_CHARS])
+
+
+_URL_MOST_CHARS = 200
 
 
 def _listed(words: tuple[str, ...] | list[str]) -> str:

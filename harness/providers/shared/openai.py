@@ -13,6 +13,8 @@ from harness.providers.shared.record import HeaderNames, Sdk
 from harness.providers.shared.rules import Rule
 
 URL = "https://api.openai.com"
+OTHER_MODEL = "gpt-4o-mini-2024-07-18"
+ERROR_WORDS = (__package__, "openai_error_words.tsv")
 AZURE = r"\.(openai|cognitiveservices|services\.ai)\.azure\.com$"
 """The hosts of Azure, which serves the same API."""
 

@@ -53,7 +53,8 @@ class Asked:
         scenario = Scenario(name="asked", script=turns, faults=(spec,))
         script = TurnScript(turns, Draws(0))
         self.clock = VirtualClock()
-        self.run = Transition(scenario, by_name("anthropic"), script, History(), faults=[arm(spec)])
+        armed = arm(spec, refusals=by_name("anthropic").refusals())
+        self.run = Transition(scenario, by_name("anthropic"), script, History(), faults=[armed])
         brief = InProcessBrief(Dispatcher(self.run, self.clock), Path("/nowhere"))
         self.client = brief.anthropic(max_retries=0, timeout=60.0)
         self.error: Exception | None = None
@@ -100,7 +101,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         anthropic.BadRequestError,
         "`max_tokens` exceed context limit: 196758 + 8192 > 200000",
     ),
-    "context.request_too_large": ({}, anthropic.RequestTooLargeError, "maximum size of 32 MB"),
+    "context.request_too_large": ({}, anthropic.RequestTooLargeError, "exceeds the maximum size"),
     "context.window_shrinks": (
         {"window_tokens": 20},
         anthropic.BadRequestError,

@@ -33,15 +33,16 @@ def error(**settings: Any) -> ApiError:
 
 @pytest.mark.parametrize(
     ("number", "kind"),
-    [*TYPES.items(), (408, "invalid_request_error"), (500, "api_error"), (503, "api_error")],
+    [*TYPES.items(), (418, "invalid_request_error"), (500, "api_error"), (502, "api_error")],
 )
-def test_a_status_has_its_type(number: int, kind: str) -> None:
-    assert (error(status=number).status, error(status=number).type) == (number, kind)
+def test_a_status_has_its_cause(number: int, kind: str) -> None:
+    own = {"request_timeout_error": "timeout_error", "unavailable_error": "api_error"}
+    assert (error(status=number).status, error(status=number).type) == (number, own.get(kind, kind))
 
 
 def test_words_and_type_may_be_given() -> None:
     assert error(message="no", type="mine") == ApiError(529, "mine", "no")
-    assert error().message == "Overloaded error"
+    assert error().message == "Overloaded"
 
 
 @pytest.mark.parametrize(
@@ -93,9 +94,11 @@ def test_a_proxy_says_it_in_html(seam: Any) -> None:
 def test_a_seam_without_a_wire_answers_json(seam: Any) -> None:
     plan = bend("http.status", PLAN, seam=seam, status=503, retry_after=1)
     head = Head(503, {"content-type": "application/json", "retry-after": "1"})
-    assert plan == (Send(msgspec.json.encode({"error": "Api error"}), head),)
+    assert plan == (Send(msgspec.json.encode({"error": "Unavailable error"}), head),)
     [said] = bend("http.overloaded", PLAN, seam=seam)
-    assert said == Send(b'{"error":"Overloaded"}', Head(529, {"content-type": "application/json"}))
+    assert said == Send(
+        b'{"error":"Overloaded error"}', Head(529, {"content-type": "application/json"})
+    )
 
 
 def burst(seed: int, calls: int, **settings: Any) -> list[bool]:

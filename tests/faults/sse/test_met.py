@@ -71,7 +71,8 @@ MET = {
     ("end_before_tool", "anthropic"): f"None: {TEXT}",
     ("end_before_tool", "openai-chat"): f"None: {TEXT}",
     ("end_before_tool", "openai-responses"): LOST,
-    ("error_event", "openai-chat"): "openai.APIError(overloaded_error): Overloaded",
+    ("error_event", "openai-chat"): "openai.APIError(service_unavailable_error): "
+    "Our servers are currently overloaded. Please try again later.",
     ("error_event", "openai-responses"): LOST,
     ("error_event_not_json", "anthropic"): "anthropic.APIStatusError(200): upstream connect error",
     ("nested_error_event", "openai-responses"): "openai.APIError(server_error): Overloaded",

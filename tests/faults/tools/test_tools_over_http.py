@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -27,10 +28,10 @@ def test_what_a_program_meets_over_http(kind: str) -> None:
     settings = {"tools.never_returns": {"wait_s": 0.01}}.get(kind, {})
     run = transition(kind, settings)
     with Loopback(run, RealClock()) as server:
-        host = server.urls.tools.removeprefix("http://").partition("/")[0]
-        connection = http.client.HTTPConnection(host, timeout=1 if kind in CUT else 20)
+        url = urlsplit(server.urls.tools)
+        connection = http.client.HTTPConnection(url.netloc, timeout=1 if kind in CUT else 20)
         body = json.dumps({"id": "toolu_1", "input": {"sum": 1}})
-        connection.request("POST", "/harness/tools/pay", body)
+        connection.request("POST", f"{url.path}/pay", body)
         try:
             answer = connection.getresponse()
             status, said = answer.status, json.loads(answer.read())

@@ -58,6 +58,12 @@ def answers(schema: dict[str, Json]) -> dict[str, Json]:
     return {"format": {"type": "json_schema", "schema": schema}}
 
 
+def at(url: str) -> Message:
+    """A message of a picture at an address."""
+    picture = {"type": "image", "source": {"type": "url", "url": url}}
+    return Message(U, (Opaque("image", picture),))
+
+
 CLOSED: dict[str, Json] = {"type": "object", "additionalProperties": False}
 THINKS = {"type": "enabled", "budget_tokens": 1024}
 ROOM: dict[str, Any] = {"max_tokens": 2000}
@@ -162,6 +168,12 @@ BROKEN: dict[str, tuple[Said, str]] = {
         "output_config.format.schema: For 'object' type, 'additionalProperties' must be "
         "explicitly set to false",
     ),
+    "V40": (body([user("a")], model="claude-4-5-haiku"), "model: claude-4-5-haiku"),
+    "V41": (body([at("http://pictures.org/a.png")]), "Only HTTPS URLs are supported."),
+    "V41a": (
+        body([at("https://192.168.0.2/a.png")]),
+        "Unable to download the file. Please verify the URL and try again.",
+    ),
 }
 
 LEGAL: dict[str, Said] = {
@@ -187,5 +199,8 @@ LEGAL: dict[str, Said] = {
     "V38": body([user("a")], model="claude-opus-4-7", temperature=1),
     "V38a": body([user("a")], model="claude-sonnet-4-0", temperature=0, top_p=0.9),
     "V38b": body([user("a")], temperature=1, thinking=THINKS, **ROOM),
+    "V40": body([user("a")], model="claude-haiku-4-5"),
+    "V41": body([at("https://pictures.org/a.png")]),
+    "V41a": body([at("https://8.8.8.8/a.png")]),
     "V39": body([user("a")], output_config=answers({**CLOSED, "properties": {"a": CLOSED}})),
 }

@@ -28,7 +28,10 @@ USUAL: dict[str, dict[str, Any]] = {
             {
                 "role": "user",
                 "content": [
-                    {"type": "image", "source": {"type": "url", "url": "https://x.invalid"}}
+                    {
+                        "type": "image",
+                        "source": {"type": "url", "url": "https://pictures.org/a.png"},
+                    }
                 ],
             }
         ]

@@ -13,14 +13,21 @@ F = {"name": "f"}
 
 
 class Case(NamedTuple):
-    """`bad` breaks the rule and `good` does not, for the same model, dialect and window."""
+    """`bad` breaks the rule and `good` does not, for the same dialect and window, and for the same
+    model unless `good` has its `other`."""
 
     bad: bytes
     text: str
     good: bytes
     model: str = OLDER
+    other: str = ""
     dialect: str = ""
     window: int | None = None
+
+
+def file(url: str) -> dict[str, Any]:
+    """A content with a file at an address."""
+    return {"role": "user", "parts": [{"fileData": {"fileUri": url, "mimeType": "image/png"}}]}
 
 
 def schema(**fields: Any) -> bytes:
@@ -183,6 +190,20 @@ CASES: dict[str, Case] = {
         "try again.",
         asked(said("user", " ")),
         dialect="strict",
+    ),
+    "G33": Case(
+        asked(GO),
+        "models/no-such-model is not found for API version v1beta, or is not supported for "
+        "generateContent. Call ListModels to see the list of available models and their supported "
+        "methods.",
+        asked(GO),
+        model="no-such-model",
+        other="gemini-9-pro",
+    ),
+    "G34": Case(
+        asked(file("http://localhost/a.png")),
+        "Cannot fetch content from the provided URL.",
+        asked(file("https://generativelanguage.googleapis.com/v1beta/files/a1")),
     ),
     "V23": Case(
         asked(said("user", "x" * 80)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from tests.providers.openai_chat.bodies import asks, body, done, form, said, tool
@@ -9,6 +11,12 @@ from tests.providers.openai_chat.bodies import asks, body, done, form, said, too
 WINDOW = {"V23": 5, "V24": 30}
 NULL = "Invalid value for 'content': expected a string, got null."
 MISSING, TYPE, EMPTY = "missing_required_parameter", "invalid_type", "empty_array"
+
+
+def picture(url: str) -> dict[str, Any]:
+    """A picture at an address."""
+    return {"type": "image_url", "image_url": {"url": url}}
+
 
 CASES: dict[str, tuple[bytes, str, str, str]] = {
     "C1": (
@@ -253,6 +261,24 @@ CASES: dict[str, tuple[bytes, str, str, str]] = {
         "{tokens} tokens. Please reduce the length of the messages.",
         "messages",
         "context_length_exceeded",
+    ),
+    "C37": (
+        body(model="non-existent-model"),
+        "The model `non-existent-model` does not exist or you do not have access to it.",
+        "",
+        "model_not_found",
+    ),
+    "C38": (
+        body({"role": "user", "content": [picture("photos/file_1.jpg")]}),
+        "Failed to download image from photos/file_1.jpg. Image URL is invalid.",
+        "",
+        "invalid_image_url",
+    ),
+    "C38a": (
+        body({"role": "user", "content": [picture("http://minio:9000/a.png")]}),
+        "Error while downloading http://minio:9000/a.png.",
+        "",
+        "invalid_image_url",
     ),
     "V24": (
         body(max_completion_tokens=100),

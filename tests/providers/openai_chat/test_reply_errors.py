@@ -19,7 +19,7 @@ from tests.providers.openai_chat.sdk import ASK, Mouth, written
         ("billing_error", 402, ("insufficient_quota", "insufficient_quota")),
         ("authentication_error", 401, ("invalid_request_error", "invalid_api_key")),
         ("not_found_error", 404, ("invalid_request_error", "model_not_found")),
-        ("overloaded_error", 529, ("server_error", None)),
+        ("overloaded_error", 503, ("service_unavailable_error", "server_is_overloaded")),
         ("my_own_error", 418, ("my_own_error", None)),
     ],
 )

@@ -27,6 +27,10 @@ def form(schema: dict[str, Any]) -> dict[str, Any]:
     return {"format": {"type": "json_schema", "name": "f", "strict": True, "schema": schema}}
 
 
+def _picture(url: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "input_image", "image_url": url}]}
+
+
 OPEN = "'additionalProperties' is required to be supplied and to be false."
 
 CASES: dict[str, tuple[list[bytes], str]] = {
@@ -129,5 +133,19 @@ CASES: dict[str, tuple[list[bytes], str]] = {
     "R28": (
         asked(USER, text=form({"type": "object", "properties": {}})),
         f"Invalid schema for response_format 'f': In context=(), {OPEN}",
+    ),
+    "R29": (
+        asked(USER, model="this-model-does-not-exist"),
+        "The requested model 'this-model-does-not-exist' does not exist.",
+    ),
+    "R30": (
+        asked(_picture("photos/file_1.jpg")),
+        "Invalid 'input[0].content[0].image_url'. Expected a base64-encoded data URL with an image "
+        "MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got a value without "
+        "the 'data:' prefix.",
+    ),
+    "R30a": (
+        asked(_picture("http://localhost:3000/a.png")),
+        "Error while downloading http://localhost:3000/a.png.",
     ),
 }

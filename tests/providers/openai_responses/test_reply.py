@@ -134,12 +134,12 @@ def test_an_error_is_a_status_and_an_envelope(stream: bool) -> None:
     assert (send.head.status, send.head.headers["retry-after"]) == (429, "3")
     assert json.loads(send.data)["error"] == {
         "message": "Slow down.",
-        "type": "rate_limit_error",
+        "type": "requests",
         "param": None,
         "code": "rate_limit_exceeded",
     }
     back = WIRE.parse(send.data, "application/json").error
-    assert back == ApiError(429, "rate_limit_error", "Slow down.", code="rate_limit_exceeded")
+    assert back == ApiError(429, "requests", "Slow down.", code="rate_limit_exceeded")
 
 
 def test_a_refusal_of_ours_names_the_parameter() -> None:
