@@ -14,7 +14,7 @@ from harness.core.scenario.scenario import ToolScript
 from harness.core.values.brief import Tool, ToolError
 from harness.core.values.calls import ToolRequest
 from harness.core.values.errors import PassedLimit, RunStopped
-from harness.core.values.messages import Json, builtin
+from harness.core.values.messages import Json, builtin, builtin_text
 from harness.core.values.plans import (
     Answer,
     Close,
@@ -36,10 +36,11 @@ def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool
     def call(
         input: Json, *, id: str = "", session: str = "", timeout_s: float | None = None
     ) -> Any:
-        request = ToolRequest(builtin(id or ""), name, builtin(input))
-        plan = dispatcher.tool(request, builtin(session or ""))
+        place = f"the tool {name}"
+        request = ToolRequest(builtin_text(id, f"{place}: the id"), name, builtin(input))
+        plan = dispatcher.tool(request, builtin_text(session, f"{place}: the session"))
         limit_ms = None if timeout_s is None else int(timeout_s * 1000)
-        value = outcome(dispatcher, until_timeout(plan, limit_ms), f"the tool {name}")
+        value = outcome(dispatcher, until_timeout(plan, limit_ms), place)
         assert isinstance(value, ToolAnswer), value
         if held:
             change(held, next(calls))
