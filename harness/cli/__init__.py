@@ -22,6 +22,10 @@ INPUT, FAILURE, INTERRUPTED, TERMINATED = 2, 3, 130, 143
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The console script `harness`: run a verb and exit with its status."""
+    if arguments is None:
+        from harness.import_path import leave_start_folder
+
+        leave_start_folder()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=ESCAPES)

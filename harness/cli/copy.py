@@ -16,7 +16,7 @@ import msgspec
 
 from harness.cli.completion import catalogue_names, completing
 from harness.cli.interrupts import deferred
-from harness.cli.options import configuration, every_verb, plugins
+from harness.cli.options import configuration, every_verb, named_plugins
 from harness.core.values.errors import InputError
 from harness.files.bundle import MARK, below_root, bundled, bundled_files, shown
 from harness.files.regular_file import whole
@@ -38,7 +38,7 @@ class Copied(msgspec.Struct, frozen=True, rename={"source": "from"}):
 @click.argument("name", metavar="@NAME", shell_complete=completing(catalogue_names))
 @click.argument("dest", required=False, type=click.Path(path_type=Path), metavar="[DEST]")
 @click.option("--force", is_flag=True, help="Replace existing files.")
-@plugins
+@named_plugins
 @every_verb
 def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
     """Copy a bundled scenario, cassette, example or page.

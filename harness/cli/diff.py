@@ -18,9 +18,9 @@ from harness.cli.options import (
     NamedPath,
     every_verb,
     jobs,
+    named_plugins,
     out_folder,
     plugin_flags,
-    plugins,
     real_s,
     seed,
     spoken,
@@ -64,7 +64,7 @@ UNKNOWN = 3
 @html
 @click.option("-v", "--verbose", is_flag=True, help="Show all details of each run that differs.")
 @jobs
-@plugins
+@named_plugins
 @every_verb
 def command(
     a: str, b: str, paths: tuple[Path, ...], profile_a: str, profile_b: str, python_a: str,

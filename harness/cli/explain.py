@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.completion import codes, completing
-from harness.cli.options import every_verb, plugins
+from harness.cli.options import every_verb, named_plugins
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.files.bundle import MARK
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("explain")
 @click.argument("code", shell_complete=completing(codes))
-@plugins
+@named_plugins
 @every_verb
 def command(code: str, as_json: bool) -> int:
     """Explain CODE: a finding's code, a check, a rule, a fault, a setting, a key, or incidents:N.

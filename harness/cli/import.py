@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from harness.cli.interrupts import deferred
-from harness.cli.options import NamedPath, every_verb, out_folder, plugins, recording_format
+from harness.cli.options import NamedPath, every_verb, named_plugins, out_folder, recording_format
 
 
 @click.command("import")
@@ -24,7 +24,7 @@ from harness.cli.options import NamedPath, every_verb, out_folder, plugins, reco
 @recording_format("How to read the file")
 @out_folder(".", "The folder for scenarios/NAME.yaml and cassettes/NAME.yaml.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
-@plugins
+@named_plugins
 @every_verb
 def command(
     file: Path, name: str, at: int | None, transcript: str, kind: str, out: Path, force: bool,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from harness.cli.completion import completing, listed
-from harness.cli.options import NamedPath, every_verb, plugins
+from harness.cli.options import NamedPath, every_verb, named_plugins
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.visible_text import visible_line
 
@@ -23,7 +23,7 @@ Row = dict[str, Any]
     metavar="scenarios|faults|checks|targets|formats|stores|examples|docs",
 )
 @click.argument("folder", required=False, type=NamedPath(), metavar="[DIR]")
-@plugins
+@named_plugins
 @every_verb
 def command(what: str, folder: Path | None, as_json: bool) -> int:
     """List scenarios, faults, checks, targets, formats, stores, examples or docs.

@@ -16,7 +16,7 @@ import click
 
 from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
-from harness.cli.options import NamedPath, WireChoice, every_verb, plugins
+from harness.cli.options import REAL_SECONDS, NamedPath, WireChoice, every_verb, plugins
 from harness.core.values.errors import InputError
 from harness.files.out_lock import file_lock
 
@@ -48,7 +48,7 @@ REAL_S = 600.0
 @click.option("--upstream", default="", metavar="URL",
               help="The model's API; default: the variable of its SDK (ANTHROPIC_BASE_URL), or the "
               "providers'.")  # fmt: skip
-@click.option("--real-s", type=click.FloatRange(min=0, min_open=True), default=REAL_S,
+@click.option("--real-s", type=REAL_SECONDS, default=REAL_S,
               show_default=True, metavar="S",
               help="Stop the target after this many seconds.")  # fmt: skip
 @click.option("--allow", multiple=True, metavar="DIGEST",

@@ -7,7 +7,7 @@ import json
 import click
 
 from harness.cli.completion import completing, files_with_schema
-from harness.cli.options import every_verb, plugins
+from harness.cli.options import every_verb, named_plugins
 from harness.core.values.errors import InputError, nearest
 
 
@@ -18,7 +18,7 @@ from harness.core.values.errors import InputError, nearest
     default="scenario",
     metavar="[scenario|overlay|profile|configuration]",
 )
-@plugins
+@named_plugins
 @every_verb
 def command(file: str, as_json: bool) -> int:
     """Print the JSON Schema of a kind of file, for editors (with --json on one line)."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.html_report import html
-from harness.cli.options import NamedPath, every_verb, plugins
+from harness.cli.options import NamedPath, every_verb, named_plugins
 from harness.cli.run import DEFAULT_OUT
 from harness.core.values.errors import InputError
 
@@ -22,7 +22,7 @@ HISTORY, VERDICT = "history.jsonl", "verdict.json"
 @click.command("show")
 @click.argument("run", type=NamedPath())
 @html
-@plugins
+@named_plugins
 @every_verb
 def command(run: Path, page: Path | None, as_json: bool) -> int:
     """Print the timeline of one run: turns, calls, answers, rows, findings.

@@ -142,7 +142,7 @@ def _transcript(transcript: JudgedTranscript, width: int, paint: Paint) -> Itera
     if verdict.known:
         said = f"known in {visible_line(transcript.name)}: {codes(verdict.known)}"
         yield from wrapped(said, width, "    ")
-    for doubt in verdict.doubts if verdict.verdict == "unknown" else ():
+    for doubt in verdict.doubts:
         yield from wrapped(f"doubt: {transcript.name}: {doubt}", width, "    ")
 
 

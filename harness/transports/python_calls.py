@@ -23,6 +23,7 @@ from harness.core.values.plans import (
     Send,
     ToolAnswer,
     Value,
+    patience_ms,
     until_timeout,
 )
 from harness.transports.dispatcher import Dispatcher
@@ -39,8 +40,7 @@ def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool
         place = f"the tool {name}"
         request = ToolRequest(builtin_text(id, f"{place}: the id"), name, builtin(input))
         plan = dispatcher.tool(request, builtin_text(session, f"{place}: the session"))
-        limit_ms = None if timeout_s is None else int(timeout_s * 1000)
-        value = outcome(dispatcher, until_timeout(plan, limit_ms), place)
+        value = outcome(dispatcher, until_timeout(plan, patience_ms(timeout_s)), place)
         assert isinstance(value, ToolAnswer), value
         if held:
             change(held, next(calls))

@@ -62,8 +62,8 @@ def shortened(value: Json, text_max: int, depth: int = 0) -> Json:
         return "[nested deeper in the history]"
     match value:
         case str() if len(value) > text_max:
-            left = len(value) - text_max
-            return f"{beginning(value, text_max)}… [{left} more characters in the history]"
+            rest = len(value) - text_max
+            return f"{beginning(value, text_max)}… [{rest} more characters in the history]"
         case dict():
             return {key: shortened(part, text_max, depth + 1) for key, part in value.items()}
         case list() | tuple():
