@@ -8,9 +8,9 @@ model streams a key in pieces, so the deltas of one block are masked as one text
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from harness import providers
@@ -31,6 +31,9 @@ from harness.redaction.secret_patterns import SecretSpan, spans
 MASK = "[REDACTED]"
 _URL_MASK = "REDACTED"
 _REMEMBERED_MOST_CHARS = 4096
+_PASSES_MOST = 8
+"""How often a text is searched again, since a mask may complete a shape. Two passes are usual; what
+still holds a secret then is masked whole."""
 
 _KEPT = frozenset(
     {
@@ -63,13 +66,15 @@ def mask(text: str, by: str = MASK) -> str:
 
 
 def _masked(text: str, by: str) -> str:
-    while found := spans(text):
+    for _ in range(_PASSES_MOST):
+        if not (found := spans(text)):
+            return text
         kept, at = [], 0
         for start, end, _ in found:
             kept += [text[at:start], by]
             at = end
         text = "".join(kept) + text[at:]
-    return text
+    return by
 
 
 _known_masked = lru_cache(maxsize=8192)(_masked)
@@ -77,7 +82,14 @@ _known_masked = lru_cache(maxsize=8192)(_masked)
 
 
 def mask_value(value: Json) -> Json:
-    """A JSON value with every text in it masked, names too."""
+    """A JSON value with every text in it masked, names too; one that is nested too deep, whole."""
+    try:
+        return _masked_value(value)
+    except RecursionError:
+        return MASK
+
+
+def _masked_value(value: Json) -> Json:
     if isinstance(value, str):
         return _mask_text(value)
     if isinstance(value, (list, tuple)):
@@ -85,7 +97,7 @@ def mask_value(value: Json) -> Json:
     if isinstance(value, dict):
         said = _named_elsewhere(value)
         return {
-            mask_value(name): _mask_item(said if said and name in _VALUES else name, item)
+            _masked_value(name): _mask_item(said if said and name in _VALUES else name, item)
             for name, item in value.items()
         }
     return value
@@ -103,18 +115,24 @@ def _named_elsewhere(value: dict[str, Json]) -> str:
 
 def _flags(items: Sequence[Json]) -> Iterator[str]:
     """For each item of a list the flag before it: `["--token", …]` is a command and its values."""
-    flag = ""
+    program, flag = "", ""
     for item in items:
         yield flag
-        flag = item if isinstance(item, str) and item.startswith("--") else ""
+        said = item if isinstance(item, str) else ""
+        program = program or ("curl " if said.endswith("curl") else "")
+        is_user = program and said in ("-u", "--user")
+        flag = f"{program}{said}" if is_user else said if said.startswith("--") else ""
 
 
 def _mask_item(name: Json, value: Json) -> Json:
-    if not isinstance(name, str) or not isinstance(value, str) or not kind_of(name):
-        return mask_value(value)
+    if not isinstance(name, str) or not isinstance(value, str):
+        return _masked_value(value)
+    is_user = name.startswith("curl ")
+    if not is_user and not kind_of(name):
+        return _mask_text(value)
     if is_named(name, value):
         return MASK
-    head = f"{name}: "
+    head = f"{name} " if is_user else f"{name}: "
     masked = mask(head + value)
     return masked[len(head) :] if masked.startswith(head) else MASK
 
@@ -152,8 +170,8 @@ def _quoted(text: str) -> str:
     return text if masked == said else quote(masked, safe="/:@,;")
 
 
-_Place: TypeAlias = tuple[dict[str, Json], str]
-"""An object and the name under which it holds a piece of text."""
+_Place: TypeAlias = tuple[dict[str, Json] | list[Json], Any]
+"""An object or a list, and where it holds a piece of text."""
 
 _INDICES = ("index", "output_index", "content_index")
 
@@ -199,7 +217,7 @@ def mask_line(line: bytes) -> bytes:
 def _mask_plain_body(text: str) -> str:
     try:
         value = decode(text)
-        masked = mask_value(value)
+        masked = _masked_value(value)
         return text if masked == value else encode(masked).decode()
     except (ValueError, RecursionError):
         return mask(text)
@@ -207,65 +225,109 @@ def _mask_plain_body(text: str) -> str:
 
 def _mask_stream(text: str) -> str:
     lines = text.splitlines(keepends=True)
-    events = {n: value for n, line in enumerate(lines) if (value := _data(line)) is not None}
-    pieces: dict[object, list[_Place]] = {}
-    for value in events.values():
-        for group, place in _deltas(value, ()):
-            pieces.setdefault(group, []).append(place)
-    for group in pieces.values():
-        _mask_pieces(group)
-    return "".join(
-        _line(line, events[n]) if n in events else mask(line) for n, line in enumerate(lines)
-    )
+    said = {n: _data(line) for n, line in enumerate(lines) if line.startswith("data:")}
+    try:
+        mask_joined(said.values())
+        return "".join(
+            _line(line, said[n]) if n in said else mask(line) for n, line in enumerate(lines)
+        )
+    except RecursionError:
+        return "".join(map(mask, lines))
 
 
-def _data(line: str) -> Json:
-    """The object that a line of a stream carries, None if it carries none."""
-    value = parse(line.removeprefix("data:")) if line.startswith("data:") else None
-    return value if isinstance(value, dict) else None
+def _data(line: str) -> dict[str, Json]:
+    """The object that a line of a stream carries; any other text as an object that holds it."""
+    value = parse(line.removeprefix("data:"))
+    return value if isinstance(value, dict) else {_TEXT: line.removeprefix("data:").strip("\r\n")}
 
 
-def _line(line: str, value: Json) -> str:
-    masked = mask_value(value)
-    if masked == _data(line):
-        return line
-    end = line[len(line.rstrip("\r\n")) :]
-    return f"data: {encode(masked).decode()}{end}"
+_TEXT = "data:"
+"""The name of a text that is no object."""
 
 
-def _deltas(value: Json, path: tuple[object, ...]) -> Iterator[tuple[object, _Place]]:
-    """The pieces of text below `delta`, each with the text that it is a piece of."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _deltas(item, path)
-    if not isinstance(value, dict):
+def _line(line: str, value: dict[str, Json]) -> str:
+    if value.keys() == {_TEXT}:
+        said = mask(f"data:{value[_TEXT]}")
+    else:
+        masked = _masked_value(value)
+        if masked == _data(line):
+            return line
+        said = f"data: {encode(masked).decode()}"
+    return said + line[len(line.rstrip("\r\n")) :]
+
+
+def mask_joined(events: Iterable[Json]) -> None:
+    """Take the secrets that a model streamed in pieces out of the events, in place."""
+    for places in joined_texts(events).values():
+        _mask_pieces(places)
+
+
+def joined_texts(events: Iterable[Json]) -> dict[object, list[_Place]]:
+    """The texts that stand in several pieces at one place of the events of a stream."""
+    found: dict[object, list[_Place]] = {}
+    for event in events:
+        for group, holder, name in _pieces(event, ()):
+            found.setdefault(group, []).append((holder, name))
+    return {
+        group: places
+        for group, places in found.items()
+        # An id or a type is the same in each event.
+        if len({holder[name] for holder, name in places}) > 1
+    }
+
+
+def _pieces(
+    value: Json, path: tuple[object, ...]
+) -> Iterator[tuple[object, dict[str, Json] | list[Json], Any]]:
+    """The texts of an event: the place of each, its holder, and its name there.
+
+    An entry of a list is known by its own index, if it says one, since a later event may hold it
+    alone.
+    """
+    if isinstance(value, dict):
+        path = (*path, *_index(value))
+        items: Iterable[tuple[Any, Json]] = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    else:
         return
-    path = (*path, *(value.get(name) for name in _INDICES))
-    for name, part in value.items():
-        below = (*path, name)
-        if isinstance(part, str) and "delta" in below:
-            yield below, (value, name)
-        elif isinstance(part, (dict, list)):
-            yield from _deltas(part, below)
+    for name, part in items:
+        below = path if isinstance(name, int) and _index(part) else (*path, name)
+        if isinstance(part, str):
+            yield below, value, name
+        else:
+            yield from _pieces(part, below)
 
 
-def _mask_pieces(places: list[_Place]) -> None:
+def _index(part: Json) -> tuple[object, ...]:
+    said = tuple(part.get(name) for name in _INDICES) if isinstance(part, dict) else ()
+    return said if any(one is not None for one in said) else ()
+
+
+def _mask_pieces(places: Sequence[_Place]) -> None:
     """Mask the joined pieces; the first piece of a key gets the mask."""
-    while found := spans("".join(holder[name] for holder, name in places)):
-        start = 0
-        for holder, name in places:
-            piece = holder[name]
-            holder[name] = _cut(piece, start, found)
-            start += len(piece)
+    for _ in range(_PASSES_MOST):
+        pieces = [holder[name] for holder, name in places]
+        if not (found := spans("".join(pieces))):
+            return
+        for (holder, name), piece in zip(places, _cut(pieces, found), strict=True):
+            holder[name] = piece
+    for holder, name in places:
+        holder[name] = MASK
 
 
-def _cut(piece: str, start: int, found: list[SecretSpan]) -> str:
-    """A piece that begins at `start` of the whole, without its part of the keys."""
-    kept, at, end = "", start, start + len(piece)
-    for first, last, _ in found:
-        if last <= at or first >= end:
-            continue
-        kept += piece[at - start : max(first, at) - start]
-        kept += MASK if first >= start else ""
-        at = min(last, end)
-    return kept + piece[at - start :]
+def _cut(pieces: Sequence[str], found: Sequence[SecretSpan]) -> Iterator[str]:
+    """The pieces of a text without their parts of its keys."""
+    start = number = 0
+    for piece in pieces:
+        kept, at, end = "", start, start + len(piece)
+        while number < len(found) and found[number].start < end:
+            first, last, _ = found[number]
+            kept += piece[at - start : max(first, at) - start]
+            kept += MASK if first >= start else ""
+            at = min(last, end)
+            if last > end:
+                break  # it goes on in the next piece
+            number += 1
+        yield kept + piece[at - start :]
+        start = end

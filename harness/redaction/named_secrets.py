@@ -1,30 +1,40 @@
-"""Values that a name gives away: `MISTRAL_KEY=…`, `"secret": "…"`, `--token …`, `<password>…`.
+"""Values that a name gives away: `MISTRAL_KEY=…`, `"secret": "…"`, `--token …`, "my api key is …".
 
 A name is read word by word (`name_words.tsv`): `next_page_token` and `prompt_cache_key` name none.
-The value is judged too: a password has a letter and a digit, any other secret looks random.
+The value is judged too: a password has a letter and a digit, any other secret looks random. The less
+a name says, the more evidence its value needs.
+
+The cost is linear: a value is judged by its first characters, and a secret is skipped once it is
+found. Of an endless row of names, such as `token=token=…`, only the first are judged.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
 from typing import Literal
 
 import msgspec
 
 from harness.core.values.table_file import table
+from harness.redaction.random_text import is_drawn, is_identifier_of_bytes
 
-PASSWORD, SECRET, COOKIE = "password", "secret", "cookie"
-"""Names of what a person may have chosen, of what a program has drawn, and of `name=value`."""
+PASSWORD, SECRET, COOKIE, KEY = "password", "secret", "cookie", "key"
+"""Names of what a person may have chosen, of what a program has drawn, of `name=value`, and `key`
+alone, which is the key of a table as often."""
 
-_NOUN = r"key|token|secret|passw|passphrase|passcode|pwd|credential|authorization|cookie"
+_JUDGED_MOST = 20_000
+"""How many values of one text are judged, 15 µs each; later ones go unjudged, as secrets."""
+
+_NOUN = r"key|token|secret|passw|passphrase|passcode|pwd|pass|credential|authorization|auth|cookie|jwt"
+_LINE_END = r"(?:\r?\n|(?:\\r)?\\n)"
 _SET = re.compile(
     rf"""(?:{_NOUN})[\w-]{{0,24}}"""
-    r"""(?P<set>[\\"'`\])]{0,5}\s{0,3}(?::=|=>|==?|:)\s{0,3}"""
+    r"""(?P<set>[\\"'`\])]{0,5}\s{0,3}(?::=|=>|==?|:)\s{0,3}(?:[|>][-+]?\s{1,20})?"""
+    r"""|(?P<says>['"`]?\s{1,3}(?:is|was)\s{0,2}:?\s{1,3})"""
+    # A field of a form: its name, headers of the part, an empty line.
+    rf"""|\\?"(?:;[^\r\n\\]{{0,80}})?{_LINE_END}(?:content-[^\r\n\\]{{0,80}}{_LINE_END})?{_LINE_END}"""
     r"""|[\\"'`]{0,4}(?:,|\s|\\n){1,20}[\\"'`-]{0,4}value[\\"'`]{0,4}\s{0,3}:\s{0,3}"""
     r"""|(?P<blank>[\s"',]{1,6})|(?P<element>>))"""
     r"""(?:[\\"'`]{0,4}(?:basic|bearer|bot|digest|token|api-?key|key)\s{1,3})?"""
@@ -32,12 +42,19 @@ _SET = re.compile(
 )
 """A name, in small letters, and what stands between it and its value."""
 
-# A bare word before a bracket is code, a call or an index, and not a value.
+# The judged part of a value, and the rest. A bare word before a bracket is code, not a value.
 _VALUE = re.compile(
-    r"""[\\"'`]{1,4}(?P<quoted>[^\s"'`\\]{8,})"""
-    r"""|(?P<bare>[^\s"'`,;&()\[\]{}<>\\|]{8,})(?![(\[])"""
+    r"""[\\"'`]{1,4}(?P<quoted>[^\s"'`\\]{8,128}+)"""
+    r"""|(?P<bare>[^\s"'`,;&()\[\]{}<>\\|]{8,128}+)(?![(\[])"""
 )
-_NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_REST = {
+    "quoted": re.compile(r"""[^\s"'`\\]*+"""),
+    "bare": re.compile(r"""[^\s"'`,;&()\[\]{}<>\\|]*+"""),
+}
+_COOKIE = re.compile(r"""[^\s=;,"'\\]{1,64}=(?P<value>[^\s;,"'\\]{8,})""")
+_COOKIES_MOST_CHARS = 1024
+_SETTERS = ("env ", "setx ")
+_NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _NAME_MOST_CHARS = 48
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
@@ -52,7 +69,7 @@ class NameWord(msgspec.Struct, frozen=True):
 _WORDS = table("harness.redaction", "name_words.tsv", NameWord)
 _ROLES = {word: row.role for word, row in _WORDS.items()}
 _HARMLESS = frozenset(word for word, role in _ROLES.items() if role == "harmless")
-_PASSWORDS = tuple(word for word, role in _ROLES.items() if role == PASSWORD)
+_PASSWORDS = tuple(word for word, role in _ROLES.items() if role == PASSWORD and word != "pass")
 # `_WORD` cannot split these names, because they have neither a separator nor a capital letter.
 _WRITTEN_AS_ONE = re.compile(
     r"(?:api|access|secret|private|auth|account|master|client|signing|encryption|shared)key"
@@ -63,45 +80,87 @@ _WRITTEN_AS_ONE = re.compile(
 _PLACEHOLDER = re.compile(
     r"your|example|placeholder|change.?me|dummy|redacted|x{4}|\*{3}|\.{3}|fake|insert|^[$%{<]"
 )
+_VARIABLE = re.compile(r"\$(?:[A-Z_][A-Z0-9_]*|\{[^{}]{1,64}\}?)|%[A-Z_][A-Z0-9_]*%")
 _IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*", re.I)
-_PATH = re.compile(r"[.~]{0,2}/[^/]+/[^/]+/")
-_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
-_HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
-_CHARS_MIN, _PASSWORD_CHARS_MIN = 16, 8
-# A value under a name must look random (decision 0026).
-_LONG_CHARS = 32
-_HEX_DISTINCT_MIN = 8
-_ENTROPY_MIN_BITS = 3.2
+_KEY_CHARS = re.compile(r"[A-Za-z0-9_+/=-]+")
+_PASSWORD_CHARS_MIN = 8
+# How much evidence of chance a value needs under a name (decision 0026).
+_EVIDENCE_MIN_BITS = {SECRET: 3.0, COOKIE: 3.0, PASSWORD: 3.0, KEY: 6.0}
 
 
 def named_values(text: str, small: str) -> Iterator[tuple[int, int]]:
     """Where the secrets with a name stand in a text; `small` is the text in small letters."""
+    done, judged = 0, 0
     for match in _SET.finditer(small):
-        start = _name_start(text, match.start())
-        before = text[max(0, start - 1) : start]
-        if match["blank"] and text[start : start + 2] != "--":
+        if match.start() < done:
             continue
-        if match["element"] and before not in ("<", ":"):
+        kind = _kind_at(text, match)
+        if not kind:
             continue
-        kind = kind_of(text[start : match.start("set")])
-        value = _VALUE.match(text, match.end()) if kind else None
-        if value is None:
-            continue
-        said = value["quoted"] or value["bare"].rstrip(".:,!?")
-        begin = value.start("quoted" if value["quoted"] else "bare")
-        if is_secret(kind, said, is_quoted=value["bare"] is None):
-            yield begin, begin + len(said)
+        judged += 1
+        for start, end in _values(text, match.end(), kind, judges=judged <= _JUDGED_MOST):
+            yield start, end
+            done = end
+
+
+def _kind_at(text: str, match: re.Match[str]) -> str:
+    """What the name of a match says of the value behind it, "" for nothing."""
+    least = max(0, match.start() - _NAME_MOST_CHARS)
+    behind = text[least : match.start()].rstrip(_NAME_CHARS)
+    start = least + len(behind)
+    name, before = text[start : match.start("set")], behind[-1:]
+    if match["blank"] and not name.startswith("--") and not behind.lower().endswith(_SETTERS):
+        return ""
+    if match["element"] and before not in ("<", ":"):
+        return ""
+    kind = kind_of(name)
+    two = kind_of(f"{_last_word(behind)}_{name}") if before in (" ", ".") else kind
+    is_prose = match["says"] is not None or text[match.start("set")] == ":"
+    if kind == KEY:
+        # "api key" and `vendor.api.key` are names of two words; `?key=` is a secret's.
+        said_so = two if two != KEY else "" if match["says"] else kind
+        return SECRET if before in ("?", "&") else said_so
+    # "The next token: …" names none, and `config token=…` does.
+    return two if is_prose and before == " " else kind
+
+
+def _last_word(text: str) -> str:
+    """The word at the end of a text, without what stands behind it; "" for another one."""
+    words = text[:-1].rsplit(None, 1)
+    return words[-1].rpartition(".")[2] if words and words[-1][-1:].isalpha() else ""
+
+
+def _values(text: str, at: int, kind: str, *, judges: bool) -> Iterator[tuple[int, int]]:
+    """Where the secrets begin and end behind a name that ends at `at`."""
+    if kind == COOKIE:
+        for pair in _COOKIE.finditer(text, at, at + _COOKIES_MOST_CHARS):
+            if not judges or is_secret(kind, pair["value"]):
+                yield pair.span("value")
+            if text[pair.end() : pair.end() + 1] != ";":
+                return
+        return
+    value = _VALUE.match(text, at)
+    if value is None:
+        return
+    form = "bare" if value["quoted"] is None else "quoted"
+    begin, end = value.span(form)
+    said = value[form] if form == "quoted" else value[form].rstrip(".:,!?")
+    if judges and not is_secret(kind, said, is_quoted=form == "quoted"):
+        return
+    rest = _REST[form].match(text, end)
+    assert rest is not None, "it matches the empty text"
+    yield begin, rest.end() if rest.end() > end else begin + len(said)
 
 
 def is_named(name: str, value: str) -> bool:
     """Whether a name says of its value, the whole of it, that it is a secret."""
     kind = kind_of(name) if len(value) >= _PASSWORD_CHARS_MIN else ""
-    return bool(kind) and not re.search(r"\s", value) and is_secret(kind, value)
+    return bool(kind) and not any(map(str.isspace, value)) and is_secret(kind, value)
 
 
 @lru_cache(maxsize=4096)
 def kind_of(name: str) -> str:
-    """What a name says of its value: `PASSWORD`, `SECRET`, or "" for nothing.
+    """What a name says of its value: `PASSWORD`, `SECRET`, `COOKIE`, `KEY`, or "" for nothing.
 
     >>> kind_of("DB_PASSWORD"), kind_of("mistralKey"), kind_of("next_page_token")
     ('password', 'secret', '')
@@ -112,53 +171,28 @@ def kind_of(name: str) -> str:
     last = words[-1] if words else ""
     if last.endswith(_PASSWORDS):
         return PASSWORD
-    if (words == ["key"] and not name.startswith("--")) or not _HARMLESS.isdisjoint(words):
+    if not _HARMLESS.isdisjoint(words):
         return ""
+    if words == ["key"] and not name.startswith("--"):
+        return KEY
     role = SECRET if _WRITTEN_AS_ONE.search(last) else _ROLES.get(last, "")
-    return role if role in (SECRET, COOKIE) else ""
+    return role if role in (SECRET, COOKIE, PASSWORD) else ""
 
 
 def is_secret(kind: str, value: str, *, is_quoted: bool = True) -> bool:
     """Whether the value of a secret's name is a secret, and no placeholder, path or code."""
-    small = value.lower()
-    if _PLACEHOLDER.search(small) and not is_random(value):
+    if _VARIABLE.fullmatch(value):
         return False
+    if kind == KEY and (is_identifier_of_bytes(value) or not _KEY_CHARS.fullmatch(value)):
+        return False
+    is_random = is_drawn(value, _EVIDENCE_MIN_BITS[kind])
+    small = value.lower()
+    if is_random or _PLACEHOLDER.search(small):
+        return is_random
     if kind == PASSWORD and len(value) >= _PASSWORD_CHARS_MIN:
         names_another = not is_quoted and _IDENTIFIER.fullmatch(value) and re.search(_NOUN, small)
         has_both = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-        return has_both and not names_another and "://" not in value
-    return is_random(value) and (kind != COOKIE or "=" in value)
-
-
-def is_random(value: str) -> bool:
-    """Whether a text looks drawn by chance: a UUID, hexadecimal, or letters mixed with digits."""
-    if len(value) < _CHARS_MIN or "://" in value or _PATH.match(value):
-        return False
-    if _UUID.fullmatch(value):
-        return True
-    digits = sum(map(str.isdigit, value))
-    letters = sum(map(str.isalpha, value))
-    if digits < (2 if len(value) < _LONG_CHARS else 1) or letters < 2:
-        return False
-    if _HEX.fullmatch(value):
-        return len(set(value)) >= _HEX_DISTINCT_MIN
-    return _changes(value) >= max(4, len(value) // 6) and entropy(value) >= _ENTROPY_MIN_BITS
-
-
-def entropy(value: str) -> float:
-    """Shannon's entropy of the characters of a text, in bits a character."""
-    shares = [count / len(value) for count in Counter(value).values()]
-    return -sum(share * math.log2(share) for share in shares)
-
-
-def _changes(value: str) -> int:
-    """How often small letters, capital letters and digits change; other characters do not count."""
-    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in value if c.isalnum()]
-    return sum(one != other for one, other in pairwise(kinds))
-
-
-def _name_start(text: str, start: int) -> int:
-    least = max(0, start - _NAME_MOST_CHARS)
-    while start > least and text[start - 1] in _NAME_CHARS:
-        start -= 1
-    return start
+        if has_both:
+            return not names_another and "://" not in value
+        return is_drawn(value, _EVIDENCE_MIN_BITS[PASSWORD], _PASSWORD_CHARS_MIN)
+    return False

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -17,6 +18,8 @@ import msgspec
 
 from harness.core.values.table_file import table
 from harness.redaction.named_secrets import named_values
+from harness.redaction.wrapped_text import unwrapped
+from harness.redaction.written_credentials import written_credentials
 
 
 class SecretShape(msgspec.Struct, frozen=True):
@@ -36,25 +39,61 @@ SHAPES: MappingProxyType[str, SecretShape] = table(
 NAMED = "value of a secret's name"
 IN_BASE64 = "secret in base64"
 BASIC = "basic credentials"
+CREDENTIALS = "user and password"
 
-_START = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
+TOO_LONG = "text too long to be searched"
+
+SEARCHED_MOST_CHARS = 64 * 2**20
+"""A longer text counts as a secret as a whole: to search it would take seconds."""
+
+_PLACES = {"start": r"[A-Za-z0-9]", "run": r"[A-Za-z0-9_-]"}
+_PLACED = re.compile(r"<(start|run)>((?:[A-Za-z0-9_-]|\\\.)*(?![?*+{]))(.*)", re.S)
 _LONG_WORD = re.compile(r"[A-Za-z0-9_.~+/:?&=@-]{16,}")
 """What a key of one word stands in; prose has few of them."""
 
 
-def _compiled(apart: str) -> list[tuple[str, tuple[str, ...], re.Pattern[str]]]:
-    return [
-        (row.issuer, row.hints, re.compile(row.pattern.replace("<start>", _START)))
-        for row in SHAPES.values()
-        if row.apart == apart
-    ]
+def _pattern(written: str) -> re.Pattern[str]:
+    """A pattern of the table. Python finds a literal at once, but only at the pattern's very start,
+    so the test of what stands before the literal is written behind it."""
+    placed = _PLACED.fullmatch(written)
+    if placed is None:
+        return re.compile(written)
+    literal, rest = placed[2], placed[3]
+    not_behind = _PLACES[placed[1]]
+    return re.compile(rf"{literal}(?:(?<!{not_behind}{literal})|(?<=\\[nrt]{literal})){rest}")
 
 
-_IN_WORDS, _APART = _compiled(""), _compiled("yes")
+class _Shapes(NamedTuple):
+    """The shapes whose hints are searched in one kind of text, and each hint with its shape."""
+
+    compiled: list[tuple[str, re.Pattern[str]]]
+    hints: list[tuple[str, int]]
+
+    @classmethod
+    def of(cls, apart: str) -> _Shapes:
+        """The shapes of the table with this value of `apart`."""
+        rows = [row for row in SHAPES.values() if row.apart == apart]
+        hints = [(hint, place) for place, row in enumerate(rows) for hint in row.hints]
+        return cls([(row.issuer, _pattern(row.pattern)) for row in rows], hints)
+
+    def spans(self, text: str, searched: str) -> Iterator[SecretSpan]:
+        """The secrets of a text whose hints stand in `searched`."""
+        for place in sorted({place for hint, place in self.hints if hint in searched}):
+            kind, shape = self.compiled[place]
+            for match in shape.finditer(text):
+                yield SecretSpan(*match.span(), kind)
+
+
+_IN_WORDS, _APART = _Shapes.of(""), _Shapes.of("yes")
 _BASIC = re.compile(r"(?i:(?<=basic ))[A-Za-z0-9+/]{8,}={0,2}")
 _MIN_CHARS = 8
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _TO_STANDARD = str.maketrans("-_", "+/")
+_NESTED_MOST = 3
+"""How often base64 in base64 is undone: Kubernetes keeps Docker's configuration, and that a user."""
+
+# No pattern goes on over it, and no name is set to what comes behind it.
+_BETWEEN = "\n\0\n"
 
 
 class SecretSpan(NamedTuple):
@@ -67,10 +106,16 @@ class SecretSpan(NamedTuple):
 
 def spans(text: str) -> list[SecretSpan]:
     """The secrets of a text in order; those that touch or overlap are one."""
-    found: list[SecretSpan] = []
     if len(text) < _MIN_CHARS:
-        return found
-    for span in sorted((*_plain(text), *_wrapped(text))):
+        return []
+    if len(text) > SEARCHED_MOST_CHARS:
+        return [SecretSpan(0, len(text), TOO_LONG)]
+    return _merged((*_plain(text), *_in_base64(text), *_over_line_ends(text)))
+
+
+def _merged(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
+    found: list[SecretSpan] = []
+    for span in sorted(spans):
         if found and span.start <= found[-1].end:
             before = found.pop()
             span = SecretSpan(before.start, max(before.end, span.end), before.kind)
@@ -81,13 +126,13 @@ def spans(text: str) -> list[SecretSpan]:
 def _plain(text: str) -> Iterator[SecretSpan]:
     small = _small(text)
     words = "\n".join(_LONG_WORD.findall(small))
-    for shapes, searched in ((_IN_WORDS, words), (_APART, small)):
-        for kind, hints, shape in shapes if searched else ():
-            if any(hint in searched for hint in hints):
-                for match in shape.finditer(text):
-                    yield SecretSpan(*match.span(), kind)
+    if words:
+        yield from _IN_WORDS.spans(text, words)
+    yield from _APART.spans(text, small)
     for start, end in named_values(text, small):
         yield SecretSpan(start, end, NAMED)
+    for start, end in written_credentials(text, small):
+        yield SecretSpan(start, end, CREDENTIALS)
     if "basic " in small:
         for match in _BASIC.finditer(text):
             if any(":" in said and said.isprintable() for said in _readings(match[0], starts=1)):
@@ -102,10 +147,30 @@ def _small(text: str) -> str:
     return "".join(c.lower() if c.isascii() else c for c in text)
 
 
-def _wrapped(text: str) -> Iterator[SecretSpan]:
-    for match in _BASE64_RUN.finditer(text):
-        if any(any(_plain(said)) for said in _readings(match[0])):
-            yield SecretSpan(*match.span(), IN_BASE64)
+def _in_base64(text: str, nested: int = _NESTED_MOST) -> Iterator[SecretSpan]:
+    """The runs of base64 that say a secret, as a whole."""
+    runs, ends, said = list[re.Match[str]](), list[int](), list[str]()
+    end = 0
+    for match in _BASE64_RUN.finditer(text) if nested else ():
+        for reading in _readings(match[0]):
+            runs.append(match)
+            said.append(reading)
+            end += len(reading) + len(_BETWEEN)
+            ends.append(end)
+    # All readings are searched as one text: a search costs more to begin than to go on.
+    whole = _BETWEEN.join(said)
+    for span in (*_plain(whole), *_in_base64(whole, nested - 1)) if said else ():
+        for place in range(bisect_right(ends, span.start), bisect_left(ends, span.end) + 1):
+            yield SecretSpan(*runs[min(place, len(runs) - 1)].span(), IN_BASE64)
+
+
+def _over_line_ends(text: str) -> Iterator[SecretSpan]:
+    """The secrets that a mail or an encoder has wrapped: those that go over such a line end."""
+    joined = unwrapped(text)
+    if joined is not None:
+        for start, end, kind in (*_plain(joined.text), *_in_base64(joined.text)):
+            if joined.is_over_end(start, end):
+                yield SecretSpan(*joined.place(start, end), kind)
 
 
 def base64_texts(text: str) -> Iterator[str]:
