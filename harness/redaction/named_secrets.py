@@ -27,7 +27,9 @@ alone, which is the key of a table as often."""
 _JUDGED_MOST = 20_000
 """How many values of one text are judged, 15 µs each; later ones go unjudged, as secrets."""
 
-_NOUN = r"key|token|secret|passw|passphrase|passcode|pwd|pass|credential|authorization|auth|cookie|jwt"
+_NOUN = (
+    r"key|token|secret|passw|passphrase|passcode|pwd|pass|credential|authorization|auth|cookie|jwt"
+)
 _LINE_END = r"(?:\r?\n|(?:\\r)?\\n)"
 _SET = re.compile(
     rf"""(?:{_NOUN})[\w-]{{0,24}}"""

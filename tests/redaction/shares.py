@@ -74,7 +74,9 @@ def keys(count: int, seed: int) -> Iterator[tuple[str, str]]:
 
 def body_of(form: KeyForm, key: str) -> bytes:
     """The body in which a key stands in a form."""
-    written = form.text.replace("\\r", "\r").replace("\\n", "\n") if not form.written_as else form.text
+    written = (
+        form.text.replace("\\r", "\r").replace("\\n", "\n") if not form.written_as else form.text
+    )
     text = written.replace("VALUE", key)
     if form.written_as == "twice":
         return json.dumps({"a": json.dumps({"text": text})}).encode()
@@ -104,7 +106,9 @@ def stays(form: KeyForm, key: str) -> bool:
 @cache
 def _vocabulary() -> list[str]:
     pages = (_HERE.parents[1] / "docs").glob("*.md")
-    return sorted({word for page in sorted(pages) for word in _WORDS.findall(page.read_text("utf-8"))})
+    return sorted(
+        {word for page in sorted(pages) for word in _WORDS.findall(page.read_text("utf-8"))}
+    )
 
 
 def innocent(row: InnocentText, number: int) -> str:

@@ -19,27 +19,24 @@ import yaml
 
 from harness.cli import main
 from tests.fuzz.writers import speakers
-from tests.fuzz.writers.hostile_values import Case
+from tests.fuzz.writers.hostile_values import Case, drawn
 from tests.fuzz.writers.writers import check, text_in
 
 _AGENT = """\
-from random import Random
-
 from tests.fuzz.writers import commands
 
 
 def agent(brief):
-    commands.agent(brief)
+    commands.agent(brief, {seed!r})
 """
-_SPEAKER: list[tuple[Case, Random]] = []
-"""The case that the agent of the current folder says."""
 
-_BROKEN = re.compile(r"Traceback \\(most recent|harness failure")
+_BROKEN = re.compile(r"Traceback \(most recent|harness failure")
 
 
-def agent(brief: Any) -> None:
-    """Say the case of this command."""
-    case, draws = _SPEAKER[-1]
+def agent(brief: Any, seed: str) -> None:
+    """Say the case of a seed, by an act which is drawn. It runs in a worker of the command."""
+    draws = Random(seed)
+    case = drawn(draws)
     draws.choice(speakers.ACTS)(brief, case, draws)
 
 
@@ -154,7 +151,7 @@ def recordings(case: Case, draws: Random) -> None:
     """`judge`, with a journal, and `import`."""
     Path("log.json").write_bytes(_recording(case))
     for words in (("--json", *FILES), ("-v", "--resume", "kept"), ("-v", "--resume", "kept")):
-        ended = command("judge", "log.json", *words)
+        ended = command("judge", "log.json", "-j", "1", *words)
         for line in ended.out.splitlines() if "--json" in words else ():
             json.loads(line)
     command("import", "log.json", "--name", "made", "--force", *draws.choice(((), ("--json",))))
@@ -192,7 +189,9 @@ def examines(case: Case, draws: Random) -> None:
 def fuzzes(case: Case, draws: Random) -> None:
     """`fuzz`, for two batches."""
     if not draws.randrange(6):
-        command("fuzz", "--target", "spoken_agent:agent", "--runs", "20", "--out", "f", "--json")
+        command(
+            "fuzz", "--target", "spoken_agent:agent", "--examples", "20", "--out", "f", "--json"
+        )
 
 
 COMMANDS: dict[str, Callable[[Case, Random], None]] = {
@@ -202,16 +201,16 @@ COMMANDS: dict[str, Callable[[Case, Random], None]] = {
 """The commands by group."""
 
 
-def play(name: str, case: Case, draws: Random, folder: Path) -> None:
-    """Run the commands of a group in a folder in which a case is said."""
+def play(name: str, seed: str, folder: Path) -> None:
+    """Run the commands of a group in a folder in which the case of a seed is said."""
+    draws = Random(seed)
+    case = drawn(draws)
     (folder / "spoken.yaml").write_text(_scenario_file(case), "utf-8")
-    (folder / "spoken_agent.py").write_text(_AGENT)
+    (folder / "spoken_agent.py").write_text(_AGENT.format(seed=seed), "utf-8")
     before = os.getcwd()
-    _SPEAKER.append((case, draws))
     os.chdir(folder)
     try:
         with mock.patch.object(sys, "path", [str(folder), *sys.path]):
             COMMANDS[name](case, draws)
     finally:
         os.chdir(before)
-        _SPEAKER.pop()

@@ -90,12 +90,14 @@ def _large(draws: Random) -> str:
         ("token=", "token=\n", "key: ", "x", "a ", "password", "\x1b[2J", "-->", "]]>", "\ud800",
          "A1b2", "é", "`", '"', "\\", "&", "::", "\n", "%3D", "=" * 7 + "k", "eyJ", "sk-", "bearer ")
     )  # fmt: skip
-    chars = LARGE_CHARS if not draws.randrange(4) else draws.choice((30_000, 100_000))
+    chars = LARGE_CHARS if not draws.randrange(10) else draws.choice((30_000, 100_000))
     return piece * (chars // len(piece))
 
 
 def _secret(draws: Random) -> str:
-    pad = "p" * draws.choice((0, 20, 40, 52, 58, 75, 95, 130, 480, 19_970))
+    pad = "p" * draws.choice(
+        (0, 20, 40, 52, 58, 75, 95, 130, 480, *([19_970] if not draws.randrange(30) else ()))
+    )
     said = draws.choice(
         (SECRET, f"key {SECRET} end", f"export ANTHROPIC_API_KEY={SECRET}", f"https://x/?key={SECRET}",
          f'{{"api_key": "{SECRET}"}}', f"token: {SECRET}, ", base64.b64encode(f"u:{SECRET}".encode()).decode())
@@ -156,9 +158,10 @@ def drawn(draws: Random) -> Case:
 
 
 def texts_of(case: Case, draws: Random) -> Iterator[str]:
-    """Endlessly the text of a case, or one of another class."""
+    """Endlessly the text of a case, or one of another class; a large one is said rarely."""
     while True:
-        yield case.text if draws.randrange(4) else drawn_text(draws)
+        is_said = not draws.randrange(15) if len(case.text) > 9_999 else draws.randrange(4)
+        yield case.text if is_said else drawn_text(draws)
 
 
 def drawn_text(draws: Random) -> str:
