@@ -328,7 +328,8 @@ def write(
     scenario = inside / f"{reduced.name}.yaml"
     test = inside / f"test_{reduced.name.replace('-', '_')}.py"
     shown = _TEST.format(
-        title=_plain(target), target=target, code=reduced.code, function=test.stem.removeprefix("test_"),
+        title=_plain(target), target=target, code=reduced.code,
+        function=test.stem.removeprefix("test_"),
         message=_plain(reduced.message), name=reduced.name,
         more="".join(f", {k}={v!r}" for k, v in (("profile", profile), ("store", store)) if v),
     )  # fmt: skip

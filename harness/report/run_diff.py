@@ -86,15 +86,7 @@ class NotCompared(msgspec.Struct, frozen=True):
     reason: str
 
 
-def run_diff(name: str, a: Played, b: Played) -> RunDiff | NotCompared:
-    """Return a run of both sides, or why its values cannot be compared."""
-    try:
-        return _run_diff(name, a, b)
-    except RecursionError:  # an agent may nest a value nearly as deep as Python's stack goes
-        return NotCompared(name, "unusable", "a value is nested too deeply to be compared")
-
-
-def _run_diff(name: str, a: Played, b: Played) -> RunDiff:
+def run_diff(name: str, a: Played, b: Played) -> RunDiff:
     """Return the differences between a run of side A and the same run of side B."""
     found = differences(a.history, b.history)
     new, gone = _only_in(b, a), _only_in(a, b)

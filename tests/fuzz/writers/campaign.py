@@ -10,6 +10,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -29,6 +30,9 @@ RUN_EVERY, COMMAND_EVERY = 12, 400
 REPORT_EVERY = 10_000
 REFUSED = (TypeError, RecursionError)
 """What a history says of a value that no transport takes: those errors reach the agent."""
+
+ONLY_IN_RUNS = ("cycles", "keys", "bytes", "objects")
+"""The classes that are no JSON, so that only an agent in Python can say them."""
 
 
 class Limits(NamedTuple):
@@ -77,19 +81,18 @@ def _place(error: BaseException) -> str:
 def tries(case: Case, draws: Random, number: int, folder: Path) -> Iterator[tuple[str, str]]:
     """Say a case to every writer: the writer's name, and what it did wrong."""
     said: Said | None = None
+    is_run = number % RUN_EVERY == 0 or case.kind in ONLY_IN_RUNS
 
     def say() -> None:
         nonlocal said
-        if number % RUN_EVERY == 0:
+        if is_run:
             played = run_of(case, draws, out=folder, keep=True)
             said = Said(case, played.history, played.verdict, number)
             return
-        try:
+        with suppress(*REFUSED):
             said = Said(case, *history_of(case, draws), number)
-        except REFUSED:
-            pass
 
-    yield "runs" if number % RUN_EVERY == 0 else "histories", failure(say)
+    yield "runs" if is_run else "histories", failure(say)
     for name, write in WRITERS.items() if said else ():
         yield name, failure(lambda write=write: write(said, folder))  # type: ignore[misc]
     if number % COMMAND_EVERY == 0:

@@ -1,4 +1,4 @@
-"""How the time of each writer grows with the size of a text: eight times the text, and the ratio."""
+"""How the time of each writer grows: eight times the text, and the ratio."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ _MARKDOWN = ("```", "`a", "``", "@someone", "[x](http://y)", "~~~\n```\n<script>
              "![x](y)", "<details>", "#123", "- [ ]")  # fmt: skip
 _WORKFLOW = ("::error::forged", " ::add-mask::x", "##[error]forged", "%0A::error::x", "a,b:c\n::x")
 _YAML = ("a: b", "- x", "!!python/object:os.system", "'", '"', "#no", "yes", "1e3", "null", "*a",
-         "<<: x", "%YAML", "a\n  b\n c", "  x", "\t", "? x", '"""', "'''", "\\u12", "${x}")  # fmt: skip
+         "<<: x", "%YAML", "a\n  b\n c", "  x", "\t", "? x", '"""', "'''", "\\u12")  # fmt: skip
 _NUMBERS = (
     float("nan"),
     float("inf"),
@@ -69,7 +69,7 @@ _NUMBERS = (
     -0.0,
     1e308,
 )
-_WIDE = ("😀", "é", "漢字", "e\u0301" * 30, "\U000e0001", "a\u200bb", "ﷺ", "𝕏")
+_WIDE = ("😀", "é", "漢字", "e\u0301" * 30, "\U000e0001", "a\u200bb", "ﷺ", "𓀀")
 
 
 def _nested(levels: int, draws: Random) -> Any:
@@ -88,21 +88,21 @@ def _cycle(draws: Random) -> Any:
 def _large(draws: Random) -> str:
     piece = draws.choice(
         ("token=", "token=\n", "key: ", "x", "a ", "password", "\x1b[2J", "-->", "]]>", "\ud800",
-         "A1b2", "é", "`", '"', "\\", "&", "::", "\n", "%3D", "=" * 7 + "k", "eyJ", "sk-", "bearer ")
+         "A1b2", "é", "`", '"', "\\", "&", "::", "\n", "%3D", "=======k", "eyJ", "sk-", "bearer ")
     )  # fmt: skip
     chars = LARGE_CHARS if not draws.randrange(10) else draws.choice((30_000, 100_000))
     return piece * (chars // len(piece))
 
 
 def _secret(draws: Random) -> str:
-    pad = "p" * draws.choice(
-        (0, 20, 40, 52, 58, 75, 95, 130, 480, *([19_970] if not draws.randrange(30) else ()))
-    )
-    said = draws.choice(
-        (SECRET, f"key {SECRET} end", f"export ANTHROPIC_API_KEY={SECRET}", f"https://x/?key={SECRET}",
-         f'{{"api_key": "{SECRET}"}}', f"token: {SECRET}, ", base64.b64encode(f"u:{SECRET}".encode()).decode())
+    beside_a_cut = 19_970 if not draws.randrange(30) else 55
+    pad = "p" * draws.choice((0, 20, 40, 52, 58, 75, 95, 130, 480, beside_a_cut))
+    in_base64 = base64.b64encode(f"u:{SECRET}".encode()).decode()
+    forms = (
+        SECRET, f"key {SECRET} end", f"export ANTHROPIC_API_KEY={SECRET}", f"token: {SECRET}, ",
+        f"https://x/?key={SECRET}", f'{{"api_key": "{SECRET}"}}', in_base64,
     )  # fmt: skip
-    return f"{pad} {said}"
+    return f"{pad} {draws.choice(forms)}"
 
 
 def _keys(draws: Random, text: str) -> Any:
@@ -111,9 +111,24 @@ def _keys(draws: Random, text: str) -> Any:
 
 
 def _object(draws: Random) -> Any:
-    made: tuple[Any, ...] = (RaisesAll(), RaisesInHash(), object(), OddText("x"), {1, 2}, 1j,
-                             iter(()), type, len, bytearray(b"x"), memoryview(b"x"), ...)  # fmt: skip
+    made: tuple[Any, ...] = (
+        RaisesAll(), RaisesInHash(), object(), OddText("x"), {1, 2}, 1j, iter(()), type, len,
+        bytearray(b"x"), memoryview(b"x"), ...,
+    )  # fmt: skip
     return draws.choice(made)
+
+
+def _deep(draws: Random) -> Case:
+    return Case("", "deep", _nested(draws.choice((150, 300, 480, 900, 990, LEVELS)), draws))
+
+
+def _number(draws: Random) -> Case:
+    number = draws.choice(_NUMBERS)
+    return Case("", str(number), {"n": number, "m": [draws.choice(_NUMBERS)]})
+
+
+def _bytes(draws: Random) -> Case:
+    return Case("", "bytes", draws.choice((b"\xff\0", {"a": b"\xff"}, [bytearray(b"a")])))
 
 
 def _of(texts: tuple[str, ...]) -> Callable[[Random], Case]:
@@ -136,11 +151,9 @@ CLASSES: dict[str, Callable[[Random], Case]] = {
     "workflow": _of(_WORKFLOW), "yaml": _of(_YAML), "wide": _of(_WIDE),
     "secret": lambda draws: _spoken(_secret(draws)),
     "large": lambda draws: _spoken(_large(draws)),
-    "deep": lambda draws: Case("", "deep", _nested(draws.choice((150, 300, 480, 900, 990, LEVELS)), draws)),
-    "numbers": lambda draws: Case("", str(draws.choice(_NUMBERS)), {"n": draws.choice(_NUMBERS), "m": [draws.choice(_NUMBERS)]}),
+    "deep": _deep, "numbers": _number, "bytes": _bytes,
     "cycles": lambda draws: Case("", "cycle", _cycle(draws)),
     "keys": lambda draws: Case("", "key", _keys(draws, draws.choice(("x", "\ud800", SECRET)))),
-    "bytes": lambda draws: Case("", "bytes", draws.choice((b"\xff\0", {"a": b"\xff"}, [bytearray(b"a")]))),
     "objects": lambda draws: Case("", "object", [_object(draws), {"a": _object(draws)}]),
 }  # fmt: skip
 """The classes of what is said."""

@@ -13,7 +13,15 @@ from harness.checks.judge import judge
 from harness.core.history.events import StoredRow
 from harness.core.history.history import History
 from harness.core.values.calls import InboxRequest, ModelRequest, OutboxRequest, ToolRequest
-from harness.core.values.messages import Message, Opaque, Text, Thinking, ToolResult, ToolUse
+from harness.core.values.messages import (
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    builtin,
+)
 from harness.core.values.verdict import (
     CrashPlace,
     Finding,
@@ -30,14 +38,14 @@ Spoken = tuple[History, Verdict]
 def history_of(case: Case, draws: Random) -> Spoken:
     """A finished run in which the case is said wherever an agent, a model or a tool speaks.
 
-    Raises TypeError or RecursionError for a value that no transport would take.
+    Raises TypeError or RecursionError for a value that no transport takes: it reaches the agent.
     """
-    says = texts_of(case, draws)
+    says, spoken = texts_of(case, draws), builtin(case.value)
     made = History()
     made.started(run=next(says), scenario=next(says), wire="anthropic", target=next(says), seed=7,
                  world="simulate", versions={next(says): next(says)})  # fmt: skip
-    value = case.value if isinstance(case.value, dict) else {"a": case.value}
-    asked = Message("user", (Text(next(says)), Opaque(next(says), {next(says): case.value})))
+    value = spoken if isinstance(spoken, dict) else {"a": spoken}
+    asked = Message("user", (Text(next(says)), Opaque(next(says), {next(says): spoken})))
     made.answered(key="main/inbox#1", seam="inbox", session=next(says), turn=1,
                   value={"id": next(says), "text": next(says)})  # fmt: skip
     said = Message(
@@ -47,13 +55,14 @@ def history_of(case: Case, draws: Random) -> Spoken:
     request = ModelRequest(next(says), (made.note(asked),), tools_offered=True)
     made.called(key="main/model#1", seam="model", request=request, session="main", turn=1)
     made.answered(key="main/model#1", seam="model", blocks=made.note(said), session="main", turn=1,
-                  error=next(says), stop=next(says), faults=(next(says),), usage={next(says): case.value})  # fmt: skip
+                  error=next(says), stop=next(says), faults=(next(says),),
+                  usage={next(says): spoken})  # fmt: skip
     tool = ToolRequest(next(says), next(says), value)
     made.called(key="main/tool#1", seam="tool", request=tool, session="main", turn=1)
     made.answered(key="main/tool#1", seam="tool", outcome="error", session="main", turn=1,
-                  value={"content": case.value, "is_error": True})  # fmt: skip
+                  value={"content": spoken, "is_error": True})  # fmt: skip
     failed = made.note(Message("user", (ToolResult(next(says), next(says), is_error=True),)))
-    made.value({next(says): case.value})
+    made.value({next(says): spoken})
     row = StoredRow(next(says), failed, next(says), next(says))
     made.stored(store=next(says), added=(row,), changed=(row,), gone=(next(says),))
     made.effect(key=next(says), name=next(says), idempotency_key=next(says))
@@ -65,7 +74,8 @@ def history_of(case: Case, draws: Random) -> Spoken:
     place = CrashPlace(next(says), 3, next(says), next(says))
     made.ended(how=draws.choice(("crashed", "returned", next(says))), exit_code=1, text=next(says),
                frames=(next(says),), place=place, traceback=next(says), unplayed=(next(says),),
-               silent_faults=(next(says),), undelivered=(next(says),), live_sockets=(next(says),))  # fmt: skip
+               silent_faults=(next(says),), undelivered=(next(says),),
+               live_sockets=(next(says),))  # fmt: skip
     return made, verdict_of(made, says, draws)
 
 
@@ -77,7 +87,7 @@ def verdict_of(history: History, says: Iterator[str], draws: Random) -> Verdict:
         Finding(draws.choice(("run.crashed", f"mine.{next(says)}", next(says))), next(says),
                 tuple(sorted(draws.sample(range(1, len(history.events) + 1), 3))),
                 class_=draws.choice(classes), follows=next(says),
-                place=CrashPlace(next(says), 1, next(says), next(says)) if draws.randrange(2) else None)
+                place=CrashPlace(next(says), 1, next(says), next(says)))
         for _ in range(draws.choice((0, 1, 3)))
     ]  # fmt: skip
     lacks = (NotApplicable(next(says), next(says), next(says), "unused"),)
@@ -88,6 +98,7 @@ def verdict_of(history: History, says: Iterator[str], draws: Random) -> Verdict:
     )  # fmt: skip
 
 
+END = Turn(say="end", optional=True, times="forever")
 TOOLS = {"look": ToolScript(script=(ToolTurn(ok="seen", times="forever"),))}
 
 
@@ -100,7 +111,7 @@ def scenario_of(case: Case, draws: Random) -> Scenario:
         name="spoken", title=text, story=text,
         inbox=(InboxItem(id=text[:50] or "m", text=text or "hi"), InboxItem(id="m2", text="hi")),
         tools={"look": ToolScript(description=text, script=(answered,))},
-        script=(use, Turn(say=text or "x", optional=True), Turn(say="end", optional=True, times="forever")),
+        script=(use, Turn(say=text or "x", optional=True), END),
     )  # fmt: skip
 
 
@@ -128,8 +139,12 @@ def _error(case: Case, draws: Random) -> BaseException:
 
     name = "".join(c for c in case.text[:60] if c.isprintable() and not 0xD800 <= ord(c) < 0xE000)
     Odd.__name__ = Odd.__qualname__ = name or "Odd"
-    return draws.choice((RuntimeError(case.text), RuntimeError(case.value), Odd(), KeyError(case.text),
-                         SystemExit(case.text), ExceptionGroup(case.text or "x", [Odd(), ValueError(case.text)])))  # fmt: skip
+    group = ExceptionGroup(case.text or "x", [Odd(), ValueError(case.text)])
+    made = (
+        RuntimeError(case.text), RuntimeError(case.value), Odd(), KeyError(case.text),
+        SystemExit(case.text), group,
+    )  # fmt: skip
+    return draws.choice(made)
 
 
 def raises(brief: Any, case: Case, draws: Random) -> None:

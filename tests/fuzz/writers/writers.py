@@ -45,7 +45,7 @@ from harness.report.judge_report import json_lines as judged_lines
 from harness.report.judge_report import text as judged_text
 from harness.report.junit_report import junit
 from harness.report.markdown_summary import COMMENT_MAX, markdown
-from harness.report.run_diff import Diff, NotCompared, Played, RunDiff, run_diff
+from harness.report.run_diff import Diff, NotCompared, Played, run_diff
 from harness.report.run_summary import RunSummary, evidence, of_history
 from harness.report.run_timeline import timeline
 from harness.runner import run_folder
@@ -229,9 +229,12 @@ def _diff(said: Said) -> Diff:
     one = Played(said.history, said.verdict, said.case.text)
     other = Played(_other(), Verdict("pass"), "other")
     name = said.summary.name
-    made = (run_diff(name, one, other), run_diff("x", other, other))
-    left = tuple(run for run in made if isinstance(run, NotCompared))
-    return Diff(said.case.text, "b", tuple(r for r in made if isinstance(r, RunDiff)), left)
+    runs, left = [run_diff("x", other, other)], []
+    try:
+        runs.append(run_diff(name, one, other))
+    except RecursionError:  # the command tells it as `_run` of `cli.diff` does
+        left.append(NotCompared(name, "unusable", said.case.text))
+    return Diff(said.case.text, "b", tuple(runs), tuple(left))
 
 
 @cache
@@ -285,8 +288,8 @@ def judge_reports(said: Said, folder: Path) -> None:
 def fuzz_files(said: Said, folder: Path) -> None:
     """The journal of a campaign, the runs that it found, and the files of its findings."""
     text = said.case.text
-    small = ShrunkFinding(code="run.crashed", example=1, shape=text, name="small-1", text="name: x\n",
-                          message=text, failure=text)  # fmt: skip
+    small = ShrunkFinding(code="run.crashed", example=1, shape=text, name="small-1",
+                          text="name: x\n", message=text, failure=text)  # fmt: skip
     place = folder / "fuzz"
     journal = Journal(place)
     journal.write(CampaignPlan(target=text, seed=1, profile_name=text))
