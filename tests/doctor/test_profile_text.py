@@ -1,4 +1,4 @@
-"""A profile as TOML: whatever an agent is named or says, the file can be read."""
+"""A profile as TOML: the file can be read, for any name and any text of an agent."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ CHEAP = [name for name in CLASSES if name != "large"]
 
 @pytest.fixture(autouse=True)
 def _caught(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A KeyboardInterrupt of an agent is no Ctrl-C of the test session."""
+    """An agent may raise KeyboardInterrupt; the test session must not take it for Ctrl-C."""
     import signal
 
     former = signal.signal(signal.SIGINT, lambda *_: None)

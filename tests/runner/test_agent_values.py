@@ -154,7 +154,7 @@ def test_a_value_of_a_subclass_has_the_digest_of_the_plain_one() -> None:
 
 @pytest.mark.parametrize("value", [{"a": 1}, ["x"], 3, b"x"])
 @pytest.mark.parametrize("where", ["the id", "the session", "the in_reply_to", "the status"])
-def test_an_id_that_is_no_text_is_the_targets_mistake(value: Any, where: str) -> None:
+def test_an_id_that_is_not_text_is_the_targets_mistake(value: Any, where: str) -> None:
     def agent(brief: Any) -> None:
         ask(brief)
         if where == "the id":
@@ -182,7 +182,7 @@ def test_a_key_that_json_has_no_text_for_is_the_targets_mistake() -> None:
         brief.tools[0].call({(1, 2): "a"}, id="x")
 
     [crash] = [f for f in played(agent).verdict.findings if f.code == "target.crashed"]
-    assert "tuple is no key of a JSON object" in crash.message
+    assert "tuple cannot be a key of a JSON object" in crash.message
 
 
 class LazyText(str):

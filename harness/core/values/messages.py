@@ -137,14 +137,16 @@ def _key(key: Json) -> str:
         return str.__str__(key)
     if isinstance(key, (int, float, NoneType)):
         return json.dumps(builtin(key))
-    raise TypeError(f"loop-harness: {type(key).__name__} is no key of a JSON object; pass text")
+    raise TypeError(
+        f"loop-harness: {type(key).__name__} cannot be a key of a JSON object; pass text"
+    )
 
 
 def builtin_text(value: object, what: str) -> str:
     """A text of an agent as a plain string, "" for None.
 
-    Raises TypeError, which names `what` it is, for anything else: an id or a session that is no
-    text breaks every later look-up by it, far from the agent's mistake.
+    Raises TypeError, which names `what` it is, for anything else: an id of another
+    type breaks every later look-up by it, far from the agent's mistake.
     """
     if value is None:
         return ""

@@ -106,7 +106,7 @@ def tries(case: Case, draws: Random, number: int, folder: Path) -> Iterator[tupl
 def campaign(seed: int, limits: Limits, out: Path, say: Callable[[str], None]) -> int:
     """Try cases until a limit; return how many failures there are."""
     logging.disable(logging.CRITICAL)
-    former = signal.signal(signal.SIGINT, _interrupted)  # as in a command: it is no mistake of ours
+    former = signal.signal(signal.SIGINT, _interrupted)  # as in a command: an agent raises it, too
     draws, began, cpu = Random(seed), time.monotonic(), time.process_time()
     written, kinds, found = Counter[str](), Counter[str](), Counter[str]()
     folder = Path(tempfile.mkdtemp(prefix="fuzz-writers-"))

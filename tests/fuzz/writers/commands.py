@@ -49,7 +49,7 @@ class Ended(NamedTuple):
 
 
 def command(*words: str, encoding: str = "ascii") -> Ended:
-    """Run a command; the terminal has an encoding of its own."""
+    """Run a command; the terminal has the given encoding."""
     streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding) for _ in range(2)]
     status: Any = 0
     with redirect_stdout(streams[0]), redirect_stderr(streams[1]):

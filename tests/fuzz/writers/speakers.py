@@ -218,7 +218,7 @@ def asks(brief: Any, case: Case, draws: Random) -> None:
 
 
 def prints(brief: Any, case: Case, draws: Random) -> None:
-    """Files in the session folder, and cancels of a session that is none."""
+    """Files in the session folder, and a cancel in an unknown session."""
     for _ in brief.inbox():
         _ask(brief, "hi")
         brief.cancelled(case.text)

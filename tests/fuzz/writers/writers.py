@@ -163,7 +163,7 @@ _MARKUP = re.compile(r"</?(?:details|summary|br)>(?:.*</summary>)?\s*")
 
 
 def markdown_files(said: Said, folder: Path) -> None:
-    """`--markdown`, within the size of a comment, and without markup of a stranger."""
+    """`--markdown`, within the size of a comment, and without markup from outside."""
     text = markdown_of(_diff(said)) if said.number % 3 == 0 else markdown(said.runs)
     data = encoded(text)
     check(len(data) <= COMMENT_MAX, "too long")
@@ -209,7 +209,7 @@ def _clean_tags() -> _Tags:
 
 
 def pages(said: Said, folder: Path) -> None:
-    """`--html`: no tag of a stranger."""
+    """`--html`: no tag from outside."""
     parts = (page_part(said.summary, said.history),)
     made = diff_page(_diff(said)) if said.number % 3 == 0 else page(said.case.text, parts)
     found, clean = _tags(b"".join(made)), _clean_tags()
