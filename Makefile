@@ -21,7 +21,7 @@ MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-nightly check bench fuzz fuzz-readers fuzz-long corpus nightly mutants mutation mutant-table hardening policies shares seeds seeds-audit wire-table field compat docs dist clean
+.PHONY: help setup demo test test-real test-nightly check bench fuzz fuzz-readers fuzz-writers fuzz-long corpus nightly mutants mutation mutant-table hardening policies shares seeds seeds-audit wire-table field compat docs dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,9 @@ fuzz: $(READY) ## the property tests with many more examples
 
 fuzz-readers: $(READY) ## a million mutated files for the readers; ARGS="--count N --seed N --minutes N"
 	$(RUN) -m tests.fuzz.readers $(ARGS)
+
+fuzz-writers: $(READY) ## hostile texts and values into every writer; ARGS="--count N --seed N --minutes N"
+	$(RUN) -m tests.fuzz.writers $(ARGS)
 
 fuzz-long: $(READY) ## a million steps of the session machine on the reference agent; ARGS="--steps N --seed N"
 	$(RUN) -m tests.fuzz.machine_soak $(ARGS)

@@ -185,8 +185,11 @@ def _run(name: str, a: Side, b: Side) -> RunDiff | NotCompared:
         return NotCompared(name, "unusable", str(error))
     first = judge(one)
     second = first if encode(one.events) == encode(other.events) else judge(other)
-    return run_diff(name, Played(one, first, str(mine.history)),
-                    Played(other, second, str(its.history)))  # fmt: skip
+    sides = Played(one, first, str(mine.history)), Played(other, second, str(its.history))
+    try:
+        return run_diff(name, *sides)
+    except RecursionError:  # an agent may nest a value nearly as deep as Python's stack goes
+        return NotCompared(name, "unusable", "a value is nested too deeply to be compared")
 
 
 def _not_applicable(lacks: dict[str, str]) -> str:

@@ -136,7 +136,7 @@ def annotate(command: str) -> None:
 
 
 def _shown(text: str) -> str:
-    """The text without secrets and control characters; our colours are no part of a word."""
+    """The text without secrets and control characters; our colours end a word."""
     if not isinstance(text, Encoded):
         text = "".join(map(shown, _AROUND_COLOURS.split(text)))
     return without_commands(visible(text)) if is_github() else visible(text)

@@ -266,7 +266,7 @@ def _parts(scenario: Scenario) -> Iterator[str]:
 
 FOLDER = "findings"
 
-_TEST = '''"""Found by fuzzing {target}: {code}."""
+_TEST = '''"""Found by fuzzing {title}: {code}."""
 
 
 def test_{function}(play):
@@ -328,7 +328,8 @@ def write(
     scenario = inside / f"{reduced.name}.yaml"
     test = inside / f"test_{reduced.name.replace('-', '_')}.py"
     shown = _TEST.format(
-        target=target, code=reduced.code, function=test.stem.removeprefix("test_"),
+        title=_plain(target), target=target, code=reduced.code,
+        function=test.stem.removeprefix("test_"),
         message=_plain(reduced.message), name=reduced.name,
         more="".join(f", {k}={v!r}" for k, v in (("profile", profile), ("store", store)) if v),
     )  # fmt: skip

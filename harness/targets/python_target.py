@@ -236,7 +236,13 @@ def _innermost(error: BaseException) -> str:
 
 
 def _words(error: BaseException) -> str:
+    """Return the text of an error. It is the target's code: it may raise anything, too."""
     try:
-        return str(error)
-    except Exception:
+        return str.__str__(str(error))  # a subclass of str may have methods of its own
+    except (RunStopped, Interrupted):
+        raise
+    except BaseException as raised:
+        is_ctrl_c = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if isinstance(raised, KeyboardInterrupt) and is_ctrl_c:
+            raise
         return "(its text raises, too)"

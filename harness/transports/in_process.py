@@ -17,7 +17,7 @@ import msgspec
 from harness.core.values.brief import BriefClock, Tool
 from harness.core.values.calls import Inbound, OutboundKind, OutboxRequest
 from harness.core.values.errors import nearest
-from harness.core.values.messages import Json, builtin
+from harness.core.values.messages import Json, builtin, builtin_text
 from harness.core.values.plans import Delivered
 from harness.providers.anthropic.record import RECORD as ANTHROPIC
 from harness.providers.shared.openai import SDK as OPENAI_SDK
@@ -129,7 +129,7 @@ class InProcessBrief:
 
     def cancelled(self, session: str = "main") -> bool:
         """Whether the user has cancelled the turn that the session works on."""
-        return self._dispatcher.cancelled(builtin(session))
+        return self._dispatcher.cancelled(builtin_text(session, "brief.cancelled: the session"))
 
     def send(
         self,
@@ -141,12 +141,16 @@ class InProcessBrief:
     ) -> None:
         """Say something to the user. Raises what a fault makes of the delivery, TypeError for a
         text that is not a string, ValueError for a kind that does not exist."""
-        if not isinstance(text, str):
-            raise TypeError(f"brief.send: the text is a str, not {type(text).__name__}")
+        if text is None:
+            raise TypeError("brief.send: the text is a str, not NoneType")
+        given = {"text": text, "in_reply_to": in_reply_to, "status": status, "session": session}
+        said = {
+            name: builtin_text(value, f"brief.send: the {name}") for name, value in given.items()
+        }
         if kind not in _KINDS:
             raise ValueError(f"brief.send: no kind {kind!r}; {nearest(kind, _KINDS)}")
-        request = OutboxRequest(*map(builtin, (kind, text, in_reply_to or "", status or "")))
-        plan = self._dispatcher.outbox(request, builtin(session or ""))
+        request = OutboxRequest(builtin(kind), said["text"], said["in_reply_to"], said["status"])
+        plan = self._dispatcher.outbox(request, said["session"])
         outcome(self._dispatcher, plan, "the outbox")
 
 

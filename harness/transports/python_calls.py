@@ -14,7 +14,7 @@ from harness.core.scenario.scenario import ToolScript
 from harness.core.values.brief import Tool, ToolError
 from harness.core.values.calls import ToolRequest
 from harness.core.values.errors import PassedLimit, RunStopped
-from harness.core.values.messages import Json, builtin
+from harness.core.values.messages import Json, builtin, builtin_text
 from harness.core.values.plans import (
     Answer,
     Close,
@@ -37,10 +37,10 @@ def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool
     def call(
         input: Json, *, id: str = "", session: str = "", timeout_s: float | None = None
     ) -> Any:
-        request = ToolRequest(builtin(id or ""), name, builtin(input))
-        plan = dispatcher.tool(request, builtin(session or ""))
-        lived = until_timeout(plan, patience_ms(timeout_s))
-        value = outcome(dispatcher, lived, f"the tool {name}")
+        place = f"the tool {name}"
+        request = ToolRequest(builtin_text(id, f"{place}: the id"), name, builtin(input))
+        plan = dispatcher.tool(request, builtin_text(session, f"{place}: the session"))
+        value = outcome(dispatcher, until_timeout(plan, patience_ms(timeout_s)), place)
         assert isinstance(value, ToolAnswer), value
         if held:
             change(held, next(calls))

@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -73,3 +74,35 @@ def test_both_ways_out_write_control_characters_out(capsys: pytest.CaptureFixtur
         say("a\x1b[2J\u202eb\nc")
     said = capsys.readouterr()
     assert said.out == said.err == "a\\u001b[2J\\u202eb\nc\n"
+
+
+SPEAKS = """
+def agent(brief):
+    raise RuntimeError("half \\ud800, whole \\U0001f600, \\u00e9 \\u2192 {key}")
+"""
+KEY = "sk-ant-api03-" + "Zq7Lm2Xc9Vb4Np6Rt8Yw3Ks5Hd1Gf0Ja" * 3
+RUN = ("run", "scenarios/greeting.yaml", "--target", "speaks:agent")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+     {"PYTHONIOENCODING": "latin-1"}, {"PYTHONIOENCODING": "cp1252:strict"}, {}],
+)  # fmt: skip
+def test_every_terminal_can_say_what_an_agent_says(folder: Path, settings: dict[str, str]) -> None:
+    (folder / "speaks.py").write_text(SPEAKS.replace("{key}", KEY))
+
+    def said(*words: str) -> bytes:
+        made = {**environment(), **settings}
+        ended = subprocess.run(command(*RUN, *words), cwd=folder, env=made, capture_output=True)
+        assert (ended.returncode, ended.stderr) == (1, b"")
+        assert b"Zq7" not in ended.stdout
+        return ended.stdout
+
+    assert b"half" in said()
+    [row] = {json.loads(line)["name"]: line for line in said("--json").splitlines()[:1]}.values()
+    [crash] = [f for f in json.loads(row)["findings"] if f["code"] == "target.crashed"]
+    assert "half \\ud800, whole \U0001f600, \u00e9 \u2192 [REDACTED]" in crash["message"]
+    assert "whole \U0001f600" in ElementTree.tostring(
+        ElementTree.fromstring(said("--junit", "-")), "unicode"
+    )

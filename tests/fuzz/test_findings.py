@@ -112,6 +112,14 @@ SCENARIO = Scenario(
 )
 
 
+@pytest.mark.parametrize("target", ['a:"""', "a:b\\", "a\0:b", "a:'\n\"", "half\ud83d:a"])
+def test_the_test_of_a_finding_is_python_for_every_target(tmp_path: Path, target: str) -> None:
+    found = ShrunkFinding(code="run.crashed", example=1, name="small", text="name: small\n",
+                          message='he said """\\')  # fmt: skip
+    test = write(tmp_path, found, target).with_name("test_small.py")
+    ast.parse(test.read_bytes())
+
+
 def test_a_shape_is_what_is_there_and_not_what_it_says() -> None:
     kind = structure(SCENARIO)
     for word in ("assistant text", "inbox message again", "model use", "error", "http.status"):

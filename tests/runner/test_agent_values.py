@@ -150,3 +150,59 @@ def test_a_call_with_a_time_limit_ends_at_it() -> None:
 
 def test_a_value_of_a_subclass_has_the_digest_of_the_plain_one() -> None:
     assert digest({"text": Accessor("a")}) == digest({"text": "a"})
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, ["x"], 3, b"x"])
+@pytest.mark.parametrize("where", ["the id", "the session", "the in_reply_to", "the status"])
+def test_an_id_that_is_not_text_is_the_targets_mistake(value: Any, where: str) -> None:
+    def agent(brief: Any) -> None:
+        ask(brief)
+        if where == "the id":
+            brief.tools[0].call({}, id=value)
+        brief.send("Done.", **{where.removeprefix("the "): value})
+
+    result = played(agent)
+    [crash] = [f for f in result.verdict.findings if f.code == "target.crashed"]
+    assert f"{where} is a str, not {type(value).__name__}" in crash.message
+    assert decode(encode(result.history.events)).events == result.history.events
+
+
+def test_a_key_that_is_no_text_is_the_text_that_json_makes_of_it() -> None:
+    def agent(brief: Any) -> None:
+        ask(brief)
+        brief.tools[0].call({1: "a", None: True, 2.5: {False: "b"}}, id="x")
+
+    [noted] = requests(played(agent), "tool")
+    assert noted.input == {"1": "a", "null": True, "2.5": {"false": "b"}}
+
+
+def test_a_key_that_json_has_no_text_for_is_the_targets_mistake() -> None:
+    def agent(brief: Any) -> None:
+        ask(brief)
+        brief.tools[0].call({(1, 2): "a"}, id="x")
+
+    [crash] = [f for f in played(agent).verdict.findings if f.code == "target.crashed"]
+    assert "tuple cannot be a key of a JSON object" in crash.message
+
+
+class LazyText(str):
+    """A text whose methods raise."""
+
+    def split(self, *_: Any) -> Any:
+        raise ValueError("no")
+
+
+@pytest.mark.parametrize("raised", [SystemExit, GeneratorExit, MemoryError, RecursionError, None])
+def test_an_error_whose_text_raises_anything_is_a_crash(raised: type[BaseException] | None) -> None:
+    class Odd(Exception):
+        def __str__(self) -> str:
+            if raised is None:
+                return LazyText("lazily said")
+            raise raised
+
+    def agent(brief: Any) -> None:
+        ask(brief)
+        raise Odd
+
+    [crash] = [f for f in played(agent).verdict.findings if f.code == "target.crashed"]
+    assert ("lazily said" if raised is None else "its text raises, too") in crash.message

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from hashlib import blake2b
+from types import NoneType
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -124,10 +125,34 @@ def builtin(value: Json) -> Json:
         case float():
             return float.__float__(value)
         case Mapping():
-            return {builtin(key): builtin(part) for key, part in value.items()}
+            return {_key(key): builtin(part) for key, part in value.items()}
         case list() | tuple():
             return [builtin(part) for part in value]
     raise TypeError(f"loop-harness: {type(value).__name__} is not a JSON value; pass text or JSON")
+
+
+def _key(key: Json) -> str:
+    """A key as JSON writes it: a number or a constant becomes its text."""
+    if isinstance(key, str):
+        return str.__str__(key)
+    if isinstance(key, (int, float, NoneType)):
+        return json.dumps(builtin(key))
+    raise TypeError(
+        f"loop-harness: {type(key).__name__} cannot be a key of a JSON object; pass text"
+    )
+
+
+def builtin_text(value: object, what: str) -> str:
+    """A text of an agent as a plain string, "" for None.
+
+    Raises TypeError, which names `what` it is, for anything else: an id of another
+    type breaks every later look-up by it, far from the agent's mistake.
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is a str, not {type(value).__name__}")
+    return str.__str__(value)
 
 
 _sorted_json = msgspec.json.Encoder(order="sorted", enc_hook=builtin).encode

@@ -52,16 +52,22 @@ def _places(digests: Iterable[str]) -> dict[str, int]:
     return {digest: place for place, digest in enumerate(dict.fromkeys(digests))}
 
 
-def shortened(value: Json, text_max: int) -> Json:
+DEPTH_MAX = 100
+"""How deep a value may nest in a page. A model may nest one as deep as Python's stack goes."""
+
+
+def shortened(value: Json, text_max: int, depth: int = 0) -> Json:
     """Return a JSON value with texts cut to `text_max`; the omitted characters are counted."""
+    if depth > DEPTH_MAX:
+        return "[nested deeper in the history]"
     match value:
         case str() if len(value) > text_max:
             rest = len(value) - text_max
             return f"{beginning(value, text_max)}… [{rest} more characters in the history]"
         case dict():
-            return {key: shortened(part, text_max) for key, part in value.items()}
+            return {key: shortened(part, text_max, depth + 1) for key, part in value.items()}
         case list() | tuple():
-            return [shortened(part, text_max) for part in value]
+            return [shortened(part, text_max, depth + 1) for part in value]
     return value
 
 

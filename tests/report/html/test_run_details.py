@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 from syrupy.assertion import SnapshotAssertion
 
 from harness.core.history.history import History
-from harness.core.values.messages import user
+from harness.core.values.messages import Json, user
 from harness.report.event_lines import event_lines
-from harness.report.html.run_details import RunDetails, run_details, shortened
+from harness.report.html.run_details import DEPTH_MAX, RunDetails, run_details, shortened
 from tests.report.fabricated import history
 
 
@@ -36,3 +38,16 @@ def test_a_long_text_is_cut_and_what_is_left_out_is_counted() -> None:
 
 def test_a_history_of_nothing_has_no_details() -> None:
     assert run_details(History()) == RunDetails((), (), ())
+
+
+def test_a_value_nests_no_deeper_than_the_page_shows() -> None:
+    value: Json = "deep"
+    for _ in range(900):
+        value = [value]
+    assert json.dumps(shortened(value, 9)).count("[") == DEPTH_MAX + 2
+    assert shortened([["a"]], 9) == [["a"]]
+
+
+def test_no_part_of_a_secret_is_left_at_a_cut() -> None:
+    key = "sk-ant-api03-" + "Zq7Lm2Xc9Vb4Np6Rt8Yw3Ks5Hd1Gf0Ja" * 3
+    assert "Zq7" not in str(shortened(f"{'a' * 10} {key}", 30))

@@ -1,0 +1,1 @@
+"""Hostile texts and values into every writer: `make fuzz-writers`."""
