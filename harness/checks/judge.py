@@ -39,6 +39,8 @@ from harness.checks.declarations import declared, missing_seams, untold
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
 from harness.checks.exemptions import exempt_rules
 from harness.checks.expectations import doubts
+from harness.checks.observed_reads import ObservedHistory
+from harness.checks.questions import UNASKED, Questions
 from harness.checks.rule_classes import BOOK_KEEPING, class_words, rule_class, rules_of
 from harness.checks.unreached import UNTESTED, is_untested, unreached
 from harness.core.history.history import History
@@ -169,9 +171,13 @@ def explain(code: str) -> str:
     found, name = checks(), check_of(code)
     if name not in found:
         raise InputError(f"there is no check {name!r}; {unknown_name(name, found)}", code)
-    told = "\n".join(declarations()[name])
+    told = "\n".join([*declarations()[name], *([] if name in own_checks() else [_BY_READS])])
     classes = "\n".join(_classes(name, code))
     return "\n\n".join(filter(None, [docstring_of(found[name]), classes, told]))
+
+
+_BY_READS = "Asked by what it reads: a run in which it reads only empty lists is not applicable."
+"""The question of a plug-in's check, whose rules name no events."""
 
 
 def _classes(name: str, code: str) -> Iterator[str]:
@@ -250,20 +256,23 @@ def judge(
     missing = tuple(unreached(history)) if history.trace.is_open and "run" in chosen else ()
     applied.not_applicable += [*exempt_rules(history, wanted, chosen), *missing]
     agents_part = before_own_answers(history)
+    questions = Questions(agents_part.trace)
     for name, check in chosen.items():
         # A check without seams is about the run: it sees the limit, and how the target ended.
         asked = agents_part if getattr(check, "needs", ()) else history
-        _apply(asked, name, check, applied)
-    if not applied.asked:
+        _apply(asked, name, check, questions, applied)
+    if not applied.asked and only is None:
         applied.doubts.append("no check applied")
-    in_vain = _asked_in_vain(history, wanted, applied, known, set(chosen))
+    is_vain = bool(missing) and is_untested(history, missing)
+    in_vain = _asked_in_vain(history, wanted, applied, known, set(chosen), is_vain)
     applied.doubts += [*in_vain, *_unknown_settings(history, known)]
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
     word = _word(any(finding.fails(line) for finding in standing), applied.doubts)
-    if word == "pass" and missing and is_untested(history, missing):
+    reason = UNTESTED if is_vain else _why_not_asked(only, applied)
+    if word == "pass" and reason:
         word = "not_applicable"
-        applied.not_applicable.insert(0, NotApplicable("run", UNTESTED))
+        applied.not_applicable.insert(0, NotApplicable("run", reason))
     return Verdict(
         word,
         outcome=outcome(history),
@@ -291,7 +300,15 @@ def _word(fails: bool, doubts: Sequence[str]) -> VerdictWord:
     return "unknown" if doubts else "pass"
 
 
-def _apply(history: History, name: str, check: CheckFunction, applied: _Applied) -> None:
+def _why_not_asked(only: str | None, applied: _Applied) -> str:
+    """Why the only check was not asked; "" if it was, or if all checks were wanted."""
+    reasons = {n.check: n.reason for n in applied.not_applicable}
+    return f"{only}: {reasons[only]}" if only in reasons else ""
+
+
+def _apply(
+    history: History, name: str, check: CheckFunction, questions: Questions, applied: _Applied
+) -> None:
     needed = getattr(check, "needs", ())
     missing = missing_seams(check, history.trace) if needed else ()
     reason = f"needs the seam {' and '.join(missing)}" if missing else untold(check, history.trace)
@@ -299,16 +316,24 @@ def _apply(history: History, name: str, check: CheckFunction, applied: _Applied)
         applied.not_applicable.append(NotApplicable(name, reason))
         return
     aside = {n.check for n in applied.not_applicable}
+    is_own = name in own_checks()
+    seen = history if is_own else ObservedHistory(history)
     try:
-        said = _with_prefix(name, check(history, **_settings(history, name)))
+        said = _with_prefix(name, check(seen, **_settings(history, name)))
         found = [_classed(name, finding) for finding in said if finding.code not in aside]
     except Exception as error:
         applied.doubts.append(f"the check {name} crashed: {type(error).__name__}: {error}")
         return
-    applied.asked = applied.asked or bool(needed) or name not in own_checks()
+    applied.asked = applied.asked or bool(needed) or not is_own
     applied.findings += found
+    if isinstance(seen, ObservedHistory):
+        reason = "" if found else seen.reads.reason(declares_seams=bool(needed))
+        unasked = [NotApplicable(name, f"{UNASKED}{reason}", kind="unasked")] if reason else []
+    else:
+        unasked = questions.not_asked(name, found)
+    applied.not_applicable += unasked
     rules = {f"{name}.{rule}" for rule in getattr(check, "write_order", ())}
-    if not found and not (rules & aside):
+    if not found and not (rules & aside) and all(n.check != name for n in unasked):
         applied.passed.append(name)
 
 
@@ -348,12 +373,18 @@ def _asked_in_vain(
     applied: _Applied,
     known: dict[str, CheckFunction],
     chosen: set[str],
+    is_vain: bool,
 ) -> Iterator[str]:
     """Yield a reason for each check that the scenario names and that does not apply.
 
-    If the agent's profile says that it has no store, checks of the store cause no doubt.
+    If the agent's profile says that it has no store, checks of the store cause no doubt. A run that
+    reached no part of its scenario puts no question, which `is_vain` says already.
     """
-    reasons = {n.check: n.reason for n in applied.not_applicable}
+    reasons = {
+        n.check: f"is {n.reason}" if n.kind == "unasked" else n.reason
+        for n in applied.not_applicable
+        if not (is_vain and n.kind == "unasked")
+    }
     if wanted.must and _declares_no_store(history):
         reasons = {c: r for c, r in reasons.items() if r != _NO_STORE}
     for name in wanted.must:

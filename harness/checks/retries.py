@@ -240,7 +240,7 @@ class _Tries:
 
     def see(self, exchange: Exchange) -> None:
         """Record the result of a request."""
-        how = _in_vain(exchange)
+        how = in_vain(exchange)
         if fails_for_good(exchange):
             self.failed[exchange.whole] = exchange
         elif how:
@@ -258,7 +258,7 @@ class _Tries:
             self._vain.pop((how, exchange.whole), None)
 
 
-def _in_vain(exchange: Exchange) -> str:
+def in_vain(exchange: Exchange) -> str:
     """ "truncated" for an answer cut at its length, "empty" for one without content, else ""."""
     if exchange.stop in TRUNCATED_STOPS:
         return "truncated"

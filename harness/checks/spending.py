@@ -29,6 +29,9 @@ NEARLY_ALL = 0.8
 FEW = 4
 """The number of messages below which a summary is not useful."""
 
+WOKEN = r"(?i)^\W*(?:heartbeat|cron|timer|wake[ -]?up|scheduled)\b"
+"""The beginning of a message that a timer sends."""
+
 _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
 """Words of a user's request for a summary."""
 
@@ -155,7 +158,7 @@ def wake_budget(
     history: History,
     *,
     tokens: int = 1_000_000,
-    woken: str = r"(?i)^\W*(?:heartbeat|cron|timer|wake[ -]?up|scheduled)\b",
+    woken: str = WOKEN,
 ) -> Iterator[Finding]:
     """Turns that the agent starts itself share one budget, until a user writes again.
 

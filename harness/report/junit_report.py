@@ -11,7 +11,9 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from harness.checks.questions import UNASKED
 from harness.core.values.visible_text import visible
+from harness.report.json_lines import not_applicable
 from harness.report.run_report import block, label, one_line
 from harness.report.run_summary import RunSummary
 
@@ -93,11 +95,19 @@ def _facts(run: RunSummary) -> list[str]:
         "stream": str(run.stream).lower() if run.wire else "",
         "seed": str(run.seed) if run.world else "",
         "outcome": run.verdict.outcome,
+        "checks": _asked(run),
         "virtual_s": _seconds(run.virtual_s) if run.world == "simulate" else "",
         "history": run.history,
         "repeat": run.repeat,
     }
     return [f"{name}: {value}" for name, value in facts.items() if value]
+
+
+def _asked(run: RunSummary) -> str:
+    """Return how many checks passed, and how many met nothing to judge; "" for a run not played."""
+    left = [n for n in not_applicable(run.verdict) if n["reason"].startswith(UNASKED)]
+    passed = len(run.verdict.passed)
+    return f"{passed} passed, {len(left)} not asked" if passed or left else ""
 
 
 def xml_text(text: str) -> str:
