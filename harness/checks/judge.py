@@ -39,6 +39,7 @@ from harness.checks.declarations import declared, missing_seams, untold
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
 from harness.checks.exemptions import exempt_rules
 from harness.checks.expectations import doubts
+from harness.checks.musts import unmet
 from harness.checks.observed_reads import ObservedHistory
 from harness.checks.questions import UNASKED, Questions
 from harness.checks.rule_classes import BOOK_KEEPING, class_words, rule_class, rules_of
@@ -261,11 +262,12 @@ def judge(
         # A check without seams is about the run: it sees the limit, and how the target ended.
         asked = agents_part if getattr(check, "needs", ()) else history
         _apply(asked, name, check, questions, applied)
-    if not applied.asked and only is None:
-        applied.doubts.append("no check applied")
     is_vain = bool(missing) and is_untested(history, missing)
-    in_vain = _asked_in_vain(history, wanted, applied, known, set(chosen), is_vain)
-    applied.doubts += [*in_vain, *_unknown_settings(history, known)]
+    # The one check that a user names need not apply, and the verdict then says why.
+    applied.doubts += [] if applied.asked or only else ["no check applied"]
+    lacks = [n for n in applied.not_applicable if not (is_vain and n.kind == "unasked")]
+    applied.doubts += unmet(history, wanted, lacks, known, set(chosen))
+    applied.doubts += _unknown_settings(history, known)
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
     word = _word(any(finding.fails(line) for finding in standing), applied.doubts)
@@ -365,44 +367,6 @@ def _expectation(history: History) -> Expect:
         return expected(history)
     except msgspec.ValidationError:
         return Expect()
-
-
-def _asked_in_vain(
-    history: History,
-    wanted: Expect,
-    applied: _Applied,
-    known: dict[str, CheckFunction],
-    chosen: set[str],
-    is_vain: bool,
-) -> Iterator[str]:
-    """Yield a reason for each check that the scenario names and that does not apply.
-
-    If the agent's profile says that it has no store, checks of the store cause no doubt. A run that
-    reached no part of its scenario puts no question, which `is_vain` says already.
-    """
-    reasons = {
-        n.check: f"is {n.reason}" if n.kind == "unasked" else n.reason
-        for n in applied.not_applicable
-        if not (is_vain and n.kind == "unasked")
-    }
-    if wanted.must and _declares_no_store(history):
-        reasons = {c: r for c, r in reasons.items() if r != _NO_STORE}
-    for name in wanted.must:
-        if name not in known:
-            yield f"expect.must: there is no check {name!r}; {unknown_name(name, known)}"
-        elif name in reasons and name in chosen:
-            yield f"the scenario asks for {name}, which {reasons[name]}"
-
-
-_NO_STORE = "needs the seam store"
-
-
-def _declares_no_store(history: History) -> bool:
-    try:
-        profile = history.trace.profile
-    except msgspec.ValidationError:
-        return False
-    return profile.declares("store") is False and not profile.declares("own_store")
 
 
 def _unknown_settings(history: History, known: dict[str, CheckFunction]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The event that puts the question of each rule, and which of these events a history holds.
 
-A rule that found nothing is no pass if nothing put its question: no tool failed, so no failure was
+A rule without a finding passes only if its question was put: where no tool failed, no failure was
 hidden. `questions.tsv` names the events of each rule. The event is what the world does, never the
 agent's answer to it. So an agent that does nothing is still asked.
 """
@@ -22,16 +22,16 @@ from harness.checks.evidence.turn_outcomes import (
     asked_ms,
     claimed,
     fails_for_good,
+    in_vain,
     is_empty,
     is_our_own,
     is_over_window,
     wrong,
 )
-from harness.checks.retries import in_vain
-from harness.checks.spending import WOKEN
 from harness.core.history.events import Answered, AnyEvent, Effected, Killed
 from harness.core.history.exchanges import ENDINGS, Exchange
 from harness.core.history.trace import Trace
+from harness.core.values.calls import Seam
 from harness.core.values.messages import Message, canonical
 from harness.core.values.table_file import table
 from harness.core.values.verdict import Finding, NotApplicable
@@ -60,6 +60,9 @@ class QuestionRow(msgspec.Struct, frozen=True):
     asked_by: tuple[Question, ...]
 
 
+WOKEN = r"(?i)^\W*(?:heartbeat|cron|timer|wake[ -]?up|scheduled)\b"
+"""The beginning of a message that a timer sends."""
+
 QUESTIONS: MappingProxyType[str, QuestionRow] = table(
     "harness.checks", "questions.tsv", QuestionRow
 )
@@ -73,8 +76,7 @@ class _Event(NamedTuple):
     is_in: Callable[[Trace], bool]
 
 
-def _seam(name: Literal["inbox", "outbox", "store"]) -> _Event:
-    words = f"{'a' if name == 'store' else 'an'} {name}"
+def _seam(words: str, name: Seam) -> _Event:
     return _Event(words, lambda trace: name in trace.seams)
 
 
@@ -101,10 +103,6 @@ def _is_failed(exchange: Exchange) -> bool:
 def _asks_for_a_wait(exchange: Exchange) -> bool:
     said = exchange.answered.retry_after if exchange.answered else ""
     return bool(said) and exchange.transient and asked_ms(said) > 0
-
-
-def _is_over(exchange: Exchange) -> bool:
-    return exchange.too_large or is_over_window(exchange)
 
 
 def _goes_on(trace: Trace) -> bool:
@@ -256,16 +254,18 @@ def _is_non_ascii(exchange: Exchange) -> bool:
 EVENTS: Mapping[Question, _Event] = {
     "run": _Event("a run of the harness", lambda t: t.world != "recording"),
     "recording": _Event("a recording of another program", lambda t: t.world == "recording"),
-    "inbox": _seam("inbox"),
-    "outbox": _seam("outbox"),
-    "store": _seam("store"),
+    "inbox": _seam("an inbox", "inbox"),
+    "outbox": _seam("an outbox", "outbox"),
+    "store": _seam("a store", "store"),
     "turn": _Event("a turn", lambda t: bool(t.turns)),
     "request": _Event("a request to the model", lambda t: bool(t.exchanges)),
     "later_request": _Event("a second request of a session", _goes_on),
     "tools_offered": _exchange("an offer of tools", lambda e: e.request.tools_offered),
     "sub_agent": _exchange("a sub-agent", lambda e: bool(e.called.parent)),
     "woken_turn": _Event("a turn that a timer started", _is_woken),
-    "overflow": _exchange("a request that is too large", _is_over),
+    "overflow": _exchange(
+        "a request that is too large", lambda e: e.too_large or is_over_window(e)
+    ),
     "failed_request": _exchange("a failed request", _is_failed),
     "temporary_failure": _exchange(
         "a temporary failure of the model", lambda e: e.transient and _is_failed(e)
@@ -293,7 +293,7 @@ EVENTS: Mapping[Question, _Event] = {
     ),
     "stopped_call": _Event("a tool call beside another stop reason", _is_stopped),
     "odd_input": _Event(
-        "a tool input that is no object",
+        "a tool input of another kind than an object",
         lambda t: any(
             a.use.input is not None and not isinstance(a.use.input, dict) for a in t.asks
         ),
@@ -383,15 +383,12 @@ def _rows(check: str) -> tuple[QuestionRow, ...]:
 
 @cache
 def _not_asked(code: str, lacking: tuple[Question, ...]) -> NotApplicable:
-    return NotApplicable(code, f"{UNASKED}{_none(lacking)}", kind="unasked")
+    none = ", ".join(f"no {EVENTS[name].words.partition(' ')[2]}" for name in lacking)
+    return NotApplicable(code, f"{UNASKED}{none}", kind="unasked")
 
 
 UNASKED = "not asked: "
 """The beginning of the reason of a rule whose question was never put."""
-
-
-def _none(lacking: Iterable[Question]) -> str:
-    return ", ".join(f"no {EVENTS[name].words.partition(' ')[2]}" for name in lacking)
 
 
 def asked_by(code: str) -> str:

@@ -16,6 +16,7 @@ from harness.checks.evidence.turn_outcomes import (
     root_turn,
     said_tokens,
 )
+from harness.checks.questions import WOKEN
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
@@ -28,9 +29,6 @@ NEARLY_ALL = 0.8
 
 FEW = 4
 """The number of messages below which a summary is not useful."""
-
-WOKEN = r"(?i)^\W*(?:heartbeat|cron|timer|wake[ -]?up|scheduled)\b"
-"""The beginning of a message that a timer sends."""
 
 _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
 """Words of a user's request for a summary."""

@@ -1,8 +1,8 @@
 """The laws of a check.
 
-A check is pure, and the events of the history prove its findings. It passes only what asks it. A finding on a prefix stays on
-the whole run, because an agent is judged while it runs. A check that needs the end declares
-`at_end`.
+A check is pure, and the events of the history prove its findings. It passes only what asks it. A
+finding on a prefix stays on the whole run, because an agent is judged while it runs. A check that
+needs the end declares `at_end`.
 """
 
 from __future__ import annotations

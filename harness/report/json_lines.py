@@ -41,7 +41,6 @@ def run_line(run: RunSummary) -> str:
             "findings": [finding(f, run.repeat) for f in verdict.findings],
             "known": [finding(f, run.repeat) for f in verdict.known],
             "doubts": verdict.doubts,
-            "passed": verdict.passed,
             "not_applicable": not_applicable(verdict),
             "not_asked": not_asked_rules(verdict),
             "history": run.history,
