@@ -111,13 +111,15 @@ class Journal:
         self.write(self.path, [row])
         self.rows.append(row)
 
-    def mark(self, what: str, message: str, **facts: Any) -> None:
-        mark = {"mark": what, "message": message, **facts}
+    def mark(self, what: str, session: str, message: str, **facts: Any) -> None:
+        # Two chats may count their messages from 1, so a message is known by its session too.
+        mark = {"mark": what, "session": session, "message": message, **facts}
         self.write(self.marks_path, [mark])
         self.marks.append(mark)
 
-    def marked(self, what: str, message: str) -> list[Row]:
-        return [m for m in self.marks if (m["mark"], m["message"]) == (what, message)]
+    def marked(self, what: str, session: str, message: str) -> list[Row]:
+        wanted = (what, session, message)
+        return [m for m in self.marks if (m["mark"], m["session"], m["message"]) == wanted]
 
     def replace(self, rows: list[Row]) -> None:
         """Put rows in place of all: the file holds the old ones or the new ones."""
@@ -522,7 +524,7 @@ class CarefulAgent:
 
     async def run(self) -> None:
         for row in [row for row in self.journal.rows if row.get("id")]:
-            if not self.journal.marked("delivered", row["id"]):
+            if not self.journal.marked("delivered", row["session"], row["id"]):
                 await self.work(row["session"], row["id"])
         for inbound in self.inbox():
             await self.take(inbound)
@@ -541,26 +543,26 @@ class CarefulAgent:
 
     async def take(self, inbound: Inbound) -> None:
         text, session = clean(inbound.text), inbound.session
-        if not text.strip() and not self.journal.marked("delivered", inbound.id):
+        if not text.strip() and not self.journal.marked("delivered", session, inbound.id):
             await self.deliver(session, inbound.id, "The message was empty.", "error", None)
-        elif text.strip() and not self.journal.marked("taken", inbound.id):
+        elif text.strip() and not self.journal.marked("taken", session, inbound.id):
             self.journal.append(said_by("user", text, id=inbound.id, session=session))
-            self.journal.mark("taken", inbound.id)
+            self.journal.mark("taken", session, inbound.id)
             await self.work(session, inbound.id)
 
     async def work(self, session: str, message: str) -> None:
-        if reply := self.journal.marked("replied", message):
+        if reply := self.journal.marked("replied", session, message):
             return await self.deliver(session, message, *reply[-1]["reply"])
         turn = Turn(self, session, message)
         text, kind, status = await self.ended(turn)
         turn.close_calls("Error: not run, the turn has ended.")
         self.journal.append(said_by("assistant", text, session=session))
-        self.journal.mark("replied", message, reply=[text, kind, status])
+        self.journal.mark("replied", session, message, reply=[text, kind, status])
         return await self.deliver(session, message, text, kind, status)
 
     async def ended(self, turn: Turn) -> tuple[str, str, str | None]:
-        begun = len(self.journal.marked("begun", turn.message))
-        self.journal.mark("begun", turn.message)
+        begun = len(self.journal.marked("begun", turn.session, turn.message))
+        self.journal.mark("begun", turn.session, turn.message)
         if begun > 1:
             return "I was interrupted twice at this message, and leave it.", "error", None
         try:
@@ -574,12 +576,12 @@ class CarefulAgent:
 
     async def deliver(self, session: str, message: str, text: str, kind: str, status: Any) -> None:
         """Send a reply until the outbox has it; say so where it may be there already."""
-        said = AGAIN + text if self.journal.marked("sending", message) else text
-        self.journal.mark("sending", message)
+        said = AGAIN + text if self.journal.marked("sending", session, message) else text
+        self.journal.mark("sending", session, message)
         for attempt in range(6):
             try:
                 self.brief.send(said, kind, session=session, in_reply_to=message, status=status)
-                return self.journal.mark("delivered", message)
+                return self.journal.mark("delivered", session, message)
             except (ConnectionError, TimeoutError, RuntimeError):
                 said = AGAIN + text
                 await asyncio.sleep(2.0**attempt)

@@ -207,6 +207,8 @@ class _Words:
 
     def _reply(self, sending: Sending) -> Iterator[tuple[str, str, int]]:
         homes = frozenset(self._answers.get(sending.request.in_reply_to, ()))
+        if sending.called.session in homes:  # two sessions may use one id
+            homes = frozenset({sending.called.session})
         if homes:
             _, broken = self._all_said_by(self._hits(sending.request.text), homes)
             if broken:

@@ -14,7 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from harness.checks.declarations import counted_anew, needs
+from harness.checks.declarations import asks_results, counted_anew, needs
 from harness.checks.evidence.tool_steps import PERIODS, sequence, steps
 from harness.checks.evidence.turn_outcomes import is_empty
 from harness.core.history.events import Answered, Called
@@ -39,6 +39,7 @@ _Made = TypeVar("_Made")
 
 @needs("tool", or_calls=True)
 @counted_anew("a kill")
+@asks_results("same_failure", "cycle")
 def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -> Iterator[Finding]:
     """After `repeats` equal steps in a turn, the next step differs or the turn ends.
 

@@ -27,10 +27,17 @@ from harness.checks.evidence.excuses import (
     holds_for,
     is_killed_between,
 )
-from harness.checks.evidence.stored_messages import Placed, inbound_rows, same_text, squeeze
+from harness.checks.evidence.stored_messages import (
+    Placed,
+    inbound_rows,
+    may_keep,
+    same_text,
+    squeeze,
+)
 from harness.checks.evidence.turn_outcomes import claimed, wrong
 from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
 from harness.core.history.history import History
+from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
 
@@ -68,12 +75,12 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     keep, and a request that cannot be read. Source: invariant 29.
     """
     trace = history.trace
-    started: dict[str, Turn] = {}
+    started: dict[MessageName, Turn] = {}
     answered: _Answered = {}
     for turn in trace.turns.values():
         if turn.delivery is None or not turn.text.strip():
             continue
-        first = started.setdefault(turn.delivery.inbound.id, turn)
+        first = started.setdefault((turn.session, turn.delivery.inbound.id), turn)
         if first is not turn and turn.main:
             text = f"the message {turn.delivery.inbound.id} starts a second turn"
             events = (first.opened_n, turn.main[0].n)
@@ -147,10 +154,11 @@ def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
 
 
 def _may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
-    """The number of rows that may keep the message. In the agent's own store, rows of later turns
-    with equal words count too. So do rows of any session, if a row does not name its session."""
+    """The number of rows that may keep the message: several if two sessions use one id and the
+    rows name none. In the agent's own store, rows of later turns with equal words count too. So do
+    rows of any session, if a row does not name its session."""
     if not trace.own_store:
-        return 1
+        return max(1, *(may_keep(trace, placed.row, placed.message) for placed in rows))
     sessions = {placed.row.session for placed in rows}
     turns = (t for t in trace.turns.values() if t.delivery and {"", t.session} & sessions)
     return max(1, sum(same_text(t.text, turn.text) for t in turns))

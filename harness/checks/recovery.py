@@ -25,6 +25,7 @@ from harness.checks.evidence.turn_outcomes import (
 from harness.core.history.events import Answered, AnyEvent, Effected, Killed
 from harness.core.history.exchanges import Execution
 from harness.core.history.history import History
+from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
 
@@ -53,7 +54,7 @@ def resume_bounded(history: History, *, resumes: int = 1) -> Iterator[Finding]:
     for message, attempts in _attempts(trace, kills).items():
         begun = list(attempts.values())
         if len(begun) > resumes + 1:
-            text = f"the message {message} is worked on for the {_th(resumes + 2)} time, after "
+            text = f"the message {message[1]} is worked on for the {_th(resumes + 2)} time, after "
             text += f"{len(begun) - 1} kills"
             yield Finding("resume_bounded.again", text, tuple(begun[: resumes + 2]))
         yield from _parked(trace, message, attempts, kills, resumes)
@@ -64,13 +65,13 @@ def _th(number: int) -> str:
     return {2: "2nd", 3: "3rd"}.get(number, f"{number}th")
 
 
-def _attempts(trace: Trace, kills: list[int]) -> dict[str, dict[int, int]]:
+def _attempts(trace: Trace, kills: list[int]) -> dict[MessageName, dict[int, int]]:
     """Map each message to the attempts that worked on it, each with its first main request."""
-    found: dict[str, dict[int, int]] = {}
+    found: dict[MessageName, dict[int, int]] = {}
     for turn in trace.turns.values():
         if turn.delivery is None:
             continue
-        attempts = found.setdefault(turn.delivery.inbound.id, {})
+        attempts = found.setdefault((turn.session, turn.delivery.inbound.id), {})
         for exchange in turn.exchanges:
             if exchange.purpose == "main":
                 attempts.setdefault(bisect_left(kills, exchange.n), exchange.n)
@@ -78,24 +79,27 @@ def _attempts(trace: Trace, kills: list[int]) -> dict[str, dict[int, int]]:
 
 
 def _parked(
-    trace: Trace, message: str, attempts: dict[int, int], kills: list[int], resumes: int
+    trace: Trace, message: MessageName, attempts: dict[int, int], kills: list[int], resumes: int
 ) -> Iterator[Finding]:
     """A message whose attempts were killed too often, and that has no report."""
     killed = [kills[attempt] for attempt in attempts if attempt < len(kills)]
     if len(killed) <= resumes or trace.ended is None or trace.ended.how != "returned":
         return
     if not any(n > attempts[min(attempts)] for n in _told(trace, message)):
-        text = f"the message {message} was interrupted {len(killed)} times, and nothing is said"
+        text = f"the message {message[1]} was interrupted {len(killed)} times, and nothing is said"
         yield Finding("resume_bounded.parked", text, (*killed, trace.ended.n))
 
 
-def _told(trace: Trace, message: str) -> Iterator[int]:
+def _told(trace: Trace, message: MessageName) -> Iterator[int]:
     """The events at which the user is told the end of a message."""
+    session, name = message
     for turn in trace.turns.values():
-        own = turn.delivery is not None and turn.delivery.inbound.id == message
+        if turn.session != session and turn.session in trace.received[name]:
+            continue  # there the id names another message
+        own = turn.delivery is not None and turn.delivery.inbound.id == name
         for sending in turn.sendings:
-            about = sending.request.in_reply_to or (own and message)
-            if is_taken(sending) and about == message and sending.request.kind in TELLING:
+            about = sending.request.in_reply_to or (own and name)
+            if is_taken(sending) and about == name and sending.request.kind in TELLING:
                 yield sending.n
 
 

@@ -15,7 +15,9 @@ from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
 from harness.checks.evidence.stored_messages import (
     finished_turns,
     inbound_rows,
+    is_shared,
     is_user_text,
+    may_keep,
     named_inbound,
     reply_rows,
     same_text,
@@ -229,7 +231,9 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
             current = newest.get(row.session)
             message = trace.messages.get(row.digest, Message("user"))
             old = current is not None and seen.since.get(row.digest, event.n) < current.opened_n
-            taken = seen.add(row, message, event.n) and not _asked_again(trace, current, message)
+            taken = seen.add(trace, row, message, event.n) and not _asked_again(
+                trace, current, message
+            )
             if (taken and not given) or (old and _again(trace, current, row, message)):
                 text = f"row {row.id} is stored already"
                 yield Finding("reload_equivalence.duplicate", text, (event.n,))
@@ -253,27 +257,30 @@ class _Seen:
     def __init__(self) -> None:
         self.since: dict[str, int] = {}
         self._digests: dict[str, str] = {}
-        self._marks: dict[tuple[str, ...], str] = {}
+        self._marks: dict[tuple[str, ...], set[str]] = {}
         self._of: dict[str, tuple[str, ...]] = {}
 
-    def add(self, row: StoredRow, message: Message, n: int) -> bool:
-        """Add a row; return whether another row has its mark already."""
+    def add(self, trace: Trace, row: StoredRow, message: Message, n: int) -> bool:
+        """Add a row; return whether as many other rows as may have its mark have it already."""
         self._digests[row.id] = row.digest
         self.since.setdefault(row.digest, n)
         if not (mark := _mark(row, message)):
             return False
         mark = (row.session, *mark)
-        taken = self._marks.setdefault(mark, row.id) != row.id
+        if is_shared(trace, row, named_inbound(row, message)):
+            mark = (*mark, squeeze(message.text))  # such rows differ in their text alone
+        holders = self._marks.setdefault(mark, set())
+        holders.add(row.id)
         self._of[row.id] = mark
-        return taken
+        return len(holders) > max(1, may_keep(trace, row, message))
 
     def remove(self, rows: tuple[str, ...]) -> None:
         """Remove rows and their marks."""
         for row in rows:
             self.since.pop(self._digests.pop(row, ""), None)
             mark = self._of.pop(row, None)
-            if mark and self._marks.get(mark) == row:
-                del self._marks[mark]
+            if mark is not None:
+                self._marks[mark].discard(row)
 
 
 def _mark(row: StoredRow, message: Message) -> tuple[str, ...]:

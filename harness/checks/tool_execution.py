@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 from harness.checks.declarations import needs
+from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import CUT_STOPS, is_empty, plain
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Execution
@@ -27,8 +28,10 @@ def args_complete(history: History) -> Iterator[Finding]:
     list, a number), or a text that should have been an object: cut short, or encoded twice.
 
     Not a finding: a complete answer with any numbering of its events; an input with `NaN`, as a
-    client reads it; free text for a custom tool; a missing input; in a recording, a failed call,
-    which may never have run. Source: invariant 22.
+    client reads it; a default that was filled in or a value that was converted, as the schema of
+    the tool says ("1" for an integer); half of a character that was taken out or replaced; free
+    text for a custom tool; a missing input; in a recording, a failed call, which may never have
+    run. Source: invariant 22.
     """
     trace = history.trace
     recorded = trace.world == "recording"
@@ -52,7 +55,7 @@ def _broken(
         yield "incomplete", f"{name} runs although the model's answer was cut"
     elif exchange.stop in CUT_STOPS and not (recorded and exchange.stop is None):
         yield "truncated", f"{name} runs although the answer stopped with {exchange.stop}"
-    if canonical(plain(execution.request.input)) not in _readings(ask.use.input):
+    if not _is_said(execution.request.input, ask.use.input, trace.schema(exchange, name)):
         yield "changed", f"{name} runs with a different input than the model gave"
     if is_empty(execution.request.input) and trace.schema(exchange, name).get("required"):
         yield "empty_input", f"{name} runs with an empty input although its schema requires one"
@@ -76,13 +79,21 @@ def _is_other_json(value: Json) -> bool:
     return value is not None and not isinstance(value, dict)
 
 
-def _readings(value: Json) -> set[str]:
+def _is_said(ran: Json, said: Json, schema: dict[str, Json]) -> bool:
+    """Whether a tool ran with the input of an answer, as the schema reads it."""
+    if canonical(plain(ran)) in (found := _readings(said)):
+        return True
+    return any(same_input(value, plain(ran), schema) for value in found.values())
+
+
+def _readings(value: Json) -> dict[str, Json]:
     """The input as the answer gives it, and as Python reads a text that strict readers refuse.
     `NaN` is not JSON, but some clients accept it."""
-    found = {canonical(plain(value))}
+    found = {canonical(plain(value)): plain(value)}
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
-            found.add(canonical(plain(json.loads(value))))
+            read = plain(json.loads(value))
+            found[canonical(read)] = read
     return found
 
 

@@ -11,14 +11,14 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from harness.checks.questions import UNASKED
+from harness.checks.questions import QUESTIONS
 from harness.core.values.visible_text import visible
-from harness.report.json_lines import not_applicable
+from harness.redaction.encoder import shown
 from harness.report.run_report import block, label, one_line
 from harness.report.run_summary import RunSummary
 
 WIDTH = 100
-_NO_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
+_NO_XML = re.compile("[\ufffe\uffff]")
 """The characters that XML forbids, beside the control characters."""
 
 
@@ -105,11 +105,12 @@ def _facts(run: RunSummary) -> list[str]:
 
 def _asked(run: RunSummary) -> str:
     """Return how many checks passed, and how many met nothing to judge; "" for a run not played."""
-    left = [n for n in not_applicable(run.verdict) if n["reason"].startswith(UNASKED)]
+    lacks = run.verdict.not_applicable
+    left = [n for n in lacks if n.kind == "unasked" and n.check not in QUESTIONS]
     passed = len(run.verdict.passed)
     return f"{passed} passed, {len(left)} not asked" if passed or left else ""
 
 
 def xml_text(text: str) -> str:
     """Return a text with the characters that XML forbids written as escapes."""
-    return _NO_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", visible(text))
+    return _NO_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", visible(shown(text)))

@@ -39,8 +39,20 @@ def test_an_id_comes_again_as_often_as_the_file_says() -> None:
     order = []
     while (entry := inbox.due(made, past, 0, busy=False)) is not None:
         order.append(entry.inbound.id)
-        past.delivered[entry.inbound.id] += 1
+        past.delivered["main", entry.inbound.id] += 1
     assert order == ["a", "b", "a"]
+
+
+def test_an_id_names_another_message_in_each_session() -> None:
+    items = [InboxItem(id="1", session="a", when={"ms": 9}), InboxItem(id="1", session="b")]
+    made, past = _inbox(*items), Past()
+    first = inbox.due(made, past, 0, busy=False)
+    assert first is not None
+    assert first.inbound.session == "b"
+    past.delivered["b", "1"] += 1
+    second = inbox.due(made, past, 9, busy=False)
+    assert second is not None
+    assert second.inbound.session == "a"
 
 
 @pytest.mark.parametrize(
@@ -68,9 +80,9 @@ def test_when_a_message_is_due(when: object, busy: bool, now_ms: int, is_due: bo
 def test_the_next_time_is_that_of_what_is_left() -> None:
     made, past = _inbox(InboxItem(when={"ms": 9}), InboxItem(when={"ms": 5})), Past()
     assert inbox.next_ms(made, past) == 5
-    past.delivered["m2"] = 1
+    past.delivered["main", "m2"] = 1
     assert inbox.next_ms(made, past) == 9
-    past.delivered["m1"] = 1
+    past.delivered["main", "m1"] = 1
     assert inbox.next_ms(made, past) is None
     assert list(made.pending(past)) == []
 
@@ -101,7 +113,9 @@ def test_what_is_passed_over_is_what_a_search_of_the_whole_inbox_passes_over(
     for now_ms, look in enumerate(looks):
         new = inbox.Inbox(kept.entries)
         assert [*kept.pending(past)] == [
-            entry for entry in kept.entries if past.delivered[entry.inbound.id] < entry.delivery
+            entry
+            for entry in kept.entries
+            if past.delivered[entry.inbound.session, entry.inbound.id] < entry.delivery
         ]
         assert [*inbox.never_due(kept, past, now_ms)] == [*inbox.never_due(new, past, now_ms)]
         found = _looked(new, past, now_ms, look)

@@ -64,7 +64,7 @@ def test_turns_open_with_a_message_and_close_with_the_reply_or_the_next_question
     deliver(history, "m2")
     deliver(history, "m3", session="other")
     assert past.open_sessions == ("other",)
-    assert past.delivered == {"m1": 1, "m2": 1, "m3": 1}
+    assert past.delivered == {("main", "m1"): 1, ("main", "m2"): 1, ("other", "m3"): 1}
 
 
 def test_a_cancel_opens_no_turn_and_a_look_closes_none() -> None:

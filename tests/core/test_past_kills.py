@@ -24,7 +24,7 @@ def test_a_message_that_was_not_confirmed_comes_again() -> None:
     _taken(history, "m1", 1)
     _taken(history, "m2", 2)
     history.killed(at="store#1:before")
-    assert (history.past.delivered["m1"], history.past.delivered["m2"]) == (1, 0)
+    assert (history.past.delivered["main", "m1"], history.past.delivered["main", "m2"]) == (1, 0)
 
 
 def test_an_answer_does_not_confirm_but_the_next_question_does() -> None:
@@ -32,11 +32,11 @@ def test_an_answer_does_not_confirm_but_the_next_question_does() -> None:
     _taken(history, "m1", 1)
     _said(history)
     history.killed(at="store#5:before")
-    assert history.past.delivered["m1"] == 0
+    assert history.past.delivered["main", "m1"] == 0
     _taken(history, "m1", 2)
     history.called(key="main/inbox#3", seam="inbox", request=InboxRequest())
     history.killed(at="store#5:before")
-    assert history.past.delivered["m1"] == 1
+    assert history.past.delivered["main", "m1"] == 1
 
 
 def test_a_second_kill_takes_nothing_back_twice() -> None:
@@ -44,7 +44,7 @@ def test_a_second_kill_takes_nothing_back_twice() -> None:
     _taken(history, "m1", 1)
     history.killed(at="store#1:before")
     history.killed(at="store#1:before")
-    assert history.past.delivered["m1"] == 0
+    assert history.past.delivered["main", "m1"] == 0
 
 
 def test_a_history_that_is_read_again_knows_the_same() -> None:

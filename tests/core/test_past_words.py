@@ -28,8 +28,8 @@ def test_messages_stand_in_the_order_in_which_they_came_last() -> None:
     for number, name in enumerate(("m1", "m2", "m1"), start=1):
         _taken(history, name, number, text=f"{name}, time {number}")
     for past in (history.past, _read_again(history)):
-        assert list(past.inbounds) == ["m2", "m1"]
-        assert past.inbounds["m1"]["text"] == "m1, time 3"
+        assert list(past.inbounds) == [("main", "m2"), ("main", "m1")]
+        assert past.inbounds["main", "m1"]["text"] == "m1, time 3"
 
 
 def test_what_was_said_last_at_the_end_of_a_turn() -> None:

@@ -147,6 +147,6 @@ def test_of_two_texts_both_count() -> None:
 def test_an_inbound_message_is_worked_on_until_the_next() -> None:
     past = Past()
     _delivered(past, "m1")
-    assert past.is_worked_on("m1")
+    assert past.is_worked_on(("main", "m1"))
     _delivered(past, "m2")
-    assert (past.is_worked_on("m1"), past.is_worked_on("m2")) == (False, True)
+    assert (past.is_worked_on(("main", "m1")), past.is_worked_on(("main", "m2"))) == (False, True)

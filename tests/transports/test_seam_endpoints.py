@@ -92,7 +92,7 @@ def test_messages_come_one_by_one_and_then_no_more() -> None:
     assert message == {"id": "m1", "session": "main", "kind": "message", "text": "one"}
     assert second.json()["session"] == "blue"
     assert (none.status_code, none.content) == (204, b"")
-    assert set(run.history.past.delivered) == {"m1", "m2"}
+    assert set(run.history.past.delivered) == {("main", "m1"), ("blue", "m2")}
 
 
 def test_a_message_that_is_not_due_yet_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:

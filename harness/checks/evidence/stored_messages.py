@@ -46,7 +46,7 @@ def finished_turns(trace: Trace) -> Iterator[Turn]:
 
 def inbound_rows(trace: Trace, turn: Turn) -> list[Placed]:
     """The durable rows of the turn that keep its inbound message."""
-    return [p for p in _durable(trace, turn) if keeps_inbound(p.row, p.message, turn)]
+    return [p for p in _durable(trace, turn) if keeps_inbound(trace, p.row, p.message, turn)]
 
 
 def reply_rows(trace: Trace, turn: Turn, text: str) -> list[Placed]:
@@ -82,12 +82,14 @@ def own_rows(trace: Trace, turn: Turn) -> list[tuple[Stored, StoredRow, Message]
     return rows[asked : last + 1]
 
 
-def keeps_inbound(row: StoredRow, message: Message, turn: Turn) -> bool:
+def keeps_inbound(trace: Trace, row: StoredRow, message: Message, turn: Turn) -> bool:
     """Whether a row keeps the inbound message of the turn."""
     if turn.delivery is None:
         return False
     if name := named_inbound(row, message):
-        return name == turn.delivery.inbound.id
+        if name != turn.delivery.inbound.id:
+            return False
+        return not is_shared(trace, row, name) or same_text(message.text, turn.text)
     return is_user_text(message) and same_text(message.text, turn.text)
 
 
@@ -95,6 +97,21 @@ def named_inbound(row: StoredRow, message: Message) -> str:
     """The id of the inbound message that a row keeps; "" for rows of the assistant and of tools.
     Some stores give those rows the id of the message that they belong to."""
     return row.inbound if is_user_text(message) else ""
+
+
+def may_keep(trace: Trace, row: StoredRow, message: Message) -> int:
+    """The number of inbound messages that a row with an inbound id may be about: those of its text,
+    if several sessions use the id and the row names no session."""
+    name = named_inbound(row, message)
+    if not is_shared(trace, row, name):
+        return 1
+    return sum(same_text(message.text, text) for text in trace.received[name].values())
+
+
+def is_shared(trace: Trace, row: StoredRow, name: str) -> bool:
+    """Whether an inbound id names messages of several sessions, and the row does not name its
+    own."""
+    return not row.session and len(trace.received.get(name, ())) > 1
 
 
 def is_user_text(message: Message) -> bool:

@@ -11,9 +11,11 @@ from typing import TypeAlias
 
 import msgspec
 
+from harness.checks.evidence.output_tools import is_output
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange, Sending
 from harness.core.history.history import History
+from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
 from harness.core.scenario.scenario import Expect
 from harness.core.values.messages import Json, Text, Thinking, ToolUse
@@ -117,18 +119,19 @@ def calls_tools(exchange: Exchange) -> bool:
 
 
 def ending_calls(trace: Trace, turn: Turn, exchange: Exchange) -> tuple[ToolUse, ...]:
-    """The calls of an answer that end the agent's turns by its profile, without those that failed.
+    """The calls of an answer that end the agent's turns, without those that failed.
 
-    Such a tool is often the agent's own (a structured output, a final answer), and then never runs
-    across the tool seam.
+    Such a tool is in the profile, or it is the agent's own (a structured output, a final answer):
+    it never runs across the tool seam, and the reply says its input.
     """
-    endings = trace.profile.turn_ending_tools
-    asks = [a for a in turn.asks if a.exchange is exchange] if endings else ()
+    endings = {*trace.profile.turn_ending_tools}
     uses = exchange.reply.tool_uses if exchange.reply else ()
+    asks = [a for a in turn.asks if a.exchange is exchange] if uses else ()
     return tuple(
         use
         for use, ask in zip(uses, asks, strict=False)
-        if {use.name, ask.use.name} & {*endings} and not (ask.execution and ask.execution.failed)
+        if not (ask.execution and ask.execution.failed)
+        and ({use.name, ask.use.name} & endings or is_output(trace, turn, ask))
     )
 
 
@@ -231,16 +234,16 @@ def outcome(history: History) -> OutcomeWord:
     which its message came again.
     """
     turns = history.trace.turns.values()
-    last = {turn.delivery.inbound.id: turn for turn in turns if turn.delivery}
+    last = {(t.session, t.delivery.inbound.id): t for t in turns if t.delivery}
     words = {_of_turn(t) for t in turns if t.limits or (t.delivery and not _ignored(t, last))}
     return next((word for word in _WORST if word in words), "none")
 
 
-def _ignored(turn: Turn, last: dict[str, Turn]) -> bool:
+def _ignored(turn: Turn, last: dict[MessageName, Turn]) -> bool:
     """Whether the message was answered before and gets no second reply, or was not answered before
     a kill and comes again."""
     assert turn.delivery is not None
-    again = bool(turn.interrupted_n) and last[turn.delivery.inbound.id] is not turn
+    again = bool(turn.interrupted_n) and last[turn.session, turn.delivery.inbound.id] is not turn
     return (turn.redelivery or again) and not turn.endings
 
 

@@ -6,6 +6,7 @@ Scripts and faults read them on every call; a fold of the history each time woul
 from __future__ import annotations
 
 from collections import Counter
+from typing import TypeAlias
 
 from harness.core.values.calls import (
     InboxRequest,
@@ -17,6 +18,10 @@ from harness.core.values.calls import (
     ToolRequest,
 )
 from harness.core.values.messages import Json
+
+MessageName: TypeAlias = tuple[str, str]
+"""A session and the id of one of its inbound messages. Many channels count the messages of each
+chat from 1, so an id alone names several."""
 
 
 class Past:
@@ -42,16 +47,16 @@ class Past:
         self._running: dict[str, str] = {}
         self.plays: Counter[tuple[str, int]] = Counter()
         self.last_played: dict[str, int] = {}
-        self.played_for: dict[str, str] = {}
-        self.delivered: Counter[str] = Counter()
+        self.played_for: dict[str, MessageName] = {}
+        self.delivered: Counter[MessageName] = Counter()
         self.taken_back = 0
         self.cancelled: dict[str, int] = {}
-        self.inbounds: dict[str, Json] = {}
+        self.inbounds: dict[MessageName, Json] = {}
         self.said: dict[str, str] = {}
         self.limit_answers = 0
         self.previous_ms = self._called_ms = 0
         self._last_delivered = ""
-        self._unconfirmed = ""
+        self._unconfirmed: MessageName | None = None
         self._turns: Counter[str] = Counter()
         self._open: dict[str, str] = {}
         self._unanswered: set[str] = set()
@@ -79,9 +84,10 @@ class Past:
         """The session in progress: the open one that began last, else `main`."""
         return next(reversed(self._open), "main")
 
-    def is_worked_on(self, message: str) -> bool:
+    def is_worked_on(self, message: MessageName) -> bool:
         """Whether an inbound message opened a turn that has not ended."""
-        return message in self._open.values()
+        session, name = message
+        return self._open.get(session) == name
 
     def goes_on(self, session: str) -> bool:
         """Whether the agent may still work on a session without an answer, beside the last
@@ -142,7 +148,7 @@ class Past:
             self.said[session] = request.text
         if isinstance(request, InboxRequest) and not request.poll:
             self._open.pop(self._last_delivered, None)
-            self._unconfirmed = ""
+            self._unconfirmed = None
 
     def see_answered(
         self,
@@ -163,33 +169,42 @@ class Past:
         if lane == "model:main":
             self.asked[key.rpartition("/")[0]] = asks
         if seam == "inbox" and value:
-            self._see_delivered(value)
+            self._see_delivered(value, key.rpartition("/")[0])
         if error.startswith("limit."):
             self.limit_answers += 1
         if turn is not None:
             self.last_played[lane] = turn
-            self.played_for[lane] = self._open.get(key.rpartition("/")[0], "")
+            session = key.rpartition("/")[0]
+            self.played_for[lane] = session, self._open.get(session, "")
             self.plays["model" if seam == "model" else lane, turn] += 1
 
     def see_killed(self) -> None:
         """Record a kill of the agent. Its inbox delivers an unconfirmed message again; an agent
         confirms a message when it asks for the next."""
-        if self._unconfirmed:
+        if self._unconfirmed is not None:
             self.delivered[self._unconfirmed] -= 1
             self.taken_back += 1
-            self._unconfirmed = ""
+            self._unconfirmed = None
 
-    def _see_delivered(self, inbound: Json) -> None:
-        self.delivered[inbound["id"]] += 1
-        self.inbounds.pop(inbound["id"], None)
-        self.inbounds[inbound["id"]] = inbound
-        session = inbound.get("session", "main")
+    def _see_delivered(self, inbound: Json, due_in: str) -> None:
+        """Count a delivery. `due_in` is the session that the message was sent to.
+
+        A fault may deliver it under another session (`gateway.session_key_collides`). Then it still
+        counts as the message that was due, which must not come a second time.
+        """
+        session, name = inbound.get("session", "main"), inbound["id"]
+        counted = session, name
+        if due_in and counted not in self.inbounds:
+            counted = due_in, name
+        self.delivered[counted] += 1
+        self.inbounds.pop((session, name), None)
+        self.inbounds[session, name] = inbound
         if inbound.get("kind", "message") != "message":
             if session in self._unanswered:
                 self.cancelled[session] = self.turn(session)
         else:
             self._turns[session] += 1
             self.turn_calls[session] = 0
-            self._open[session] = self._unconfirmed = inbound["id"]
+            self._open[session], self._unconfirmed = name, counted
             self._last_delivered = session
             self._unanswered.add(session)

@@ -120,7 +120,8 @@ class Trace(msgspec.Struct, eq=False):
     """One run, read. Lists are in the order of the events; `malformed` are digests.
 
     `kills` are the events at which the target was killed. `damages` are the events that show a
-    fault's damage to the files of the store before it was opened.
+    fault's damage to the files of the store before it was opened. `received` maps the id of a
+    message to its text by session, because two chats may use one id.
     """
 
     starts: list[Started] = msgspec.field(default_factory=list)
@@ -135,6 +136,7 @@ class Trace(msgspec.Struct, eq=False):
     compactions: list[Compaction] = msgspec.field(default_factory=list)
     answers: list[Answered] = msgspec.field(default_factory=list)
     turns: dict[tuple[str, int], Turn] = msgspec.field(default_factory=dict)
+    received: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     messages: Named[Message] = msgspec.field(default_factory=dict)
     schemas: dict[str, dict[str, dict[str, Json]]] = msgspec.field(default_factory=dict)
     malformed: set[str] = msgspec.field(default_factory=set)

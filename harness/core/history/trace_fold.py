@@ -66,7 +66,7 @@ class _Reader:
         self._last_main: dict[str, Exchange] = {}
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
-        self._deliveries: dict[str, list[Turn]] = {}
+        self._deliveries: dict[tuple[str, str], list[Turn]] = {}
         self._damages = StoreDamage(self.trace.damages)
 
     def see(self, event: AnyEvent) -> None:
@@ -198,8 +198,8 @@ class _Reader:
     def _replied_turn(self, called: Called, request: OutboxRequest) -> Turn:
         """After a restart, a sending belongs to the turn whose message it answers."""
         turn = self._turn(called)
-        delivered = self._deliveries.get(request.in_reply_to, ())
-        if not delivered or len(self.trace.starts) < 2 or delivered[0].session != turn.session:
+        delivered = self._deliveries.get((turn.session, request.in_reply_to), ())
+        if not delivered or len(self.trace.starts) < 2:
             return turn
         own = turn.delivery is not None and turn.delivery.inbound.id == request.in_reply_to
         return turn if own else delivered[0]
@@ -245,7 +245,8 @@ class _Reader:
                     turn.cancel_met_ms = answered.at_ms + REACTION_MS
                 turn.cancelled_n = turn.cancelled_n or answered.n
             return
-        before = self._deliveries.setdefault(inbound.id, [])
+        before = self._deliveries.setdefault((turn.session, inbound.id), [])
+        self.trace.received.setdefault(inbound.id, {})[turn.session] = inbound.text
         turn.redelivery = any(t is not turn and (t.endings or t.cancelled_n) for t in before)
         first = before[0] if before else turn
         turn.begun_n = first.opened_n if first is not turn and first.interrupted_n else 0

@@ -10,14 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from harness.core.history.past import Past
+from harness.core.history.past import MessageName, Past
 from harness.core.scenario.scenario import After, AtMs, InboxItem
 from harness.core.values.calls import Inbound
 from harness.core.values.errors import InputError
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """An inbound message and its condition; `delivery` counts the deliveries of its id, from 1."""
+    """An inbound message and its condition; `delivery` counts the deliveries of its id in its
+    session, from 1."""
 
     inbound: Inbound
     delivery: int = 1
@@ -33,10 +34,10 @@ def entries(items: Sequence[InboxItem]) -> tuple[Entry, ...]:
     """
     named = {item.id for item in items}
     made = [_entry(item, _id(item, n, len(items), named)) for n, item in enumerate(items, start=1)]
-    seen: Counter[str] = Counter()
+    seen: Counter[MessageName] = Counter()
     for place, entry in enumerate(made):
-        seen[entry.inbound.id] += 1
-        made[place] = msgspec.structs.replace(entry, delivery=seen[entry.inbound.id])
+        seen[_name(entry)] += 1
+        made[place] = msgspec.structs.replace(entry, delivery=seen[_name(entry)])
     return tuple(made)
 
 
@@ -83,7 +84,11 @@ class Inbox:
 
 
 def _is_pending(entry: Entry, past: Past) -> bool:
-    return past.delivered.get(entry.inbound.id, 0) < entry.delivery
+    return past.delivered.get(_name(entry), 0) < entry.delivery
+
+
+def _name(entry: Entry) -> MessageName:
+    return entry.inbound.session, entry.inbound.id
 
 
 def due(inbox: Inbox, past: Past, now_ms: int, busy: bool, cancels: bool = True) -> Entry | None:

@@ -117,8 +117,8 @@ class TurnScript:
 
 def _is_left_behind(turn: Turn, call: Call, past: Past) -> bool:
     """Whether a repeated tool call belongs to a user turn that has ended."""
-    message = past.played_for.get(f"model:{call.purpose}", "")
-    return bool(message) and not past.is_worked_on(message) and _calls_tools(turn)
+    message = past.played_for.get(f"model:{call.purpose}", ("", ""))
+    return bool(message[1]) and not past.is_worked_on(message) and _calls_tools(turn)
 
 
 def _calls_tools(turn: Turn) -> bool:

@@ -1,0 +1,77 @@
+"""Whether a reply says the input of a call: the sign of a tool by which a turn ends.
+
+Many frameworks ask for a structured answer by a tool of their own (`final_result` of pydantic-ai,
+`final_answer` of smolagents). They never run it: its input is the answer. What an agent sends of it
+is its own choice, so one field, several in a sentence, and the whole as JSON or as Python count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from harness.core.history.exchanges import Ask
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.messages import Json
+
+_SHORT = 4
+"""A shorter value is found only as a word of its own: a digit stands in many texts by chance."""
+
+
+def is_output(trace: Trace, turn: Turn, ask: Ask) -> bool:
+    """Whether a call is of a tool of the agent's own, did not run, and a later final of the turn
+    says its input. A tool of the scenario has to run, so it is none."""
+    name, offered = ask.use.name, trace.schemas.get(ask.exchange.request.tools, {})
+    if ask.execution is not None or not any(tool.endswith(name) for tool in offered):
+        return False
+    if name in trace.settings.get("tools", {}) and not trace.is_own_tool(ask):
+        return False
+    finals = (s for s in turn.endings if s.n > ask.exchange.n and s.request.kind == "final")
+    return any(says_input(final.request.text, ask.use.input) for final in finals)
+
+
+def says_input(text: str, value: Json) -> bool:
+    """Whether a text says all values of an input, or nothing but values of it."""
+    said = dict.fromkeys(_values(value))
+    found = [one for one in said if _stands_in(one, text)]
+    return bool(found) and (len(found) == len(said) or not _without(text, value, found))
+
+
+def _values(value: Json) -> Iterator[str]:
+    """Yield the texts and numbers in a value; true, false and null are said in too many ways."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _values(part)
+    elif isinstance(value, str) and value.strip():
+        yield value.strip()
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _stands_in(value: str, text: str) -> bool:
+    if len(value) >= _SHORT:
+        return _joined(value) in _joined(text)
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
+
+
+def _without(text: str, value: Json, found: list[str]) -> str:
+    """The letters and digits of a text that are neither values nor names of an input."""
+    left = _joined(text)
+    for known in sorted([*found, *_names(value)], key=len, reverse=True):
+        left = left.replace(_joined(known), "")
+    return "".join(filter(str.isalnum, left))
+
+
+def _names(value: Json) -> Iterator[str]:
+    parts = list(value.values()) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        yield from value
+    if isinstance(parts, list | tuple):
+        for part in parts:
+            yield from _names(part)
+
+
+def _joined(text: str) -> str:
+    return "".join(text.split())
