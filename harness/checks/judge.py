@@ -256,12 +256,7 @@ def judge(
     applied = _Applied(doubts=list(doubts(history.trace)))
     missing = tuple(unreached(history)) if history.trace.is_open and "run" in chosen else ()
     applied.not_applicable += [*exempt_rules(history, wanted, chosen), *missing]
-    agents_part = before_own_answers(history)
-    questions = Questions(agents_part.trace)
-    for name, check in chosen.items():
-        # A check without seams is about the run: it sees the limit, and how the target ended.
-        asked = agents_part if getattr(check, "needs", ()) else history
-        _apply(asked, name, check, questions, applied)
+    _apply_all(history, chosen, applied)
     is_vain = bool(missing) and is_untested(history, missing)
     # The one check that a user names need not apply, and the verdict then says why.
     applied.doubts += [] if applied.asked or only else ["no check applied"]
@@ -306,6 +301,15 @@ def _why_not_asked(only: str | None, applied: _Applied) -> str:
     """Why the only check was not asked; "" if it was, or if all checks were wanted."""
     reasons = {n.check: n.reason for n in applied.not_applicable}
     return f"{only}: {reasons[only]}" if only in reasons else ""
+
+
+def _apply_all(history: History, chosen: Mapping[str, CheckFunction], applied: _Applied) -> None:
+    agents_part = before_own_answers(history)
+    questions = Questions(agents_part.trace)
+    for name, check in chosen.items():
+        # A check without seams is about the run: it sees the limit, and how the target ended.
+        asked = agents_part if getattr(check, "needs", ()) else history
+        _apply(asked, name, check, questions, applied)
 
 
 def _apply(
