@@ -75,7 +75,6 @@ PURE: tuple[str, ...] = (
     "agent.models.anthropic_blocks",
     "agent.models.failures",
     "agent.models.model_call",
-    "agent.sessions.compaction_notices",
     "agent.sessions.jsonl_conversation",
     "agent.sessions.jsonl_entries",
     "agent.sessions.turn_outcome",

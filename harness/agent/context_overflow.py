@@ -19,6 +19,7 @@ from harness.agent.conversation.history_size import (
     begins_turn,
     budget_tokens,
     clip,
+    clip_bytes,
     estimate_tokens,
     text_length,
 )
@@ -97,7 +98,7 @@ def compact(
     if not past:
         return None
     told = "\n".join(line for message in past for line in _lines(message))
-    task = f"{_TASK}\n\n{clip(told, budget_tokens * BYTES_PER_TOKEN // 2)}"
+    task = f"{_TASK}\n\n{clip_bytes(told, budget_tokens * BYTES_PER_TOKEN // 2)}"
     try:
         answer = ask(
             Query((user(task),), purpose="compact", system=_SYSTEM, timeout_s=SUMMARY_TIMEOUT_S)

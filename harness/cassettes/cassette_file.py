@@ -31,6 +31,7 @@ from harness.recordings import model_exchange
 from harness.recordings.http_interaction import (
     Cassette,
     Interaction,
+    UnpackedSize,
     address_of,
     header,
     is_text,
@@ -135,7 +136,7 @@ def calls(cassette: Cassette, *, timed: bool = False) -> Iterator[CassetteExchan
     The answers of a cassette that is read `timed` come in the pieces in which they were recorded.
     """
     timings = from_metadata(cassette.metadata)
-    numbers = cassette.numbers or count(1)
+    numbers, together = cassette.numbers or count(1), UnpackedSize()
     for number, item in zip(numbers, cassette.interactions, strict=False):
         try:
             address = urlsplit(item.uri)
@@ -147,10 +148,11 @@ def calls(cassette: Cassette, *, timed: bool = False) -> Iterator[CassetteExchan
         if wire is None:
             continue
         try:
-            body = unpacked(item.request_body, header(item.request_headers, "content-encoding"))
+            encoding = header(item.request_headers, "content-encoding")
+            body = unpacked(item.request_body, encoding, together)
             if hosts.is_foreign(providers.record(wire.name), path, body):
                 continue
-            answer = _answer(item)
+            answer = _answer(item, together)
         except Unreadable as error:
             raise InputError(str(error), f"interaction {number}") from None
         answer = _in_time(answer, timings.get(number), timed)
@@ -158,13 +160,13 @@ def calls(cassette: Cassette, *, timed: bool = False) -> Iterator[CassetteExchan
         yield CassetteExchange(number, method, path, body, answer, address.query)
 
 
-def _answer(item: Interaction) -> Recorded:
+def _answer(item: Interaction, together: UnpackedSize) -> Recorded:
     headers = {name: ", ".join(values) for name, values in item.response_headers.items()}
     encoding = header(item.response_headers, "content-encoding")
     kept = kept_headers(headers)
     if encoding not in _ENCODINGS and not is_text(item.response_body):
         return Recorded(item.status, {**kept, "content-encoding": encoding}, item.response_body)
-    return Recorded(item.status, kept, unpacked(item.response_body, encoding))
+    return Recorded(item.status, kept, unpacked(item.response_body, encoding, together))
 
 
 def _in_time(answer: Recorded, timing: Timing | None, timed: bool) -> Recorded:

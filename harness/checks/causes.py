@@ -8,8 +8,8 @@ are of one run. A finding without a tie is reported by itself.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
@@ -46,8 +46,11 @@ def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding,
     if len(ordered) < 2:
         return tuple(ordered)
     cause_of = _causes(ordered, _places(history))
+    following: dict[int, list[int]] = {}
+    for place, cause in cause_of.items():
+        following.setdefault(cause, []).append(place)
     roots = [place for place in range(len(ordered)) if place not in cause_of]
-    return tuple(f for root in roots for f in _told(ordered, cause_of, root))
+    return tuple(f for root in roots for f in _told(ordered, cause_of, following, root))
 
 
 def rank(finding: Finding) -> int:
@@ -65,37 +68,76 @@ def _places(history: History) -> Places:
 def _causes(ordered: Sequence[Finding], places: Places) -> dict[int, int]:
     """Map the index of each finding that has a cause to the index of that cause."""
     found: dict[int, int] = {}
+    known: dict[str, _Candidates] = {}
     for place, finding in enumerate(ordered):
         row = CAUSES.get(finding.code) or CAUSES.get(f"{finding.check}.*")
         if row is None:
             continue
-        tied = partial(_is_tied, row, finding, places)
-        cause = next((n for n, other in enumerate(ordered) if tied(other)), None)
+        if row.finding not in known:
+            known[row.finding] = _Candidates(row, ordered, places)
+        cause = known[row.finding].first_of(finding)
         if cause is not None:
             found[place] = cause
     return found
 
 
-def _is_tied(row: CauseRow, finding: Finding, places: Places, cause: Finding) -> bool:
-    """Whether a finding is a cause of another by code and by events."""
-    if cause.code not in row.causes and f"{cause.check}.*" not in row.causes:
-        return False
-    if row.tie == "run" or not finding.events or not cause.events:
-        return row.tie == "run"
-    if not set(finding.events).isdisjoint(cause.events):
-        return True
-    own, others = ({places[n] for n in f.events if n in places} for f in (finding, cause))
-    is_later = max(finding.events) >= min(cause.events)
-    if row.tie == "turn":
-        return not own.isdisjoint(others) or (not own and is_later)
-    return row.tie == "later" and is_later
+class _Candidates:
+    """The findings that a row names as causes, by what may tie another finding to them.
+
+    A log may have thousands of findings, so they are looked up instead of compared with each other.
+    """
+
+    def __init__(self, row: CauseRow, ordered: Sequence[Finding], places: Places) -> None:
+        self._tie, self._places_of_events = row.tie, places
+        self._first: int | None = None
+        self._by_event: dict[int, int] = {}
+        self._by_turn: dict[tuple[str, int], int] = {}
+        self._earliest: list[tuple[int, int]] = []
+        for place, finding in enumerate(ordered):
+            if finding.code in row.causes or f"{finding.check}.*" in row.causes:
+                self._add(place, finding)
+
+    def _add(self, place: int, cause: Finding) -> None:
+        self._first = place if self._first is None else self._first
+        for event in cause.events:
+            self._by_event.setdefault(event, place)
+        for turn in self._turns(cause):
+            self._by_turn.setdefault(turn, place)
+        begun = min(cause.events, default=None)
+        if begun is not None and (not self._earliest or begun < -self._earliest[-1][0]):
+            self._earliest.append((-begun, place))
+
+    def _turns(self, finding: Finding) -> set[tuple[str, int]]:
+        return {self._places_of_events[n] for n in finding.events if n in self._places_of_events}
+
+    def first_of(self, finding: Finding) -> int | None:
+        """The index of the first cause of a finding; None without one."""
+        if self._tie == "run" or not finding.events:
+            return self._first if self._tie == "run" else None
+        own = self._turns(finding)
+        tied = [self._by_event.get(event) for event in finding.events]
+        if self._tie == "turn":
+            tied += map(self._by_turn.get, own)
+        if self._tie == "later" or (self._tie == "turn" and not own):
+            tied.append(self._begun_by(max(finding.events)))
+        return min((place for place in tied if place is not None), default=None)
+
+    def _begun_by(self, n: int) -> int | None:
+        """The first cause that begins at an event or before it; `_earliest` has only those that
+        begin before all causes ahead of them."""
+        at = bisect_left(self._earliest, (-n, -1))
+        return self._earliest[at][1] if at < len(self._earliest) else None
 
 
-def _told(ordered: Sequence[Finding], cause_of: dict[int, int], place: int) -> Iterator[Finding]:
+def _told(
+    ordered: Sequence[Finding],
+    cause_of: dict[int, int],
+    following: dict[int, list[int]],
+    place: int,
+) -> Iterator[Finding]:
     """Yield a finding, then the findings that follow from it."""
     cause = cause_of.get(place)
     follows = ordered[cause].code if cause is not None else ""
     yield msgspec.structs.replace(ordered[place], follows=follows)
-    for other, its_cause in cause_of.items():
-        if its_cause == place:
-            yield from _told(ordered, cause_of, other)
+    for other in following.get(place, ()):
+        yield from _told(ordered, cause_of, following, other)

@@ -358,11 +358,10 @@ def _classed(history: History, name: str, check: CheckFunction, finding: Finding
     """A finding with its class: from the table for our checks, else its own, else "defect"."""
     if name in BOOK_KEEPING:
         return finding
-    rule = finding.code.rpartition(".")[2]
-    if history.trace.world == "recording" and rule in getattr(check, "advised", ()):
-        return msgspec.structs.replace(finding, class_="advice")
+    advised = getattr(check, "advised", ()) if history.trace.world == "recording" else ()
     known = rule_class(finding.code).class_ if name in own_checks() else finding.class_ or "defect"
-    return msgspec.structs.replace(finding, class_=known)
+    is_advice = finding.code.rpartition(".")[2] in advised
+    return msgspec.structs.replace(finding, class_="advice" if is_advice else known)
 
 
 def _settings(history: History, name: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, partial
 from itertools import pairwise
+from typing import Any
 
 import msgspec
 
@@ -110,6 +111,7 @@ def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding
 def _on_the_wire(trace: Trace) -> Iterator[Finding]:
     seen, groups = set[int](), cache(partial(group_chats, trace))
     logged, unsent = any(start.inferred for start in trace.starts), unsent_answers(trace)
+    known: dict[int, int] = {}
     for exchange in trace.exchanges:
         if exchange.purpose == "aux":
             continue
@@ -119,31 +121,38 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
                 text = f"{exchange.called.key}: two {node.side} messages in a row"
                 text += f" (message {node.depth - 1})"
                 yield Finding("role_alternation.wire", text, (exchange.n,))
-                if _unanswered(node, logged) == SPIRAL:
+                if _unanswered(node, logged, known) == SPIRAL:
                     text = f"{exchange.called.key}: {SPIRAL} messages of the user in a row, none "
                     text += "of them answered: replies are lost, and old questions asked again"
                     yield Finding("role_alternation.spiral", text, (exchange.n,))
             seen.add(id(node))
 
 
-def _unanswered(node: Node | None, logged: bool) -> int:
-    """The number of the user's own messages at the end of a list, without an answer between
-    them."""
-    count = 0
+def _unanswered(node: Node | None, logged: bool, known: dict[int, int]) -> int:
+    """The number of the user's own messages at the end of a list, without an answer between them.
+    `known` holds those of lists, so that a log of one side costs its length once."""
+    new: list[Node] = []
     while node is not None and node.depth and node.side in ("user", "system"):
-        by_program = logged and is_by_program(node.message)
-        count += is_user_text(node.message) and not by_program
+        if id(node) in known:
+            break
+        new.append(node)
         node = node.parent
+    count = known.get(id(node), 0)
+    for one in reversed(new):
+        count += is_user_text(one.message) and not (logged and is_by_program(one.message))
+        known[id(one)] = count
     return count
 
 
 def _same_side(node: Node) -> bool:
+    if node.side not in _ALTERNATING:
+        return False
     before = node.parent
     while before is not None and before.depth and before.side == "system":
         before = before.parent
     if before is None or not before.depth:
         return False
-    return node.side in _ALTERNATING and node.side == before.side
+    return node.side == before.side
 
 
 def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
@@ -293,12 +302,42 @@ def _last_side(node: Node) -> str:
 
 
 class _Calls(msgspec.Struct, frozen=True):
-    """The calls of the assistant's last turn, and those without a result yet. `is_said` is true
-    while only the assistant has spoken since."""
+    """The calls of the assistant's last turn: those `made`, and those of them that need a result.
+
+    A message adds a link to `said` or `answered`, which share the links before it: a copy of a set
+    for each message is quadratic. `made` and `owed` are complete when the assistant has spoken.
+    """
 
     made: frozenset[str] = frozenset()
-    open: frozenset[str] = frozenset()
-    is_said: bool = False
+    owed: frozenset[str] = frozenset()
+    said: Any = None
+    answered: Any = None
+
+    @property
+    def is_said(self) -> bool:
+        return self.said is not None
+
+    @property
+    def open(self) -> frozenset[str]:
+        """The calls without a result."""
+        return self.owed.difference(*(ids for (ids,) in _links(self.answered)))
+
+    @property
+    def whole(self) -> _Calls:
+        """The calls when the assistant has said all."""
+        if self.said is None:
+            return self
+        made, owed = zip(*_links(self.said), strict=True)
+        return _Calls(_NO_IDS.union(*made), _NO_IDS.union(*owed))
+
+
+def _links(chain: Any) -> Iterator[tuple[frozenset[str], ...]]:
+    while chain is not None:
+        *link, chain = chain
+        yield tuple(link)
+
+
+_NO_IDS = frozenset[str]()
 
 
 _NONE = _Calls()
@@ -327,14 +366,14 @@ def tool_pairing(history: History) -> Iterator[Finding]:
         for node in nodes:
             before = state.get(id(node.parent), _NONE)
             state[id(node)], orphans = _step(before, node, id(node.message) in unsent)
-            if node.side == "assistant" and before.open and not before.is_said:
-                yield _without_result(exchange, before.open)
+            if node.side == "assistant" and not before.is_said and (owed := before.open):
+                yield _without_result(exchange, owed)
             if orphans and not exchange.request.stateful:
                 text = f"{exchange.called.key}: a result without its call: {_ids(orphans)}"
                 yield Finding("tool_pairing.orphan", text, (exchange.n,))
         last = state.get(id(exchange.node), _NONE)
-        if last.open and not last.is_said:
-            yield _without_result(exchange, last.open)
+        if not last.is_said and (owed := last.open):
+            yield _without_result(exchange, owed)
             state[id(exchange.node)] = _Calls(last.made)
 
 
@@ -342,15 +381,14 @@ def _step(before: _Calls, node: Node, is_unsent: bool) -> tuple[_Calls, frozense
     """The calls after a message, and the ids of its results without a call. Calls of an answer that
     is not sent again need no result."""
     if node.side == "system":
-        return before, frozenset()
+        return before, _NO_IDS
     if node.side == "assistant":
         made = frozenset(use.id for use in node.message.tool_uses)
-        owed = frozenset[str]() if is_unsent else made
-        if before.is_said:
-            return _Calls(before.made | made, before.open | owed, is_said=True), frozenset()
-        return _Calls(made, owed, is_said=True), frozenset()
+        return _Calls(said=(made, _NO_IDS if is_unsent else made, before.said)), _NO_IDS
     found = frozenset(result.id for result in node.message.tool_results)
-    return _Calls(before.made, before.open - found), found - before.made
+    before = before.whole
+    answered = (found, before.answered) if found else before.answered
+    return _Calls(before.made, before.owed, answered=answered), found - before.made
 
 
 def _without_result(exchange: Exchange, open_ids: frozenset[str]) -> Finding:

@@ -17,12 +17,13 @@ import msgspec
 
 from harness.cli.import_report import ScenarioImport
 from harness.core.values.errors import InputError
-from harness.recordings.importing.dialogue import Dialogue, ModelTurn
+from harness.recordings.importing.dialogue import Dialogue, ModelTurn, cut_at
 from harness.recordings.importing.reproduction import FindingFate, FindingPlace
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
     from harness.core.scenario.scenario import Scenario
+    from harness.core.values.messages import Json
     from harness.core.values.verdict import Finding
     from harness.recordings.importing.fidelity import GapLog
     from harness.recordings.transcripts import Recording, Transcript
@@ -33,6 +34,10 @@ DIGEST_DIGITS = 16
 
 PLAYED_MAX_BYTES = 4_000_000_000
 """The most bytes of all requests in a replay: each holds the whole conversation. About a minute."""
+
+
+_FEW_CALLS = 100
+"""With fewer calls no scenario that can be written is too long to be played."""
 
 
 class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +97,7 @@ def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
             at=asked.at,
             account=account,
         )
-        fates, unplayed = _replayed(scenario_text(made.document), path, read, asked.at)
+        fates, unplayed = _replayed(made.document, path, read, asked.at)
     cassette = _cassette(asked, read)
     report = ScenarioImport(
         scenario=path,
@@ -115,20 +120,26 @@ def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
 
 
 def _replayed(
-    text: str, path: Path, read: _Read, at: int | None
+    document: dict[str, Json], path: Path, read: _Read, at: int | None
 ) -> tuple[tuple[FindingFate, ...], str]:
     """Return which findings a naive agent reproduces, or why the scenario is not replayed."""
     from harness.agent.naive_agent import agent as naive
-    from harness.recordings.importing.reproduction import fates, places_in_history
+    from harness.files.scenario_text import scenario_text
+    from harness.recordings.importing.reproduction import fates, places_in_history, turns_of
     from harness.runner import run
 
-    scenario = _checked(text, path)
+    calls = sum(isinstance(step, ModelTurn) for step in cut_at(read.story, at).steps)
+    if not read.places and calls < _FEW_CALLS:
+        return (), ""
+    text = scenario_text(document)
+    if calls * len(text) > PLAYED_MAX_BYTES:
+        turn = max(1, read.places[0].turn if read.places else turns_of(read.story))
+        found = "a finding is in turn" if read.places else "its last turn is"
+        size = f"its {calls} requests would hold {calls * len(text) / 1e9:.0f} GB together"
+        return (), f"it is too long to be played, {size}; {found} {turn}: import a part with --at"
     if not read.places:
         return (), ""
-    calls = sum(isinstance(step, ModelTurn) for step in read.story.steps)
-    if calls * len(text) > PLAYED_MAX_BYTES:
-        turn = max(1, read.places[0].turn)
-        return (), f"it is too long to be replayed; a finding is in turn {turn}: use --at"
+    scenario = _checked(text, path)
     try:
         played = run(scenario, naive, options={"client": "plain"}, world="simulate")
     except (InputError, OSError) as error:

@@ -34,7 +34,7 @@ _KNOWN = frozenset({
     "tool_search_output", "search_result", "mcp_call", "server_tool_use", "server_tool_result",
     "mcp_tool_use", "mcp_tool_result",
 })  # fmt: skip
-"""Kinds that look like a call or a result of the agent, and are none."""
+"""Kinds whose names look like a call or a result of the agent. They are something else."""
 
 _IN_TEXT = re.compile(
     r"\W*(?:(?:tool|function|command|action)\W+)?"
@@ -52,7 +52,7 @@ _RESULT_WORD = re.compile(r"\b(?:results?|outputs?|responses?|returned|observati
 
 _FEW = 3
 """A program loses the results of one or two calls, by an interrupt or a crash. In a log of a known
-format, so many calls without any result are a shape that is not known."""
+format, this number of calls without any result is a shape that is not known."""
 
 
 def is_of_a_tool(kind: str, role: str = "") -> bool:

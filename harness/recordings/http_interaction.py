@@ -88,8 +88,28 @@ def header(headers: dict[str, list[str]], name: str) -> str:
     return ", ".join(next(found, [])).lower()
 
 
-MAX_BYTES = 256 * 1024 * 1024
-"""The most that a compressed body may grow to."""
+MAX_BODY_BYTES = 32 * 1024 * 1024
+"""The most that a compressed body may grow to. The APIs themselves take no larger request."""
+
+MAX_UNPACKED_BYTES = 4 * MAX_BODY_BYTES
+"""The most that all compressed bodies of a file may grow to."""
+
+_PIECE_BYTES = 1024 * 1024
+
+
+class UnpackedSize:
+    """The size of the compressed bodies of a file together; some kilobytes may hold a gigabyte."""
+
+    def __init__(self) -> None:
+        self.size_bytes = 0
+
+    def add(self, size_bytes: int) -> None:
+        """Unpack more of a body; raises Unreadable when it is too much."""
+        self.size_bytes += size_bytes
+        if self.size_bytes > MAX_UNPACKED_BYTES:
+            most = MAX_UNPACKED_BYTES // 1024**2
+            raise Unreadable(f"the compressed bodies of the file grow to more than {most} MB")
+
 
 BASE64 = "base64:"
 """The prefix of a text that is base64. A body that begins with it is never kept as text."""
@@ -102,14 +122,16 @@ _GZIP = b"\x1f\x8b"
 _BASE64 = re.compile(rb"[A-Za-z0-9+/\s]{8,}={0,2}\s*")
 
 
-def body_bytes(part: dict[str, Any], encoding: str = "") -> bytes:
+def body_bytes(
+    part: dict[str, Any], encoding: str = "", together: UnpackedSize | None = None
+) -> bytes:
     """The body of a recorded request or response; raises Unreadable.
 
     `encoding` is its `content-encoding`. A missing body is read as empty bytes.
     """
     if part.get("parsed_body") is not None:
         return _encoded(part["parsed_body"])
-    return unpacked(stored(part), encoding)
+    return unpacked(stored(part), encoding, together)
 
 
 def stored(part: dict[str, Any]) -> bytes:
@@ -155,12 +177,15 @@ def _encoded(value: Json) -> bytes:
         raise Unreadable("body is not a JSON value") from None
 
 
-def unpacked(data: bytes, encoding: str) -> bytes:
-    """A stored body without its content encoding; raises Unreadable."""
+def unpacked(data: bytes, encoding: str, together: UnpackedSize | None = None) -> bytes:
+    """A stored body without its content encoding; raises Unreadable.
+
+    `together` counts the bodies of one file.
+    """
     if data[:1].isalnum() and _BASE64.fullmatch(data):
         data = _guessed(data)
     if data.startswith(_GZIP):
-        return _gunzip(data)
+        return _gunzip(data, together or UnpackedSize())
     if data[:1] == b"\x1f":
         raise Unreadable("gzip is torn")
     if encoding in ("br", "zstd") and not is_text(data):
@@ -184,17 +209,23 @@ def _guessed(data: bytes) -> bytes:
     return said if said.startswith((_GZIP, b"{", b"data:", b"event:")) else data
 
 
-def _gunzip(data: bytes) -> bytes:
+def _gunzip(data: bytes, together: UnpackedSize) -> bytes:
+    """In pieces: to unpack up to a bound at once takes twice the bound, and none of it is used."""
     inflate = zlib.decompressobj(wbits=31)
-    try:
-        said = inflate.decompress(data, MAX_BYTES)
-    except zlib.error:
-        raise Unreadable("gzip is torn") from None
-    if inflate.unconsumed_tail:
-        raise Unreadable("gzip grows beyond all measure")
-    if not inflate.eof:
-        raise Unreadable("gzip is torn")
-    return said
+    said = bytearray()
+    while not inflate.eof:
+        try:
+            piece = inflate.decompress(data, _PIECE_BYTES)
+        except zlib.error:
+            raise Unreadable("gzip is torn") from None
+        if not piece and not inflate.eof:
+            raise Unreadable("gzip is torn")
+        together.add(len(piece))
+        said += piece
+        if len(said) > MAX_BODY_BYTES:
+            raise Unreadable(f"gzip grows to more than {MAX_BODY_BYTES // 1024**2} MB")
+        data = inflate.unconsumed_tail
+    return bytes(said)
 
 
 def is_text(data: bytes) -> bool:

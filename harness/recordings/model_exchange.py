@@ -21,7 +21,7 @@ from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import Unreadable
 from harness.providers.shared.json_fields import RecordedApi, RecordedRequest
 from harness.recordings.apis import APIS, answer
-from harness.recordings.http_interaction import address_of, body_bytes, is_text
+from harness.recordings.http_interaction import UnpackedSize, address_of, body_bytes, is_text
 from harness.recordings.recorded_requests import RecordedRequests
 from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable
 
@@ -40,10 +40,10 @@ def recording_of(exchanges: Iterable[tuple[int, dict[str, Json]]]) -> Recording:
     transcripts: list[Transcript] = []
     refusals: list[Refusal] = []
     others: list[Refusal] = []
-    requests = RecordedRequests()
+    requests, together = RecordedRequests(), UnpackedSize()
     for number, exchange in exchanges:
         place = f"interaction {number}"
-        for found in _transcripts_of(exchange, place, requests):
+        for found in _transcripts_of(exchange, place, requests, together):
             (transcripts if isinstance(found, Transcript) else refusals).append(found)  # type: ignore[arg-type]
         others += _without_a_body(exchange, place)
     if not (transcripts or refusals):
@@ -59,7 +59,7 @@ def _without_a_body(exchange: dict[str, Json], place: str) -> Iterator[Refusal]:
 
 
 def _transcripts_of(
-    exchange: dict[str, Json], place: str, requests: RecordedRequests
+    exchange: dict[str, Json], place: str, requests: RecordedRequests, together: UnpackedSize
 ) -> Iterator[Transcript | Refusal]:
     """What an exchange is: a transcript, a refusal, or both for an answer that is unreadable."""
     request, response = f.mapping(exchange.get("request")), f.mapping(exchange.get("response"))
@@ -75,11 +75,11 @@ def _transcripts_of(
         yield Refusal(place, refusal_reason(path))
         return
     try:
-        asked = _asked(request, api, requests)
+        asked = _asked(request, api, requests, together)
     except Unreadable as error:
         yield Refusal(place, f"request: {error}")
         return
-    answered, why = _answered(response, api)
+    answered, why = _answered(response, api, together)
     if why:
         yield Refusal(place, f"response: {why}")
     yield _transcript(place, api.name, asked, answered, status_of(response))
@@ -100,9 +100,9 @@ def _address_of(request: dict[str, Json]) -> SplitResult:
 
 
 def _asked(
-    request: dict[str, Json], api: RecordedApi, requests: RecordedRequests
+    request: dict[str, Json], api: RecordedApi, requests: RecordedRequests, together: UnpackedSize
 ) -> RecordedRequest:
-    asked = requests.read(api, _whole_body(request, api))
+    asked = requests.read(api, _whole_body(request, api, together))
     return asked if api.name in providers.names() else _by_address(asked, api, path_of(request))
 
 
@@ -118,9 +118,9 @@ def _by_address(asked: RecordedRequest, api: RecordedApi, path: str) -> Recorded
 _STREAMED = re.compile(r"(-stream|:stream[A-Za-z]+)$")
 
 
-def _whole_body(request: dict[str, Json], api: RecordedApi) -> bytes:
+def _whole_body(request: dict[str, Json], api: RecordedApi, together: UnpackedSize) -> bytes:
     """The body of a request, with what its address says of it."""
-    body = body_bytes(request, header(request, "content-encoding"))
+    body = body_bytes(request, header(request, "content-encoding"), together)
     if api.name not in providers.names():
         return body
     record, address = providers.record(api.name), _address_of(request)
@@ -129,14 +129,16 @@ def _whole_body(request: dict[str, Json], api: RecordedApi) -> bytes:
     return record.complete_body(address.path, address.query, body)
 
 
-def _answered(response: dict[str, Json], api: RecordedApi) -> tuple[Parsed, str]:
+def _answered(
+    response: dict[str, Json], api: RecordedApi, together: UnpackedSize
+) -> tuple[Parsed, str]:
     """The answer, or the reason why it cannot be read."""
     missing = Parsed(None, complete=False)
     if lack := f.text(response.get("lack")):
         return missing, lack
     kind = header(response, "content-type")
     try:
-        body = body_bytes(response, header(response, "content-encoding"))
+        body = body_bytes(response, header(response, "content-encoding"), together)
         if not body:
             return missing, "no body"
         if "eventstream" not in kind and not is_text(body):

@@ -49,6 +49,8 @@ class ZipArchive:
         if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED, _ZSTD):
             raise InputError(f"compressed by method {info.compress_type}, which is not read", name)
         most = self._left_bytes + 1
+        if info.file_size >= most:  # no reader gives more of a member than its header declares
+            raise _too_large(name)
         try:
             data = (
                 self._zstd(info, most) if info.compress_type == _ZSTD else self._plain(info, most)
@@ -56,7 +58,7 @@ class ZipArchive:
         except _TORN:
             raise InputError("torn", name) from None
         if len(data) == most:
-            raise InputError(f"more than {MAX_KEPT_BYTES // 1024**2} MB when unpacked", name)
+            raise _too_large(name)
         self._left_bytes -= len(data)
         return data
 
@@ -75,9 +77,14 @@ class ZipArchive:
         raw = self._document[begin : begin + info.compress_size]
         try:
             reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-            data = bytes(reader.read(most))
+            # The library allocates at once all that it is asked for.
+            data = bytes(reader.read(min(most, info.file_size + 1)))
         except zstandard.ZstdError as error:
             raise BadZipFile(str(error)) from None
         if len(data) < most and zlib.crc32(data) != info.CRC:
             raise BadZipFile("another checksum")
         return data
+
+
+def _too_large(name: str) -> InputError:
+    return InputError(f"more than {MAX_KEPT_BYTES // 1024**2} MB when unpacked", name)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.checks.judge import judge
+from harness.checks.loops import no_progress_stop
+from harness.checks.request_form import tool_pairing
 from harness.core.values.verdict import Verdict
 from harness.recordings.half_read import is_of_a_tool
 from harness.recordings.recognition import read
@@ -79,6 +82,28 @@ def test_results_of_an_unknown_shape_are_a_doubt_and_no_defect(why: str, rows: R
     asked_not = {lack.check for lack in verdict.not_applicable}
     assert {"tool_pairing", "role_alternation", "session_answers"} <= asked_not
     assert {"no_progress_stop.same_failure", "unique_tool_ids.two_results"} <= asked_not
+
+
+def test_a_check_that_rests_on_results_is_silent_without_the_judge_too() -> None:
+    failed = {"role": "tool", "content": "no", "is_error": True}
+    steps = [
+        row
+        for id_ in ("d1", "d2", "d3", "d4")
+        for row in (
+            {"role": "assistant", "tool_calls": _calls(id_)},
+            {**failed, "tool_call_id": id_},
+        )
+    ]
+    (transcript,) = _read(*_chat({"role": "ipython", "content": "?"}), *steps).transcripts
+    whole = msgspec.structs.replace(transcript, unread=())
+    found = [
+        [*tool_pairing(history), *no_progress_stop(history)]
+        for history in map(to_history, (transcript, whole))
+    ]
+    assert found[0] == []
+    assert {"tool_pairing.unanswered", "no_progress_stop.same_failure"} <= {
+        finding.code for finding in found[1]
+    }
 
 
 def test_what_does_not_rest_on_results_is_still_judged() -> None:
@@ -175,7 +200,7 @@ ids = st.recursive(
     st.lists(ids, min_size=2, max_size=2, unique_by=lambda value: json.dumps(value, sort_keys=True))
 )
 def test_an_id_of_any_json_names_its_call(two: list[Any]) -> None:
-    """An id that is no text was read as none, so its calls looked answered by chance."""
+    """Calls whose ids are all read as empty look answered by chance."""
     rows = [{"role": "tool", "tool_call_id": id_, "content": str(n)} for n, id_ in enumerate(two)]
     (found,) = _read(*_chat(*rows[::-1], ids=tuple(two))).transcripts
     asked = [use.id for message in found.messages for use in message.tool_uses]
@@ -184,7 +209,19 @@ def test_an_id_of_any_json_names_its_call(two: list[Any]) -> None:
     assert all(asked)
 
 
-@pytest.mark.parametrize("line", [b"{torn\n", b"[1]\n", b'{"type":"tool_result","id":"c1"}\n'])
+_META = {"type": "user", "isMeta": True, "sessionId": "s"}
+_RESULT = {"role": "user", "content": [{"type": "tool_result", "content": "ok"}]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{torn\n",
+        b"[1]\n",
+        b'{"type":"tool_result","id":"c1"}\n',
+        json.dumps({**_META, "message": _RESULT}).encode() + b"\n",
+    ],
+)
 def test_a_lost_line_of_a_session_log_is_a_doubt_that_names_it(line: bytes) -> None:
     said = {"id": "m", "role": "assistant", "content": [{"type": "text", "text": "Hi."}]}
     rows: Rows = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.providers.shared.codec import Unreadable
 from harness.recordings import http_interaction
-from harness.recordings.http_interaction import body_bytes
+from harness.recordings.http_interaction import MAX_BODY_BYTES, UnpackedSize, body_bytes
 
 DATA = b'{"a": "\xc3\xa9"}'
 PACKED = gzip.compress(DATA)
@@ -62,10 +63,29 @@ def test_a_torn_gzip_is_refused(size: int) -> None:
         body_bytes({"body": PACKED[:size]})
 
 
-def test_a_gzip_that_grows_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_interaction, "MAX_BYTES", 1000)
-    with pytest.raises(Unreadable, match="grows"):
-        body_bytes({"body": gzip.compress(b"0" * 100_000)})
+def test_a_gzip_that_grows_without_end_is_refused_before_it_takes_memory() -> None:
+    packed = gzip.compress(b"0" * 8 * MAX_BODY_BYTES, compresslevel=1)
+    tracemalloc.start()
+    with pytest.raises(Unreadable, match="grows to more than 32 MB"):
+        body_bytes({"body": packed})
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak_bytes < 1.5 * MAX_BODY_BYTES
+
+
+def test_the_bodies_of_a_file_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_interaction, "MAX_UNPACKED_BYTES", 250_000)
+    together, packed = UnpackedSize(), {"body": gzip.compress(b"0" * 100_000)}
+    assert len(body_bytes(packed, "", together)) == 100_000
+    assert len(body_bytes(packed, "", together)) == 100_000
+    with pytest.raises(Unreadable, match="bodies of the file grow"):
+        body_bytes(packed, "", together)
+
+
+@pytest.mark.parametrize("size_bytes", [0, 1, 1024**2 - 1, 1024**2, 1024**2 + 1, 3 * 1024**2])
+def test_a_gzip_of_any_number_of_pieces_is_whole(size_bytes: int) -> None:
+    said = bytes(n % 251 for n in range(size_bytes))
+    assert body_bytes({"body": gzip.compress(said, compresslevel=1)}) == said
 
 
 def test_other_compressions_are_named() -> None:

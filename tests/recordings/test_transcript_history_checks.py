@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.checks.judge import judge
 from harness.checks.loops import no_progress_stop
 from harness.checks.request_form import role_alternation, tool_pairing
+from harness.checks.rule_classes import rule_class
 from harness.core.history.events import Called
 from harness.core.history.history import History
 from harness.core.values.errors import InputError
@@ -98,4 +100,13 @@ def test_five_questions_in_a_row_are_the_fingerprint_of_lost_replies() -> None:
     assert codes(_asked(5)).count("role_alternation.spiral") == 1
     assert codes(_asked(9)).count("role_alternation.spiral") == 1
     assert "role_alternation.spiral" not in codes(_asked(4))
+
     assert not codes(_asked(9, answered=True))
+
+
+def test_a_spiral_is_advice_in_a_recording_and_a_weakness_in_a_run() -> None:
+    """People write several messages in a row, and programs log rows in the user's name."""
+    verdict = judge(to_history(_asked(5)))
+    assert {f.class_ for f in verdict.findings if f.code == "role_alternation.spiral"} == {"advice"}
+    assert verdict.verdict == "pass"
+    assert rule_class("role_alternation.spiral").class_ == "weakness"

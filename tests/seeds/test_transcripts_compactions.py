@@ -1,94 +1,55 @@
-"""Statements 82 to 84: compactions of another program, announced in the middle of an answer."""
+"""Statements 82 to 84: several compactions in one query, and those of another program."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from harness.agent.sessions.compaction_notices import CompactionEnd, CompactionNotices
-from tests.seeds.transcript_lines import assert_caught
-
-
-class _Once(CompactionNotices):
-    """The first version: done for this query after one compaction."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._done = False
-
-    def announce(self, path: str) -> None:
-        """Take the first announcement."""
-        if not self._done:
-            super().announce(path)
-        self._done = True
-
-
-def _endings(tracker: CompactionNotices) -> list[str]:
-    tracker.announce("one.jsonl")
-    first = tracker.message()
-    tracker.announce("two.jsonl")
-    tracker.heartbeat()
-    second = tracker.message()
-    return [ended.path for ended in (first, second) if ended.just_ended]
+from harness.agent import agent as reference
+from harness.agent.sessions.jsonl_conversation import Chain
+from harness.core.history.history import History
+from harness.core.values.messages import assistant, user
+from harness.runner import run
+from tests.scenarios.all_runs import named
+from tests.seeds.transcript_lines import assert_caught, lines_of
 
 
 @pytest.mark.seed(82)
-def test_two_compactions_in_one_query_are_both_handled_with_their_own_paths() -> None:
-    assert _endings(CompactionNotices()) == ["one.jsonl", "two.jsonl"]
+def test_two_compactions_in_one_query_are_both_kept_and_the_last_one_counts() -> None:
+    chain = Chain()
+    for n in (1, 2):
+        chain.append(user(f"Question {n}"))
+        chain.append(assistant(f"Answer {n}"))
+        chain.summarise(user(f"Summary {n}"), keep=1)
+    assert [row.message.text for row in chain.rows()] == ["Summary 2", "Answer 2"]
+    assert sum("isCompactSummary" in line for line in lines_of(chain.export())) == 2
 
 
 @pytest.mark.seed(82, kind="mutant")
 def test_an_agent_that_compacts_once_is_caught() -> None:
-    assert _endings(_Once()) == ["one.jsonl"]
     assert_caught("archive_compacts_once")
 
 
-@given(st.lists(st.sampled_from(["announce", "heartbeat", "message"]), max_size=30))
-@pytest.mark.seed(82)
-def test_every_announcement_starts_and_ends_once_and_in_order(steps: list[str]) -> None:
-    tracker, announced, ended, notices = CompactionNotices(), list[str](), list[str](), list[str]()
-    for n, step in enumerate([*steps, *["message"] * 30]):
-        if step == "announce":
-            announced.append(f"{n}.jsonl")
-            tracker.announce(announced[-1])
-        elif step == "heartbeat":
-            notices += tracker.heartbeat()
-        else:
-            over = tracker.message()
-            notices += over.notices
-            ended += [over.path] * over.just_ended
-    assert ended == announced
-    assert notices == ["start", "end"] * len(announced)
+def _played() -> History:
+    return run(named("second-compaction"), reference).history
 
 
-@pytest.mark.seed(83)
-def test_without_a_heartbeat_start_and_end_come_with_the_message() -> None:
-    tracker = CompactionNotices()
-    tracker.announce("one.jsonl")
-    assert tracker.message() == CompactionEnd(("start", "end"), True, "one.jsonl")
-    assert tracker.message() == CompactionEnd()
+@pytest.mark.seed(83, kind="not ours")
+def test_the_agent_tells_the_begin_and_the_end_of_its_own_compactions() -> None:
+    """No other program compacts for this agent, so no hook announces a compaction and no heartbeat
+    has to come before its end. It asks for each summary itself, and tells both around it."""
+    trace = _played().trace
+    asked = [exchange for exchange in trace.exchanges if exchange.purpose == "compact"]
+    told = [s.request.status for s in trace.sendings if s.request.kind == "compaction"]
+    assert len(asked) > 1
+    assert told == ["started", "ended"] * len(asked)
 
 
-@pytest.mark.seed(83)
-def test_with_a_heartbeat_only_the_end_is_left() -> None:
-    tracker = CompactionNotices()
-    assert tracker.heartbeat() == ()
-    tracker.announce("one.jsonl")
-    assert tracker.heartbeat() == ("start",)
-    assert tracker.heartbeat() == ()
-    assert tracker.message() == CompactionEnd(("end",), True, "one.jsonl")
-
-
-@pytest.mark.seed(84)
-@pytest.mark.parametrize("started", [False, True])
-def test_a_new_query_knows_nothing_of_the_old_ones_paths(started: bool) -> None:
-    tracker = CompactionNotices()
-    tracker.announce("old.jsonl")
-    if started:
-        tracker.heartbeat()
-    tracker.begin_query()
-    assert tracker.heartbeat() == ()
-    assert tracker.message() == CompactionEnd()
-    tracker.announce("new.jsonl")
-    assert tracker.message() == CompactionEnd(("start", "end"), True, "new.jsonl")
+@pytest.mark.seed(84, kind="not ours")
+def test_a_compaction_names_no_file_that_a_later_query_could_read() -> None:
+    """Without announcements there are no pending paths: the summary is an answer of the model, and
+    stands in the request after it."""
+    trace = _played().trace
+    for asked in (e for e in trace.exchanges if e.purpose == "compact"):
+        assert asked.reply is not None
+        later = next(e for e in trace.exchanges if e.n > asked.n and e.purpose == "main")
+        assert asked.reply.text in later.node.messages[0].text

@@ -8,14 +8,9 @@ import pytest
 
 from harness.agent.context_overflow import compact
 from harness.agent.models.model_call import ModelAnswer
-from harness.agent.sessions.jsonl_conversation import (
-    Chain,
-    after_last_summary,
-    messages_of,
-    transcript_of,
-)
+from harness.agent.sessions.jsonl_conversation import Chain, messages_of, transcript_of
 from harness.agent.sessions.jsonl_entries import without_program_entries
-from harness.agent.sessions.session_archive import read_session_file
+from harness.agent.sessions.session_archive import Watermark
 from harness.core.values.messages import Thinking, ToolResult, ToolUse, assistant, results, user
 from harness.stores.sqlite import SqliteStore
 from tests.seeds.transcript_lines import (
@@ -44,9 +39,6 @@ TWO = file_of(
 @pytest.mark.seed(72)
 def test_the_last_summary_and_what_follows_is_told() -> None:
     assert [m.text for m in messages_of(TWO)] == ["Second", "On we go"]
-    recent = after_last_summary(TWO)
-    assert recent is not None
-    assert [line["uuid"] for line in lines_of(recent)] == ["t", "c"]
 
 
 @pytest.mark.seed(72, kind="mutant")
@@ -56,13 +48,12 @@ def test_an_agent_that_uses_the_first_summary_is_caught() -> None:
 
 @pytest.mark.seed(73)
 def test_without_a_summary_or_a_file_there_is_nothing_and_the_list_stays(tmp_path: Path) -> None:
-    missing = tmp_path / "projects" / "p" / "none.jsonl"
-    assert after_last_summary(transcript_of(TALK)) is None
-    assert after_last_summary(b"") is None
-    assert read_session_file("", tmp_path) is None
-    assert read_session_file(str(missing), tmp_path) is None
-    missing.mkdir(parents=True)
-    assert read_session_file(str(missing), tmp_path) is None
+    archive = archive_in(tmp_path)
+    assert messages_of(transcript_of(TALK)) == list(TALK)
+    assert messages_of(b"") == []
+    assert archive.read("main") == (b"", Watermark())
+    archive.paths("main")[0].mkdir(parents=True)
+    assert archive.read("main") == (b"", Watermark())
     chain = Chain()
     chain.replace(TWO)
     assert not chain.replace(b"")

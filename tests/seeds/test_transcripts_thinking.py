@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agent.conversation.history_size import BYTES_PER_TOKEN, clip
+from harness.agent.conversation.history_size import BYTES_PER_TOKEN, clip, clip_bytes
 from harness.agent.conversation.projection import project
 from harness.agent.sessions.jsonl_conversation import messages_of
 from harness.agent.sessions.jsonl_entries import read_entries, without_stale_thinking
@@ -112,9 +112,22 @@ def _upstream(text: str, most: int) -> str:
 @pytest.mark.seed(97, kind="mutant")
 @pytest.mark.parametrize("tokens", [0, 1, 2, 3])
 def test_limits_of_a_few_tokens_hold(tokens: int) -> None:
-    text, most = "abcdefghij" * 20, tokens * BYTES_PER_TOKEN
-    assert len(clip(text, most)) <= most < len(_upstream(text, most))
-    assert clip(text, 0) == ""
+    for text in ("abcdefghij" * 20, "日本語の文" * 20, "😀" * 40, "\ud83d" * 40, "a😀" * 40):
+        most = tokens * BYTES_PER_TOKEN
+        cut = clip_bytes(text, most)
+        assert len(cut.encode("utf-8", "surrogatepass")) <= most
+        assert len(_upstream(text, most).encode("utf-8", "surrogatepass")) > most
+        assert clip_bytes(text, 0) == ""
+
+
+@given(st.text(max_size=300), st.integers(-3, 400))
+@pytest.mark.seed(97)
+def test_a_text_cut_to_a_number_of_bytes_never_has_more(text: str, most: int) -> None:
+    size = len(text.encode("utf-8", "surrogatepass"))
+    cut = clip_bytes(text, most)
+    assert len(cut.encode("utf-8", "surrogatepass")) <= max(most, 0)
+    assert (cut == text) == (size <= max(most, 0))
+    assert not text.isascii() or cut == clip(text, most)
 
 
 @pytest.mark.seed(97)

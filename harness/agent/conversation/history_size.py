@@ -34,7 +34,7 @@ _WINDOWS = (
     (re.compile(r"\[1m\]|-1m\b", re.IGNORECASE), 1_000_000),
     (re.compile(r"claude", re.IGNORECASE), 200_000),
 )
-SMALLEST_TEXT = 200
+SMALLEST_TEXT_BYTES = 200
 # How refusals for size word the size of the prompt and the window, in different APIs.
 _COUNTED = (
     re.compile(r"(?P<got>\d+) tokens > (?P<most>\d+)"),
@@ -119,15 +119,15 @@ def _shortened(messages: Sequence[Message], budget: int) -> list[Message]:
     if estimate_tokens(messages) <= budget:
         return list(messages)
     blocks = sum(len(message.blocks) for message in messages)
-    most = max(SMALLEST_TEXT, budget * BYTES_PER_TOKEN // max(blocks, 1))
+    most = max(SMALLEST_TEXT_BYTES, budget * BYTES_PER_TOKEN // max(blocks, 1))
     return [Message(m.role, tuple(_short(b, most) for b in m.blocks)) for m in messages]
 
 
-def _short(block: Block, most: int) -> Block:
+def _short(block: Block, most_bytes: int) -> Block:
     if isinstance(block, Text):
-        return msgspec.structs.replace(block, text=clip(block.text, most))
+        return msgspec.structs.replace(block, text=clip_bytes(block.text, most_bytes))
     if isinstance(block, ToolResult):
-        return msgspec.structs.replace(block, content=clip(block.text, most))
+        return msgspec.structs.replace(block, content=clip_bytes(block.text, most_bytes))
     return block
 
 
@@ -141,3 +141,19 @@ def clip(text: str, most: int) -> str:
         return text[: max(most, 0)]
     half = (most - len(note)) // 2
     return f"{text[: most - len(note) - half]}{note}{text[len(text) - half :]}"
+
+
+def clip_bytes(text: str, most_bytes: int) -> str:
+    """The text in at most `most_bytes` bytes of UTF-8, clipped as by `clip`; "" for none.
+
+    A budget in tokens is one in bytes: a character of Chinese has three, and an emoji four.
+    """
+    while (size_bytes := _size_bytes(text)) > most_bytes and text:
+        # The ends may have wider characters than the middle, so one step may not be enough.
+        fits = len(text) * max(most_bytes, 0) // size_bytes
+        text = clip(text, min(fits, len(text) - 1))
+    return text
+
+
+def _size_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

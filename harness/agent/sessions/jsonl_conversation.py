@@ -107,15 +107,6 @@ def visible_entries(found: Sequence[JsonlEntry]) -> list[JsonlEntry]:
     return [e for e in recent if e.message and (e.uuid in path or _answers(e.message, calls))]
 
 
-def after_last_summary(data: bytes) -> bytes | None:
-    """The last summary of a program's session file and the lines after it; None without a
-    summary."""
-    found = read_entries(data)
-    if not any(e.is_summary for e in found):
-        return None
-    return join_entries(found[_last_summary(found) :])
-
-
 def messages_of(data: bytes) -> list[Message]:
     """The messages of a file."""
     return [

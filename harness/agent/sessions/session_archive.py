@@ -72,16 +72,6 @@ def path_inside(path: str | os.PathLike[str], config: str | os.PathLike[str]) ->
     return Path(real) if real.startswith(base) else None
 
 
-def read_session_file(path: str, config: str | os.PathLike[str]) -> bytes | None:
-    """The bytes of another program's session file; None if it is outside `projects` or
-    unreadable."""
-    real = path_inside(path, config) if path else None
-    try:
-        return real.read_bytes() if real is not None else None
-    except OSError:
-        return None
-
-
 class Archive:
     """The transcripts of one working folder, a file and a watermark for each session."""
 

@@ -1,7 +1,6 @@
 """Pairs calls with their answers: model exchanges, tool executions, sendings to the user.
 
-Each request extends the last one. Message lists are paths in a tree of `Node`s, so a run costs only
-what its requests add.
+Message lists are paths in a tree of `Node`s, so a run costs only what its requests add.
 
 Some providers repeat a call id, and the agent must rename it. A tool run belongs to the first call
 with its id that has not run, preferably with the same input. A result with an unknown id belongs to
@@ -320,8 +319,9 @@ class CallPairing:
         """Add and return the calls of an answer."""
         uses = exchange.reply.tool_uses if exchange.reply else ()
         asks = [Ask(exchange, self._meant(use)) for use in uses]
-        for id in {use.id for use in uses}:
-            self._by_id[id] = [ask for ask in asks if ask.use.id == id]
+        self._by_id |= {use.id: [] for use in uses}
+        for ask in asks:
+            self._by_id[ask.use.id].append(ask)
         if asks:
             self._last[exchange.called.session] = asks
         return asks
@@ -351,10 +351,10 @@ class CallPairing:
         """
         newest = next((message for message in reversed(messages) if message.tool_uses), None)
         renamed = self._renamed(exchange.called.session, newest) if newest else {}
-        others = list(renamed.values())
+        others = set(map(id, renamed.values()))
         for message in messages:
             for result in message.tool_results:
-                asks = [a for a in self._by_id.get(result.id, []) if a not in others]
+                asks = [a for a in self._by_id.get(result.id, []) if id(a) not in others]
                 ask = renamed.get(result.id) or next((a for a in asks if a.sent is None), None)
                 if ask is not None and ask.sent is None:
                     ask.sent, ask.sent_n = result, exchange.n

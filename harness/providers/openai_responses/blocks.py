@@ -296,8 +296,6 @@ def _named(item: Item, name: str) -> Item:
 
 _RECORDED_TEXTS = dict.fromkeys((INPUT, OUTPUT, "text", "summary_text"), "text")
 
-_RECORDED_RESULTS = _OUTPUTS | {"tool_search_output"}
-
 
 def recorded_messages(items: Iterable[dict[str, Json]]) -> Iterator[Message]:
     """Items of a recording as messages: neighbours of the assistant are one.
@@ -320,9 +318,10 @@ def recorded_messages(items: Iterable[dict[str, Json]]) -> Iterator[Message]:
 
 def _recorded_item(item: dict[str, Json]) -> tuple[str, tuple[Block, ...]]:
     kind = f.text(item.get("type"))
-    if kind in CALLS or (kind == "tool_search_call" and item.get("execution") == "client"):
+    is_client = item.get("execution") in ("client", "local")
+    if kind in CALLS or (kind == "tool_search_call" and is_client):
         return "assistant", (_recorded_call(item, kind),)
-    if kind in _RECORDED_RESULTS and item.get("execution") != "server":
+    if kind in _OUTPUTS or (kind == "tool_search_output" and is_client):
         return "tool", (_recorded_result(item),)
     if "role" in item and kind not in ("message", ""):
         return f.text(item.get("role")), (Opaque(kind, item),)

@@ -148,9 +148,14 @@ def _message(entry: LogEntry, notes: Notes) -> Message | None:
     """The message of a line; None for a line that has none, with a note when it should have."""
     value = entry.value
     kind = value.get("type")
-    if kind not in ROLES and is_of_a_tool(f.text(kind)):
+    if kind not in ROLES and is_of_a_tool(f.text(kind), "assistant"):
         notes.unknown(f"the line type {kind!r}")
-    if kind not in ROLES or value.get("isMeta") is True:
+    if kind not in ROLES:
+        return None
+    if value.get("isMeta") is True:
+        said = f.objects(f.mapping(value.get("message")).get("content"))
+        if any(block.get("type") == "tool_result" for block in said):
+            notes.unknown("a result in a line that the program marks as its own")
         return None
     message, why = logged_message(value.get("message"))
     if message is None:

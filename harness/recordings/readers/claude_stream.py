@@ -120,7 +120,7 @@ def _message(entry: LogEntry, session: _StreamedSession, notes: Notes) -> Messag
             return None
         case _:
             kind = f.text(value.get("type"))
-            if kind not in _TYPES and is_of_a_tool(kind):
+            if kind not in _TYPES and is_of_a_tool(kind, "assistant"):
                 notes.unknown(f"the line type {kind!r}")
             return None
     message, why = logged_message(value.get("message"))

@@ -110,5 +110,5 @@ def _take(rollout: _Rollout, entry: LogEntry, notes: Notes, kept: SizeBound) -> 
         if type_ in _ITEMS:
             kept.add(entry)
             rollout.items.append(item)
-        elif kind != "event_msg" and is_of_a_tool(type_):
+        elif kind != "event_msg" and is_of_a_tool(type_, "assistant"):
             notes.unknown(f"the item {type_!r}")

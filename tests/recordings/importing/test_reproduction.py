@@ -143,8 +143,19 @@ def test_a_scenario_that_is_too_long_is_not_played(
     lines = [ASKED, ANSWERED, _said("user", "Find it"), *_loop(5), ANSWERED]
     made = _import(tmp_path, lines)
     assert (made.fates, made.findings) == ((), (CALL, FAILURE))
-    why = "it is too long to be replayed; a finding is in turn 2: use --at"
-    assert f"  not replayed: {why}" in list(made.text())
+    assert made.unplayed.startswith("it is too long to be played, its 7 requests would hold ")
+    assert made.unplayed.endswith(" a finding is in turn 2: import a part with --at")
+    assert f"  not replayed: {made.unplayed}" in list(made.text())
+
+
+def test_a_long_recording_without_findings_is_told_to_be_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scenario_import, "PLAYED_MAX_BYTES", 100_000)
+    lines = [line for _ in range(100) for line in (ASKED, ANSWERED)]
+    whole = _import(tmp_path, lines)
+    assert whole.unplayed.endswith(" its last turn is 100: import a part with --at")
+    assert _import(tmp_path, lines, at=100).unplayed == ""
 
 
 def test_a_recording_without_findings_is_not_played(tmp_path: Path) -> None:

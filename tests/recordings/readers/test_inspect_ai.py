@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import sys
+import tracemalloc
 from io import BytesIO
 from typing import Any
 from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_STORED, ZipFile
@@ -167,6 +168,17 @@ def test_an_archive_unpacks_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> N
     recording = read(archive(sample(1), bomb))
     assert [found.name for found in recording.transcripts] == ["sample 1, epoch 1"]
     assert recording.refused == {"a sample that is more than 1 MB when unpacked": 1}
+
+
+def test_a_member_that_declares_too_much_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zip_archive, "MAX_KEPT_BYTES", 16 * 1024**2)
+    document = archive(sample(1), sample(2, input="x" * 32 * 1024**2))
+    tracemalloc.start()
+    recording = read(document)
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert recording.refused == {"a sample that is more than 16 MB when unpacked": 1}
+    assert peak_bytes < 8 * 1024**2
 
 
 def test_zstd_needs_its_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,323 @@
+"""Large logs of several shapes, in every format: what a reader must take in linear time.
+
+A talk is a list of steps in neutral words; a writer spells it as a format does. Formats that keep
+actions with their observations have no rows of a user, so only the talks with calls are theirs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from tests.recordings import documents
+from tests.recordings.readers import test_claude_stream as claude_stream
+from tests.recordings.readers import test_codex as codex
+from tests.recordings.readers import test_inspect_ai as inspect_ai
+from tests.recordings.readers import test_pi as pi
+
+
+class Step(NamedTuple):
+    """A text of one side, or calls by their ids, or the results of calls."""
+
+    kind: Literal["user", "assistant", "calls", "results"]
+    text: str = ""
+    ids: tuple[str, ...] = ()
+
+
+Talk = list[Step]
+_ANSWER = Step("assistant", "Done.")
+
+
+def rows_of_the_user(n: int) -> Talk:
+    """Messages of the user without an answer until the end."""
+    return [*(Step("user", f"question {i}") for i in range(n)), _ANSWER]
+
+
+def rows_of_the_assistant(n: int) -> Talk:
+    """Answers, one after the other."""
+    return [Step("user", "Go."), *(Step("assistant", f"answer {i}") for i in range(n))]
+
+
+def one_message_of_calls(n: int) -> Talk:
+    """Calls of one answer, and their results."""
+    ids = tuple(f"c{i}" for i in range(n))
+    return [Step("user", "Go."), Step("calls", ids=ids), Step("results", ids=ids), _ANSWER]
+
+
+def one_turn_of_calls(n: int) -> Talk:
+    """A turn in which each answer calls once."""
+    made = (Step(kind, ids=(f"c{i}",)) for i in range(n) for kind in ("calls", "results"))  # type: ignore[arg-type]
+    return [Step("user", "Go."), *made, _ANSWER]
+
+
+def calls_without_results(n: int) -> Talk:
+    """A turn of calls of which only the first is answered."""
+    made = (Step("calls", ids=(f"c{i}",)) for i in range(1, n))
+    first = (Step("calls", ids=("c0",)), Step("results", ids=("c0",)))
+    return [Step("user", "Go."), *first, *made, _ANSWER]
+
+
+def one_huge_text(n: int) -> Talk:
+    """A question and an answer of a hundred characters for each step of another talk."""
+    return [Step("user", "why so \n" * n * 12), Step("assistant", "because " * n * 12)]
+
+
+TALKS: dict[str, Callable[[int], Talk]] = {
+    talk.__name__: talk
+    for talk in (
+        rows_of_the_user, rows_of_the_assistant, one_message_of_calls, one_turn_of_calls,
+        calls_without_results, one_huge_text,
+    )
+}  # fmt: skip
+
+
+def _bytes(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _given(id_: str) -> dict[str, str]:
+    return {"path": f"file-{id_}"}
+
+
+def chat(talk: Talk) -> list[dict[str, Any]]:
+    """The messages of OpenAI's chat."""
+    found: list[dict[str, Any]] = []
+    for step in talk:
+        if step.kind == "results":
+            found += [{"role": "tool", "tool_call_id": i, "content": f"seen {i}"} for i in step.ids]
+            continue
+        row: dict[str, Any] = {"role": "user" if step.kind == "user" else "assistant"}
+        calls = [
+            {"id": i, "function": {"name": "look", "arguments": json.dumps(_given(i))}}
+            for i in step.ids
+        ]
+        found.append({**row, "content": step.text, **({"tool_calls": calls} if calls else {})})
+    return found
+
+
+def _anthropic(talk: Talk) -> Iterator[dict[str, Any]]:
+    for step in talk:
+        role = "user" if step.kind in ("user", "results") else "assistant"
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": step.text}] if step.text else []
+        for id_ in step.ids:
+            if step.kind == "calls":
+                blocks.append({"type": "tool_use", "id": id_, "name": "look", "input": _given(id_)})
+            else:
+                blocks.append({"type": "tool_result", "tool_use_id": id_, "content": f"seen {id_}"})
+        yield {"role": role, "content": blocks}
+
+
+def _claude_code(talk: Talk) -> bytes:
+    lines = (
+        {"type": row["role"], "message": row, "sessionId": "s", "uuid": str(n)}
+        for n, row in enumerate(_anthropic(talk))
+    )
+    return b"\n".join(map(_bytes, lines)) + b"\n"
+
+
+def _claude_stream(talk: Talk) -> bytes:
+    rows = (claude_stream.event(row["role"], *row["content"]) for row in _anthropic(talk))
+    return claude_stream.stream(*rows)
+
+
+def _codex(talk: Talk) -> bytes:
+    items: list[dict[str, Any]] = []
+    for step in talk:
+        if step.kind == "calls":
+            given = {"name": "look", "arguments": "{}"}
+            items += [{"type": "function_call", "call_id": i, **given} for i in step.ids]
+        elif step.kind == "results":
+            kind = "function_call_output"
+            items += [{"type": kind, "call_id": i, "output": f"seen {i}"} for i in step.ids]
+        else:
+            text = [{"type": "input_text", "text": step.text}]
+            items.append({"type": "message", "role": step.kind, "content": text})
+    return codex.log(*({"type": "response_item", "payload": item} for item in items))
+
+
+def _pi(talk: Talk) -> bytes:
+    said: list[dict[str, Any]] = []
+    for step in talk:
+        text = [{"type": "text", "text": step.text}] if step.text else []
+        if step.kind == "results":
+            seen = {"role": "toolResult", "content": "seen"}
+            said += [{**seen, "toolCallId": id_} for id_ in step.ids]
+            continue
+        calls = [
+            {"type": "toolCall", "id": i, "name": "look", "arguments": _given(i)} for i in step.ids
+        ]
+        role = "user" if step.kind == "user" else "assistant"
+        said.append({"role": role, "content": [*text, *calls]})
+    entries = (
+        {"type": "message", "id": f"e{n}", "parentId": f"e{n - 1}" if n else None, "message": one}
+        for n, one in enumerate(said)
+    )
+    return pi.log(*entries)
+
+
+def _atif(talk: Talk) -> bytes:
+    steps: list[dict[str, Any]] = []
+    for step in talk:
+        if step.kind == "results":
+            seen = [{"source_call_id": i, "content": f"seen {i}"} for i in step.ids]
+            steps[-1]["observation"] = {"results": seen}
+            continue
+        calls = [
+            {"tool_call_id": i, "function_name": "look", "arguments": _given(i)} for i in step.ids
+        ]
+        source = "user" if step.kind == "user" else "agent"
+        steps.append({"source": source, "message": step.text, "tool_calls": calls})
+    return _bytes({"schema_version": "ATIF-v1.5", "agent": {}, "steps": steps})
+
+
+def _har(talk: Talk) -> bytes:
+    request = {"messages": list(_anthropic(talk))[:-1], "model": "m"}
+    return documents.har([documents.har_entry(request, documents.har_answer())])
+
+
+def _vcr(talk: Talk) -> bytes:
+    body = json.dumps({"messages": list(_anthropic(talk))[:-1], "model": "m"})
+    answer = {"body": {"string": documents.har_answer()["text"]}, "status": {"code": 200}}
+    uri = "https://api.anthropic.com/v1/messages"
+    request = {"method": "POST", "uri": uri, "body": body, "headers": {}}
+    return _bytes({"version": 1, "interactions": [{"request": request, "response": answer}]})
+
+
+def _langfuse(talk: Talk) -> bytes:
+    row = {"traceId": "t", "id": "o", "type": "GENERATION", "name": "chat", "model": "m"}
+    messages = chat(talk)
+    observed = {**row, "input": messages[:-1], "output": messages[-1]}
+    return _bytes({"trace": {"id": "t", "name": "n"}, "observations": [observed]})
+
+
+WRITERS: dict[str, Callable[[Talk], bytes]] = {
+    "chat_json": lambda talk: _bytes(chat(talk)),
+    "chat_json of Anthropic": lambda talk: _bytes(list(_anthropic(talk))),
+    "claude_code": _claude_code,
+    "claude_stream": _claude_stream,
+    "codex": _codex,
+    "pi": _pi,
+    "atif": _atif,
+    "inspect_ai": lambda talk: inspect_ai.log(inspect_ai.sample(1, messages=chat(talk)), eval={}),
+    "har": _har,
+    "vcr": _vcr,
+    "langfuse": _langfuse,
+}
+"""The formats that keep messages, by their names."""
+
+
+def _swe_agent(n: int) -> bytes:
+    step = {"thought": "look", "response": "", "state": "{}"}
+    steps = [{**step, "action": f"cat {i}\n", "observation": f"seen {i}"} for i in range(n)]
+    return _bytes({"environment": "main", "trajectory": steps, "history": [], "info": {}})
+
+
+def _mini_swe_agent(n: int) -> bytes:
+    messages = [*chat(one_turn_of_calls(n)), {"role": "exit", "content": "Submitted"}]
+    kind = "mini-swe-agent-1"
+    return _bytes({"info": {"mini_version": "1"}, "messages": messages, "trajectory_format": kind})
+
+
+def _moatless(n: int) -> bytes:
+    action = {"scratch_pad": "look", "action_args_class": "m.list.ListArgs"}
+    nodes: list[dict[str, Any]] = [{"node_id": 0, "parent_id": None, "message": "Go."}]
+    for i in range(1, n + 1):
+        seen = {"message": f"seen {i}", "expect_correction": False}
+        act = {**action, "path": str(i)}
+        nodes.append({"node_id": i, "parent_id": i - 1, "action": act, "observation": seen})
+    return _bytes({"agent": {"system_prompt": "x"}, "nodes": nodes})
+
+
+def _intercode(n: int) -> bytes:
+    seen = {"observations": [f"seen {i}" for i in range(n)], "valid_action": [True] * n}
+    turns = {"actions": [f"ls {i}" for i in range(n)], **seen}
+    return _bytes({"0": {"environment": "ic_bash", "query": "Go.", "turn_history": turns}})
+
+
+def _autogpt(n: int) -> bytes:
+    episodes = [
+        {"action": {"use_tool": {"name": "ls", "arguments": {"path": str(i)}}},
+         "result": {"status": "success", "outputs": f"seen {i}"}}
+        for i in range(n)
+    ]  # fmt: skip
+    return _bytes({"task": {"input": "Go."}, "history": {"episodes": episodes}})
+
+
+def _otel(n: int) -> bytes:
+    name = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}
+    spans = [
+        {"trace_id": "t", "span_id": str(i), "name": "look", "start_time": i, "end_time": i + 1,
+         "attributes": {**name, "gen_ai.tool.call.id": f"c{i}"}}
+        for i in range(n)
+    ]  # fmt: skip
+    return _bytes({"spans": spans})
+
+
+def _langfuse_lines(n: int) -> bytes:
+    run = {"traceId": "t", "type": "TOOL", "name": "look", "output": "seen"}
+    return b"\n".join(_bytes({**run, "id": str(i), "input": {"n": i}}) for i in range(n))
+
+
+def _chat_lines(n: int) -> bytes:
+    return b"\n".join(_bytes({"messages": chat(one_turn_of_calls(2))}) for _ in range(n))
+
+
+def _sessions_of_claude_code(n: int) -> bytes:
+    lines = (
+        {"type": row["role"], "message": row, "sessionId": f"s{i % (n // 4)}", "uuid": str(i)}
+        for i, row in enumerate(_anthropic(rows_of_the_user(n)))
+    )
+    return b"\n".join(map(_bytes, lines))
+
+
+def _branches_of_pi(n: int) -> bytes:
+    """A chain with a side branch at each of its first entries."""
+    said = {"role": "user", "content": "Go."}
+    entries: list[dict[str, Any]] = []
+    for i in range(n):
+        parent = f"e{i - 1}" if i else None
+        entries.append({"type": "message", "id": f"e{i}", "parentId": parent, "message": said})
+        if i < 50:
+            entries.append({"type": "message", "id": f"b{i}", "parentId": parent, "message": said})
+    return pi.log(*entries)
+
+
+def _lost_parents_of_pi(n: int) -> bytes:
+    said = {"role": "user", "content": "Go."}
+    entry = {"type": "message", "message": said}
+    return pi.log(*({**entry, "id": f"e{i}", "parentId": f"x{i}"} for i in range(n)))
+
+
+def _exchanges(n: int) -> bytes:
+    """Recorded calls that have nothing to do with each other."""
+    asked = [{"messages": [{"role": "user", "content": f"question {i}"}]} for i in range(n)]
+    return documents.har([documents.har_entry(one, documents.har_answer()) for one in asked])
+
+
+def _deep(n: int) -> bytes:
+    """Inputs that nest: the depth is bounded by the readers, their number is not."""
+    deep: Any = "end"
+    for _ in range(40):
+        deep = {"a": [deep]}
+    block = {"type": "tool_use", "name": "look", "input": deep}
+    rows = [{"role": "assistant", "content": [{**block, "id": f"c{i}"}]} for i in range(n)]
+    return _bytes([{"role": "user", "content": "Go."}, *rows])
+
+
+OTHERS: dict[str, Callable[[int], bytes]] = {
+    "swe_agent": _swe_agent,
+    "mini_swe_agent": _mini_swe_agent,
+    "moatless": _moatless,
+    "intercode": _intercode,
+    "autogpt": _autogpt,
+    "otel": _otel,
+    "langfuse_lines": _langfuse_lines,
+    "chat_lines": _chat_lines,
+    "claude_code": _sessions_of_claude_code,
+    "pi": _lost_parents_of_pi,
+    "pi with branches": _branches_of_pi,
+    "har": _exchanges,
+    "chat_json": _deep,
+}
+"""Logs of other shapes by their format, each of `n` steps, sessions or calls."""
