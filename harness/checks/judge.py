@@ -39,6 +39,9 @@ from harness.checks.declarations import declared, missing_seams, untold
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
 from harness.checks.exemptions import exempt_rules
 from harness.checks.expectations import doubts
+from harness.checks.musts import unmet
+from harness.checks.observed_reads import ObservedHistory
+from harness.checks.questions import UNASKED, Questions
 from harness.checks.rule_classes import BOOK_KEEPING, class_words, rule_class, rules_of
 from harness.checks.unreached import UNTESTED, is_untested, unreached
 from harness.core.history.history import History
@@ -169,9 +172,13 @@ def explain(code: str) -> str:
     found, name = checks(), check_of(code)
     if name not in found:
         raise InputError(f"there is no check {name!r}; {unknown_name(name, found)}", code)
-    told = "\n".join(declarations()[name])
+    told = "\n".join([*declarations()[name], *([] if name in own_checks() else [_BY_READS])])
     classes = "\n".join(_classes(name, code))
     return "\n\n".join(filter(None, [docstring_of(found[name]), classes, told]))
+
+
+_BY_READS = "Asked by what it reads: a run in which it reads only empty lists is not applicable."
+"""The question of a plug-in's check, whose rules name no events."""
 
 
 def _classes(name: str, code: str) -> Iterator[str]:
@@ -249,21 +256,20 @@ def judge(
     applied = _Applied(doubts=list(doubts(history.trace)))
     missing = tuple(unreached(history)) if history.trace.is_open and "run" in chosen else ()
     applied.not_applicable += [*exempt_rules(history, wanted, chosen), *missing]
-    agents_part = before_own_answers(history)
-    for name, check in chosen.items():
-        # A check without seams is about the run: it sees the limit, and how the target ended.
-        asked = agents_part if getattr(check, "needs", ()) else history
-        _apply(asked, name, check, applied)
-    if not applied.asked:
-        applied.doubts.append("no check applied")
-    in_vain = _asked_in_vain(history, wanted, applied, known, set(chosen))
-    applied.doubts += [*in_vain, *_unknown_settings(history, known)]
+    _apply_all(history, chosen, applied)
+    is_vain = bool(missing) and is_untested(history, missing)
+    # The one check that a user names need not apply, and the verdict then says why.
+    applied.doubts += [] if applied.asked or only else ["no check applied"]
+    lacks = [n for n in applied.not_applicable if not (is_vain and n.kind == "unasked")]
+    applied.doubts += unmet(history, wanted, lacks, known, set(chosen))
+    applied.doubts += _unknown_settings(history, known)
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
     word = _word(any(finding.fails(line) for finding in standing), applied.doubts)
-    if word == "pass" and missing and is_untested(history, missing):
+    reason = UNTESTED if is_vain else _why_not_asked(only, applied)
+    if word == "pass" and reason:
         word = "not_applicable"
-        applied.not_applicable.insert(0, NotApplicable("run", UNTESTED))
+        applied.not_applicable.insert(0, NotApplicable("run", reason))
     return Verdict(
         word,
         outcome=outcome(history),
@@ -291,7 +297,24 @@ def _word(fails: bool, doubts: Sequence[str]) -> VerdictWord:
     return "unknown" if doubts else "pass"
 
 
-def _apply(history: History, name: str, check: CheckFunction, applied: _Applied) -> None:
+def _why_not_asked(only: str | None, applied: _Applied) -> str:
+    """Why the only check was not asked; "" if it was, or if all checks were wanted."""
+    reasons = {n.check: n.reason for n in applied.not_applicable}
+    return f"{only}: {reasons[only]}" if only in reasons else ""
+
+
+def _apply_all(history: History, chosen: Mapping[str, CheckFunction], applied: _Applied) -> None:
+    agents_part = before_own_answers(history)
+    questions = Questions(agents_part.trace)
+    for name, check in chosen.items():
+        # A check without seams is about the run: it sees the limit, and how the target ended.
+        asked = agents_part if getattr(check, "needs", ()) else history
+        _apply(asked, name, check, questions, applied)
+
+
+def _apply(
+    history: History, name: str, check: CheckFunction, questions: Questions, applied: _Applied
+) -> None:
     needed = getattr(check, "needs", ())
     missing = missing_seams(check, history.trace) if needed else ()
     reason = f"needs the seam {' and '.join(missing)}" if missing else untold(check, history.trace)
@@ -299,18 +322,26 @@ def _apply(history: History, name: str, check: CheckFunction, applied: _Applied)
         applied.not_applicable.append(NotApplicable(name, reason))
         return
     aside = {n.check for n in applied.not_applicable}
+    is_own = name in own_checks()
+    seen = history if is_own else ObservedHistory(history)
     try:
-        said = _with_prefix(name, check(history, **_settings(history, name)))
+        said = _with_prefix(name, check(seen, **_settings(history, name)))
         found = [
             _classed(history, name, check, finding) for finding in said if finding.code not in aside
         ]
     except Exception as error:
         applied.doubts.append(f"the check {name} crashed: {type(error).__name__}: {error}")
         return
-    applied.asked = applied.asked or bool(needed) or name not in own_checks()
+    applied.asked = applied.asked or bool(needed) or not is_own
     applied.findings += found
+    if isinstance(seen, ObservedHistory):
+        reason = "" if found else seen.reads.reason(declares_seams=bool(needed))
+        unasked = [NotApplicable(name, f"{UNASKED}{reason}", kind="unasked")] if reason else []
+    else:
+        unasked = questions.not_asked(name, found)
+    applied.not_applicable += unasked
     rules = {f"{name}.{rule}" for rule in getattr(check, "write_order", ())}
-    if not found and not (rules & aside):
+    if not found and not (rules & aside) and all(n.check != name for n in unasked):
         applied.passed.append(name)
 
 
@@ -344,38 +375,6 @@ def _expectation(history: History) -> Expect:
         return expected(history)
     except msgspec.ValidationError:
         return Expect()
-
-
-def _asked_in_vain(
-    history: History,
-    wanted: Expect,
-    applied: _Applied,
-    known: dict[str, CheckFunction],
-    chosen: set[str],
-) -> Iterator[str]:
-    """Yield a reason for each check that the scenario names and that does not apply.
-
-    If the agent's profile says that it has no store, checks of the store cause no doubt.
-    """
-    reasons = {n.check: n.reason for n in applied.not_applicable}
-    if wanted.must and _declares_no_store(history):
-        reasons = {c: r for c, r in reasons.items() if r != _NO_STORE}
-    for name in wanted.must:
-        if name not in known:
-            yield f"expect.must: there is no check {name!r}; {unknown_name(name, known)}"
-        elif name in reasons and name in chosen:
-            yield f"the scenario asks for {name}, which {reasons[name]}"
-
-
-_NO_STORE = "needs the seam store"
-
-
-def _declares_no_store(history: History) -> bool:
-    try:
-        profile = history.trace.profile
-    except msgspec.ValidationError:
-        return False
-    return profile.declares("store") is False and not profile.declares("own_store")
 
 
 def _unknown_settings(history: History, known: dict[str, CheckFunction]) -> Iterator[str]:

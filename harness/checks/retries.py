@@ -13,16 +13,15 @@ import msgspec
 from harness.checks.declarations import counted_anew, needs
 from harness.checks.evidence.excuses import may_begin_again
 from harness.checks.evidence.turn_outcomes import (
-    TRUNCATED_STOPS,
     asked_ms,
     fails_for_good,
     failure_words,
+    in_vain,
     is_our_own,
 )
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Turn
-from harness.core.values.messages import Text, Thinking
 from harness.core.values.plans import Sent
 from harness.core.values.verdict import Finding
 
@@ -240,7 +239,7 @@ class _Tries:
 
     def see(self, exchange: Exchange) -> None:
         """Record the result of a request."""
-        how = _in_vain(exchange)
+        how = in_vain(exchange)
         if fails_for_good(exchange):
             self.failed[exchange.whole] = exchange
         elif how:
@@ -256,18 +255,3 @@ class _Tries:
         self.failed.pop(exchange.whole, None)
         for how in self._allowed:
             self._vain.pop((how, exchange.whole), None)
-
-
-def _in_vain(exchange: Exchange) -> str:
-    """ "truncated" for an answer cut at its length, "empty" for one without content, else ""."""
-    if exchange.stop in TRUNCATED_STOPS:
-        return "truncated"
-    return "empty" if exchange.succeeded and _says_nothing(exchange) else ""
-
-
-def _says_nothing(exchange: Exchange) -> bool:
-    """Whether an answer has neither words nor a call; thinking does not count as words."""
-    blocks = exchange.reply.blocks if exchange.reply else None
-    return blocks is not None and all(
-        isinstance(b, Thinking) or (isinstance(b, Text) and not b.text.strip()) for b in blocks
-    )

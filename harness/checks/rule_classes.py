@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from harness.checks.questions import asked_by
 from harness.core.values.table_file import table
 from harness.core.values.verdict import CLASSES, FindingClass
 
@@ -48,7 +49,8 @@ def rules_of(check: str) -> list[RuleClass]:
 
 
 def class_words(row: RuleClass) -> str:
-    """A row as a line of text."""
+    """A row as a line of text, with the event that puts the question of the rule."""
     rule = row.code.rpartition(".")[2]
     named = "Every other rule" if rule == "*" else f"`{rule}`"
-    return f"{named} ({row.class_}): {row.reason} Source: {row.source}."
+    by = asked_by(row.code)
+    return f"{named} ({row.class_}): {row.reason} Source: {row.source}. Asked by {by}."

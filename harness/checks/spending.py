@@ -16,6 +16,7 @@ from harness.checks.evidence.turn_outcomes import (
     root_turn,
     said_tokens,
 )
+from harness.checks.questions import WOKEN
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
@@ -156,7 +157,7 @@ def wake_budget(
     history: History,
     *,
     tokens: int = 1_000_000,
-    woken: str = r"(?i)^\W*(?:heartbeat|cron|timer|wake[ -]?up|scheduled)\b",
+    woken: str = WOKEN,
 ) -> Iterator[Finding]:
     """Turns that the agent starts itself share one budget, until a user writes again.
 

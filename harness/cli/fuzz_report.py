@@ -22,6 +22,7 @@ from harness.fuzz.found_runs import scenario_file
 from harness.redaction.encoder import json_line
 from harness.report.cause_tally import CauseTally
 from harness.report.event_lines import counted, two_figures
+from harness.report.run_report import wrapped
 from harness.transports.background_thread import BackgroundThread
 
 if TYPE_CHECKING:
@@ -162,6 +163,10 @@ class FuzzReport:
                     f"not applicable: {counted(examples, 'example')} with a finding: {lack.reason}"
                 )
                 _out("    connect it or declare it: docs/profiles.md#capabilities")
+            if campaign.examples and (never := campaign.corpus.never_asked):
+                _out(f"never asked in this campaign: {counted(len(never), 'check')}")
+                for text in wrapped(", ".join(never), terminal.width(), "    "):
+                    _out(text)
             for doubt, times in campaign.doubts.items():
                 _out(f"in doubt ({times}x): {doubt}")
             _out(f"seed {campaign.plan.seed}; to continue: {self._resume()}")
@@ -217,6 +222,7 @@ class FuzzReport:
                 {"capability": lack.missing, "examples": examples, "reason": lack.reason}
                 for lack, examples in campaign.held.not_applicable()
             ],
+            "never_asked": campaign.corpus.never_asked,
             "doubts": list(campaign.doubts),
             "corpus": len(campaign.corpus),
             "faults": campaign.corpus.faults,

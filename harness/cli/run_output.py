@@ -114,7 +114,8 @@ class RunOutput:
 
     def _summary(self) -> Iterator[str]:
         if self._planned > 1:
-            yield from command_summary.summary(self.runs, self._width, self._paint)
+            is_whole = self._detail == "verbose"
+            yield from command_summary.summary(self.runs, self._width, self._paint, is_whole)
         else:
             for text in command_summary.not_applicable(self.runs):
                 yield from run_report.wrapped(text, self._width, "")

@@ -1,8 +1,8 @@
 """The laws of a check.
 
-A check is pure, and the events of the history prove its findings. A finding on a prefix stays on
-the whole run, because an agent is judged while it runs. A check that needs the end declares
-`at_end`.
+A check is pure, and the events of the history prove its findings. It passes only what asks it. A
+finding on a prefix stays on the whole run, because an agent is judged while it runs. A check that
+needs the end declares `at_end`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import Any, get_args, get_type_hints
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.checks.judge import judge
+from harness.checks.observed_reads import ObservedHistory
+from harness.checks.rule_classes import BOOK_KEEPING
 from harness.contracts.laws import drawing, law, part_named
 from harness.contracts.played_histories import histories, prefix
 from harness.contracts.setting_values import check_defaults, settings_of
@@ -55,6 +58,7 @@ def check_check(
             _check_finding(name, finding, history, at_end)
         if not at_end:
             _check_prefix(check, history, settings, part, found)
+        _check_asked(check, history, settings, found)
 
     holds()
 
@@ -89,6 +93,21 @@ def _check_history(check: CheckFunction, history: History, settings: Settings) -
     again = _found(check, decode(before), settings)
     law(again == found, f"{name} has other findings in the same history from its file")
     return found
+
+
+def _check_asked(
+    check: CheckFunction, history: History, settings: Settings, found: list[Finding]
+) -> None:
+    """Compare the check with the judge, which observes what it reads to know whether it was asked.
+
+    A start without a call after it asks nothing of an agent, so no check of agents passes it.
+    """
+    name = check.__name__
+    seen = _found(check, ObservedHistory(history), settings)
+    law(seen == found, f"{name} has other findings when the judge observes what it reads")
+    start = decode(encode(history.events[:1]))
+    passed = {*judge(start, only=name, extra=[check]).passed} - BOOK_KEEPING
+    law(name not in passed, f"{name} passes a history in which nothing happens")
 
 
 def _contents(history: History) -> Iterator[tuple[str, int, tuple[int, ...]]]:

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from harness.checks.questions import QUESTIONS
 from harness.core.history.events import Answered, AnyEvent, Called, Effected, Ended, Killed, Stored
 from harness.core.history.history import History
 from harness.core.values.calls import OutboxRequest
@@ -44,8 +45,9 @@ def pairs_of(history: History) -> tuple[Pair, ...]:
 
 
 def checks_not_asked(verdict: Verdict) -> tuple[str, ...]:
-    """Return the checks that were not applicable to a run."""
-    return tuple(row.check for row in verdict.not_applicable)
+    """Return the checks that were not applicable to a run, or not asked by it."""
+    lacks = verdict.not_applicable
+    return tuple(row.check for row in lacks if row.check not in QUESTIONS)
 
 
 def _kinds(event: AnyEvent) -> Iterator[str]:
@@ -110,6 +112,11 @@ class Corpus:
     def coverage(self) -> int:
         """The number of covered triples (fault, check, kind of event)."""
         return sum(map(len, self._covered.values()))
+
+    @property
+    def never_asked(self) -> list[str]:
+        """The checks that no example asked, sorted."""
+        return sorted(self._checks.difference(*self._covered.values()))
 
     @property
     def faults(self) -> int:

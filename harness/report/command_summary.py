@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from harness.core.values.verdict import CLASSES, FindingClass, Verdict
+from harness.report.asked_tally import AskedTally
 from harness.report.cause_tally import CauseTally
 from harness.report.event_lines import counted
 from harness.report.run_report import WORDS, Paint, plain, wrapped
@@ -22,14 +23,17 @@ _UNREACHED = {"run.unplayed_turn": "turns of the script", "run.silent_fault": "f
 """The steps that a run may leave out, by the rule that is then not applied."""
 
 
-def summary(runs: Sequence[RunSummary], width: int, paint: Paint = plain) -> Iterator[str]:
+def summary(
+    runs: Sequence[RunSummary], width: int, paint: Paint = plain, verbose: bool = False
+) -> Iterator[str]:
     """Yield the runs by cause, by class, and by the reason why a check was not applied.
 
     Each section ends with a blank line.
     """
     tally = CauseTally.of(runs)
     reasons = (_classes(runs), _incidents(runs), not_applicable(runs), _unknown(runs))
-    said = (text for part in (*reasons, _unreached(runs)) for text in part)
+    never = AskedTally(run.verdict for run in runs).lines(verbose)
+    said = (text for part in (*reasons, _unreached(runs), never) for text in part)
     lines = (line for text in said for line in wrapped(text, width, ""))
     sections = (tally.lines(width, paint), _ways_on(tally, runs), lines)
     for section in map(tuple, sections):

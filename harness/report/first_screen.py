@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from harness.report.asked_tally import AskedTally
 from harness.report.cause_tally import CauseGroup, CauseTally
 from harness.report.command_summary import short_totals
 from harness.report.event_lines import counted
@@ -83,7 +84,7 @@ def _left(groups: Sequence[CauseGroup]) -> str:
 
 
 def _reasons(runs: Sequence[RunSummary], width: int) -> Iterator[str]:
-    """Yield the runs not applicable and unknown, and the incidents that would be repeated."""
+    """Yield the runs not applicable and unknown, the incidents, and what was never asked."""
     missing: Counter[str] = Counter()
     for lack in lacks(runs):
         missing[lack.name] += lack.runs
@@ -102,6 +103,7 @@ def _reasons(runs: Sequence[RunSummary], width: int) -> Iterator[str]:
     if seen := Counter(incident for run in runs for incident in run.seen):
         first = seen.most_common(1)[0][0]
         yield cut(f"would repeat {counted(len(seen), 'public incident')}, such as {first}", width)
+    yield from AskedTally(run.verdict for run in runs).lines()
 
 
 def _otherwise(runs: Sequence[RunSummary]) -> int:

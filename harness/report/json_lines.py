@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from harness.checks.questions import QUESTIONS
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.redaction.encoder import json_line
@@ -36,7 +37,8 @@ def run_line(run: RunSummary) -> str:
             "findings": [finding(f, run.repeat) for f in verdict.findings],
             "known": [finding(f, run.repeat) for f in verdict.known],
             "doubts": verdict.doubts,
-            "not_applicable": not_applicable(verdict.not_applicable),
+            "not_applicable": not_applicable(verdict),
+            "not_asked": not_asked_rules(verdict),
             "history": run.history,
             "kept": run.kept,
             "output": run.output_file,
@@ -86,7 +88,8 @@ def judged_line(
             "known": [finding(f, repeat) for f in verdict.known],
             "doubts": verdict.doubts,
             "counts": counts,
-            "not_applicable": not_applicable(verdict.not_applicable),
+            "not_applicable": not_applicable(verdict),
+            "not_asked": not_asked_rules(verdict),
         }
     )
 
@@ -108,6 +111,20 @@ def finding(found: Finding, repeat: str) -> dict[str, Json]:
     }
 
 
-def not_applicable(checks: tuple[NotApplicable, ...]) -> list[dict[str, str]]:
-    """Return the checks that were not applicable, with reasons."""
-    return [{"check": n.check, "reason": n.reason} for n in checks]
+def not_applicable(verdict: Verdict) -> list[dict[str, str]]:
+    """Return the checks that were not applicable or not asked, with reasons."""
+    found = (n for n in verdict.not_applicable if not _is_rule(n))
+    return [{"check": n.check, "reason": n.reason} for n in found]
+
+
+def not_asked_rules(verdict: Verdict) -> dict[str, list[str]]:
+    """Return the rules that were not asked although their check was, by reason."""
+    rules = {n.check for n in verdict.not_applicable if _is_rule(n)}
+    found = verdict.not_asked.items()
+    said = {reason: [code for code in codes if code in rules] for reason, codes in found}
+    return {reason: codes for reason, codes in said.items() if codes}
+
+
+def _is_rule(lack: NotApplicable) -> bool:
+    """Whether it is a rule of ours that was not asked, and not a whole check."""
+    return lack.kind == "unasked" and lack.check in QUESTIONS

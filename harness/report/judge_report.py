@@ -60,7 +60,8 @@ class JudgedFile(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def word(self) -> VerdictWord:
         """Return the worst verdict of its transcripts."""
-        return worst(*(t.verdict.verdict for t in self.transcripts))
+        words = {t.verdict.verdict for t in self.transcripts}
+        return "not_applicable" if words == {"not_applicable"} else worst(*words)
 
 
 def judge_command(path: str) -> str:
@@ -142,6 +143,9 @@ def _transcript(transcript: JudgedTranscript, width: int, paint: Paint) -> Itera
     if verdict.known:
         said = f"known in {visible_line(transcript.name)}: {codes(verdict.known)}"
         yield from wrapped(said, width, "    ")
+    if verdict.verdict == "not_applicable":
+        why = "; ".join(n.reason for n in verdict.not_applicable if n.check == "run")
+        yield from wrapped(f"not applicable: {visible_line(transcript.name)}: {why}", width, "    ")
     for doubt in verdict.doubts:
         yield from wrapped(f"doubt: {transcript.name}: {doubt}", width, "    ")
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from harness.checks.questions import QUESTIONS
 from harness.core.values.visible_text import visible
 from harness.redaction.encoder import shown
 from harness.report.run_report import block, label, one_line
@@ -94,11 +95,20 @@ def _facts(run: RunSummary) -> list[str]:
         "stream": str(run.stream).lower() if run.wire else "",
         "seed": str(run.seed) if run.world else "",
         "outcome": run.verdict.outcome,
+        "checks": _asked(run),
         "virtual_s": _seconds(run.virtual_s) if run.world == "simulate" else "",
         "history": run.history,
         "repeat": run.repeat,
     }
     return [f"{name}: {value}" for name, value in facts.items() if value]
+
+
+def _asked(run: RunSummary) -> str:
+    """Return how many checks passed, and how many met nothing to judge; "" for a run not played."""
+    lacks = run.verdict.not_applicable
+    left = [n for n in lacks if n.kind == "unasked" and n.check not in QUESTIONS]
+    passed = len(run.verdict.passed)
+    return f"{passed} passed, {len(left)} not asked" if passed or left else ""
 
 
 def xml_text(text: str) -> str:

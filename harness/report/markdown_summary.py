@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from harness.checks.judge import checks
 from harness.core.values.visible_text import visible, visible_line
 from harness.redaction.encoder import encoded, shown
+from harness.report.asked_tally import AskedTally
 from harness.report.cause_tally import CauseGroup, CauseTally
 from harness.report.command_summary import counts
 from harness.report.event_lines import counted
@@ -63,6 +65,9 @@ def _parts(runs: Sequence[RunSummary], noun: str) -> Iterator[str]:
         yield f"- and {counted(len(groups) - CAUSES_MAX, 'more cause')}\n"
     yield "\n" if groups else ""
     yield from _not_applicable(runs, noun)
+    never = AskedTally(run.verdict for run in runs).checks
+    if never and len(never) < len(checks()):
+        yield f"Never asked: {counted(len(never), 'check')}: {', '.join(map(code, never))}\n\n"
     yield from map(_run, failing)
 
 

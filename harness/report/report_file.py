@@ -28,7 +28,7 @@ def write(path: Path, runs: Sequence[RunSummary], planned: int) -> None:
 def _lines(runs: Sequence[RunSummary], planned: int) -> Iterator[str]:
     yield f"{HEAD} {planned}"
     yield ""
-    yield from command_summary.summary(runs, WIDTH)
+    yield from command_summary.summary(runs, WIDTH, verbose=True)
     column = run_report.label_width([run_report.label(run.name, run.scenario) for run in runs])
     before: RunSummary | None = None
     for run in runs:

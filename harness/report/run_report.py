@@ -196,11 +196,14 @@ def _rest(verdict: Verdict, width: int, verbose: bool) -> Iterator[str]:
 
 
 def asides(verdict: Verdict, width: int) -> Iterator[str]:
-    """Yield the checks that passed, and those that were not applicable."""
+    """Yield the checks that passed, those that were not applicable, and those not asked."""
     if verdict.passed:
         yield from wrapped(f"passed: {', '.join(verdict.passed)}", width, "  ")
     for check in verdict.not_applicable:
-        yield from wrapped(f"not applicable: {check.check} ({check.reason})", width, "  ")
+        if check.kind != "unasked":
+            yield from wrapped(f"not applicable: {check.check} ({check.reason})", width, "  ")
+    for reason, names in verdict.not_asked.items():
+        yield from wrapped(f"{reason}: {', '.join(names)}", width, "  ")
 
 
 def ways_on(run: RunSummary) -> Iterator[str]:

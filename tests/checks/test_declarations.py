@@ -6,10 +6,12 @@ overlay of faults the counts of a scenario are set aside, and nothing else is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from harness.checks import Finding, History
 from harness.checks.judge import checks, judge
 from harness.core.values.messages import ToolResult, ToolUse, assistant, results, user
 from harness.core.values.verdict import Verdict
@@ -22,7 +24,6 @@ MESSAGES = {
     "tool_pairing",
     "unique_tool_ids",
     "wellformed_text",
-    "no_progress_stop",
     "args_complete",
     "session_answers",
 }
@@ -55,7 +56,9 @@ def test_what_is_asked_of_a_recording(exchange: bool, told: set[str]) -> None:
     verdict = judge(to_history(transcript))
     assert (verdict.verdict, set(verdict.passed)) == ("pass", told)
     reasons = {n.check: n.reason for n in verdict.not_applicable}
-    assert reasons.keys() == checks().keys() - told
+    assert reasons.keys() >= checks().keys() - told
+    assert all("." in name for name in reasons.keys() - checks().keys())
+    assert reasons["no_progress_stop"].startswith("not asked: no repeated tool call")
     assert reasons["no_false_stop"] == reasons["script"] == "a recording does not tell"
     assert reasons["truthful_outcome"] == "needs the seam outbox"
     assert reasons["valid_request"] == "needs the rules of a dialect"
@@ -63,16 +66,18 @@ def test_what_is_asked_of_a_recording(exchange: bool, told: set[str]) -> None:
     assert set(by_rules.passed) == told | {"valid_request"}
 
 
-def test_one_check_that_cannot_be_asked_is_unknown() -> None:
+def test_one_check_that_cannot_be_asked_is_not_applicable() -> None:
     verdict = judge(to_history(Transcript(name="s", messages=SAID)), only="backoff")
-    assert (verdict.verdict, verdict.doubts) == ("unknown", ("no check applied",))
+    assert (verdict.verdict, verdict.doubts, verdict.passed) == ("not_applicable", (), ())
+    assert verdict.not_applicable[0].reason == "backoff: a recording does not tell"
 
 
 def test_a_check_of_ones_own_is_asked() -> None:
-    def mine(history: object) -> list[object]:
-        return []
+    def mine(history: History) -> Iterator[Finding]:
+        """Every request is there."""
+        yield from (Finding("mine.gone", "gone") for e in history.trace.exchanges if not e.n)
 
-    verdict = judge(to_history(Transcript(name="s", messages=SAID)), extra=[mine])  # type: ignore[list-item]
+    verdict = judge(to_history(Transcript(name="s", messages=SAID)), extra=[mine])
     assert "mine" in verdict.passed
 
 

@@ -89,10 +89,13 @@ def test_a_code_is_explained_by_its_check() -> None:
         explain("valid_requests.V4")
 
 
-def test_a_good_run_passes_all_checks() -> None:
+def test_a_good_run_passes_all_checks_that_it_asks() -> None:
     verdict = judge(_good().end())
     assert (verdict.verdict, verdict.outcome, verdict.findings) == ("pass", "completed", ())
-    assert set(verdict.passed) == set(checks())
+    unasked = {n.check for n in verdict.not_applicable if n.kind == "unasked"}
+    assert set(verdict.passed) == set(checks()) - unasked
+    assert {"outbound_once", "valid_request"} <= set(verdict.passed)
+    assert {"error_visible", "resume_bounded", "compaction_progress"} <= unasked
 
 
 def test_a_finding_fails_the_run() -> None:
@@ -172,8 +175,13 @@ def test_one_check_can_be_asked_alone() -> None:
         judge(_looping(), only="valid_reqest")
 
 
-def test_a_check_that_is_asked_alone_and_does_not_apply_is_unknown() -> None:
-    assert judge(_good(seams=("model",)).end(), only="durable_first").verdict == "unknown"
+def test_a_check_that_is_asked_alone_and_does_not_apply_is_not_applicable() -> None:
+    verdict = judge(_good(seams=("model",)).end(), only="durable_first")
+    assert (verdict.verdict, verdict.passed) == ("not_applicable", ())
+    assert (
+        verdict.not_applicable[0].reason
+        == "durable_first: needs the seam store and inbox and outbox"
+    )
 
 
 def test_a_known_defect_is_reported_and_does_not_fail() -> None:
@@ -182,10 +190,15 @@ def test_a_known_defect_is_reported_and_does_not_fail() -> None:
 
 
 def test_a_known_defect_that_no_longer_appears_fails() -> None:
-    story = _good(settings={"expect": {"known": ["no_progress_stop.same_call"]}})
-    history = story.end()
+    story = Story(settings={"expect": {"known": ["no_progress_stop.same_call"]}}).turn("go")
+    history = loop(story, "list", 2).reply("x").final().end()
     assert codes(judge(history).findings) == ["expect.known_missing"]
     assert judge(history, only="valid_request").verdict == "pass"
+
+
+def test_a_known_defect_whose_question_is_not_put_may_still_be_there() -> None:
+    story = _good(settings={"expect": {"known": ["no_progress_stop.same_call"]}})
+    assert judge(story.end()).verdict == "pass"
 
 
 def test_an_expectation_that_cannot_be_read_is_a_doubt() -> None:

@@ -18,7 +18,7 @@ from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
 from harness.core.scenario.scenario import Expect
-from harness.core.values.messages import Json, ToolUse
+from harness.core.values.messages import Json, Text, Thinking, ToolUse
 from harness.core.values.verdict import OutcomeWord
 
 TRUNCATED_STOPS = frozenset({"max_tokens", "length"})
@@ -153,6 +153,21 @@ def fails_for_good(exchange: Exchange) -> bool:
         return not exchange.is_bent_by("http", "sse", "transport")
     failed = (exchange.status or 0) >= 400 and not exchange.transient
     return failed and not exchange.is_bent_by("transport")
+
+
+def in_vain(exchange: Exchange) -> str:
+    """ "truncated" for an answer cut at its length, "empty" for one without content, else ""."""
+    if exchange.stop in TRUNCATED_STOPS:
+        return "truncated"
+    return "empty" if exchange.succeeded and _says_nothing(exchange) else ""
+
+
+def _says_nothing(exchange: Exchange) -> bool:
+    """Whether an answer has neither words nor a call; thinking does not count as words."""
+    blocks = exchange.reply.blocks if exchange.reply else None
+    return blocks is not None and all(
+        isinstance(b, Thinking) or (isinstance(b, Text) and not b.text.strip()) for b in blocks
+    )
 
 
 def failure_words(exchange: Exchange) -> str:

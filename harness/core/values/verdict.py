@@ -60,13 +60,13 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         return not self.class_ or CLASSES.index(self.class_) <= CLASSES.index(fail_on)
 
 
-LackKind = Literal["", "declared", "unused", "wire", "package"]
+LackKind = Literal["", "declared", "unused", "wire", "package", "unasked"]
 """The kind of a missing part: a capability that the profile declares absent, or that no run used; a
-wire without a model call; a package that is not installed."""
+wire without a model call; a package that is not installed; the event that puts a question."""
 
 
 class NotApplicable(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A check that does not apply, and the reason; for a whole run `check` is `run`.
+    """A check or a rule that does not apply, and the reason; for a whole run `check` is `run`.
 
     `missing` names the missing part, and `kind` is its kind.
     """
@@ -82,7 +82,8 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `findings` begin with the worst; findings of a class below `fail_on` do not fail the run.
     `known` are findings that the scenario declares as known defects: reported, not failing.
-    `doubts` are the reasons for `unknown`.
+    `doubts` are the reasons for `unknown`. `passed` names the checks that were asked and
+    found nothing.
     """
 
     verdict: VerdictWord
@@ -93,6 +94,15 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     not_applicable: tuple[NotApplicable, ...] = ()
     passed: tuple[str, ...] = ()
     fail_on: FindingClass = FAIL_ON
+
+    @property
+    def not_asked(self) -> dict[str, tuple[str, ...]]:
+        """The checks and rules whose question was never put, by the reason."""
+        found: dict[str, list[str]] = {}
+        for each in self.not_applicable:
+            if each.kind == "unasked":
+                found.setdefault(each.reason, []).append(each.check)
+        return {reason: tuple(codes) for reason, codes in found.items()}
 
     @property
     def failing(self) -> tuple[Finding, ...]:

@@ -208,7 +208,7 @@ function matrixCell(row, check) {
 const legend = () => h("p.legend", {},
   [...CLASSES, "run", "below", "known"].map((word) => h("span", {}, h(`i.swatch.c-${word}`, { "aria-hidden": "true" }),
     { run: "of the run itself", below: "not failing", known: "known" }[word] || word)),
-  h("span", {}, "· passed"), h("span", {}, "blank: not applicable"));
+  h("span", {}, "· passed"), h("span", {}, "blank: not asked, or not applicable"));
 
 /** What was not applicable: whole runs by what they lack, and single checks by their reason. */
 function lacking(index, runs) {

@@ -13,6 +13,7 @@ import msgspec
 from harness import providers
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, Verdict
+from harness.report.json_lines import not_applicable
 from harness.report.run_summary import RunSummary
 
 _NAME = re.compile(r"(?P<rest>.*?)(@(?P<wire>[a-z-]+))?(?P<stream>\+stream)?", re.DOTALL)
@@ -67,7 +68,7 @@ def page_run(run: RunSummary) -> PageRun:
         known=tuple(_finding(finding, verdict) for finding in verdict.known),
         doubts=verdict.doubts,
         passed=verdict.passed,
-        not_applicable=tuple((lack.check, lack.reason) for lack in verdict.not_applicable),
+        not_applicable=tuple((n["check"], n["reason"]) for n in not_applicable(verdict)),
         repeat=run.repeat,
         history=run.history,
         kept=run.kept,
