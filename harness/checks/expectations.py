@@ -7,12 +7,20 @@ the answer's own plan, and waits of 0 ms, do not count.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
 
 from harness.checks.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
-from harness.checks.evidence.turn_outcomes import expected, gave_up, is_our_own, outcome
+from harness.checks.evidence.allowed_repetitions import uncounted_attempts, uncounted_runs
+from harness.checks.evidence.turn_outcomes import (
+    expected,
+    gave_up,
+    is_our_own,
+    met_a_limit,
+    outcome,
+)
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
@@ -33,6 +41,8 @@ def expect(history: History) -> Iterator[Finding]:
     """The run matches the expectations of its scenario.
 
     They are `outcome`, number and `inputs` of `calls`, `waits`, and nothing forbidden (`must_not`).
+    Calls that `no_progress_stop` allows after three equal steps do not count to a `max`; nor do
+    attempts that the profile's `retry_budget` allows.
     `known_missing`: a known defect no longer appears.
     """
     expectation = expected(history)
@@ -46,7 +56,10 @@ def expect(history: History) -> Iterator[Finding]:
 def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
     found, wanted = outcome(history), expectation.outcome
     words = (wanted,) if isinstance(wanted, str) else wanted
-    is_policy = found == "failed_truthfully" and _gave_up(history.trace)
+    is_own = found == "limit" and not met_a_limit(history.trace)
+    if is_own and "failed_truthfully" in (words or ()):
+        return  # a limit of the agent's own that the user is told of
+    is_policy = (found == "failed_truthfully" or is_own) and _gave_up(history.trace)
     if words is not None and found not in words and not is_policy:
         events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
         text = f"the outcome is {found}, expected {' or '.join(words)}"
@@ -55,14 +68,21 @@ def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
 
 def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
     trace, calls = history.trace, expectation.calls
+    more = uncounted_runs(trace) if calls.model or calls.tool else Counter[str]()
     if calls.model is not None:
         numbers = [e.n for e in trace.exchanges]
-        yield from _bounds("the model", numbers, calls.model, _end(history))
+        bounds = _raised(calls.model, more.total() + uncounted_attempts(trace))
+        yield from _bounds("the model", numbers, bounds, _end(history))
     for name, bounds in calls.tool.items():
         numbers = [e.n for e in trace.executions if e.request.name == name]
         if _gave_up(trace):  # the calls after that point are not expected
             bounds = msgspec.structs.replace(bounds, min=0)
-        yield from _bounds(f"the tool {name}", numbers, bounds, _end(history))
+        yield from _bounds(f"the tool {name}", numbers, _raised(bounds, more[name]), _end(history))
+
+
+def _raised(bounds: Bounds, more: int) -> Bounds:
+    """The bounds with so many calls more, which the rules about repetition allow."""
+    return bounds if bounds.max is None else msgspec.structs.replace(bounds, max=bounds.max + more)
 
 
 def _gave_up(trace: Trace) -> bool:

@@ -34,7 +34,7 @@ from harness.checks.evidence.stored_messages import (
     same_text,
     squeeze,
 )
-from harness.checks.evidence.turn_outcomes import claimed, wrong
+from harness.checks.evidence.turn_outcomes import claimed, is_local, is_waiting, wrong
 from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
@@ -72,7 +72,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     request, but before an older message.
 
     Not a finding: the message of a turn that failed or whose reply was empty, which the history may
-    keep, and a request that cannot be read. Source: invariant 29.
+    keep; a request that cannot be read; a command that the program itself answers; a message that
+    answers a question of the agent (status `waiting`). Source: invariant 29.
     """
     trace = history.trace
     started: dict[MessageName, Turn] = {}
@@ -86,14 +87,14 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             events = (first.opened_n, turn.main[0].n)
             yield Case("second_turn", [Finding("inbound_exactly_once.twice", text, events)], first)
         if first is turn:
-            yield from _in_request(turn, answered)
+            yield from _in_request(trace, turn, answered)
             yield from _in_store(trace, turn)
         if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):
             beginning = _paragraphs(turn.text)[0]
             answered.setdefault((turn.session, beginning), []).append(turn)
 
 
-def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
+def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
     assert turn.delivery is not None
     name, opened = turn.delivery.inbound.id, turn.delivery.n
     if not turn.main:
@@ -106,7 +107,7 @@ def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
         return  # an unreadable request may hold the message
     first = turn.readable[0]
     newest = "\n\n".join(message.text for message in first.node.newest())
-    if squeeze(turn.text) not in squeeze(newest):
+    if squeeze(turn.text) not in squeeze(newest) and not _allows(trace, turn, first):
         rule, text = _misplaced(turn.text, first)
         text = f"{first.called.key}: the message {name} {text}"
         yield Finding(f"inbound_exactly_once.{rule}", text, (opened, first.n))
@@ -115,6 +116,15 @@ def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
         text += "although it had its reply"
         events = (earlier.opened_n, earlier.endings[0].n, first.n)
         yield Finding("inbound_exactly_once.twice", text, events)
+
+
+def _allows(trace: Trace, turn: Turn, first: Exchange) -> bool:
+    """Whether the message answers the agent's own question, so that the model need not read it: the
+    first request has the result of a call that waited for the user."""
+    before = trace.turns.get((turn.session, turn.number - 1))
+    if before is None or not is_waiting(before):
+        return False
+    return any(ask.sent_n == first.n for ask in before.asks)
 
 
 def _misplaced(text: str, exchange: Exchange) -> tuple[str, str]:
@@ -138,7 +148,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
-    if "store" not in trace.seams or not turn.settled_n or not turn.endings:
+    if "store" not in trace.seams or not turn.settled_n or not turn.endings or is_local(turn):
         return
     assert turn.delivery is not None
     placed = inbound_rows(trace, turn)
@@ -188,7 +198,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             same = endings[0].request.text == endings[1].request.text
             text = f"{where} ends twice, with {'the same text' if same else 'different texts'}"
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
-        if not endings and turn.settled_by in _ORDERLY:
+        if not endings and turn.settled_by in _ORDERLY and not is_local(turn):
             text = f"{where} ends without a reply"
             found = Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
             yield Case("missing", [found], turn)

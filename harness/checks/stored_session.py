@@ -40,11 +40,11 @@ def reload_equivalence(history: History) -> Iterator[Finding | Case]:
     """The stored rows are the live messages: each once, unchanged, in order.
 
     `lost_inbound`, `lost_reply`: a finished turn does not store its inbound message or the reply
-    that was delivered. `order`: the reply is stored before the message. `blank`: a message without
-    text is stored, and no later request can carry it. `duplicate`: a row or a reply is stored
-    again. `gone`, `changed`: rows vanish or change their text without a compaction; an answer may
-    grow. `forgotten`: the first request after a start lacks the last reply, although the store
-    holds it. An agent may leave out a turn that failed. Source: invariant 27.
+    that was delivered as a success. `order`: the reply is stored before the message. `blank`: a
+    message without text is stored, and no later request can carry it. `duplicate`: a row or a reply
+    is stored again. `gone`, `changed`: rows vanish or change their text without a compaction; an
+    answer may grow. `forgotten`: the first request after a start lacks the last reply, although the
+    store holds it. An agent may leave out a turn that failed. Source: invariant 27.
     """
     trace = history.trace
     yield from _replaced(trace)
@@ -80,7 +80,8 @@ def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
         if not ending.request.text.strip():
             continue
         replies = reply_rows(trace, turn, ending.request.text)
-        if not replies and ending.request.kind == "final":
+        # Words about a failure or a cancel are the agent's own, and no part of the conversation.
+        if not replies and ending.request.kind == "final" and claimed(ending) == "completed":
             text = f"{where}: the reply was delivered and is not stored"
             yield Finding("reload_equivalence.lost_reply", text, (ending.n, turn.settled_n))
         elif replies and inbound and replies[-1].place < inbound[0].place:

@@ -20,6 +20,7 @@ from harness.checks.evidence.turn_outcomes import (
     claimed,
     ending_calls,
     expected,
+    is_local,
     is_taken,
     wrong,
 )
@@ -37,8 +38,9 @@ def truthful_outcome(history: History) -> Iterator[Finding]:
 
     Findings: `empty` text; `no_answer` of the model; `limit` met; last answer `failed`,
     `incomplete`, `refused`, `truncated`, `unfinished` (it asked for a tool); or `synthetic` (an
-    error in the form of an answer, without a token count). `exit_code`: the target exits with
-    status 0 and without a report after a failed answer. Source: invariant 33.
+    error in the form of an answer, without a token count). Not a finding: a command (`/model x`)
+    that the program itself answers; the status `command` says so too. `exit_code`: the target exits
+    with status 0 and without a report after a failed answer. Source: invariant 33.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -57,9 +59,13 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
         yield _finding("empty", "the reply is empty", events)
     if limits:
         yield _finding("limit", "a limit was met in the turn", (limits[0], sending.n))
-    elif last is None:
+    elif last is None and not is_local(turn):
         yield _finding("no_answer", "the model answered nothing in the turn", events)
-    elif (rule := wrong(last)) and not (rule == "unfinished" and ending_calls(trace, turn, last)):
+    elif (
+        last
+        and (rule := wrong(last))
+        and not (rule == "unfinished" and ending_calls(trace, turn, last))
+    ):
         yield _finding(rule, f"the last answer of the model ({last.called.key}) is {rule}", events)
 
 

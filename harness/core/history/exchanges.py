@@ -269,10 +269,15 @@ class Ask(msgspec.Struct, eq=False):
 
 
 class Sending(Crossing, eq=False):
-    """A message from the agent to the user."""
+    """A message from the agent to the user.
+
+    `asked` holds the exchanges of its turn, if the agent has no other word for a failure than its
+    text.
+    """
 
     request: OutboxRequest
     answered: Answered | None = None
+    asked: list[Exchange] | None = None
 
     @property
     def ends_turn(self) -> bool:

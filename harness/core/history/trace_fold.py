@@ -62,7 +62,7 @@ class _Reader:
         self._root = root()
         self._nodes: dict[str, Node] = {}
         self._open: dict[str, Exchange | Execution | Sending | Called] = {}
-        self._asked, self._sends_texts = CallPairing(), False
+        self._asked, self._sends_texts, self._says_texts = CallPairing(), False, False
         self._last_main: dict[str, Exchange] = {}
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
@@ -115,6 +115,7 @@ class _Reader:
         if len(self.trace.starts) == 1:
             profile = self.trace.profile
             self._sends_texts = profile.results == "text"
+            self._says_texts = profile.replies == "text"
             tools = event.settings.get("tools")
             self._asked = CallPairing(ToolNames(tools, profile) if tools else None)
 
@@ -187,6 +188,8 @@ class _Reader:
         self.trace.sendings.append(sending)
         turn = self._replied_turn(called, request)
         turn.sendings.append(sending)
+        if self._says_texts and request.kind == "final" and not request.status:
+            sending.asked = turn.exchanges
         if request.kind == "error" and turn.unstored:
             turn.store_failed = True
         if request.kind == "compaction":
