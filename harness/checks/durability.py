@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from harness.checks.declarations import asks_write_order, counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import FAILED_STORE, Case
 from harness.checks.evidence.stored_messages import inbound_rows, reply_rows
-from harness.checks.evidence.turn_outcomes import claimed, is_local, is_taken
+from harness.checks.evidence.turn_outcomes import claimed, is_a_reply, is_local, is_taken
 from harness.core.history.events import Answered, Called, Killed
 from harness.core.history.exchanges import Sending
 from harness.core.history.history import History
@@ -130,8 +130,8 @@ def _tells(sending: Sending) -> bool:
 def durable_first(history: History) -> Iterator[Finding | Case]:
     """The agent stores a message before others rely on it.
 
-    `inbound`: a message must be stored before its first request to the model. `reply`: a final that
-    reports a success must be stored before it is delivered. Source: invariant 26.
+    `inbound`: a message must be stored before its first request to the model. `reply`: a final must
+    be stored before it is delivered. Source: invariant 26.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -143,7 +143,7 @@ def durable_first(history: History) -> Iterator[Finding | Case]:
             yield Finding("durable_first.inbound", text, (turn.delivery.n, turn.main[0].n))
         for sending in turn.sendings:
             said = sending.request
-            if said.kind != "final" or not said.text.strip() or claimed(sending) != "completed":
+            if said.kind != "final" or not said.text.strip() or not is_a_reply(sending):
                 continue
             if not any(p.n < sending.n for p in reply_rows(trace, turn, said.text)):
                 text = f"{where}: the reply is delivered before it is stored"

@@ -22,9 +22,11 @@ from harness.checks.evidence.excuses import (
     KILL,
     LIMIT,
     REDELIVERY,
+    TAKEN,
     Case,
     Marks,
     holds_for,
+    is_excused,
     is_killed_between,
 )
 from harness.checks.evidence.stored_messages import (
@@ -60,7 +62,7 @@ _ORDERLY = frozenset({"next", "returned"})
 @needs("inbox", "model", told_by="run")
 @excused_by(
     second_turn=(KILL, FAILED_STORE),
-    nothing_done=_STOPS,
+    nothing_done=(*_STOPS, TAKEN),
     stored=(FAILED_STORE,),
     stored_again=(FAILED_STORE, COMPACTION),
 )
@@ -175,11 +177,12 @@ def _may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
 
 
 @needs("inbox", "outbox", told_by="run")
-@excused_by(missing=(BLANK, REDELIVERY, *_STOPS))
+@excused_by(missing=(BLANK, REDELIVERY, TAKEN, *_STOPS), taken=(BLANK, REDELIVERY, *_STOPS))
 def outbound_once(history: History) -> Iterator[Finding | Case]:
     """A turn ends with exactly one final or error, and reports no success after a cancel.
 
-    `missing`: it ends without one, and its message is new. `twice`: it ends with several.
+    `missing`: it ends without one, and its message is new. `taken`: another process on the session
+    has accepted the message first, and the user is not told so. `twice`: it ends with several.
     `repeated`: the user reads a part of a failed answer, and the next answer shows it again.
     `after_cancel`: a success is reported after the cancel. A notice, an error or the status
     `cancelled` is not a success.
@@ -188,7 +191,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
     outbox, a message that may have arrived may be sent again too. It must then say that it may be a
     repetition. Source: invariant 30.
     """
-    trace = history.trace
+    trace, marks = history.trace, Marks(history.trace)
     for turn in trace.turns.values():
         if turn.delivery is None:
             continue
@@ -202,6 +205,10 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             text = f"{where} ends without a reply"
             found = Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
             yield Case("missing", [found], turn)
+            if not turn.main and is_excused(marks, Case("", (), turn), (TAKEN,)):
+                text = f"{where}: another process has taken its message, and nothing is said"
+                events = (turn.opened_n, turn.settled_n)
+                yield Case("taken", [Finding("outbound_once.taken", text, events)], turn)
         for sending in turn.sendings:
             late = turn.cancelled_n and _is_after_cancel(turn, sending)
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":

@@ -24,7 +24,7 @@ from harness.checks.evidence.stored_messages import (
     says,
     squeeze,
 )
-from harness.checks.evidence.turn_outcomes import WINDOW_RULES, claimed
+from harness.checks.evidence.turn_outcomes import WINDOW_RULES, claimed, is_a_reply
 from harness.core.history.events import Called, Ended, Started, Stored, StoredRow
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
@@ -40,7 +40,7 @@ def reload_equivalence(history: History) -> Iterator[Finding | Case]:
     """The stored rows are the live messages: each once, unchanged, in order.
 
     `lost_inbound`, `lost_reply`: a finished turn does not store its inbound message or the reply
-    that was delivered as a success. `order`: the reply is stored before the message. `blank`: a
+    that was delivered. `order`: the reply is stored before the message. `blank`: a
     message without text is stored, and no later request can carry it. `duplicate`: a row or a reply
     is stored again. `gone`, `changed`: rows vanish or change their text without a compaction; an
     answer may grow. `forgotten`: the first request after a start lacks the last reply, although the
@@ -80,8 +80,7 @@ def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
         if not ending.request.text.strip():
             continue
         replies = reply_rows(trace, turn, ending.request.text)
-        # Words about a failure or a cancel are the agent's own, and no part of the conversation.
-        if not replies and ending.request.kind == "final" and claimed(ending) == "completed":
+        if not replies and ending.request.kind == "final" and is_a_reply(ending):
             text = f"{where}: the reply was delivered and is not stored"
             yield Finding("reload_equivalence.lost_reply", text, (ending.n, turn.settled_n))
         elif replies and inbound and replies[-1].place < inbound[0].place:

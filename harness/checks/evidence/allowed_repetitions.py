@@ -1,8 +1,8 @@
 """The calls that a file's `max` does not count, because the rules about repetition allow them.
 
-A file counts the calls of an agent that stops after three equal steps. `no_progress_stop` allows one
-changed try after them, and a profile may set other numbers. Those win: one run must not be right by
-one rule and wrong by another.
+A file counts the calls of an agent that stops after three equal steps. `no_progress_stop` allows
+one changed try after them, and a profile may set other numbers. Those win: one run must not be
+right by one rule and wrong by another.
 """
 
 from __future__ import annotations

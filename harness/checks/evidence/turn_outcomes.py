@@ -235,6 +235,12 @@ def asks_the_user(sending: Sending) -> bool:
     return sending.request.kind == "final" and sending.request.status == _WAITING
 
 
+def is_a_reply(sending: Sending) -> bool:
+    """Whether a final is a part of the conversation; "Stopped." after a cancel and a question about
+    a call are words of the program."""
+    return claimed(sending) != "cancelled" and not asks_the_user(sending)
+
+
 def is_waiting(turn: Turn) -> bool:
     """Whether a turn ended with a question to the user, which the next message answers."""
     return bool(turn.endings) and asks_the_user(turn.endings[-1])
@@ -266,8 +272,21 @@ def outcome(history: History) -> OutcomeWord:
     """
     turns = history.trace.turns.values()
     last = {(t.session, t.delivery.inbound.id): t for t in turns if t.delivery}
-    words = {_of_turn(t) for t in turns if t.limits or (t.delivery and not _ignored(t, last))}
+    taken = {(a.session, a.turn) for a in history.trace.answers if TAKEN_BY in a.faults}
+    words = {
+        _of_turn(t)
+        for t in turns
+        if t.limits or (t.delivery and not _ignored(t, last) and not _is_taken(t, taken))
+    }
     return next((word for word in _WORST if word in words), "none")
+
+
+TAKEN_BY = "persistence.second_agent"
+"""The fault by which another process accepts a message first; the turn is then that process's."""
+
+
+def _is_taken(turn: Turn, taken: set[tuple[str, int]]) -> bool:
+    return (turn.session, turn.number) in taken and not turn.sendings and not turn.main
 
 
 def _ignored(turn: Turn, last: dict[MessageName, Turn]) -> bool:
