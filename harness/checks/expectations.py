@@ -15,6 +15,7 @@ import msgspec
 from harness.checks.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.allowed_repetitions import uncounted_attempts, uncounted_runs
 from harness.checks.evidence.turn_outcomes import (
+    claimed,
     expected,
     gave_up,
     is_our_own,
@@ -231,7 +232,8 @@ _STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")
 def run(history: History) -> Iterator[Finding]:
     """The run tested something, so its pass is not a false green.
 
-    `nothing_intercepted`: the target never called the model through us. `unplayed_turn`: a turn of
+    `nothing_intercepted`: the target never called the model through us; if it refused before it
+    asked, the finding has its words. `unplayed_turn`: a turn of
     the script was due and never played. `silent_fault`: an armed fault never fired. For an open
     script, these two rules apply only if the agent ended a turn silently. `live_socket`: the target
     opened a connection that bypasses the harness. `undelivered`: a message of the inbox was never
@@ -241,10 +243,8 @@ def run(history: History) -> Iterator[Finding]:
     if ended is None or ended.how in _STOPPED_BY_US:
         return
     if not history.trace.exchanges:
-        text = "the target never called the model through the harness: "
-        text += "use the client or the base URL of the brief; an agent that speaks another wire "
-        text += "is played with --wire, in pytest with --harness-wire"
-        yield Finding("run.nothing_intercepted", text, (ended.n,))
+        text, events = _why_nothing(history.trace), (*_refusals(history.trace), ended.n)
+        yield Finding("run.nothing_intercepted", text, events)
     wanting = {
         "unplayed_turn": ("never played", () if _is_cassette(history) else ended.unplayed),
         "silent_fault": ("the armed fault never fired", ended.silent_faults),
@@ -254,6 +254,22 @@ def run(history: History) -> Iterator[Finding]:
     for rule, (text, names) in wanting.items():
         for name in names:
             yield Finding(f"run.{rule}", f"{text}: {name}", (ended.n,))
+
+
+def _refusals(trace: Trace) -> tuple[int, ...]:
+    """The first report of a failure to the user."""
+    return tuple(s.n for s in trace.sendings if claimed(s) == "failed_truthfully")[:1]
+
+
+def _why_nothing(trace: Trace) -> str:
+    """Why no request came: the agent refused before it asked, or it asked elsewhere."""
+    told = next((s for s in trace.sendings if s.n in _refusals(trace)), None)
+    if told is not None and not (trace.ended and trace.ended.live_sockets):
+        said = " ".join(told.request.text.split())[:300]
+        return f"the agent ended the turn with an error before it asked the model: {said!r}"
+    text = "the target never called the model through the harness: "
+    text += "use the client or the base URL of the brief; an agent that speaks another wire "
+    return text + "is played with --wire, in pytest with --harness-wire"
 
 
 @needs(told_by="run")

@@ -36,7 +36,13 @@ from harness.checks.evidence.stored_messages import (
     same_text,
     squeeze,
 )
-from harness.checks.evidence.turn_outcomes import claimed, is_local, is_waiting, wrong
+from harness.checks.evidence.turn_outcomes import (
+    claimed,
+    is_local,
+    is_resent,
+    is_waiting,
+    wrong,
+)
 from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
@@ -201,6 +207,8 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             same = endings[0].request.text == endings[1].request.text
             text = f"{where} ends twice, with {'the same text' if same else 'different texts'}"
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
+        if turn.came_in is not None and is_resent(turn):
+            yield from _sent_again(trace, turn, where)
         if not endings and turn.settled_by in _ORDERLY and not is_local(turn):
             text = f"{where} ends without a reply"
             found = Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
@@ -215,6 +223,26 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
                 text = f"{where} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
         yield from _repeated(turn, where)
+
+
+def _sent_again(trace: Trace, turn: Turn, where: str) -> Iterator[Finding]:
+    """Yield a stored answer that is sent again although the user has it, without a note of that."""
+    old = next(_earlier_endings(turn), None)
+    new = turn.endings[-1]
+    if old is None:
+        return
+    first, second = squeeze(old.request.text), squeeze(new.request.text)
+    noted = is_killed_between(trace, old.n, new.n) and first != second and first in second
+    if not noted:
+        text = f"{where} sends the reply of an earlier turn again, and does not say so"
+        yield Finding("outbound_once.twice", text, (old.n, new.n))
+
+
+def _earlier_endings(turn: Turn) -> Iterator[Sending]:
+    earlier = turn.came_in
+    while earlier is not None:
+        yield from reversed(earlier.endings)
+        earlier = earlier.came_in
 
 
 def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:

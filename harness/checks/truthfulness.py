@@ -21,6 +21,7 @@ from harness.checks.evidence.turn_outcomes import (
     ending_calls,
     expected,
     is_local,
+    is_resent,
     is_taken,
     wrong,
 )
@@ -59,7 +60,7 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
         yield _finding("empty", "the reply is empty", events)
     if limits:
         yield _finding("limit", "a limit was met in the turn", (limits[0], sending.n))
-    elif last is None and not is_local(turn):
+    elif last is None and not (is_local(turn) or is_resent(turn)):
         yield _finding("no_answer", "the model answered nothing in the turn", events)
     elif (
         last

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.evidence.turn_outcomes import ending_calls, is_local
+from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_resent
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Trace, Turn
@@ -39,10 +39,11 @@ def written_by_another(trace: Trace) -> list[int]:
 
 def finished_turns(trace: Trace) -> Iterator[Turn]:
     """Yield the delivered turns that ended with a final or an error and cannot change any more. A
-    command that the program itself answers is no part of the conversation."""
+    command that the program itself answers is no part of the conversation, and an answer that is
+    sent again belongs to the turn before."""
     for turn in trace.turns.values():
         is_over = turn.delivery and turn.text.strip() and turn.settled_n and turn.endings
-        if is_over and not is_local(turn):
+        if is_over and not (is_local(turn) or is_resent(turn)):
             yield turn
 
 

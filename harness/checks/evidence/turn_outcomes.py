@@ -258,6 +258,21 @@ def is_local(turn: Turn) -> bool:
     )
 
 
+def is_resent(turn: Turn) -> bool:
+    """Whether a message that came again gets the answer that the model gave before, as an agent
+    does that stored the answer and was killed before it knew of the delivery."""
+    if turn.came_in is None or turn.main or not turn.endings:
+        return False
+    said = "".join(turn.endings[-1].request.text.split())
+    earlier: Turn | None = turn.came_in
+    while earlier is not None:
+        good = (e.reply for e in earlier.main if e.reply and not wrong(e))
+        if any((text := "".join(reply.text.split())) and text in said for reply in good):
+            return True
+        earlier = earlier.came_in
+    return False
+
+
 def met_a_limit(trace: Trace) -> bool:
     """Whether a turn met a limit of the harness; an agent may end a turn at a limit of its own."""
     return any(turn.limits for turn in trace.turns.values())

@@ -8,6 +8,8 @@ doubled in the next look.
 
 from __future__ import annotations
 
+from bisect import insort
+
 import msgspec
 
 from harness.core.history.event_log import EventLog
@@ -44,6 +46,10 @@ from harness.core.values.calls import (
 from harness.core.values.messages import Json, Message
 from harness.core.values.tool_names import ToolNames
 
+SUMMARY_LEAST = 24
+"""The least characters of a summary without white space; a shorter answer may come again by
+chance."""
+
 REACTION_MS = 2000
 """The time, in milliseconds, after a pushed cancel in which a call may already be in transit."""
 
@@ -64,6 +70,8 @@ class _Reader:
         self._open: dict[str, Exchange | Execution | Sending | Called] = {}
         self._asked, self._sends_texts, self._says_texts = CallPairing(), False, False
         self._last_main: dict[str, Exchange] = {}
+        self._main_before: dict[str, Exchange] = {}
+        self._values = history.values
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
@@ -151,9 +159,42 @@ class _Reader:
         if called.purpose == "compact":
             self._compact(exchange)
         elif called.purpose == "main" and not request.unread:
+            self._recognise_summary(exchange)
             if (compaction := self._compacting.pop(called.session, None)) is not None:
                 compaction.after = exchange
+            if (last := self._last_main.get(called.session)) is not None:
+                self._main_before[called.session] = last
             self._last_main[called.session] = exchange
+
+    def _recognise_summary(self, later: Exchange) -> None:
+        """Take the last main request for a compaction if its answer was a summary.
+
+        An agent need not say what a request is for. The proof is the next request: it does not go
+        on from the last one, and holds that answer as words of the user or of the system.
+        """
+        session = later.called.session
+        last = self._last_main.get(session)
+        if last is None or self.trace.world == "recording" or not self._is_summary(last, later):
+            return
+        last.called = msgspec.structs.replace(last.called, purpose="compact")
+        before = self._main_before.get(session)
+        made = Compaction(self._turn(last.called), calls=[last], before=before, after=later)
+        insort(self.trace.compactions, made, key=lambda compaction: compaction.n)
+        if before is not None:
+            self._last_main[session] = before
+
+    def _is_summary(self, last: Exchange, later: Exchange) -> bool:
+        if later.node.first(last.node.depth) is last.node or last.reply is None:
+            return False
+        said = "".join(last.reply.text.split())
+        heard = (d.inbound.text for d in self.trace.deliveries)
+        if len(said) < SUMMARY_LEAST or last.reply.tool_uses or not last.succeeded:
+            return False
+        if any(said in "".join(text.split()) for text in heard):
+            return False  # an echo
+        words = [str(self._values.get(later.request.system, ""))]
+        words += [node.message.text for node in later.node.tail() if node.side != "assistant"]
+        return any(said in "".join(text.split()) for text in words)
 
     def _compact(self, exchange: Exchange) -> None:
         running = self._compacting.get(exchange.called.session)
@@ -251,6 +292,7 @@ class _Reader:
         before = self._deliveries.setdefault((turn.session, inbound.id), [])
         self.trace.received.setdefault(inbound.id, {})[turn.session] = inbound.text
         turn.redelivery = any(t is not turn and (t.endings or t.cancelled_n) for t in before)
+        turn.came_in = before[-1] if before else None
         first = before[0] if before else turn
         turn.begun_n = first.opened_n if first is not turn and first.interrupted_n else 0
         before.append(turn)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import repeat
+from itertools import repeat, takewhile
 from string import Formatter
 from typing import cast
 
@@ -103,7 +103,7 @@ class ModelSeam:
         after = self._last_key.get(lane, "") if reading.keep else ""
         key = self._last_key[lane] = f"{session}/model#{n}"
         request = self._request(lane, reading, after, received)
-        purpose = self._purpose(stated or reading.purpose, reading.messages)
+        purpose = self._purpose(stated or reading.purpose, reading)
         call = Call(
             key, "model", n, session, past.turn(session), received.at_ms, request, purpose,
             messages=reading.messages, system=reading.system, tools=reading.tools,
@@ -143,13 +143,18 @@ class ModelSeam:
             seen = self._named[slot] = (value, name)
         return seen[1]
 
-    def _purpose(self, stated: str, messages: Sequence[Message]) -> Purpose:
+    def _purpose(self, stated: str, reading: Reading) -> Purpose:
         if stated in ("main", "compact", "aux"):
             return cast(Purpose, stated)
         if not self._purposes:
             return "main"
-        text = next((m.text for m in reversed(messages) if m.role == "user"), "")
-        return next((name for pattern, name in self._purposes if pattern.search(text)), "main")
+        said = next((m.text for m in reversed(reading.messages) if m.role == "user"), "")
+        # Many agents say what a summary is in the system text, and send the conversation as the
+        # user's. Some wires keep that text in the list.
+        rules = takewhile(lambda m: m.role in ("system", "developer"), reading.messages)
+        texts = (said, *filter(None, (reading.system, *(m.text for m in rules))))
+        found = (n for p, n in self._purposes if any(p.search(text) for text in texts))
+        return next(found, "main")
 
     def record(self, call: Call, received: Received, reading: Reading) -> None:
         """Record the call."""
