@@ -250,9 +250,8 @@ class Execution(Crossing, eq=False):
 class Ask(msgspec.Struct, eq=False):
     """A tool call that the model requests, with its run and its result.
 
-    `execution` is the first run of it across the tool seam; `sent` is the first result for it in a
-    later request, at event `sent_n` and time `sent_ms`. A result without an execution is the
-    agent's own answer.
+    `execution` is its first run across the tool seam; `sent` is the first result for it in a later
+    request, at event `sent_n` and time `sent_ms`. Without a run it is the agent's own answer.
     """
 
     exchange: Exchange
@@ -269,11 +268,7 @@ class Ask(msgspec.Struct, eq=False):
 
 
 class Sending(Crossing, eq=False):
-    """A message from the agent to the user.
-
-    `asked` holds the exchanges of its turn, if the agent has no other word for a failure than its
-    text.
-    """
+    """A message to the user. `asked`: the requests of its turn, if only texts tell of failures."""
 
     request: OutboxRequest
     answered: Answered | None = None
