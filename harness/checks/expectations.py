@@ -14,6 +14,7 @@ import msgspec
 
 from harness.checks.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.allowed_repetitions import uncounted_attempts, uncounted_runs
+from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import (
     claimed,
     expected,
@@ -94,7 +95,8 @@ def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:
     for execution in history.trace.executions:
         name, found = execution.request.name, execution.request.input
         wanted = expectation.inputs.get(name, found)
-        if canonical(found) != canonical(wanted):
+        schema = history.trace.schema(None, name)
+        if canonical(found) != canonical(wanted) and not same_input(wanted, found, schema):
             text = f"the tool {name} is called with another input than expected"
             yield Finding("expect.inputs", f"{text}{_differences(found, wanted)}", (execution.n,))
 

@@ -168,6 +168,7 @@ def _replaced(trace: Trace) -> Iterator[Finding]:
     digests: dict[str, str] = {}
     pending: list[Finding] = []
     compacted: set[tuple[str, int]] = set()
+    summaries = {e.n for e in trace.exchanges if e.used_as == "compact"}
     for event in trace.events:
         if isinstance(event, Stored):
             if event.n not in trace.damages:
@@ -175,7 +176,7 @@ def _replaced(trace: Trace) -> Iterator[Finding]:
             for row in (*event.added, *event.changed):
                 digests[row.id] = row.digest
         elif isinstance(event, Called):
-            if _compacts(event):
+            if _compacts(event) or event.n in summaries:
                 compacted.add((event.session, event.turn))
             if (event.session, event.turn) not in compacted:
                 yield from pending

@@ -97,3 +97,38 @@ def test_an_answer_that_the_user_says_again_is_no_summary() -> None:
     played = run(scenario, forgetful)
     assert not played.history.trace.compactions
     assert "history_faithful.forgotten_reply" in _defects(played)
+
+
+def test_an_agent_that_keeps_its_conversation_as_one_text_makes_no_summaries() -> None:
+    def agent(brief: Any) -> None:
+        client, past = brief.anthropic(), ""
+        for message in brief.inbox():
+            past += f"user: {message.text}\n"
+            said = [{"role": "user", "content": past}]
+            reply = client.messages.create(model="any", max_tokens=99, messages=said)
+            past += f"assistant: {reply.content[0].text}\n"
+            brief.send(reply.content[0].text, in_reply_to=message.id)
+
+    played = run(TALK, agent)
+    assert not played.history.trace.compactions
+    assert "truthful_outcome.no_answer" not in _defects(played)
+
+
+def test_an_answer_that_is_used_beside_the_whole_conversation_is_no_summary() -> None:
+    def titled(brief: Any) -> None:
+        client, rows, system = brief.anthropic(), list[dict[str, Any]](), "Be kind."
+        for n, message in enumerate(brief.inbox()):
+            if n == 1:
+                past = "\n".join(f"{row['role']}: {row['content']}" for row in rows)
+                asked = [{"role": "user", "content": f"A title for: {past}"}]
+                made = client.messages.create(model="any", max_tokens=99, messages=asked)
+                system = f"Be kind. The talk is called: {made.content[0].text}"
+            rows.append({"role": "user", "content": message.text})
+            reply = client.messages.create(model="any", max_tokens=99, system=system, messages=rows)
+            rows.append({"role": "assistant", "content": reply.content[0].text})
+            brief.send(reply.content[0].text, in_reply_to=message.id)
+
+    played = run(TALK, titled)
+    assert [e.purpose for e in played.history.trace.exchanges] == ["main", "aux", "main", "main"]
+    assert not played.history.trace.compactions
+    assert "inbound_exactly_once.lost" not in _defects(played)

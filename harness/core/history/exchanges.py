@@ -115,11 +115,12 @@ class Exchange(Crossing, eq=False):
     node: Node
     answered: Answered | None = None
     reply: Message | None = None
+    used_as: Purpose | None = None
 
     @property
     def purpose(self) -> Purpose:
-        """The purpose of the request."""
-        return self.called.purpose
+        """The purpose of the request: as its answer was used (`used_as`), or as it was said."""
+        return self.used_as or self.called.purpose
 
     @property
     def added(self) -> tuple[Node, ...]:
@@ -141,8 +142,7 @@ class Exchange(Crossing, eq=False):
 
     @property
     def status(self) -> int | None:
-        """The HTTP status of the answer, None without an answer, or if the recording has no
-        status."""
+        """The HTTP status of the answer; None without an answer, or if it was not recorded."""
         return self.answered.status if self.answered else None
 
     @property

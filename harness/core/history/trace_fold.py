@@ -170,30 +170,35 @@ class _Reader:
         """Take the last main request for a compaction if its answer was a summary.
 
         An agent need not say what a request is for. The proof is the next request: it does not go
-        on from the last one, and holds that answer as words of the user or of the system.
+        on from the last one, and holds that answer as words of the user or of the system. If it
+        goes on from the request before, nothing was summarised: a title or a plan was asked for.
         """
         session = later.called.session
         last = self._last_main.get(session)
         if last is None or self.trace.world == "recording" or not self._is_summary(last, later):
             return
-        last.called = msgspec.structs.replace(last.called, purpose="compact")
         before = self._main_before.get(session)
-        made = Compaction(self._turn(last.called), calls=[last], before=before, after=later)
-        insort(self.trace.compactions, made, key=lambda compaction: compaction.n)
         if before is not None:
             self._last_main[session] = before
+        if before is not None and later.node.first(before.node.depth) is before.node:
+            last.used_as = "aux"
+            return
+        last.used_as = "compact"
+        made = Compaction(self._turn(last.called), calls=[last], before=before, after=later)
+        insort(self.trace.compactions, made, key=lambda compaction: compaction.n)
 
     def _is_summary(self, last: Exchange, later: Exchange) -> bool:
         if later.node.first(last.node.depth) is last.node or last.reply is None:
             return False
         said = "".join(last.reply.text.split())
-        heard = (d.inbound.text for d in self.trace.deliveries)
+        turns = self._turn(last.called), self._turn(later.called)
+        known = [t.text for t in turns] + [s.request.text for t in turns for s in t.sendings]
         if len(said) < SUMMARY_LEAST or last.reply.tool_uses or not last.succeeded:
             return False
-        if any(said in "".join(text.split()) for text in heard):
-            return False  # an echo
+        if any(said in "".join(text.split()) for text in known):
+            return False  # a reply, which the agent keeps as text, or an echo of one
         words = [str(self._values.get(later.request.system, ""))]
-        words += [node.message.text for node in later.node.tail() if node.side != "assistant"]
+        words += [node.message.text for node in later.added if node.side != "assistant"]
         return any(said in "".join(text.split()) for text in words)
 
     def _compact(self, exchange: Exchange) -> None:
