@@ -60,7 +60,7 @@ def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
     words = (wanted,) if isinstance(wanted, str) else wanted
     is_own = found == "limit" and not met_a_limit(history.trace)
     if is_own and "failed_truthfully" in (words or ()):
-        return  # a limit of the agent's own that the user is told of
+        return  # the agent has met its own limit, and said so
     is_policy = (found == "failed_truthfully" or is_own) and _gave_up(history.trace)
     if words is not None and found not in words and not is_policy:
         events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
@@ -83,7 +83,7 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
 
 
 def _raised(bounds: Bounds, more: int) -> Bounds:
-    """The bounds with so many calls more, which the rules about repetition allow."""
+    """The bounds with more calls, which the rules about repetition allow."""
     return bounds if bounds.max is None else msgspec.structs.replace(bounds, max=bounds.max + more)
 
 

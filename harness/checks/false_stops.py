@@ -46,11 +46,11 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     the tools of the scenario. `withdrawn`: tools are no longer offered. `ended`: the turn ends
     while the model asks for a tool.
 
-    A final with the status `waiting`, which asks the user first, a limit, a cancel, a kill, a
-    failed answer of the model, a write that the store refused, and anything that repeats excuse the
-    stop. So does a turn that has cost a million tokens or lasted four hours, because its budget may
-    be spent. A success with a new result starts the count again: a failure, a success and two more
-    failures are not three in a row. Source: invariant 12.
+    A limit, a cancel, a kill, a failed answer of the model, a write that the store refused, and
+    anything that repeats excuse the stop. So does a final with the status `waiting`, which asks the
+    user first. So does a turn that has cost a million tokens or lasted four hours, because its
+    budget may be spent. A success with a new result starts the count again: a failure, a success
+    and two more failures are not three in a row. Source: invariant 12.
     """
     trace = history.trace
     for turn in trace.turns.values():

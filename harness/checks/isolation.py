@@ -111,8 +111,8 @@ class _Words:
         match event:
             case Delivery(inbound=inbound):
                 self._answers[inbound.id].add(inbound.session)
-                # An echo brings the agent's own words back, as `gateway.echoed` does. They are no
-                # secret of this user: an agent may say one apology to everybody.
+                # An echo brings the agent's own words back, as `gateway.echoed` does. This user did
+                # not say them: an agent may say one apology to everybody.
                 if squeeze(inbound.text) not in self._sent:
                     self._keep([inbound.session], inbound.text, event.n, SHORTEST)
             case Exchange():

@@ -60,9 +60,9 @@ def no_progress_stop(
     the same call more than twice `repeats` times, and the turn continues. Such an answer is a
     refusal, or comes from its own tool with the same result.
 
-    A poller is no loop. Calls that succeed are counted anew after each pause of the agent of
-    `pause_s` seconds or more, by its own clock or by a tool that sleeps. `polls` names tools whose
-    successes are never counted; a profile may set it.
+    A poller makes progress. After a pause of the agent of `pause_s` seconds or more, calls that
+    succeed are counted from the start again. The agent may sleep by its own clock or by a tool.
+    `polls` names tools whose successes are never counted; a profile may set it.
 
     A kill starts every count again, because an agent keeps its counts in memory. In a recording,
     `same_call` and `same_failure` report each whole series of equal steps, and `cycle` reports two

@@ -1,8 +1,8 @@
 """Truthfulness: the reports to the user and the model match the events of a turn and its tools.
 
 The facts are the model's last answer before the final message, and a tool's last run before its
-result. Some providers have no error flag, so a text that is no success counts too. A broken stream
-has status 200 but no complete answer, so its calls must not run.
+result. Some providers have no error flag, so any text that differs from a success counts too. A
+broken stream has status 200 but no complete answer, so its calls must not run.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def error_visible(history: History) -> Iterator[Finding]:
     """The model learns of each failed tool, and the user is not told that the tool worked.
 
     `hidden`: a tool raised, timed out, or answered with an error or an error status, and the model
-    reads a success. The result has no error flag, and its text is empty, or what the agent sends
+    reads a success. The result has no error flag. Its text is empty, or equals what the agent sends
     for a success of this tool, or the result of another call. `reworded`: the result has no flag,
     and nothing of the tool's error stands in its own words. `claimed`: a tool of the turn failed
     and did not succeed later, and the user is told that it worked. The final reports a success,

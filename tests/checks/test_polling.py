@@ -1,4 +1,4 @@
-"""A poller that pauses is no loop; one that does not pause is."""
+"""A poller that pauses, and one that does not: the second is a loop."""
 
 from __future__ import annotations
 

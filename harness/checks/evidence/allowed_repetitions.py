@@ -16,8 +16,8 @@ from harness.core.history.trace import Trace, Turn
 
 
 def uncounted_runs(trace: Trace) -> Counter[str]:
-    """The runs of each tool beyond `REPEATS` equal ones in a row of a turn, if the agent may make
-    so many and made no more."""
+    """The runs of each tool beyond `REPEATS` equal ones in a row. A series that is longer than the
+    rules allow counts whole."""
     most, found = int(_number(trace, "no_progress_stop", "repeats", REPEATS)), Counter[str]()
     for turn in trace.turns.values():
         for name in dict.fromkeys(e.request.name for e in turn.executions):

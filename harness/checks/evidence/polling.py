@@ -1,4 +1,4 @@
-"""The pauses of an agent that waits for something: a poller is no loop.
+"""The pauses of an agent that waits for something, by which a poller differs from a loop.
 
 A poller asks the same and is answered the same ("pending") until there is an end. What tells it
 from a loop is time: it sleeps between two calls, by its own clock or by a tool. A slow model, a
@@ -57,7 +57,7 @@ def _ended_ms(call: Exchange | Execution) -> int:
 
 
 def _is_good(call: Exchange | Execution) -> bool:
-    """Whether nothing failed, so that a wait is no back-off."""
+    """Whether nothing failed; after a failure, a wait is a back-off."""
     return not call.failed if isinstance(call, Execution) else call.succeeded
 
 

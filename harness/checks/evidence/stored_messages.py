@@ -39,7 +39,7 @@ def written_by_another(trace: Trace) -> list[int]:
 
 def finished_turns(trace: Trace) -> Iterator[Turn]:
     """Yield the delivered turns that ended with a final or an error and cannot change any more. A
-    command that the program itself answers is no part of the conversation, and an answer that is
+    command that the program itself answers does not belong to the conversation. An answer that is
     sent again belongs to the turn before."""
     for turn in trace.turns.values():
         is_over = turn.delivery and turn.text.strip() and turn.settled_n and turn.endings

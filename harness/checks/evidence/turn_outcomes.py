@@ -259,8 +259,8 @@ def is_local(turn: Turn) -> bool:
 
 
 def is_resent(turn: Turn) -> bool:
-    """Whether a message that came again gets the answer that the model gave before, as an agent
-    does that stored the answer and was killed before it knew of the delivery."""
+    """Whether a message that came again gets the answer that the model gave before. An agent does
+    so that stored the answer, and was killed before it knew of the delivery."""
     if turn.came_in is None or turn.main or not turn.endings:
         return False
     said = "".join(turn.endings[-1].request.text.split())
@@ -274,7 +274,7 @@ def is_resent(turn: Turn) -> bool:
 
 
 def met_a_limit(trace: Trace) -> bool:
-    """Whether a turn met a limit of the harness; an agent may end a turn at a limit of its own."""
+    """Whether a turn met a limit of the harness; an agent may also have limits itself."""
     return any(turn.limits for turn in trace.turns.values())
 
 
