@@ -13,6 +13,7 @@ MUTATION := .venv-mutation
 DIST := .venv-dist
 AIMOCK := @copilotkit/aimock@1.43.0
 OLDER_SDK := anthropic-0.125
+RUNS := test-nightly fuzz corpus mutants mutant-table policies field seeds-audit
 FIELD_CHEAP := pydantic_ai openai_agents gemini-cli
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 
@@ -52,13 +53,13 @@ setup: $(READY) ## make .venv for the targets below; slow targets install what e
 demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT)) ## three incidents, each stopped by a finding; how many wrong agents are caught
 	$(RUN) -m examples.demo
 
-test: $(READY) ## the fast tests, which need only Python
-	$(RUN) -m pytest -n auto -m "not real"
+test: $(READY) ## the fast tests, which need only Python; ARGS="tests/checks -k NAME"
+	$(RUN) -m pytest -n auto -m "not real" $(ARGS)
 
 test-real: $(REAL) ## the slow tests: processes, Node, databases, frameworks, an older SDK
 	-$(RUN) -m tests.field --install $(FIELD_CHEAP)
 	$(RUN) -m tests.compat $(OLDER_SDK)
-	$(RUN) -m pytest -n auto -m "real and not nightly"
+	$(RUN) -m pytest -n auto -m "real and not nightly" $(ARGS)
 
 check: $(READY) ## format, lint, types, architecture
 	$(RUN) -m ruff format --check .
@@ -73,46 +74,50 @@ $(BENCH)/.ready: bench/requirements.txt pyproject.toml constraints.txt
 	npm install --silent --no-fund --prefix $(BENCH)/node $(AIMOCK) || echo "aimock is not measured"
 	@touch $@
 
-bench: $(BENCH)/.ready ## measure the cost of a model call beside the peers, and growth: docs/bench.md
-	$(BENCH)/bin/python -m bench --write
+bench: $(BENCH)/.ready ## measure the cost of a model call beside the peers, and growth: docs/bench.md; ARGS="--rounds N"
+	$(BENCH)/bin/python -m bench --write $(ARGS)
 
 fuzz: $(READY) ## the property tests with many more examples
-	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -n auto -m "hypothesis and not real" --timeout 3600
+	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -n auto -m "hypothesis and not real" --timeout 3600 $(ARGS)
 
 fuzz-readers: $(READY) ## a million mutated files for the readers; ARGS="--count N --seed N --minutes N"
 	$(RUN) -m tests.fuzz.readers $(ARGS)
 
-fuzz-long: $(READY) ## a million steps of the session machine on the reference agent
-	$(RUN) -m tests.fuzz.machine_soak --steps 1000000 --seed 1
+fuzz-long: $(READY) ## a million steps of the session machine on the reference agent; ARGS="--steps N --seed N"
+	$(RUN) -m tests.fuzz.machine_soak $(ARGS)
 
-corpus: $(READY) ## check recorded calls of real providers by our rules; skip without recordings
-	$(RUN) -m tests.corpus
+corpus: $(READY) ## check recorded calls of real providers by our rules; exit 3 without recordings
+	$(RUN) -m tests.corpus $(ARGS)
 
 test-nightly: $(REAL) ## the tests that take hours: whole catalogues, sweeps of the corpus
-	$(RUN) -m pytest -n auto -m nightly
+	$(RUN) -m pytest -n auto -m nightly $(ARGS)
 
-nightly: test-nightly fuzz corpus mutants mutant-table policies field seeds-audit ## all long runs: tests, properties, recordings, agents, campaigns, audit
+# A run that fails does not hold back the others: the night ends with the names of all that failed.
+nightly: $(REAL) ## all long runs: tests, properties, recordings, agents, campaigns, audit; RUNS="corpus fuzz"
+	@failed=""; for run in $(RUNS); do \
+	  echo "== make $$run"; $(MAKE) --no-print-directory $$run || failed="$$failed $$run"; \
+	done; test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
 
-hardening: $(REAL) ## attack each server; kill each command at each write and each phase
+hardening: $(REAL) ## attack each server; kill each command at each write and each phase; ARGS="-k fuzz"
 	$(RUN) -m tests.hardening.attack
 	HARNESS_EVERY_WRITE=1 $(RUN) -m pytest -m real -n auto tests/hardening/test_write_points.py \
-	  tests/hardening/test_signals.py tests/hardening/test_bad_endings.py
+	  tests/hardening/test_signals.py tests/hardening/test_bad_endings.py $(ARGS)
 
-mutant-table: $(READY) ## measure how soon `harness fuzz` finds each wrong agent
-	$(RUN) -m tests.fuzz.mutant_table --workers 2
+mutant-table: $(READY) ## measure how soon `harness fuzz` finds each wrong agent; ARGS="NAME ..."
+	$(RUN) -m tests.fuzz.mutant_table --workers 2 $(ARGS)
 
-policies: $(READY) ## play 300 agents of drawn policies, each on a tenth of the catalogue
-	$(RUN) -m tests.policies
+policies: $(READY) ## play 300 agents of drawn policies, each on a tenth of the catalogue; ARGS="--agents N"
+	$(RUN) -m tests.policies $(ARGS)
 
 seeds: $(READY) ## list the 162 statements of the seeds: number, kind, test, result
-	$(RUN) -m tests.seeds
+	$(RUN) -m tests.seeds $(ARGS)
 
-seeds-audit: $(READY) ## break the product once for each statement of the seeds; its tests must fail
-	$(RUN) -m tests.seeds.audit
+seeds-audit: $(READY) ## break the product once for each statement of the seeds; its tests must fail; ARGS="NUMBER ..."
+	$(RUN) -m tests.seeds.audit $(ARGS)
 
 wire-table: $(READY) ## measure what the SDKs do with faulty answers: docs/wire-table.md
 	$(RUN) -m tests.compat --install $(OLDER_SDK) anthropic-1
-	$(RUN) -m tests.wire_table --out docs/wire-table.md
+	$(RUN) -m tests.wire_table --out docs/wire-table.md $(ARGS)
 
 field: $(READY) ## install agents that people run, and play them; ARGS="NAME ... --kept"
 	$(RUN) -m tests.field $(ARGS)
@@ -120,8 +125,8 @@ field: $(READY) ## install agents that people run, and play them; ARGS="NAME ...
 compat: $(READY) ## test versions of Python, the SDKs and pytest: docs/compatibility.md; ARGS="NAME ..."
 	$(RUN) -m tests.compat --write $(ARGS)
 
-mutants: $(READY) ## play every wrong agent against its scenario, and print the matrix
-	$(RUN) -m tests.mutants
+mutants: $(READY) ## play every wrong agent against its scenario, and print the matrix; ARGS="NAME ..."
+	$(RUN) -m tests.mutants $(ARGS)
 
 $(MUTATION)/.ready: tests/mutation/requirements.txt pyproject.toml constraints.txt
 	@test -x $(MUTATION)/bin/python || $(PYTHON) -m venv $(MUTATION)

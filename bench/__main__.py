@@ -48,7 +48,7 @@ def main() -> int:
 
 def _figures(rounds: int, table: peers.Table, grown: Sequence[curves.Curve]) -> Iterator[Figure]:
     yield from peers.figures(table)
-    yield from commits.figures(commits.measured())
+    yield from commits.beside_the_last()
     yield from curves.figures(grown)
     for module in (recordings, scenarios, faults, memory, strategies, campaigns, cassettes):
         yield from module.figures(rounds)

@@ -118,7 +118,7 @@ def by_us(path: Path, bodies: list[bytes]) -> list[float]:
 
 def by_script(script: Script, bodies: list[bytes]) -> list[float]:
     """The calls through a door, answered by a script."""
-    scenario = Scenario(name="bench", limits=Limits(model_calls=1 << 40))
+    scenario = Scenario(name="bench", limits=Limits.unreached())
     transition = Transition(scenario, AnthropicProvider(), script, History())
     transport: Any = HttpxTransport(Dispatcher(transition, RealClock()))
     with httpx2.Client(transport=transport) as client:

@@ -80,6 +80,15 @@ def _ratios(
     return interval(ratios)
 
 
+def beside_the_last() -> Iterator[Figure]:
+    """The figures beside the commit before; none, with the reason on the screen, where this tree's
+    measures do not run on it: a measure may use what that commit lacks."""
+    try:
+        yield from figures(measured())
+    except ChildProcessError as error:
+        print(f"the commit before is not measured: {error}", flush=True)
+
+
 def figures(ratios: dict[str, Interval]) -> Iterator[Figure]:
     """The lower bound of each ratio: above one, this tree is slower beyond doubt."""
     for cell, ratio in ratios.items():

@@ -19,15 +19,13 @@ from harness.core.values.draws import Draws
 from harness.providers.anthropic.provider import AnthropicProvider
 
 WINDOW = 20
-NO_LIMIT = 1 << 40
 
 
 def session(turns: int) -> History:
     """A session of a given number of turns."""
-    limits = Limits(model_calls=NO_LIMIT, outbox_calls=NO_LIMIT, inbox_calls=NO_LIMIT)
     script = (Turn(say="I see.", times="forever"),)
     inbox = tuple(InboxItem(text=f"message {n}") for n in range(turns))
-    scenario = Scenario(name="long", inbox=inbox, script=script, limits=limits)
+    scenario = Scenario(name="long", inbox=inbox, script=script, limits=Limits.unreached())
     history = History()
     run = Transition(scenario, AnthropicProvider(), TurnScript(script, Draws(0)), history)
     history.started(

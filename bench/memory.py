@@ -23,15 +23,15 @@ WARM, CALLS = 10_000, 100_000
 MOST_BYTES = 100
 
 
-def figures(rounds: int) -> Iterator[Figure]:
+def figures(rounds: int, warm: int = WARM, calls: int = CALLS) -> Iterator[Figure]:
     """Bytes for each call after the first ones; `rounds` is for those that measure time."""
     with httpx2.Client(transport=HttpxTransport(door())) as client:
-        _ask(client, range(WARM))
+        _ask(client, range(warm))
         before = peak_bytes()
-        _ask(client, range(WARM, CALLS))
+        _ask(client, range(warm, calls))
         grown = peak_bytes() - before
-    name = f"memory: a call of {CALLS:,}, in process"
-    yield Figure(name, grown / (CALLS - WARM), MOST_BYTES, " B", "nothing")
+    name = f"memory: a call of {calls:,}, in process"
+    yield Figure(name, grown / (calls - warm), MOST_BYTES, " B", "nothing")
 
 
 def _ask(client: httpx2.Client, numbers: range) -> None:

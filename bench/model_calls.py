@@ -34,7 +34,7 @@ Call = Callable[[Messages], None]
 
 def transition(*faults: FaultSpec) -> Transition:
     """A run whose script gives one answer to each call."""
-    scenario = Scenario(name="bench", script=(TURN,), limits=Limits(model_calls=1 << 40))
+    scenario = Scenario(name="bench", script=(TURN,), limits=Limits.unreached())
     script = TurnScript((TURN,), Draws(0))
     armed = tuple(map(arm, faults))
     return Transition(scenario, AnthropicProvider(), script, History(log=DiskLog()), faults=armed)

@@ -1,6 +1,10 @@
 """`python -m harness` runs the same program as the console script."""
 
-from __future__ import annotations
+import sys
+
+if not sys.flags.safe_path and sys.path[0] != __file__.rpartition("/harness/")[0]:
+    # `-m` puts the current folder first, and each import below would look for a file in it.
+    del sys.path[0]
 
 from harness.cli import main
 

@@ -16,9 +16,13 @@ So `import harness` is cheap, and there is no second list of names that could di
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import cache
-from typing import Any
+
+# `python -m` puts the current folder first on the path, and this module is imported before that is
+# put right. So nothing is imported here that the interpreter has not loaded by itself.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 def lazy_names(package: str, *own: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -27,9 +31,12 @@ def lazy_names(package: str, *own: str) -> tuple[Callable[[str], Any], Callable[
     `own` are the public names that the package defines itself; they belong to its `__all__`.
     """
 
-    @cache
+    known: dict[str, str] = {}
+
     def homes() -> dict[str, str]:
-        return dict(_listed(package))
+        if not known:
+            known.update(_listed(package))
+        return known
 
     def get(name: str) -> Any:
         if name == "__all__":

@@ -71,9 +71,16 @@ def load_configured(
 
 
 def configured(
-    modules: Sequence[str] = (), *, config: bool = True, folder: Path | None = None
+    modules: Sequence[str] = (),
+    *,
+    config: bool = True,
+    folder: Path | None = None,
+    own: bool = True,
 ) -> Configuration:
-    """The configuration of the start folder, with its plug-ins loaded as by `load_configured`."""
+    """The configuration of the start folder, with its plug-ins loaded as by `load_configured`.
+
+    Without `own` the plug-ins that it names are not loaded: the folder may be a stranger's.
+    """
     start = folder or Path.cwd()
     if not config:
         _load(modules, start)
@@ -81,7 +88,7 @@ def configured(
     found = load_configuration(start)
     installed = (point.value for point in entry_points(group=ENTRY_POINTS))
     try:
-        _load(found.plugins, start)
+        _load(found.plugins if own else (), start)
     except InputError as error:
         raise error.within(origins(start).get("plugins", "")) from None
     _load((*installed, *modules), start)
@@ -94,11 +101,11 @@ def loaded_modules() -> tuple[str, ...]:
 
 
 def _imported(name: str, folder: Path) -> ModuleType:
-    """Import a module with the start folder first on the path, like a target."""
+    """Import a module of the start folder, or an installed one, like a target."""
     place = f"plug-in {name!r}"
     if not re.fullmatch(r"\w+(\.\w+)*", name) or name.endswith(".py"):
         raise InputError("a module is named, as in `my_parts` or `my_package.parts`", place)
-    from harness.targets.spec import import_from
+    from harness.import_path import import_from
 
     try:
         return import_from(str(folder), name)

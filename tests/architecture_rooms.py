@@ -38,6 +38,13 @@ ROOMS: tuple[Room, ...] = (
         "",
     ),
     Room(
+        "import_path",
+        -1,
+        "Where the start folder stands on `sys.path`, and the import of a module that the user "
+        "named.",
+        "",
+    ),
+    Room(
         "core",
         0,
         "The transition (one call in, one plan out), the history, the scenario, and the values "
@@ -179,7 +186,7 @@ ROOMS: tuple[Room, ...] = (
         "engines",
         9,
         "Runs many tasks: in this process, in local workers, on a Ray cluster.",
-        "core plugins",
+        "core import_path plugins",
     ),
     Room("shrink", 10, "Makes a failing scenario small while its finding stays the same."),
     Room("fuzz", 11, "Draws scenarios from one grammar, in campaigns and for Hypothesis."),
@@ -188,7 +195,7 @@ ROOMS: tuple[Room, ...] = (
         "doctor",
         10,
         "Plays short probes of an agent, says what they show, and writes its profile.",
-        "core checks files providers",
+        "core checks files providers redaction",
     ),
     Room(
         "starter",

@@ -132,6 +132,8 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
+    "jsonschema": ("runner.offered_calls",),
+    "referencing": ("runner.offered_calls",),
     "yaml": ("files", "cassettes", "recordings.yaml_documents"),
     "anthropic": ("transports.sdk_clients", "adapters.message_runner"),
     "openai": ("transports.sdk_clients", "adapters.openai_runner"),

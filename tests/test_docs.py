@@ -81,6 +81,18 @@ def test_every_phony_target_is_explained() -> None:
     assert set(phony.split()) == set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
 
 
+WITHOUT_ARGUMENTS = {"help", "setup", "demo", "check", "docs", "dist", "clean", "nightly"}
+"""Targets that do one thing; `nightly` takes the names of its runs."""
+
+
+def test_every_long_target_takes_arguments() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    recipes = re.findall(r"^([a-z-]+):.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    assert recipes, "no target found: the test looks in the wrong place"
+    deaf = {name for name, recipe in recipes if "$(ARGS)" not in recipe}
+    assert deaf <= WITHOUT_ARGUMENTS
+
+
 def test_verbs_exist() -> None:
     wanted = set().union(*(named("harness", d.read_text("utf-8")) for d in DOCUMENTS))
     code = "import sys; sys.argv = ['harness', '--help']; from harness.cli import main; main()"

@@ -65,6 +65,7 @@ def scenario_of_cassette(
         script=CassetteScript(cassette=str(path)),
         limits=Limits(
             model_calls=max(usual.model_calls, len(index.entries) + _ROOM),
+            turn_calls=max(usual.turn_calls, len(index.entries) + _ROOM),
             tool_calls=max(usual.tool_calls, calls + _ROOM),
         ),
     )

@@ -23,6 +23,7 @@ from harness.files.regular_file import write_atomically
 from harness.providers.shared.codec import decode, encode
 from harness.recordings.http_interaction import BASE64, Cassette, Interaction, as_vcr, phrase
 from harness.recordings.readers import compact
+from harness.redaction.encoder import encoded
 
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
@@ -42,15 +43,8 @@ def _dumped(cassette: Cassette, interaction: Callable[[Interaction], dict[str, J
     if cassette.metadata:
         held["metadata"] = cassette.metadata
     held["version"] = 1
-    try:
-        return _yaml(held)
-    except UnicodeEncodeError:  # half a surrogate pair, which YAML cannot say, becomes its escape
-        return _yaml(printable(held))
-
-
-def _yaml(held: Json) -> bytes:
-    text: str = yaml.dump(held, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
-    return text.encode()
+    said = printable(held)  # YAML cannot say half a surrogate pair; it becomes its escape
+    return encoded(yaml.dump(said, Dumper=_Dumper, sort_keys=False, allow_unicode=True))
 
 
 def _vcr_interaction(item: Interaction) -> dict[str, Json]:

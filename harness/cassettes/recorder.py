@@ -23,6 +23,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.machine_names import LOOPBACK_HOSTS
 from harness.files.regular_file import write_atomically
 from harness.recordings.http_interaction import Cassette, Interaction, phrase
+from harness.redaction.encoder import encoded
 from harness.redaction.masking import kept_headers, mask_body, mask_url
 from harness.redaction.secret_scan import refuse, suspects
 
@@ -81,7 +82,7 @@ def _serialized(exchanges: Sequence[MaskedExchange]) -> bytes:
     }
     text = serialize(cassette, yamlserializer)
     assert isinstance(text, str)
-    return text.encode()
+    return encoded(text)
 
 
 def _parts(exchanges: Iterable[MaskedExchange]) -> Iterator[tuple[int, str, str]]:

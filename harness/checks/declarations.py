@@ -65,6 +65,8 @@ def missing_seams(check: CheckFunction, trace: Trace) -> list[Seam]:
 def untold(check: CheckFunction, trace: Trace) -> str:
     """Why a check does not apply to a recording; "" if it applies, or if the history is a run."""
     source: Source = getattr(check, "told_by", "messages")
+    if getattr(check, "by_results", None) == () and is_half_read(trace):
+        return RESULTS_UNREAD
     if trace.world != "recording" or source == "messages":
         return ""
     if source == "run":
@@ -166,6 +168,43 @@ def asks_ids(*rules: str) -> Callable[[_Check[_P]], _Check[_P]]:
     return declare
 
 
+def advice_in_recordings(*rules: str) -> Callable[[_F], _F]:
+    """Declare the rules whose findings in a recording are advice: other things look alike there."""
+
+    def declare(check: _F) -> _F:
+        check.__dict__["advised"] = rules
+        return check
+
+    return declare
+
+
+RESULTS_UNREAD = "results are not understood in this recording"
+"""Why checks that rest on results do not apply to a recording that was read by half."""
+
+
+def is_half_read(trace: Trace) -> bool:
+    """Whether the reader of a recording met what it does not understand, or lost a part of it."""
+    return any(start.unread for start in trace.starts)
+
+
+def asks_results(*rules: str) -> Callable[[_Check[_P]], _Check[_P]]:
+    """Declare the rules that rest on the results of calls, or on who says what; none for all rules
+    of the check. They do not apply to a recording that was read by half."""
+
+    def declare(check: _Check[_P]) -> _Check[_P]:
+        @wraps(check)
+        def asked(history: History, /, *args: _P.args, **settings: _P.kwargs) -> Iterator[Finding]:
+            half_read = is_half_read(history.trace)
+            for finding in check(history, *args, **settings) if rules or not half_read else ():
+                if not half_read or finding.code.rpartition(".")[2] not in rules:
+                    yield finding
+
+        asked.__dict__["by_results"] = rules
+        return asked
+
+    return declare
+
+
 OVERLAY_COUNTS = "an overlay changes how many calls there are"
 """Why an overlay sets aside a rule that counts by the scenario's plan."""
 
@@ -211,6 +250,13 @@ def declared(check: CheckFunction) -> Iterator[str]:
     if by_ids := getattr(check, "by_ids", ()):
         names = ", ".join(f"`{rule}`" for rule in by_ids)
         yield f"Not asked of a log that keeps no ids of calls: {names}."
+    if advised := getattr(check, "advised", ()):
+        yield f"Advice in a recording: {', '.join(f'`{rule}`' for rule in advised)}."
+    results: tuple[str, ...] | None = getattr(check, "by_results", None)
+    if results is not None:
+        names = ", ".join(f"`{rule}`" for rule in results)
+        said = "Not asked of a recording whose results are not understood"
+        yield f"{said}: {names}." if names else f"{said}."
     aside: dict[str, Any] = getattr(check, "set_aside", {})
     if aside:
         yield f"Set aside under an overlay: {', '.join(f'`{rule}`' for rule in aside)}."

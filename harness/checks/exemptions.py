@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from harness.checks.declarations import NO_IDS, WRITE_ORDER, keeps_no_ids
+from harness.checks.declarations import (
+    NO_IDS,
+    RESULTS_UNREAD,
+    WRITE_ORDER,
+    is_half_read,
+    keeps_no_ids,
+)
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect, ExpectCalls
 from harness.core.transition.ports import CheckFunction
@@ -14,8 +20,8 @@ from harness.core.values.verdict import NotApplicable
 def exempt_rules(
     history: History, wanted: Expect, chosen: Mapping[str, CheckFunction]
 ) -> Iterator[NotApplicable]:
-    """The rules that an overlay or the agent's own store sets aside. Rules of `expect` count only
-    if the scenario sets them."""
+    """The rules that an overlay, the agent's own store or a recording sets aside. Rules of `expect`
+    count only if the scenario sets them."""
     if history.trace.own_store:
         for name, check in chosen.items():
             for rule in getattr(check, "write_order", ()):
@@ -24,6 +30,10 @@ def exempt_rules(
         for name, check in chosen.items():
             for rule in getattr(check, "by_ids", ()):
                 yield NotApplicable(f"{name}.{rule}", NO_IDS)
+    if is_half_read(history.trace):
+        for name, check in chosen.items():
+            for rule in getattr(check, "by_results", ()):
+                yield NotApplicable(f"{name}.{rule}", RESULTS_UNREAD)
     if not history.trace.settings.get("overlaid"):
         return
     has = {

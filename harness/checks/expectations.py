@@ -294,12 +294,18 @@ def limit(history: History) -> Iterator[Finding]:
 @needs(told_by="run")
 @set_aside_by_overlay(exhausted=OVERLAY_COUNTS)
 def script(history: History) -> Iterator[Finding]:
-    """`exhausted`: the agent makes a request after the end of the script."""
-    for answered in history.trace.answers:
-        if answered.error == "script.exhausted":
-            text = f"{answered.key} comes after the last turn of the script"
-            yield Finding("script.exhausted", text, (answered.n,))
-            return
+    """The script has an answer that fits each request.
+
+    `exhausted`: the agent makes a request after the end of the script. `unoffered`: the answer that
+    is due calls a tool that the request does not offer, or breaks the tool's schema; only
+    `fake_model` asks this.
+    """
+    first = {answered.error: answered for answered in reversed(history.trace.answers)}
+    if (past := first.get("script.exhausted")) is not None:
+        text = f"{past.key} comes after the last turn of the script"
+        yield Finding("script.exhausted", text, (past.n,))
+    if (misfit := first.get("script.unoffered")) is not None:
+        yield Finding("script.unoffered", str(misfit.value), (misfit.n,))
 
 
 @needs(told_by="run")
@@ -334,6 +340,8 @@ def doubts(trace: Trace) -> Iterator[str]:
         yield "the history has no start"
     elif ended is None and trace.world != "recording":
         yield "the history has no end: the run was interrupted"
+    for start in trace.starts:
+        yield from start.unread
     if ended is not None and ended.how == "unable":
         yield f"the harness could not continue: {ended.text}"
     if ended is not None and ended.real_wait_ms > REAL_WAIT_MS:

@@ -301,7 +301,9 @@ def _apply(history: History, name: str, check: CheckFunction, applied: _Applied)
     aside = {n.check for n in applied.not_applicable}
     try:
         said = _with_prefix(name, check(history, **_settings(history, name)))
-        found = [_classed(name, finding) for finding in said if finding.code not in aside]
+        found = [
+            _classed(history, name, check, finding) for finding in said if finding.code not in aside
+        ]
     except Exception as error:
         applied.doubts.append(f"the check {name} crashed: {type(error).__name__}: {error}")
         return
@@ -321,10 +323,13 @@ def _with_prefix(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         yield finding
 
 
-def _classed(name: str, finding: Finding) -> Finding:
+def _classed(history: History, name: str, check: CheckFunction, finding: Finding) -> Finding:
     """A finding with its class: from the table for our checks, else its own, else "defect"."""
     if name in BOOK_KEEPING:
         return finding
+    rule = finding.code.rpartition(".")[2]
+    if history.trace.world == "recording" and rule in getattr(check, "advised", ()):
+        return msgspec.structs.replace(finding, class_="advice")
     known = rule_class(finding.code).class_ if name in own_checks() else finding.class_ or "defect"
     return msgspec.structs.replace(finding, class_=known)
 

@@ -14,7 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from harness.checks.declarations import counted_anew, needs
+from harness.checks.declarations import asks_results, counted_anew, needs
 from harness.checks.evidence.polling import stretches
 from harness.checks.evidence.tool_steps import PERIODS, sequence, steps
 from harness.checks.evidence.turn_outcomes import is_empty
@@ -40,6 +40,7 @@ _Made = TypeVar("_Made")
 
 @needs("tool", or_calls=True)
 @counted_anew("a kill")
+@asks_results("same_failure", "cycle")
 def no_progress_stop(
     history: History,
     *,

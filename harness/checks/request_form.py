@@ -14,7 +14,7 @@ from itertools import pairwise
 import msgspec
 
 from harness import providers
-from harness.checks.declarations import excused_by, needs
+from harness.checks.declarations import advice_in_recordings, asks_results, excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, REWRITTEN_STORE, Case
 from harness.checks.evidence.group_chats import group_chats
 from harness.checks.evidence.program_rows import (
@@ -83,6 +83,8 @@ def _rule_words(trace: Trace, called: Called, rule: str) -> str:
 
 
 @needs("model")
+@asks_results()
+@advice_in_recordings("spiral")
 @excused_by(stored_rows=(FAILED_STORE, ANOTHER_WRITER, REWRITTEN_STORE))
 def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding | Case]:
     """Neighbouring messages are never of one side, in requests and in the stored rows of a turn.
@@ -94,7 +96,8 @@ def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding
     finished turn begin with its inbound message, alternate, and end with a reply; an answer that
     the provider paused may continue in the next row. `spiral`: five messages of the user in a row
     have no answer in the request. This pattern shows that replies never reach the history; the next
-    answer answers all five again.
+    answer answers all five again. In a recording it is advice: people write several messages in a
+    row, and programs log their own rows in the user's name.
     """
     trace = history.trace
     if wire:
@@ -302,6 +305,7 @@ _NONE = _Calls()
 
 
 @needs("model")
+@asks_results()
 def tool_pairing(history: History) -> Iterator[Finding]:
     """Every tool call in a request has its result directly after it, and every result has its call.
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.declarations import needs
+from harness.checks.declarations import asks_results, needs
 from harness.checks.evidence.group_chats import group_chats
 from harness.checks.evidence.logged_errors import ErrorKind, error_kind, error_text
 from harness.checks.evidence.program_rows import is_by_program, is_interrupt
@@ -21,6 +21,7 @@ from harness.core.values.verdict import Finding
 
 
 @needs("model")
+@asks_results()
 def session_answers(
     history: History, *, messages: int = 2, failures: int = 3, alone: int = 3
 ) -> Iterator[Finding]:

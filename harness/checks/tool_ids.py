@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.declarations import asks_ids, needs
+from harness.checks.declarations import asks_ids, asks_results, needs
 from harness.checks.evidence.stored_messages import accepted
 from harness.core.history.exchanges import Node
 from harness.core.history.history import History
@@ -19,6 +19,7 @@ from harness.core.values.verdict import Finding
 
 @needs("model")
 @asks_ids("empty")
+@asks_results("two_results")
 def unique_tool_ids(history: History) -> Iterator[Finding]:
     """The id of a tool call is unique and not empty, and has at most one result.
 

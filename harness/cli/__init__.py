@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from harness.cli.interrupts import Terminated, end_with, orderly_end
+from harness.core.values.visible_text import ESCAPES
 
 COMPLETE = "_HARNESS_COMPLETE"
 """The environment variable by which a shell asks for completion."""
@@ -21,14 +22,18 @@ INPUT, FAILURE, INTERRUPTED, TERMINATED = 2, 3, 130, 143
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The console script `harness`: run a verb and exit with its status."""
+    if arguments is None:
+        from harness.import_path import leave_start_folder
+
+        leave_start_folder()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=ESCAPES)
     if arguments is None and (instruction := os.environ.get(COMPLETE)):
         from harness.cli.completion import complete
 
         sys.exit(complete(instruction))
     words = [*(sys.argv[1:] if arguments is None else arguments)]  # `list` is a verb here
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None and hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
     with orderly_end():
         status = _guarded(words)
         if arguments is None:

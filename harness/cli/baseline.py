@@ -45,10 +45,11 @@ class Baseline:
     def write(self) -> None:
         """Write the new baseline if the user asked for it."""
         from harness.files.regular_file import write_atomically
+        from harness.redaction.encoder import encoded
         from harness.report.baseline import text
 
         if self.file and self.update and self.comparison:
-            write_atomically(self.file, text(self.comparison.rows()).encode())
+            write_atomically(self.file, encoded(text(self.comparison.rows())))
 
     def tell(self, detail: Detail) -> None:
         """Print how the runs differ from the baseline: an object with `--json`, else lines."""

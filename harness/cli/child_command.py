@@ -30,13 +30,15 @@ def child_command(
 ) -> ChildEnd:
     """Run a Python (by default this one) with these arguments, and return how it ended.
 
+    `-P`: the modules of the current folder are not found until a target is named.
+
     `shows` selects the output that is passed on. The child has no standard input. It has its own
     process group, which ends with it.
     """
     out = None if shows == "all" else subprocess.PIPE
     err = subprocess.PIPE if shows == "nothing" else None
     with subprocess.Popen(
-        [python or sys.executable, *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+        [python or sys.executable, "-P", *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
         start_new_session=True,
     ) as child:  # fmt: skip
         try:

@@ -17,7 +17,7 @@ from harness.cli.options import (
     every_verb,
     fail_on,
     given_flags,
-    plugins,
+    named_plugins,
     profile,
     real_s,
     seed,
@@ -52,23 +52,29 @@ class Setting(msgspec.Struct, frozen=True):
 @real_s
 @fail_on
 @seed
-@plugins
+@click.option("--trust/--no-trust", "trust", default=None,
+              help="Say that this folder is yours (or no more): verbs that only read, such as "
+              "`judge`, then load the plug-ins that its configuration names.")  # fmt: skip
+@named_plugins
 @every_verb
 def command(
-    target: str, profile_name: str, fail_on: FindingClass | None, seed: int | None, as_json: bool
-) -> int:
+    target: str, profile_name: str, fail_on: FindingClass | None, seed: int | None,
+    trust: bool | None, as_json: bool,
+) -> int:  # fmt: skip
     """Show each value that a command in this folder uses, and where it comes from.
 
     Add the flags of a command to see what they change.
     """
     from harness.cli.terminal import out
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
 
+    if trust is not None:
+        return _set_trust(trust, as_json)
     flags = {"target": target or None, "seed": seed, "fail-on": fail_on, **given_flags()}
     rows = list(settings(Path.cwd(), profile_name, flags))
     if as_json:
         for row in rows:
-            out(line(msgspec.to_builtins(row)))
+            out(json_line(msgspec.to_builtins(row)))
         return 0
     keys = max(len(row.key) for row in rows)
     values = min(40, max(len(_words(row)) for row in rows))
@@ -77,15 +83,30 @@ def command(
     return 0
 
 
+def _set_trust(is_ours: bool, as_json: bool) -> int:
+    from harness.cli.terminal import out
+    from harness.files.trusted_folders import set_trust
+    from harness.redaction.encoder import json_line
+
+    folder = Path.cwd()
+    kept = set_trust(folder, is_ours)
+    if as_json:
+        out(json_line({"folder": str(folder), "trusted": is_ours, "kept": str(kept)}))
+    else:
+        out(f"{folder}: {'trusted' if is_ours else 'not trusted'} (kept in {kept})")
+    return 0
+
+
 def _words(row: Setting) -> str:
     """Return a value as JSON; for an empty default, a text that says what applies."""
+    from harness.redaction.encoder import json_line
     from harness.schema.key_table import KEYS
 
     if row.origin == DEFAULT and row.value in (None, (), []):
         rows = (KEYS.get(f"{struct}.{row.key}") for struct in ("Configuration", "Profile"))
         said = next((words.default for words in rows if words and words.default), "none")
         return f"({said.replace('`', '')})"
-    return msgspec.json.encode(row.value).decode()
+    return json_line(row.value)
 
 
 def settings(folder: Path, named: str, flags: Mapping[str, Any]) -> Iterator[Setting]:

@@ -28,12 +28,12 @@ def command(source: Path, target: Path, to: str, force: bool, as_json: bool) -> 
 
     from harness.cassettes.conversion import convert
     from harness.cli import terminal
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
 
     done = convert(source, target, to, force=force)
     if as_json:
         fields = msgspec.to_builtins(done)
-        terminal.out(line({"file": str(target), "from": str(source), **fields}))
+        terminal.out(json_line({"file": str(target), "from": str(source), **fields}))
         return 0
     for note in done.notes:
         terminal.note(f"{source}: {note}")

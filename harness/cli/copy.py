@@ -16,7 +16,7 @@ import msgspec
 
 from harness.cli.completion import catalogue_names, completing
 from harness.cli.interrupts import deferred
-from harness.cli.options import configuration, every_verb, plugins
+from harness.cli.options import configuration, every_verb, named_plugins
 from harness.core.values.errors import InputError
 from harness.files.bundle import MARK, below_root, bundled, bundled_files, shown
 from harness.files.regular_file import whole
@@ -38,7 +38,7 @@ class Copied(msgspec.Struct, frozen=True, rename={"source": "from"}):
 @click.argument("name", metavar="@NAME", shell_complete=completing(catalogue_names))
 @click.argument("dest", required=False, type=click.Path(path_type=Path), metavar="[DEST]")
 @click.option("--force", is_flag=True, help="Replace existing files.")
-@plugins
+@named_plugins
 @every_verb
 def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
     """Copy a bundled scenario, cassette, example or page.
@@ -49,7 +49,7 @@ def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
     """
     from harness.cli import terminal
     from harness.files.regular_file import write_atomically
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
 
     if not name.startswith(MARK):
         raise InputError(f"a name begins with {MARK}, such as {_EXAMPLE}", name)
@@ -63,7 +63,7 @@ def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
         for file in fresh:
             write_atomically(goals[file], contents[file], durable=False)
         done = [Copied(str(goal), shown(file), file in fresh) for file, goal in goals.items()]
-        for text in map(line, done) if as_json else _text(done, named, goals):
+        for text in map(json_line, done) if as_json else _text(done, named, goals):
             terminal.out(text)
     return 0
 

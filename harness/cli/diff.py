@@ -18,9 +18,9 @@ from harness.cli.options import (
     NamedPath,
     every_verb,
     jobs,
+    named_plugins,
     out_folder,
     plugin_flags,
-    plugins,
     real_s,
     seed,
     spoken,
@@ -64,7 +64,7 @@ UNKNOWN = 3
 @html
 @click.option("-v", "--verbose", is_flag=True, help="Show all details of each run that differs.")
 @jobs
-@plugins
+@named_plugins
 @every_verb
 def command(
     a: str, b: str, paths: tuple[Path, ...], profile_a: str, profile_b: str, python_a: str,
@@ -224,9 +224,10 @@ def _write(diff: Diff, markdown: Path | None, page: Path | None) -> None:
     from harness.cli.output_files import write_output
 
     if markdown:
+        from harness.redaction.encoder import encoded
         from harness.report.diff_markdown import markdown_of
 
-        write_output(markdown, markdown_of(diff).encode("utf-8", "backslashreplace"))
+        write_output(markdown, encoded(markdown_of(diff)))
     if page:
         from harness.files.regular_file import write_atomically
         from harness.report.html.diff_page import diff_page

@@ -159,13 +159,13 @@ def _show(target: str, found: Examination, as_json: bool) -> None:
 
     from harness.cli import terminal
     from harness.cli.doctor_report import broken_lines, observation_line, report
-    from harness.report import json_lines
+    from harness.redaction.encoder import json_line
 
     if not as_json:
         terminal.out("\n".join(report(target, found, terminal.width(), terminal.paint())))
         return
     for one in found.observations:
-        terminal.out(json_lines.line(observation_line(one)))
+        terminal.out(json_line(observation_line(one)))
     whole = {
         "target": target,
         "wire": found.wire,
@@ -173,15 +173,15 @@ def _show(target: str, found: Examination, as_json: bool) -> None:
         "broken": broken_lines(found.probes),
         "profile": msgspec.to_builtins(found.profile) if found.wire else None,
     }
-    terminal.out(json_lines.line(whole))
+    terminal.out(json_line(whole))
 
 
 def _say_written(path: Path, table: tuple[str, ...], as_json: bool) -> None:
     from harness.cli import terminal
-    from harness.report import json_lines
+    from harness.redaction.encoder import json_line
 
     name = table[-1] if table else str(path)
     if as_json:
-        terminal.out(json_lines.line({"written": str(path), "profile": name}))
+        terminal.out(json_line({"written": str(path), "profile": name}))
     else:
         terminal.out(f"\nwritten: {path}; use it with --profile {name}")

@@ -60,13 +60,13 @@ def _end(faulty: int, agent: str, with_hits: bool) -> str:
 def _tell(path: str, scenario: Scenario, found: list[dict[str, str]] | None, detail: str) -> None:
     """Print one run; `found` is None without a rehearsal."""
     from harness.cli import terminal
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
     from harness.runner.needs import needs_of
 
     needs = needs_of(scenario)
     if detail == "json":
         row = {"name": scenario.run_name, "title": scenario.title, "file": path, "needs": needs}
-        terminal.out(line({**row, "hits": [] if not scenario.faults else found}))
+        terminal.out(json_line({**row, "hits": [] if not scenario.faults else found}))
         return
     needed = f"  (needs {', '.join(needs)})" if needs else ""
     terminal.out(f"{scenario.run_name}{needed}")

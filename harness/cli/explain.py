@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.completion import codes, completing
-from harness.cli.options import every_verb, plugins
+from harness.cli.options import every_verb, named_plugins
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.files.bundle import MARK
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("explain")
 @click.argument("code", shell_complete=completing(codes))
-@plugins
+@named_plugins
 @every_verb
 def command(code: str, as_json: bool) -> int:
     """Explain CODE: a finding's code, a check, a rule, a fault, a setting, a key, or incidents:N.
@@ -33,10 +33,10 @@ def command(code: str, as_json: bool) -> int:
     A name with @ is bundled: the story of a scenario (@loops/circles), or a page.
     """
     from harness.cli import terminal
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
 
     text = explanation(code)
-    terminal.out(line({"name": code, "text": text}) if as_json else text)
+    terminal.out(json_line({"name": code, "text": text}) if as_json else text)
     return 0
 
 

@@ -19,9 +19,9 @@ from harness.core.values.verdict import EXIT_STATUS, worst
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.fuzz.found_runs import scenario_file
+from harness.redaction.encoder import json_line
 from harness.report.cause_tally import CauseTally
 from harness.report.event_lines import counted, two_figures
-from harness.report.json_lines import line
 from harness.transports.background_thread import BackgroundThread
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class FuzzReport:
         file = self._folder / FOLDER / f"{reduced.name}.yaml"
         repeat = self._repeat(file)
         if self._as_json:
-            _out(line(self._row(reduced, file, repeat)))
+            _out(json_line(self._row(reduced, file, repeat)))
             return
         size = f"{counted(reduced.turns, 'turn')}, {counted(reduced.faults, 'fault')}"
         _out(f"{terminal.paint()('fail', 'found')} {reduced.code}  ({size})")
@@ -147,7 +147,7 @@ class FuzzReport:
         runs = [chosen_baseline().take(run) for run in found]
         word = worst(*(run.word for run in runs))
         if self._as_json:
-            _out(line(self._last_row(word)))
+            _out(json_line(self._last_row(word)))
         else:
             for text in self._summary():
                 _out(text)

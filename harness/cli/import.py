@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from harness.cli.interrupts import deferred
-from harness.cli.options import NamedPath, every_verb, out_folder, plugins, recording_format
+from harness.cli.options import NamedPath, every_verb, named_plugins, out_folder, recording_format
 
 
 @click.command("import")
@@ -24,7 +24,7 @@ from harness.cli.options import NamedPath, every_verb, out_folder, plugins, reco
 @recording_format("How to read the file")
 @out_folder(".", "The folder for scenarios/NAME.yaml and cassettes/NAME.yaml.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
-@plugins
+@named_plugins
 @every_verb
 def command(
     file: Path, name: str, at: int | None, transcript: str, kind: str, out: Path, force: bool,
@@ -36,7 +36,7 @@ def command(
     """
     from harness.cli import terminal
     from harness.cli.scenario_import import ImportRequest, imported
-    from harness.report import json_lines
+    from harness.redaction.encoder import json_line
 
     asked = ImportRequest(
         file=file, name=name, at=at, transcript=transcript, kind=kind, out=out, force=force
@@ -44,5 +44,5 @@ def command(
     made, write = imported(asked)
     with deferred():
         write()
-        terminal.out(json_lines.line(made.keys()) if as_json else "\n".join(made.text()))
+        terminal.out(json_line(made.keys()) if as_json else "\n".join(made.text()))
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.cli import terminal
-from harness.report import json_lines
+from harness.redaction.encoder import json_line
 from harness.starter.candidate import KINDS, Candidate
 from harness.starter.starter_files import EXAMPLE, PRE_COMMIT, template
 
@@ -105,7 +105,7 @@ class InitReport:
             state = f"to be {word}" if self._dry_run and piece.is_written else word
             shown = piece.text if self._dry_run or piece.state in ("kept", "elsewhere") else ""
             line = {"path": piece.path, "state": state, "what": piece.what, "text": shown}
-            terminal.out(json_lines.line(line))
+            terminal.out(json_line(line))
             return
         style: Any = _STYLES.get(piece.state)
         padded = f"{word:<13}"
@@ -139,7 +139,7 @@ class InitReport:
         commands = ["harness run scenarios", f"pytest {test}", "harness fuzz --minutes 5"]
         if self._as_json:
             line = {"target": target, "changed": is_new, "next": commands}
-            terminal.out(json_lines.line(line))
+            terminal.out(json_line(line))
             return
         if not is_new:
             self._out("\nno changes: the project is set up already")

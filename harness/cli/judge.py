@@ -30,7 +30,7 @@ from harness.cli.options import (
     every_verb,
     fail_on,
     jobs,
-    plugins,
+    named_plugins,
     profile,
     recording_format,
     worker_engine,
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 )
 @jobs
 @engine
-@plugins
+@named_plugins
 @every_verb
 def command(
     paths: tuple[Path, ...], kind: str, profile_name: str, fail_on: FindingClass | None,

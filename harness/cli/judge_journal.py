@@ -21,7 +21,7 @@ from harness.core.values.loaded_plugins import Plugin, loaded
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import check_regular, opened, whole
-from harness.redaction.masking import mask_line
+from harness.redaction.encoder import json_bytes
 from harness.report.judge_report import JudgedFile
 
 NAME = "judged.jsonl"
@@ -119,7 +119,7 @@ class JudgeJournal:
 
     def add(self, known: Stamp, file: JudgedFile) -> None:
         """Add the result of a file."""
-        self._file.write(mask_line(msgspec.json.encode(_Line(known, file))) + b"\n")
+        self._file.write(json_bytes(_Line(known, file)) + b"\n")
         self._file.flush()
 
 

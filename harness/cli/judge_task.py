@@ -21,12 +21,12 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import unknown_name
-from harness.core.values.messages import printable
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.core.values.visible_text import visible_line
 from harness.engines import Engine
 from harness.engines.ordered_map import ordered_map
+from harness.redaction.encoder import reported
 from harness.report.judge_report import JudgedFile, JudgedTranscript
 from harness.report.run_summary import evidence
 
@@ -138,7 +138,7 @@ def lost_file(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
 
 
 def _refused(task: JudgeTask, reason: str) -> JudgedFile:
-    return JudgedFile(path=shown(task.path), refusals=(reason,), named=task.named)
+    return reported(JudgedFile(path=shown(task.path), refusals=(reason,), named=task.named))
 
 
 def judge_file(task: JudgeTask) -> JudgedFile:
@@ -151,7 +151,7 @@ def judge_file(task: JudgeTask) -> JudgedFile:
 
     try:
         known = recall(task.journal, task.recalled) if task.recalled is not None else None
-        return known or _sayable(_judge(task))
+        return known or reported(_judge(task))
     except InputError as error:
         reason = _reason(error, task)
     except MemoryError:
@@ -161,15 +161,6 @@ def judge_file(task: JudgeTask) -> JudgedFile:
     except (Exception, SystemExit) as error:
         reason = f"the reader failed: {type(error).__name__}"
     return _refused(task, reason)
-
-
-def _sayable(file: JudgedFile) -> JudgedFile:
-    """Return the result with lone surrogates escaped; an id or a name may hold one."""
-    try:
-        msgspec.json.encode(file)
-    except UnicodeEncodeError:
-        return msgspec.convert(printable(file), JudgedFile, str_keys=True)
-    return file
 
 
 def _reason(error: InputError, task: JudgeTask) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from harness.cli.completion import completing, listed
-from harness.cli.options import NamedPath, every_verb, plugins
+from harness.cli.options import NamedPath, every_verb, named_plugins
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.visible_text import visible_line
 
@@ -23,7 +23,7 @@ Row = dict[str, Any]
     metavar="scenarios|faults|checks|targets|formats|stores|examples|docs",
 )
 @click.argument("folder", required=False, type=NamedPath(), metavar="[DIR]")
-@plugins
+@named_plugins
 @every_verb
 def command(what: str, folder: Path | None, as_json: bool) -> int:
     """List scenarios, faults, checks, targets, formats, stores, examples or docs.
@@ -32,7 +32,7 @@ def command(what: str, folder: Path | None, as_json: bool) -> int:
     plug-in is marked with the name of its module.
     """
     from harness.cli import terminal
-    from harness.report.json_lines import line
+    from harness.redaction.encoder import json_line
 
     if what not in KINDS:
         raise InputError(f"no such kind of part; {nearest(what, KINDS)}", what)
@@ -43,7 +43,7 @@ def command(what: str, folder: Path | None, as_json: bool) -> int:
         rows = [_marked(row) for row in rows]
     if as_json:
         for row in rows:
-            terminal.out(line(row))
+            terminal.out(json_line(row))
         return 0
     rows = _by_file(rows) if what == "scenarios" else rows
     column = max((len(row["name"]) for row in rows), default=0)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import click
 
 from harness.cli.completion import catalogue_names, completing, items, profiles
+from harness.core.values.strict import SECONDS_MOST
 from harness.core.values.verdict import CLASSES
 
 if TYPE_CHECKING:
@@ -77,11 +78,24 @@ _REAL_S = "harness.real_s"
 
 
 def plugins(function: _F) -> _F:
-    """Add `--plugin MODULE` and `--no-config`, for every verb that uses faults, checks or formats.
+    """Add `--plugin MODULE` and `--no-config`, for a verb that starts an agent.
 
-    The plug-ins are loaded before the verb begins; they are not arguments of the verb.
+    The plug-ins, those of the configuration too, are loaded before the verb begins; they are not
+    arguments of the verb.
     """
+    return _with_plugins(function, reads=False)
 
+
+def named_plugins(function: _F) -> _F:
+    """Add the same options, for a verb that only reads files.
+
+    A command that is typed to look at a folder runs no code of it. So the plug-ins of the
+    configuration are loaded only where the user has said that the folder is his.
+    """
+    return _with_plugins(function, reads=True)
+
+
+def _with_plugins(function: _F, *, reads: bool) -> _F:
     @wraps(function)
     def with_plugins(*args: Any, plugin: tuple[str, ...], no_config: bool, **named: Any) -> Any:
         from harness.plugins import configured
@@ -89,7 +103,12 @@ def plugins(function: _F) -> _F:
         words = [word for module in plugin for word in ("--plugin", module)]
         flags = (*words, *(["--no-config"] if no_config else []))
         click.get_current_context().meta[_FLAGS] = flags
-        found = configured(plugin, config=not no_config)
+        if named.get("trust") is not None:  # to withdraw a trust must run no code that it allows
+            return function(*args, **named)
+        own = not reads or _trusts()
+        found = configured(plugin, config=not no_config, own=own)
+        if not own:
+            _tell_left_out(found, plugin)
         click.get_current_context().meta[_CONFIGURATION] = found
         return function(*args, **named)
 
@@ -103,6 +122,25 @@ def plugins(function: _F) -> _F:
         help="A module with faults, checks, formats or store readers of your own.",
     )
     return cast(_F, plugin(no_config(with_plugins)))
+
+
+def _trusts() -> bool:
+    from harness.files.trusted_folders import is_trusted
+
+    return is_trusted(Path.cwd())
+
+
+def _tell_left_out(found: Configuration, named: tuple[str, ...]) -> None:
+    """Tell which configured plug-ins are not loaded, and how they would be."""
+    left = [module for module in found.plugins if module not in named]
+    if left:
+        from harness.cli import terminal
+
+        flags = " ".join(f"--plugin {module}" for module in left)
+        terminal.note(
+            f"not loaded: {', '.join(left)}, which the configuration of this folder names; "
+            f"{flags} loads it, and `harness config --trust` says that the folder is yours"
+        )
 
 
 def plugin_flags() -> tuple[str, ...]:
@@ -157,7 +195,9 @@ def _real_s(context: click.Context, option: click.Parameter, given: float | None
     context.meta[_REAL_S] = given
 
 
-real_s = click.option("--real-s", type=click.FloatRange(min=0, min_open=True), metavar="S",
+REAL_SECONDS = click.FloatRange(min=0, max=SECONDS_MOST, min_open=True)
+
+real_s = click.option("--real-s", type=REAL_SECONDS, metavar="S",
                       expose_value=False, callback=_real_s,
                       help="Overrides limits.real_s of the profile and the scenario.",
                       )  # fmt: skip

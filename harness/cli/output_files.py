@@ -76,11 +76,10 @@ class OutputFiles(msgspec.Struct, frozen=True):
 
             write_output(self.junit, junit(runs))
         if self.markdown:
+            from harness.redaction.encoder import encoded
             from harness.report.markdown_summary import markdown
 
-            write_output(
-                self.markdown, markdown(runs, noun=noun).encode("utf-8", "backslashreplace")
-            )
+            write_output(self.markdown, encoded(markdown(runs, noun=noun)))
         if self.step_summary:
             _summarize(self.step_summary, runs, noun)
         if self.repository:
@@ -93,7 +92,7 @@ def write_output(path: Path, data: bytes) -> None:
     from harness.files.regular_file import write_atomically
 
     if path == STANDARD_OUTPUT:
-        terminal.out(data.decode().rstrip("\n"))
+        terminal.document(data)
     else:
         write_atomically(path, data, durable=False)
 
@@ -109,10 +108,11 @@ def _append(path: Path, data: bytes) -> None:
 
 def _summarize(path: Path, runs: Sequence[RunSummary], noun: str) -> None:
     """Append to the summary of the step; other commands of the step may have written to it."""
+    from harness.redaction.encoder import encoded
     from harness.report.markdown_summary import STEP_MAX_BYTES, markdown
 
     room = STEP_MAX_BYTES - path.stat().st_size
-    _append(path, markdown(runs, room, noun).encode("utf-8", "backslashreplace"))
+    _append(path, encoded(markdown(runs, room, noun)))
 
 
 def _annotate(repository: Path, runs: Sequence[RunSummary], noun: str) -> None:

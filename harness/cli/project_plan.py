@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from harness.configuration import OWN_FILE, PYPROJECT, Configuration
 from harness.core.values.errors import InputError
 from harness.files.regular_file import text_of, write_atomically
+from harness.redaction.encoder import encoded
 from harness.starter.candidate import Candidate
 from harness.starter.piece import Piece, State
 from harness.starter.starter_files import (
@@ -182,7 +183,7 @@ class ProjectPlan:
             if piece.state in ("extended", "replaced") or (
                 piece.state == "written" and not path.exists()
             ):
-                write_atomically(path, piece.text.encode())
+                write_atomically(path, encoded(piece.text))
 
 
 def _check_extended(before: str, text: str, table: Sequence[str], name: str) -> None:

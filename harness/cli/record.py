@@ -16,7 +16,7 @@ import click
 
 from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
-from harness.cli.options import NamedPath, WireChoice, every_verb, plugins
+from harness.cli.options import REAL_SECONDS, NamedPath, WireChoice, every_verb, plugins
 from harness.core.values.errors import InputError
 from harness.files.out_lock import file_lock
 
@@ -48,7 +48,7 @@ REAL_S = 600.0
 @click.option("--upstream", default="", metavar="URL",
               help="The model's API; default: the variable of its SDK (ANTHROPIC_BASE_URL), or the "
               "providers'.")  # fmt: skip
-@click.option("--real-s", type=click.FloatRange(min=0, min_open=True), default=REAL_S,
+@click.option("--real-s", type=REAL_SECONDS, default=REAL_S,
               show_default=True, metavar="S",
               help="Stop the target after this many seconds.")  # fmt: skip
 @click.option("--allow", multiple=True, metavar="DIGEST",
@@ -148,8 +148,8 @@ def _keep_part(recorder: Recorder, file: _File) -> Path | None:
 
 def _report(made: LiveRun, recorder: Recorder, file: _File, as_json: bool) -> int:
     from harness.cli import terminal
+    from harness.redaction.encoder import json_line
     from harness.report.event_lines import counted
-    from harness.report.json_lines import line
 
     written = file.named if made.is_whole else _keep_part(recorder, file)
     row = {
@@ -161,7 +161,7 @@ def _report(made: LiveRun, recorder: Recorder, file: _File, as_json: bool) -> in
         "refused": made.refused,
     }
     if as_json:
-        terminal.out(line(row))
+        terminal.out(json_line(row))
     elif made.is_whole:
         size_kb = file.path.stat().st_size / 1000
         terminal.out(f"{file.named}: {counted(len(recorder), 'call')}, {size_kb:.0f} kB")

@@ -78,7 +78,7 @@ def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
     from harness.recordings.importing.fidelity import GapLog
     from harness.recordings.importing.reproduction import turns_of
     from harness.recordings.importing.scenario_document import import_dialogue
-    from harness.redaction.masking import mask_value
+    from harness.redaction.encoder import encoded
 
     path = asked.out / "scenarios" / f"{asked.name}.yaml"
     read = _read(asked, account := GapLog())
@@ -92,8 +92,7 @@ def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
             at=asked.at,
             account=account,
         )
-        document = mask_value(made.document)
-        fates, unplayed = _replayed(scenario_text(document, []), path, read, asked.at)
+        fates, unplayed = _replayed(scenario_text(made.document), path, read, asked.at)
     cassette = _cassette(asked, read)
     report = ScenarioImport(
         scenario=path,
@@ -108,9 +107,9 @@ def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
     )
     head = [f"harness import of {asked.file.name}, {read.transcript}", *report.details()]
     with _naming(asked.file):
-        text = scenario_text(document, [str(mask_value(line)) for line in head])
+        text = scenario_text(made.document, head)
         _checked(text, path)
-    files = [(path, text.encode()), *([cassette] if cassette else [])]
+    files = [(path, encoded(text)), *([cassette] if cassette else [])]
     _refuse_what_is_there(files, asked.force)
     return report, partial(_write, files)
 

@@ -65,7 +65,7 @@ def command(
     from harness.cli import terminal
     from harness.cli.selection import single_run
     from harness.core.values.verdict import EXIT_STATUS
-    from harness.report import json_lines
+    from harness.redaction.encoder import Encoded, own_line
     from harness.report.run_summary import summarize
     from harness.runner.serve import serve
 
@@ -79,12 +79,12 @@ def command(
 
     def ready(named: dict[str, str]) -> None:
         if as_json:
-            terminal.out(json_lines.line({"name": found.run_name, "environment": named}))
+            terminal.out(own_line({"name": found.run_name, "environment": named}))
             return
         more = f" ({others} more in the file: --only)" if others else ""
         terminal.out(f"{found.run_name}{more}: start the agent with")
         for name, value in named.items():
-            terminal.out(f"  export {name}={shlex.quote(value)}")
+            terminal.out(Encoded(f"  export {name}={shlex.quote(value)}"))
         terminal.out("The run ends after the last message, or on Ctrl-C.")
 
     with _stopped_by_signal() as stop:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.html_report import html
-from harness.cli.options import NamedPath, every_verb, plugins
+from harness.cli.options import NamedPath, every_verb, named_plugins
 from harness.cli.run import DEFAULT_OUT
 from harness.core.values.errors import InputError
 
@@ -22,7 +22,7 @@ HISTORY, VERDICT = "history.jsonl", "verdict.json"
 @click.command("show")
 @click.argument("run", type=NamedPath())
 @html
-@plugins
+@named_plugins
 @every_verb
 def command(run: Path, page: Path | None, as_json: bool) -> int:
     """Print the timeline of one run: turns, calls, answers, rows, findings.
@@ -33,7 +33,7 @@ def command(run: Path, page: Path | None, as_json: bool) -> int:
     """
     from harness.cli import terminal
     from harness.cli.html_report import histories_below, write_folder
-    from harness.core.history.history import encode
+    from harness.redaction.encoder import Encoded, event_line
     from harness.report.run_timeline import timeline
 
     if page is not None:
@@ -42,7 +42,8 @@ def command(run: Path, page: Path | None, as_json: bool) -> int:
     path = find(run)
     history = read(path)
     if as_json:
-        terminal.out(encode(history.events).decode().rstrip("\n"))
+        lines = b"".join(map(event_line, history.events)).decode()
+        terminal.out(Encoded(lines.rstrip("\n")))
         return 0
     terminal.out(timeline(history, verdict(path, history), terminal.width(), terminal.paint()))
     return 0

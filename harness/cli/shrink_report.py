@@ -14,7 +14,7 @@ from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import whole
-from harness.report import json_lines
+from harness.redaction.encoder import json_line
 from harness.report.event_lines import counted
 from harness.report.run_summary import Invocation, run_command
 from harness.shrink import FindingOracle, Shrunk
@@ -124,4 +124,4 @@ def line(result: ShrinkResult) -> str:
         **({"session": result.kept} if result.kept else {}),
         "repeat": result.command,
     }
-    return json_lines.line(keys)
+    return json_line(keys)

@@ -26,7 +26,7 @@ from harness.core.values.profile import NO_PROFILE, Profile
 from harness.files import load_scenarios
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
-from harness.redaction.masking import mask, mask_value
+from harness.redaction.encoder import encoded
 from harness.report.event_lines import two_figures
 from harness.runner import run
 from harness.runner.run_folder import move_kept
@@ -155,10 +155,10 @@ def _shrunk(
             shrunk = Shrunk(last.best, last.tried, last.kept, minimal=False)
     after = _named(shrunk.scenario, scenario, keeping.finding.code)
     file = _file_of(asked, after)
-    head = [mask(f"harness shrink of {scenario.run_name}: {keeping.finding.code}")]
+    head = [f"harness shrink of {scenario.run_name}: {keeping.finding.code}"]
     try:
         with deferred():
-            write_atomically(file, scenario_yaml(after, head, mask_value).encode())
+            write_atomically(file, encoded(scenario_yaml(after, head)))
     except KeyboardInterrupt as error:
         stop = stop or error
     result = ShrinkResult(

@@ -18,6 +18,7 @@ from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, Scenario
 from harness.core.values.errors import InputError
 from harness.files.bundle import catalogue
+from harness.redaction.encoder import encoded
 
 
 def scenarios_of(source: Path, only: Sequence[str], seed: int | None) -> list[Scenario]:
@@ -86,7 +87,7 @@ def _made_of(history: History, start: Started) -> Scenario:
         terminal.note(f"  {line}")
     with scratch_folder() as folder:
         file = folder / f"{name}.yaml"
-        file.write_text(scenario_text(made.document), "utf-8")
+        file.write_bytes(encoded(scenario_text(made.document)))
         [(_, scenario)] = plan([file])
     settings = start.settings
     limits = msgspec.convert(settings.get("limits") or {}, type=Limits)

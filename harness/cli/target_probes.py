@@ -23,6 +23,7 @@ from harness.doctor.observation import Observation
 from harness.doctor.profile_text import profile_text
 from harness.files.owner import scratch_folder
 from harness.files.regular_file import write_atomically
+from harness.redaction.encoder import encoded
 from harness.starter.starter_files import Setup, Starter, StarterFile
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class TargetProbes:
         for file in self._code:
             path = self._folder / file.path
             self._held.callback(path.unlink, missing_ok=True)
-            write_atomically(path, file.text.encode(), durable=False)
+            write_atomically(path, encoded(file.text), durable=False)
         return self
 
     def __exit__(
@@ -88,7 +89,7 @@ class TargetProbes:
 
     def _doctor(self, setup: Setup, wires: Sequence[str]) -> None:
         known = self._scratch / "known.toml"
-        known.write_text(f"wires = {json.dumps(list(wires))}\n")
+        known.write_bytes(encoded(f"wires = {json.dumps(list(wires))}\n"))
         jobs = str(min(4, os.cpu_count() or 1)) if setup.target.startswith("process:") else "1"
         ended = self._harness(
             "doctor", "--target", setup.target, "--profile", str(known), "--json", "-j", jobs
@@ -113,9 +114,9 @@ class TargetProbes:
     def fails(self, starter: Starter, setup: Setup) -> bool:
         """Whether the agent fails a first scenario."""
         file = self._scratch / f"{starter.name}.yaml"
-        file.write_text(starter.text(self.wire))
+        file.write_bytes(encoded(starter.text(self.wire)))
         kept = self._scratch / "profile.toml"
-        kept.write_text(self.profile_text(setup.target, ()))
+        kept.write_bytes(encoded(self.profile_text(setup.target, ())))
         ended = self._harness(
             "run", str(file), "--profile", str(kept), "--out", str(self._scratch / "runs"), "--json"
         )

@@ -7,6 +7,7 @@ GitHub Actions they escape workflow commands; only `annotate` prints those.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import secrets
@@ -20,7 +21,8 @@ from time import monotonic
 
 import click
 
-from harness.core.values.visible_text import visible, without_commands
+from harness.core.values.visible_text import ESCAPES, visible, without_commands
+from harness.redaction.encoder import Encoded, shown
 from harness.report.run_report import Paint, Style, plain
 
 _COLOURS: dict[str, dict[str, str | bool]] = {
@@ -37,15 +39,44 @@ _TOKEN = secrets.token_hex(8)
 """Marks our own colours until they are printed; no text from outside can contain it."""
 
 _COLOUR = re.compile(rf"{_TOKEN}<(\w*)>")
+_AROUND_COLOURS = re.compile(rf"({_TOKEN}<\w*>)")
 
 
 def out(text: str) -> None:
-    """Print a line of the result."""
+    """Print a line of the result. JSON is in UTF-8, or in ASCII if the stream has another code."""
+    if isinstance(text, Encoded) and not _speaks_utf8():
+        text = Encoded(text.encode("ascii", ESCAPES).decode())
+    with _discarding_after_the_reader():
+        print(_COLOUR.sub(_code, _shown(text)), flush=True)
+
+
+def document(data: bytes) -> None:
+    """Print a file of text, in UTF-8 in every terminal, because XML names its encoding itself."""
+    text = _shown(Encoded(data.decode().rstrip("\n"))) + "\n"
+    with _discarding_after_the_reader():
+        if (raw := getattr(sys.stdout, "buffer", None)) is None:
+            print(text, end="", flush=True)
+            return
+        sys.stdout.flush()
+        raw.write(text.encode())
+        raw.flush()
+
+
+@contextmanager
+def _discarding_after_the_reader() -> Iterator[None]:
+    """Discard what is printed once the reader of a pipe has gone."""
     _clear()
     try:
-        print(_COLOUR.sub(_code, _shown(text)), flush=True)
+        yield
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _speaks_utf8() -> bool:
+    try:
+        return codecs.lookup(sys.stdout.encoding).name == "utf-8"
+    except (AttributeError, TypeError, LookupError):  # a stream in memory has no encoding
+        return True
 
 
 def note(text: str) -> None:
@@ -61,6 +92,9 @@ def annotate(command: str) -> None:
 
 
 def _shown(text: str) -> str:
+    """The text without secrets and control characters; our colours are no part of a word."""
+    if not isinstance(text, Encoded):
+        text = "".join(map(shown, _AROUND_COLOURS.split(text)))
     return without_commands(visible(text)) if is_github() else visible(text)
 
 

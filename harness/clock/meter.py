@@ -1,18 +1,20 @@
 """The real waits of a run that virtual time does not see.
 
-Processor time, the harness's own time, and time when other programs had the processor are not
-waits. A real wait (`queue.get(timeout)`, a socket) makes a run unknown. Time when programs of this
-machine stalled on a disk is subtracted, because a disk wait looks the same.
+Processor time, the harness's own time, and time when any thread of the run was ready but other
+programs had the processor are not waits. A real wait (`queue.get(timeout)`, a socket) makes a run
+unknown. Time when programs of this machine stalled on a disk is subtracted, because a disk wait
+looks the same.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Self
+
+from harness.clock import thread_times
 
 REAL_WAIT_LIMIT_S = 1.0
 """The real wait, in seconds, above which a run is `unknown: real wait`."""
@@ -23,19 +25,19 @@ class RealWaitMeter:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._began = self._now()
-        self._ended: float | None = None
+        self._began, self._ended = self._now(), 0.0
+        self._is_over = False
         self._inside = 0
-        self._entered = 0.0
+        self._entered: tuple[float, int, float] = (0.0, 0, 0.0)
         self._harness_s = self._stalled_s = self._stalled_before_s = 0.0
 
     def __enter__(self) -> Self:
-        self._began, self._ended, self._harness_s = self._now(), None, 0.0
+        self._began, self._is_over, self._harness_s = self._now(), False, 0.0
         self._stalled_s, self._stalled_before_s = 0.0, _stalled_s()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._ended = self._now()
+        self._ended, self._is_over = self._now(), True
         self._stalled_s = _stalled_s() - self._stalled_before_s
 
     @contextmanager
@@ -44,19 +46,20 @@ class RealWaitMeter:
         with self._lock:
             self._inside += 1
             if self._inside == 1:
-                self._entered = self._now()
+                self._entered = _edge()
         try:
             yield
         finally:
             with self._lock:
                 self._inside -= 1
                 if self._inside == 0:
-                    self._harness_s += self._now() - self._entered
+                    self._harness_s += _between(self._entered, _edge())
 
     @property
     def waited_s(self) -> float:
-        """Real seconds, outside the harness, without computing of this process; never negative."""
-        now = self._now() if self._ended is None else self._ended
+        """Real seconds, outside the harness, in which no thread of the run computed or could have
+        computed; never negative."""
+        now = self._ended if self._is_over else self._now()
         return max(0.0, now - self._began - self._harness_s)
 
     @property
@@ -67,38 +70,30 @@ class RealWaitMeter:
 
     @staticmethod
     def _now() -> float:
-        # One expression: a block of the harness subtracts its processor time too.
-        return time.perf_counter() - time.process_time() - _ready_s()
+        return _not_computing_s() - thread_times.in_line_s()
 
 
-def processor_s(thread: threading.Thread) -> float:
-    """Seconds that a thread of this process was on a processor; 0 if unknown."""
-    try:
-        return int(_read(f"/proc/self/task/{thread.native_id}/schedstat").split()[0]) / 1e9
-    except (OSError, IndexError, ValueError):
-        return 0.0
+def _not_computing_s() -> float:
+    # One expression: a block of the harness subtracts its processor time too.
+    return time.perf_counter() - time.process_time()
 
 
-def _ready_s() -> float:
-    """Seconds ready but not running (second number of `schedstat`, in ns); 0 if unknown."""
-    try:
-        return int(_read("/proc/thread-self/schedstat").split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
-        return 0.0
+def _edge() -> tuple[float, int, float]:
+    """Return an edge of a harness block: the time, the thread, and its time in line.
+
+    To read all threads costs 15 µs each, at each call of a run; the calling thread is enough here.
+    """
+    return _not_computing_s(), threading.get_ident(), thread_times.own_in_line_s()
+
+
+def _between(first: tuple[float, int, float], last: tuple[float, int, float]) -> float:
+    in_line_s = last[2] - first[2] if first[1] == last[1] else 0.0
+    return last[0] - first[0] - in_line_s
 
 
 def _stalled_s() -> float:
     """Seconds the machine stalled on a disk (Linux pressure, µs since boot); 0 if unknown."""
     try:
-        return int(_read("/proc/pressure/io").split(b"total=")[1].split()[0]) / 1e6
-    except (OSError, IndexError, ValueError):
+        return int(thread_times.read("/proc/pressure/io").split(b"total=")[1].split()[0]) / 1e6
+    except (IndexError, ValueError):
         return 0.0
-
-
-def _read(path: str) -> bytes:
-    """Unbuffered read of a kernel file, because each call of the run does this."""
-    file = os.open(path, os.O_RDONLY)
-    try:
-        return os.read(file, 200)
-    finally:
-        os.close(file)

@@ -8,13 +8,12 @@ its end.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.clock.event_loop import PATIENCE_S
 from harness.clock.meter import RealWaitMeter
-from harness.clock.virtual_clock import MICROSECONDS, UPTIME_S, VirtualClock
+from harness.clock.virtual_clock import VirtualClock, moment_us
 from harness.core.values.errors import PackageMissing, RunStopped
 
 if TYPE_CHECKING:
@@ -87,14 +86,15 @@ def virtual_trio_clock(
             return max(self.reached, clock.monotonic())
 
         def deadline_to_sleep_time(self, deadline: float) -> float:
-            if deadline == math.inf or deadline <= self.current_time():
+            due_us = moment_us(deadline)
+            if due_us is None or deadline <= self.current_time():
                 return deadline - self.current_time()
             if _under_way() and not self.patience_is_over():
                 self.standing = RealWaitMeter()
                 return PATIENCE_S
             self.standing = None
             try:
-                clock.pass_until(round((deadline - UPTIME_S) * MICROSECONDS), "loop")
+                clock.pass_until(due_us, "loop")
             except RunStopped as error:
                 on_limit(error)
             else:

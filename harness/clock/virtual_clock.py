@@ -11,6 +11,7 @@ hang or spin on a stopped clock.
 
 from __future__ import annotations
 
+import math
 import queue  # noqa: F401  imported now, so that it keeps the real monotonic clock
 import sched  # noqa: F401
 import socketserver  # noqa: F401
@@ -39,6 +40,11 @@ EPOCH_S = 1_767_225_600
 
 abandoned: WeakSet[threading.Thread] = WeakSet()
 """Threads of runs that were stopped at a limit. They must not move the clock of a later run."""
+
+SYSTEM_WAIT_MOST_S = 86_400.0
+"""The longest single wait that is asked of the system. `epoll_wait` takes 2**31 ms (24 days), a
+lock and `time.sleep` 2**63 ns; above that they raise OverflowError at once, and wait for nothing.
+"""
 
 Source = Literal["sleep", "loop", "transport"]
 Park: TypeAlias = Callable[[int, Source], bool]
@@ -73,6 +79,20 @@ class VirtualWait(msgspec.Struct, frozen=True):
     source: Source
 
 
+def real_waits(seconds: float | None) -> Iterator[float]:
+    """The single waits, in seconds, that make up a real wait; without an end for None.
+
+    Every real wait whose length comes from outside goes through here.
+    """
+    until_s = real_monotonic() + (math.inf if seconds is None else seconds)
+    left_s = until_s if seconds is None else seconds  # a wait of 0 s is one too
+    while True:
+        yield min(left_s, SYSTEM_WAIT_MOST_S)
+        left_s = until_s - real_monotonic()
+        if left_s <= 0:
+            return
+
+
 class RealClock:
     """Real time, counted from the creation of this clock."""
 
@@ -90,13 +110,15 @@ class RealClock:
 
     def sleep(self, seconds: float) -> None:
         """Really wait in this thread."""
-        real_sleep(seconds)
+        for each_s in real_waits(seconds):
+            real_sleep(each_s)
 
     async def asleep(self, seconds: float) -> None:
         """Really wait in this task, under asyncio or trio."""
         import anyio
 
-        await anyio.sleep(seconds)
+        for each_s in real_waits(seconds):
+            await anyio.sleep(each_s)
 
 
 class VirtualClock:
@@ -219,6 +241,15 @@ class VirtualClock:
         return min(moment_us, max(self._now_us, _microseconds(self._limit_s)))
 
 
+def moment_us(monotonic_s: float) -> int | None:
+    """A moment of `monotonic` as `now_us` counts; None for a moment that never comes.
+
+    `anyio.sleep_forever` is a timer at infinity on asyncio, and whole numbers have none.
+    """
+    exact_us = (monotonic_s - UPTIME_S) * MICROSECONDS
+    return round(exact_us) if math.isfinite(exact_us) else None
+
+
 def _microseconds(seconds: float) -> int:
     duration_us = round(seconds * MICROSECONDS)
     if duration_us < 0:
@@ -237,8 +268,10 @@ _STAY_REAL = frozenset((
 ))  # fmt: skip
 
 _clock: VirtualClock | None = None
-_outsiders: frozenset[int | None] = frozenset()
-"""Threads that existed before the run and do not work for it: their time is real."""
+_outsiders: frozenset[threading.Thread] = frozenset()
+"""Threads that existed before the run and do not work for it: their time is real.
+
+Not their numbers: a new thread of the run gets the number of one that has ended since."""
 
 
 def _stand_in(name: str) -> Callable[..., Any]:
@@ -248,7 +281,7 @@ def _stand_in(name: str) -> Callable[..., Any]:
         clock = _clock
         if clock is None or sys._getframe(1).f_globals.get("__name__") in _STAY_REAL:
             return real(*args)
-        if threading.get_ident() in _outsiders:
+        if threading.current_thread() in _outsiders:
             return real(*args)
         return getattr(clock, name)(*args)
 
@@ -274,7 +307,7 @@ def virtual_time(clock: VirtualClock, *threads: threading.Thread) -> Iterator[Vi
         how = "leave the first block, or run the second in a separate process"
         raise RuntimeError(f"virtual_time is active already: one process has one time; {how}")
     run = {threading.current_thread(), *threads, *_threads_queues, *abandoned}
-    _outsiders = frozenset(t.ident for t in threading.enumerate() if t not in run)
+    _outsiders = frozenset(t for t in threading.enumerate() if t not in run)
     _clock = clock
     try:
         _install(_STAND_INS)

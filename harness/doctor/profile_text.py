@@ -15,10 +15,13 @@ from pathlib import Path
 import msgspec
 
 from harness.core.values.errors import InputError
-from harness.core.values.messages import Json
+from harness.core.values.messages import Json, printable
 from harness.core.values.profile import Profile
+from harness.core.values.visible_text import visible_line
 from harness.doctor.observation import Observation
 from harness.files.regular_file import text_of, write_atomically
+from harness.redaction.encoder import encoded, shown
+from harness.redaction.masking import mask_value
 
 PYPROJECT, OWN_FILE = "pyproject.toml", "harness.toml"
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -73,7 +76,7 @@ def write(text: str, path: Path) -> None:
     """Add a text to the end of a file, which is made if it is not there."""
     before = _text(path)
     gap = "" if not before else "\n" if before.endswith("\n") else "\n\n"
-    write_atomically(path.resolve(), (before + gap + text).encode())
+    write_atomically(path.resolve(), encoded(before + gap + text))
 
 
 def profile_text(
@@ -82,7 +85,7 @@ def profile_text(
     """The TOML text of a profile, with a comment for each connection that was not seen."""
     values = {"target": target, **msgspec.to_builtins(profile), "stream": profile.stream}
     lines = [
-        f"# Written by `harness doctor --target {json.dumps(target)}`.",
+        f"# Written by `harness doctor --target {_value(target)}`.",
         *_comments(o for o in seen if o.part == "connections" and o.state != "seen"),
         *_table(values, table),
     ]
@@ -92,6 +95,7 @@ def profile_text(
 def _comments(unseen: Iterator[Observation]) -> Iterator[str]:
     for one in unseen:
         words = f"{one.item}, {one.state}: {one.what}" + (f" ({one.see})" if one.see else "")
+        words = visible_line(shown(words))  # TOML refuses a control character in a comment
         yield from textwrap.wrap(
             words, 98, initial_indent="# ", subsequent_indent="#   ", break_long_words=False,
             break_on_hyphens=False,
@@ -124,4 +128,5 @@ def _value(value: Json) -> str:
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + "}"
-    return json.dumps(value).replace("\x7f", "\\u007f")
+    # Not ASCII: TOML has no word for the pair of escapes by which JSON says an emoji.
+    return visible_line(json.dumps(mask_value(printable(value)), ensure_ascii=False))

@@ -18,6 +18,7 @@ from typing import Any, Self, TypeVar
 
 from harness.engines import ATTEMPTS, STOP_S, Again, Loose, as_it_was, in_order
 from harness.engines.worker import serve
+from harness.import_path import outside_start_folder, safe_path
 from harness.plugins import loaded_modules
 
 ResultT = TypeVar("ResultT")
@@ -100,14 +101,18 @@ class _Worker:
     def __init__(self, context: Any, work: Callable[[Any], Any], plugins: Sequence[str]) -> None:
         self.pipe, theirs = context.Pipe()
         self.lease: _Lease | None = None
-        self.process = context.Process(target=serve, args=(theirs, work, plugins))
+        self.process = context.Process(target=serve, args=(theirs, work, plugins, safe_path()))
+        with outside_start_folder():
+            self._start()
+        theirs.close()
+
+    def _start(self) -> None:
         resource_tracker.ensure_running()  # it changes the mask as it starts
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        theirs.close()
 
     def end(self) -> int:
         """The exit status of a worker whose pipe has ended; a worker that is still alive is

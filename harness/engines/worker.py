@@ -21,6 +21,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from harness.core.values.errors import HarnessError, Interrupted
+from harness.import_path import restore_safe_path
 from harness.plugins import load_plugins
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGIO)
@@ -49,8 +50,15 @@ class _Interrupt:
             raise Interrupted
 
 
-def serve(pipe: Connection, work: Callable[[Any], Any], plugins: Sequence[str] = ()) -> None:
-    """Answer each task with (result, error). `plugins` are the modules that this process loads."""
+def serve(
+    pipe: Connection,
+    work: Callable[[Any], Any],
+    plugins: Sequence[str] = (),
+    safe: str | None = None,
+) -> None:
+    """Answer each task with (result, error). `plugins` are the modules that this process loads;
+    `safe` is the user's PYTHONSAFEPATH."""
+    restore_safe_path(safe)
     interrupt = _Interrupt()
     # The command has ended, or ends by Ctrl-C: its workers end without a traceback.
     with suppress(EOFError, OSError, KeyboardInterrupt):

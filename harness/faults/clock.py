@@ -13,7 +13,7 @@ import msgspec
 from harness.core.scenario.scenario import SessionName
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Answer, Close, Jump, Plan, Reply, Send, ToolAnswer, Wait
-from harness.core.values.strict import Count, Seconds
+from harness.core.values.strict import Count, Seconds, SecondsEitherWay
 from harness.faults.durations import FOREVER_MS, ms
 from harness.faults.error_answers import error
 from harness.faults.replies import rewritten
@@ -82,7 +82,7 @@ EPOCH_S = 1_767_225_600
 
 
 def skewed_retry_date(
-    moment: Moment, plan: Plan, *, wait_s: Seconds = 20.0, skew_s: float = -3600.0
+    moment: Moment, plan: Plan, *, wait_s: Seconds = 20.0, skew_s: SecondsEitherWay = -3600.0
 ) -> Plan:
     """A 429 whose `retry-after` is a date, `wait_s` seconds from now by the server's clock, which
     is `skew_s` seconds ahead of ours (negative: behind, so the date has passed)."""

@@ -6,7 +6,7 @@ Strings that YAML 1.2 reads as numbers or truth values are quoted, because PyYAM
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -15,6 +15,8 @@ import yaml
 from harness.core.scenario.scenario import OF_THE_COMMAND, Scenario
 from harness.core.values.messages import Json, canonical, printable
 from harness.files.yaml_text import is_no_text
+from harness.redaction.encoder import shown
+from harness.redaction.masking import mask_value
 
 _SHARED = ("script",)
 """The lists whose equal items are written once."""
@@ -37,30 +39,22 @@ _Writer.add_representer(str, _text)
 def scenario_text(document: dict[str, Json], head: Sequence[str] = ()) -> str:
     """The file's text; `head` are lines of comment before it.
 
-    Half of a surrogate pair, which fits into no file, becomes its escape.
+    Secrets are masked. Half of a surrogate pair, which fits into no file, becomes its escape.
     """
+    said: dict[str, Json] = mask_value(printable(document))
     shared = {
         key: _once(value) if key in _SHARED and isinstance(value, list) else value
-        for key, value in document.items()
+        for key, value in said.items()
     }
-    try:
-        body = _dumped(shared)
-    except UnicodeEncodeError:
-        body = _dumped(printable(shared))
-    lines = ("".join(c if c.isprintable() else " " for c in line).split() for line in head)
-    return "".join(f"# {' '.join(words)}\n" for words in lines) + body
+    body = yaml.dump(shared, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=96)
+    lines = ("".join(c if c.isprintable() else " " for c in shown(line)).split() for line in head)
+    return "".join(f"# {' '.join(words)}\n" for words in lines) + str(body)
 
 
-def _dumped(document: Json) -> str:
-    return str(yaml.dump(document, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=96))
-
-
-def scenario_yaml(
-    scenario: Scenario, head: Sequence[str] = (), mask: Callable[[Json], Json] = lambda value: value
-) -> str:
+def scenario_yaml(scenario: Scenario, head: Sequence[str] = ()) -> str:
     """The file of a scenario: read again, it is the same scenario, its folder and variant apart.
 
-    The name of the file is the scenario's, `NAME.yaml`. `mask` is applied to the values.
+    The name of the file is the scenario's, `NAME.yaml`.
     """
     values: dict[str, Json] = msgspec.to_builtins(scenario)
     document = {key: value for key, value in values.items() if key not in OF_THE_COMMAND}
@@ -68,7 +62,7 @@ def scenario_yaml(
         document["faults"] = [_fault(fault) for fault in values["faults"]]
     last = {"script": values.get("script", [])}
     ordered = {k: v for k, v in document.items() if k != "script"} | last
-    return scenario_text({k: mask(v) for k, v in ordered.items()}, head)
+    return scenario_text(ordered, head)
 
 
 def _fault(fault: dict[str, Json]) -> dict[str, Json]:

@@ -21,7 +21,7 @@ from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import whole as whole_file
 from harness.fuzz.batch import SIZE, BatchResult
 from harness.fuzz.findings import ShrunkFinding
-from harness.redaction.masking import mask_line
+from harness.redaction.encoder import json_bytes
 
 FILE = "campaign.jsonl"
 VERSION = 2
@@ -62,7 +62,7 @@ class Journal:
 
     def write(self, line: Line) -> None:
         """Append a line; a kill of this process does not lose it."""
-        self._file.write(mask_line(msgspec.json.encode(line)) + b"\n")
+        self._file.write(json_bytes(line) + b"\n")
         self._file.flush()
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ from harness.fuzz.choice_sequence import Choices
 from harness.fuzz.completion_oracle import expected_of
 from harness.fuzz.example import STOPPED, RawFinding, draw, genuine, options_of, run_of, silence
 from harness.fuzz.held_examples import MOST_ALIKE
-from harness.redaction.masking import mask, mask_value
+from harness.redaction.encoder import encoded, text_bytes
 from harness.shrink import FindingOracle, shrink
 from harness.shrink.finding_oracle import REFERENCE
 from harness.shrink.scenario_size import turns_of
@@ -197,10 +197,10 @@ def _with_plain_answers(scenario: Scenario, keeps: Callable[[Scenario], bool]) -
 
 
 def _written(task: ShrinkTask, small: Scenario, kind: str, target: TargetSpec) -> ShrunkFinding:
-    text = scenario_yaml(small, mask=mask_value)
+    text = scenario_yaml(small)
     with scratch_folder() as folder:
         file = folder / f"{small.name}.yaml"
-        file.write_text(text, "utf-8")
+        file.write_bytes(encoded(text))
         (again,) = load_scenarios(file)
         again = msgspec.structs.replace(again, profile=task.profile)
         found = genuine(run_of(again, target))
@@ -333,7 +333,7 @@ def write(
         more="".join(f", {k}={v!r}" for k, v in (("profile", profile), ("store", store)) if v),
     )  # fmt: skip
     for path, text in ((scenario, reduced.text), (test, shown)):
-        write_atomically(path, mask(text).encode("utf-8", "backslashreplace"))
+        write_atomically(path, text_bytes(text))
     return scenario
 
 

@@ -13,7 +13,7 @@ import msgspec
 from harness.core.scenario.scenario import Scenario
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
-from harness.redaction.masking import mask_value
+from harness.redaction.encoder import encoded
 from harness.runner import Run, run_folder
 
 FOUND = "found"
@@ -37,7 +37,7 @@ class FoundRun(msgspec.Struct, frozen=True, kw_only=True):
         )
         return cls(
             example=example,
-            scenario=scenario_yaml(named, mask=mask_value),
+            scenario=scenario_yaml(named),
             history=b"".join(run_folder.history_lines(run.history)),
             verdict=run_folder.verdict_text(run.verdict),
             kept=str(run.kept or ""),
@@ -55,7 +55,7 @@ def write(folder: Path, found: FoundRun) -> None:
     file = scenario_file(folder, found.example)
     write_atomically(file.with_name("history.jsonl"), found.history)
     write_atomically(file.with_name("verdict.json"), found.verdict)
-    write_atomically(file, found.scenario.encode("utf-8", "backslashreplace"))
+    write_atomically(file, encoded(found.scenario))
     if found.kept:
         run_folder.move_kept(Path(found.kept), file.with_name(run_folder.SESSION))
 

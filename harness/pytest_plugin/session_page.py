@@ -62,6 +62,7 @@ class SessionPage:
         """Keep the runs of a test; findings that it expects count as known."""
         from msgspec.structs import replace
 
+        from harness.redaction.encoder import json_bytes
         from harness.report.html.html_page import ORDER, page_part
         from harness.report.run_summary import summarize
 
@@ -75,7 +76,7 @@ class SessionPage:
             self._runs += 1
             # The names sort by verdict, then by process, then in the order of play: see `_parts`.
             place = f"{ORDER.index(made.word)}-{os.getpid()}-{self._runs:06}"
-            (self._folder / place).write_bytes(_encoded(page_part(made, run.history)))
+            (self._folder / place).write_bytes(json_bytes(page_part(made, run.history)))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -121,15 +122,3 @@ def as_wanted(verdict: Verdict, wanted: frozenset[str]) -> Verdict:
                    findings=tuple(f for f in verdict.findings if f not in expected))  # fmt: skip
     is_met = not made.failing and verdict.verdict == "fail"
     return replace(made, verdict="pass") if is_met else made
-
-
-def _encoded(part: PagePart) -> bytes:
-    """Return a run as JSON; lone surrogates are escaped."""
-    import msgspec
-
-    from harness.core.values.messages import printable
-
-    try:
-        return msgspec.json.encode(part)
-    except UnicodeEncodeError:
-        return msgspec.json.encode(printable(part))

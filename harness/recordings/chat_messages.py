@@ -61,6 +61,7 @@ def transcript_of(name: str, value: Json) -> Transcript | None:
         tools=(*asked.tools, *(tool for message in held for tool in _declared(message))),
         stateful=asked.stateful,
         max_tokens=asked.max_tokens,
+        loose=True,
     )
     return with_answer(transcript, f.mapping(value.get("response")))
 

@@ -13,6 +13,7 @@ import msgspec
 
 from harness.core.values.messages import Block, Json, Message, ToolResult
 from harness.providers.anthropic.blocks import message_from
+from harness.providers.anthropic.request import recorded_block
 from harness.providers.shared.reader import Malformed
 
 ROLES = ("user", "assistant")
@@ -86,4 +87,5 @@ def logged_message(value: Json) -> tuple[Message | None, str]:
         at = f"message{'' if error.path[:1] in ('', '.') else '.'}{error.path}"
         what = "is missing" if error.missing else f"should be {error.wanted}"
         return None, f"{at} {what}"
-    return (message if message.role in ROLES else msgspec.structs.replace(message, role="user")), ""
+    role = message.role if message.role in ROLES else "user"
+    return Message(role, tuple(map(recorded_block, message.blocks))), ""

@@ -14,6 +14,7 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin
+from harness.recordings.half_read import with_doubts
 from harness.recordings.session_log import split
 from harness.recordings.transcripts import Recording, encodable, readable
 
@@ -78,7 +79,7 @@ class Format(msgspec.Struct, frozen=True):
         return self._named(found)
 
     def _named(self, found: Recording) -> Recording:
-        return msgspec.structs.replace(readable(found), format=self.name)
+        return msgspec.structs.replace(with_doubts(readable(found)), format=self.name)
 
 
 def recognised_by(test: Callable[[bytes], bool]) -> Callable[[_F], _F]:

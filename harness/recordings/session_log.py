@@ -8,6 +8,7 @@ parent makes a root, and a circle is cut where it closes.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
@@ -39,11 +40,16 @@ class LogEntry(NamedTuple):
 
 
 class Notes:
-    """What was skipped, in words: the first of them, and how many there are."""
+    """What was skipped, in words: the first of them, and how many there are.
+
+    What was lost is a doubt too: a call or a result may have stood there.
+    """
 
     def __init__(self) -> None:
         self._first_texts: list[str] = []
         self._more = 0
+        self._lost: list[str] = []
+        self._unknown = Counter[str]()
 
     def add(self, number: int, what: str) -> None:
         """Note something about a line."""
@@ -51,6 +57,22 @@ class Notes:
             self._first_texts.append(f"line {number}: {what}")
         else:
             self._more += 1
+
+    def lose(self, number: int, what: str) -> None:
+        """Note that a line could not be read."""
+        self.add(number, what)
+        self._lost.append(f"line {number}: {what}")
+
+    def unknown(self, shape: str) -> None:
+        """Note a shape that is not known, and may be a call or a result."""
+        self._unknown[shape] += 1
+
+    def doubts(self) -> tuple[str, ...]:
+        """Why the transcripts of the log may be read by half."""
+        more = f", and {len(self._lost) - 1} lines more" if len(self._lost) > 1 else ""
+        lost = (f"{self._lost[0]}{more}",) if self._lost else ()
+        shapes = self._unknown.items()
+        return (*lost, *(f"{s} is not understood ({n} of them)" for s, n in shapes))
 
     def refusal(self, what: str) -> InputError:
         """Why a log is refused as a whole, with its first note."""
@@ -121,7 +143,7 @@ def entries(
         elif value is None and not line.endswith(b"\n"):
             notes.add(number, "the last line is torn, skipped")
         else:
-            notes.add(number, "not a JSON object, skipped")
+            notes.lose(number, "not a JSON object, skipped")
 
 
 def first_objects(head: bytes) -> list[dict[str, Any]]:

@@ -52,7 +52,7 @@ class _HistoryWriter:
         self.history.started(
             run=transcript.name, scenario=transcript.name, wire=transcript.wire,
             world="recording", stream=transcript.stream, seams=self._seams(),
-            inferred=not transcript.exchange,
+            inferred=not transcript.exchange, unread=transcript.unread,
             settings={"dialect": self._dialect} if self._dialect else {},
         )  # fmt: skip
         self._system = self.history.value(transcript.system)

@@ -48,7 +48,8 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     what the user asked for, where a recording keeps it beside its steps; it is not a message of the
     list, and stands before all of them. `failures` gives the assistant messages that the log itself
     marks as errors of the API. `answers` gives what was answered where a message repeats it
-    otherwise.
+    otherwise. `loose`: nothing says in which form the messages are, so results may stand in an
+    unknown one. `unread`: why it may be read by half, in words (`half_read`).
     """
 
     name: str
@@ -71,6 +72,8 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     task: str = ""
     failures: dict[int, ApiError] = {}
     answers: dict[int, Message] = {}
+    loose: bool = False
+    unread: tuple[str, ...] = ()
 
     @property
     def said(self) -> tuple[Message, ...]:
@@ -120,6 +123,7 @@ class Recording(msgspec.Struct, frozen=True):
 
     A refused answer leaves its request's messages as a transcript. A file of ours holds the
     `history` of a run instead of transcripts. `format` is filled in with the format's full name.
+    `doubts` are reasons for which every transcript of the file may be read by half.
     """
 
     transcripts: tuple[Transcript, ...] = ()
@@ -127,6 +131,7 @@ class Recording(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     history: History | None = None
     format: str = ""
+    doubts: tuple[str, ...] = ()
 
     @property
     def refused(self) -> Counter[str]:

@@ -16,6 +16,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import visible_line
 from harness.files.regular_file import whole
+from harness.redaction.encoder import shown
 from harness.report.run_summary import RunSummary
 
 VERSION = 1
@@ -47,7 +48,7 @@ def accepted(run: RunSummary, finding: Finding) -> Accepted:
 
 def _field(text: str) -> str:
     """Return a text as a field between two tabs."""
-    return visible_line(text).encode("utf-8", "backslashreplace").decode()
+    return visible_line(shown(text))
 
 
 def read(path: Path) -> dict[Accepted, str]:

@@ -9,7 +9,8 @@ import msgspec
 from harness.comparison.figures import total
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding
-from harness.report.json_lines import VERSION, line
+from harness.redaction.encoder import json_line
+from harness.report.json_lines import VERSION
 from harness.report.run_diff import Diff, OneSide, RunDiff
 
 
@@ -21,7 +22,7 @@ def json_lines(diff: Diff) -> Iterator[str]:
 
 def run_line(run: RunDiff) -> str:
     """Return the object of a run of both sides."""
-    return line(
+    return json_line(
         {
             "version": VERSION,
             "name": run.name,
@@ -39,7 +40,7 @@ def run_line(run: RunDiff) -> str:
 
 def last_line(diff: Diff) -> str:
     """Return the object of all runs."""
-    return line(
+    return json_line(
         {
             "version": VERSION,
             "a": diff.a,

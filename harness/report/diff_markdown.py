@@ -12,7 +12,7 @@ from harness.report.run_report import MARKS
 
 def markdown_of(diff: Diff, most: int = COMMENT_MAX) -> str:
     """Return the summary in at most `most` bytes."""
-    return bounded(list(_parts(diff)), most)
+    return bounded(_parts(diff), most)
 
 
 def _parts(diff: Diff) -> Iterator[str]:

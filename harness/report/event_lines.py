@@ -38,6 +38,8 @@ from harness.core.values.messages import (
     canonical,
 )
 from harness.core.values.plans import words
+from harness.redaction.encoder import beginning
+from harness.redaction.masking import mask
 
 CUT = 60
 """The most characters of a text or an input in a line."""
@@ -60,8 +62,8 @@ def short(value: Json, cut: int = CUT) -> str:
 
 
 def _cut(text: str, cut: int) -> str:
-    """Cut `text` to `cut` characters and replace the unprintable ones."""
-    kept = text if len(text) <= cut else f"{text[: cut - 1]}…"
+    """Cut `text` to `cut` characters, without secrets, and replace the unprintable ones."""
+    kept = mask(text) if len(text) <= cut else f"{beginning(text, cut - 1)}…"
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in kept)
 
 

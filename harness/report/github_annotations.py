@@ -15,6 +15,7 @@ from typing import Literal
 from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible_line
 from harness.files.regular_file import text_of
+from harness.redaction.encoder import shown
 from harness.report.cause_tally import CauseGroup, CauseTally
 from harness.report.event_lines import counted
 from harness.report.run_summary import RunSummary
@@ -88,7 +89,7 @@ def _below(root: Path, file: str, line: int) -> dict[str, str]:
 def command(kind: str, message: str, **properties: str) -> str:
     """Return a workflow command, with properties and message escaped."""
     said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    lines = "%0A".join(_data(visible_line(line)) for line in message.split("\n"))
+    lines = "%0A".join(_data(visible_line(line)) for line in shown(message).split("\n"))
     return f"::{kind} {said}::{lines}" if said else f"::{kind}::{lines}"
 
 
@@ -97,4 +98,4 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    return _data(visible_line(text)).replace(":", "%3A").replace(",", "%2C")
+    return _data(visible_line(shown(text))).replace(":", "%3A").replace(",", "%2C")

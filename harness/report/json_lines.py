@@ -8,6 +8,7 @@ import msgspec
 
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
+from harness.redaction.encoder import json_line
 from harness.report.baseline import Comparison
 from harness.report.run_summary import Lack, RunSummary
 
@@ -15,15 +16,10 @@ VERSION = 1
 """The version of the keys of a run and of a transcript; docs/outputs.md has its promises."""
 
 
-def line(value: Json) -> str:
-    """Return a value as one line of JSON, with keys in the order of the value."""
-    return msgspec.json.encode(value).decode()
-
-
 def run_line(run: RunSummary) -> str:
     """Return a run: its name, how it was played, its verdict with findings, and its files."""
     verdict = run.verdict
-    return line(
+    return json_line(
         {
             "version": VERSION,
             "name": run.name,
@@ -53,13 +49,15 @@ def last_line(missing: Sequence[Lack], not_played: int) -> str:
     The object also has the number of runs not played, if it is not 0."""
     said: dict[str, Json] = {"not_applicable": [msgspec.to_builtins(lack) for lack in missing]}
     said["version"] = VERSION
-    return line(said | ({"not_played": not_played} if not_played else {}))
+    return json_line(said | ({"not_played": not_played} if not_played else {}))
 
 
 def baseline_line(comparison: Comparison) -> str:
     """Return a baseline's comparison: the number of found rows, the new findings, the gone rows."""
     new, gone = ([row._asdict() for row in rows] for rows in (comparison.new, comparison.gone))
-    return line({"version": VERSION, "accepted": comparison.standing, "new": new, "gone": gone})
+    return json_line(
+        {"version": VERSION, "accepted": comparison.standing, "new": new, "gone": gone}
+    )
 
 
 def judged_line(
@@ -73,7 +71,7 @@ def judged_line(
     asked_of: int = 0,
 ) -> str:
     """Return a transcript: file, transcript, format, verdict, applied checks, findings, counts."""
-    return line(
+    return json_line(
         {
             "version": VERSION,
             "file": file,

@@ -13,10 +13,11 @@ from harness.checks.causes import rank
 from harness.core.values.messages import Json
 from harness.core.values.verdict import FindingClass, Verdict, VerdictWord, worst
 from harness.core.values.visible_text import visible_line
+from harness.redaction.encoder import json_line
 from harness.report.cause_tally import GROUPS_MAX, CauseTally
 from harness.report.command_summary import below_words
 from harness.report.event_lines import counted
-from harness.report.json_lines import judged_line, line
+from harness.report.json_lines import judged_line
 from harness.report.run_report import (
     ALIKE_MAX,
     MARKS,
@@ -141,7 +142,7 @@ def _transcript(transcript: JudgedTranscript, width: int, paint: Paint) -> Itera
     if verdict.known:
         said = f"known in {visible_line(transcript.name)}: {codes(verdict.known)}"
         yield from wrapped(said, width, "    ")
-    for doubt in verdict.doubts if verdict.verdict == "unknown" else ():
+    for doubt in verdict.doubts:
         yield from wrapped(f"doubt: {transcript.name}: {doubt}", width, "    ")
 
 
@@ -225,7 +226,7 @@ class JudgedTotals:
         words: dict[str, Json] = {WORDS[word]: number for word, number in self.words.items()}
         totals = {"files": self.files, "transcripts": self._all, **words}
         asked = {"asked": dict(self._asked.most_common()), "asked_of": self._asked_of}
-        return line({"summary": {**totals, **asked, "refused": dict(self._refused)}})
+        return json_line({"summary": {**totals, **asked, "refused": dict(self._refused)}})
 
 
 CAUSES_MAX = 4

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from harness.core.values.visible_text import visible
+from harness.redaction.encoder import shown
 from harness.report.run_report import block, label, one_line
 from harness.report.run_summary import RunSummary
 
 WIDTH = 100
-_NO_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
+_NO_XML = re.compile("[\ufffe\uffff]")
 """The characters that XML forbids, beside the control characters."""
 
 
@@ -102,4 +103,4 @@ def _facts(run: RunSummary) -> list[str]:
 
 def xml_text(text: str) -> str:
     """Return a text with the characters that XML forbids written as escapes."""
-    return _NO_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", visible(text))
+    return _NO_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", visible(shown(text)))

@@ -7,9 +7,10 @@ The summary has a size limit, and counts the omitted parts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness.core.values.visible_text import visible, visible_line
+from harness.redaction.encoder import encoded, shown
 from harness.report.cause_tally import CauseGroup, CauseTally
 from harness.report.command_summary import counts
 from harness.report.event_lines import counted
@@ -30,14 +31,15 @@ _ROOM = 200
 
 def markdown(runs: Sequence[RunSummary], most: int = COMMENT_MAX, noun: str = "run") -> str:
     """Return the summary in at most `most` bytes, and so in at most as many characters."""
-    return bounded(list(_parts(runs, noun)), most)
+    return bounded(_parts(runs, noun), most)
 
 
-def bounded(parts: Sequence[str], most: int) -> str:
+def bounded(parts: Iterable[str], most: int) -> str:
     """Return the first parts, in at most `most` bytes; the last line counts the omitted parts."""
+    parts = list(map(shown, parts))
     left, said = most - _ROOM, list[str]()
     for number, part in enumerate(parts):
-        left -= len(part.encode("utf-8", "backslashreplace"))
+        left -= len(encoded(part))
         if left < 0:
             cut = counted(len(parts) - number, "part")
             said.append(

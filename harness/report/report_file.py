@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible
 from harness.files.regular_file import head_of, write_atomically
+from harness.redaction.encoder import text_bytes
 from harness.report import command_summary, run_report
 from harness.report.run_summary import RunSummary
 
@@ -20,9 +21,7 @@ WIDTH = 100
 
 def write(path: Path, runs: Sequence[RunSummary], planned: int) -> None:
     """Write the report. Raises InputError if it cannot be written."""
-    lines = (
-        f"{visible(line)}\n".encode("utf-8", "backslashreplace") for line in _lines(runs, planned)
-    )
+    lines = (text_bytes(f"{visible(line)}\n") for line in _lines(runs, planned))
     write_atomically(path, lines, durable=False)
 
 

@@ -18,6 +18,7 @@ from harness.core.history.history import History
 from harness.core.history.trace import Trace
 from harness.core.values.profile import NO_CONNECTIONS, Connections
 from harness.core.values.verdict import Finding, LackKind, Verdict, VerdictWord
+from harness.redaction.encoder import reported
 from harness.report.event_lines import at, event_lines
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
     """Return the summary of a run; `asked` are the options that repeat it, if known."""
     name = run.scenario.run_name
     verdict, ended = run.verdict, run.history.trace.ended
-    return RunSummary(
+    made = RunSummary(
         name=name,
         scenario=run.scenario.name,
         title=run.scenario.title,
@@ -121,6 +122,7 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
         frames=ended.frames if ended else (),
         traceback=ended.traceback if ended else "",
     )
+    return reported(made)
 
 
 def of_history(history: History | None, verdict: Verdict, path: str) -> RunSummary:
@@ -128,7 +130,7 @@ def of_history(history: History | None, verdict: Verdict, path: str) -> RunSumma
     trace = history.trace if history else Trace()
     first = trace.starts[0] if trace.starts else None
     ended = trace.ended
-    return RunSummary(
+    made = RunSummary(
         name=(first.run or first.scenario if first else "") or path,
         scenario=first.scenario if first else path,
         title="",
@@ -140,6 +142,7 @@ def of_history(history: History | None, verdict: Verdict, path: str) -> RunSumma
         frames=ended.frames if ended else (),
         traceback=ended.traceback if ended else "",
     )
+    return reported(made)
 
 
 class Lack(msgspec.Struct, frozen=True):

@@ -53,7 +53,7 @@ def playing(path: Path) -> Iterator[str]:
         name=path.stem,
         wire=wires[0].name,
         script=CassetteScript(cassette=str(path)),
-        limits=Limits(model_calls=2 * len(recorded) + 50),
+        limits=Limits.unreached(model_calls=2 * len(recorded) + 50),
     )
     transition, clock = prepare.transition_for(scenario), RealClock()
     with Loopback(transition, clock) as loopback:

@@ -36,9 +36,9 @@ from harness.transports.model_route import ModelRoute, serving
 from harness.transports.mount import mounted
 from harness.transports.sdk_clients import model_environment
 
-_CALLS_MOST = 200
-"""More requests than any in-line test makes; an endless loop ends here with a finding. A request of
-a loop holds all earlier ones, so the time grows with the square of this."""
+_CALLS_MOST = 10_000
+"""The test runner limits the time of a test, so this ends only what runs away. The limits of a
+scenario are smaller: they guard an agent, and here no agent is judged."""
 
 _TARGET = TargetSpec("fake_model", "http")
 
@@ -74,9 +74,9 @@ class FakeModel:
     does each finding of class `fail_on` or worse. As a context manager it verifies at the end of a
     block that raises nothing.
 
-    `checks` are settings of checks; `dialect` and `window_tokens` are as in a scenario. `out` keeps
-    the history below that folder. Methods raise InputError for an unusable name or value, and after
-    the first request.
+    `model_calls` ends an endless loop with a finding. `checks` are settings of checks; `dialect`
+    and `window_tokens` are as in a scenario. `out` keeps the history below that folder. Methods
+    raise InputError for an unusable name or value, and after the first request.
     """
 
     def __init__(
@@ -86,6 +86,7 @@ class FakeModel:
         wire: str = "",
         dialect: str = "",
         window_tokens: int | None = None,
+        model_calls: int = _CALLS_MOST,
         seed: int = 0,
         checks: Mapping[str, dict[str, Json]] | None = None,
         fail_on: FindingClass | None = None,
@@ -94,7 +95,7 @@ class FakeModel:
         scenario = Scenario(
             name=name, wire=wire or providers.DEFAULT, dialect=dialect, seed=seed,
             window_tokens=window_tokens, checks=dict(checks or {}),
-            limits=Limits(model_calls=_CALLS_MOST),
+            limits=Limits.unreached(model_calls=model_calls),
         )  # fmt: skip
         self._scenario, self._wire, self._out = scenario.failing_on(fail_on), wire, out
         self._script, self._clock, self._lock = LineScript(), RealClock(), threading.Lock()
@@ -123,13 +124,19 @@ class FakeModel:
         """Script thinking before the answer, for providers that show it."""
         return self._said(lambda script: script.thinks(text))
 
-    def calls(self, tool: str, input: Json = None) -> Self:
-        """Script a tool call, with `{}` as the default input."""
-        return self._said(lambda script: script.calls(tool, {} if input is None else input))
+    def calls(self, tool: str, input: Json = None, *, unoffered: bool = False) -> Self:
+        """Script a tool call, with `{}` as the default input.
 
-    def also_calls(self, tool: str, input: Json = None) -> Self:
+        The request must offer the tool, and the input must keep to the tool's schema. `unoffered`
+        is for a test of what the code does with a call that it cannot run.
+        """
+        given = {} if input is None else input
+        return self._said(lambda script: script.calls(tool, given, unoffered=unoffered))
+
+    def also_calls(self, tool: str, input: Json = None, *, unoffered: bool = False) -> Self:
         """Script one more tool call in the same answer, to be run in parallel."""
-        return self._said(lambda script: script.also_calls(tool, {} if input is None else input))
+        given = {} if input is None else input
+        return self._said(lambda script: script.also_calls(tool, given, unoffered=unoffered))
 
     def stops(self, reason: str) -> Self:
         """End the last answer with this stop reason: `max_tokens`, `refusal`, `pause_turn`."""
@@ -139,9 +146,9 @@ class FakeModel:
         """Repeat the last answer or fault this many times; `forever`: for every later request."""
         return self._said(lambda script: script.repeats(number))
 
-    def turn(self, turn: Turn) -> Self:
-        """Script any turn of a scenario, as a value."""
-        return self._said(lambda script: script.turn(turn))
+    def turn(self, turn: Turn, *, unoffered: bool = False) -> Self:
+        """Script any turn of a scenario, as a value; `unoffered` as for `calls`."""
+        return self._said(lambda script: script.turn(turn, unoffered=unoffered))
 
     def fails(
         self,

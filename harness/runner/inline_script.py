@@ -21,6 +21,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.runner import prepare
+from harness.runner.offered_calls import misfit
 
 _PLACE = "fake_model"
 
@@ -31,6 +32,7 @@ class LineScript:
     def __init__(self) -> None:
         self.turns: list[Turn] = []
         self._faults: dict[int, list[FaultSpec]] = defaultdict(list)
+        self._free: set[int] = set()
         self._is_open = False
 
     @property
@@ -51,24 +53,29 @@ class LineScript:
         else:
             self._begin(say=text)
 
-    def calls(self, tool: str, input: Json) -> None:
-        """Add a call: to an answer with only text or thinking, else as a new answer."""
+    def calls(self, tool: str, input: Json, *, unoffered: bool) -> None:
+        """Add a call: to an answer with only text or thinking, else as a new answer.
+
+        `unoffered`: the request need not offer it.
+        """
         tool = _checked(tool, "calls")
         last = self._last()
         if last is not None and last.use is None and not last.blocks:
             self.changes(use=tool, input=input)
         else:
             self._begin(use=tool, input=input)
+        self._frees(unoffered)
 
-    def also_calls(self, tool: str, input: Json) -> None:
+    def also_calls(self, tool: str, input: Json, *, unoffered: bool) -> None:
         """Add one more call to the answer."""
         last = self._last()
         if last is None or last.use is None:
             raise InputError("also_calls must follow a call of the same answer", _PLACE)
         block = {"type": "tool_use", "name": _checked(tool, "also_calls"), "input": input}
         self.changes(blocks=(*last.blocks, block))
+        self._frees(unoffered)
 
-    def turn(self, turn: Turn) -> None:
+    def turn(self, turn: Turn, *, unoffered: bool) -> None:
         """Add a turn as it is; no later line joins it."""
         if not isinstance(turn, Turn):
             what = f"a turn is a harness.Turn, not {type(turn).__name__}"
@@ -77,6 +84,7 @@ class LineScript:
             raise InputError("a turn of a fake model has no `for` and no `when`", _PLACE)
         model_reply(turn, Draws(0), _PLACE)
         self._add(turn)
+        self._frees(unoffered)
         self._is_open = False
 
     def fault(self, kind: str, settings: Mapping[str, Any]) -> None:
@@ -111,7 +119,9 @@ class LineScript:
         specs = tuple(spec for place in places for spec in self._faults[place])
         scenario = msgspec.structs.replace(scenario, script=tuple(self.turns), faults=specs)
         ends = len(self.turns) in self._faults
-        script = InlineScript(self.turns, Draws(scenario.seed), ends=ends)
+        script = InlineScript(
+            self.turns, Draws(scenario.seed), ends=ends, misfit=misfit, free=self._free
+        )
         made = prepare.transition_for(scenario, script)
         armed = iter(made.faults)
         for place in places:
@@ -120,6 +130,10 @@ class LineScript:
             # Each queue registers with its faults; the script needs only the one at its end.
             script.last = FaultQueue(queue, place, before)
         return made
+
+    def _frees(self, unoffered: bool) -> None:
+        if unoffered:
+            self._free.add(len(self.turns) - 1)
 
     def _last(self) -> Turn | None:
         """Return the answer that a line may still join."""

@@ -166,7 +166,7 @@ class _ModelCalls:
 
     def open(self) -> None:
         """Begin to play the added calls."""
-        limits = Limits(model_calls=2 * len(self.places) + 50)
+        limits = Limits.unreached(model_calls=2 * len(self.places) + 50)
         scenario = Scenario(name="recording", wire=self.wire, limits=limits)
         transition = prepare.transition_for(scenario, self._player)
         target = TargetSpec("test", "http")

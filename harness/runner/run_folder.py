@@ -11,17 +11,14 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import msgspec
-
 from harness import providers
 from harness.cassettes.folder_redaction import redact_folder
-from harness.core.history.event_log import encode_event
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.verdict import Verdict
 from harness.files.owner import KEPT_PREFIX
 from harness.files.regular_file import write_atomically
-from harness.redaction.masking import mask_line
+from harness.redaction.encoder import event_line, json_document, reported
 
 SESSION = "session"
 """The folder, in a run's folder, of a kept session."""
@@ -51,7 +48,7 @@ def write_history(folder: Path, history: History) -> Path:
 
 def history_lines(history: History) -> Iterator[bytes]:
     """Yield the lines of a history file."""
-    return (mask_line(encode_event(event)) + b"\n" for event in history.events)
+    return map(event_line, history.events)
 
 
 def write_unplayed(folder: Path, verdict: Verdict) -> None:
@@ -68,7 +65,7 @@ def write_verdict(folder: Path, verdict: Verdict) -> Path:
 
 def verdict_text(verdict: Verdict) -> bytes:
     """Return the content of a verdict file."""
-    return msgspec.json.format(mask_line(msgspec.json.encode(verdict))) + b"\n"
+    return json_document(reported(verdict))
 
 
 def keep_session(session: Path, folder: Path | None) -> Path:

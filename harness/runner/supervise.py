@@ -113,7 +113,7 @@ class _Attempts:
     def _posted(self, brief: dict[str, str]) -> End:
         """Call the server until it has worked on the run.
 
-        A 5xx after a failed answer of the model tells the caller of the failure, as most servers do
+        A 5xx after a failed answer of the model tells the caller of it, as most servers do
         with an error that no code caught. The caller then goes on with the next message.
         """
         history = self.transition.history

@@ -15,7 +15,6 @@ from contextlib import ExitStack, suppress
 from functools import cache
 from multiprocessing.util import Finalize
 from typing import IO
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -55,7 +54,7 @@ class LastingProgram:
             home = held.enter_context(scratch_folder())
             server = Server(self._serve, 0)
             url = f"{server.start()}/harness/runs"
-            self.port = urlsplit(url).port or 0
+            self.url = url
             held.callback(server.close)
             held.enter_context(family(f"{NEXT_RUN}={url}", adopts=False))
             self.output: IO[bytes] = held.enter_context(tempfile.TemporaryFile())

@@ -1,8 +1,8 @@
 """Measures a run against its limits, and names the limit that ends it. Pure: it gets beats.
 
 Processor time counts up to `limits.real_s`. Silence counts while the target neither calls nor
-computes, and our own heartbeat is on time. A late heartbeat means a slow machine, so that time does
-not count.
+computes, and our own heartbeat is on time. A target that stands in line for a processor, behind
+other programs, is not silent. A late heartbeat means a slow machine, so that time does not count.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ START_S = 60.0
 class Beat(NamedTuple):
     """The activity since the last beat.
 
-    `late_s` is the delay of the heartbeat, without the target's processor time. `calls` counts all
-    calls so far. `served`: an answer of the harness is being sent. `failed`: the last answer was an
+    `late_s` is the delay of the heartbeat, without the target's processor time. `in_line_s` is the
+    time in which threads of the target were ready, but not on a processor. `calls` counts all calls
+    so far. `served`: an answer of the harness is being sent. `failed`: the last answer was an
     error.
     """
 
@@ -45,6 +46,12 @@ class Beat(NamedTuple):
     calls: int = 0
     served: bool = False
     failed: bool = False
+    in_line_s: float = 0.0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the target computes, or would on a machine without other work."""
+        return self.cpu_s + self.in_line_s >= COMPUTING * self.wall_s
 
 
 class Liveness:
@@ -68,7 +75,7 @@ class Liveness:
         if called and self._calls == self._first:
             self._cpu_s = self._total_s = 0.0  # the allowance for the start ends here
         self._cpu_s += beat.cpu_s
-        if called or beat.served or beat.cpu_s >= COMPUTING * beat.wall_s:
+        if called or beat.served or beat.is_busy:
             self._rest()
         if not called and not beat.served:
             self._quiet(beat)
@@ -85,8 +92,9 @@ class Liveness:
         self._late_beats = 0
 
     def _quiet(self, beat: Beat) -> None:
-        self._total_s += beat.wall_s if beat.late_s <= LATE_S else 0.0
-        if beat.cpu_s >= COMPUTING * beat.wall_s:
+        own_s = max(0.0, beat.wall_s - beat.in_line_s)
+        self._total_s += own_s if beat.late_s <= LATE_S else 0.0
+        if beat.is_busy:
             return
         if beat.late_s <= LATE_S:
             self._silent_s += beat.wall_s

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.clock import processor_s, real_monotonic
+from harness.clock.thread_times import in_line_s, process_in_line_s, thread_in_line_s
 
 PS_EVERY_S = 1.0
 _PROC = Path("/proc")
@@ -24,10 +25,13 @@ _MB = 1024 * 1024
 
 
 class Usage(NamedTuple):
-    """Processor seconds since a fixed moment, and memory in use."""
+    """Processor seconds since a fixed moment, memory in use, and seconds in line for a processor.
+
+    The last one may shrink when a thread ends."""
 
     cpu_s: float = 0.0
     memory_mb: float = 0.0
+    in_line_s: float = 0.0
 
 
 class Process(NamedTuple):
@@ -84,14 +88,22 @@ def seconds(text: str) -> float:
     return total + int(days or 0) * 86_400
 
 
-def tree(root: int, table: Iterable[Process], without: frozenset[int] = frozenset()) -> Usage:
-    """Return the usage of a process, its descendants, and its process group."""
+def tree(
+    root: int,
+    table: Iterable[Process],
+    without: frozenset[int] = frozenset(),
+    line_of: Callable[[int], float] = lambda pid: 0.0,
+) -> Usage:
+    """Return the usage of a process, its descendants, and its process group.
+
+    `line_of` returns the time in line of a process, in seconds."""
     table = [process for process in table if process.pid not in without]
     members = {p.pid for p in table if root in (p.pid, p.group)}
     while more := {p.pid for p in table if p.parent in members} - members:
         members |= more
     inside = [process for process in table if process.pid in members]
-    return Usage(sum(p.cpu_s for p in inside), sum(p.memory_mb for p in inside))
+    in_line_s = sum(line_of(process.pid) for process in inside)
+    return Usage(sum(p.cpu_s for p in inside), sum(p.memory_mb for p in inside), in_line_s)
 
 
 class OfProgram:
@@ -106,7 +118,7 @@ class OfProgram:
         if not _PROC.exists() and real_monotonic() - self._looked_s < PS_EVERY_S:
             return self._last
         self._looked_s = real_monotonic()
-        self._last = tree(self._pid, self._table())
+        self._last = tree(self._pid, self._table(), line_of=process_in_line_s)
         return self._last
 
 
@@ -131,7 +143,8 @@ class OfRun:
         cpu_s = time.process_time() - sum(map(processor_s, strangers))
         cpu_s += ended.children_user + ended.children_system + sum(p.cpu_s for p in programs)
         memory_mb = _own_memory_mb() - self._base_mb + sum(p.memory_mb for p in programs)
-        return Usage(cpu_s, max(0.0, memory_mb))
+        line_s = in_line_s() - sum(map(thread_in_line_s, self._others))
+        return Usage(cpu_s, max(0.0, memory_mb), line_s)
 
     def _children(self) -> list[Process]:
         me = os.getpid()

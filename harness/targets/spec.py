@@ -1,17 +1,15 @@
 """SPEC: the specification of a target on the command line.
 
 `reference`, `pkg.mod:callable`, `process:COMMAND` or `http://HOST:PORT/run`; options follow as in
-`reference?stream=false`. Names are import paths, with the current directory first.
+`reference?stream=false`. Names are import paths; `import_path` says where they are found.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
@@ -22,6 +20,7 @@ from harness.adapters.framework_agent import FrameworkAgent, agent_of
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import CrashPlace
+from harness.import_path import import_from, shadow_of, shadowed_name
 from harness.targets.known import command_of, known
 from harness.targets.process_exits import ProcessExit, ProcessGuard
 from harness.transports.sdk_clients import dummy_keys
@@ -202,25 +201,10 @@ def _import(path: str, place: str) -> Any:
     for name in attributes.split("."):
         if not hasattr(found, name):
             known = [known for known in dir(found) if not known.startswith("_")]
-            raise InputError(f"{module_name} has no {attributes!r}; {nearest(name, known)}", place)
+            way = shadow_of(module_name.partition(".")[0], os.getcwd()) or nearest(name, known)
+            raise InputError(f"{module_name} has no {attributes!r}; {way}", place)
         found = getattr(found, name)
     return found
-
-
-def import_from(folder: str, name: str) -> ModuleType:
-    """Import a module with a folder first on the path.
-
-    The folder stays on the path, because user code imports late; a failed import removes it.
-    """
-    added = sys.path[:1] not in ([""], [folder])
-    if added:
-        sys.path.insert(0, folder)
-    try:
-        return importlib.import_module(name)
-    except BaseException:
-        if added:
-            sys.path.remove(folder)
-        raise
 
 
 def _module(name: str, place: str) -> ModuleType:
@@ -229,4 +213,6 @@ def _module(name: str, place: str) -> ModuleType:
             return import_from(os.getcwd(), name)
     except (Exception, SystemExit, ProcessExit) as error:
         words = " ".join(str(error).split())
-        raise InputError(f"cannot be imported: {type(error).__name__}: {words}", place) from error
+        why = f"; {shadow}" if (shadow := shadowed_name(error, os.getcwd())) else ""
+        what = f"cannot be imported: {type(error).__name__}: {words}{why}"
+        raise InputError(what, place) from error

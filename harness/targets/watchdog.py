@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Protocol, TypeAlias
 
 from harness.clock import real_monotonic
+from harness.clock.thread_times import add_late
 from harness.core.values.errors import InputError, PassedLimit
 from harness.targets.liveness import Beat, Liveness, Stop
 from harness.targets.resource_usage import OfRun, Usage
@@ -73,11 +74,13 @@ class Watchdog:
             now, using = real_monotonic(), self._usage()
             wall_s, cpu_s = now - before, max(0.0, using.cpu_s - used.cpu_s)
             seams, late_s = self._seams, wall_s - self._beat_s - cpu_s
+            in_line_s = max(0.0, using.in_line_s - used.in_line_s)
+            add_late(max(0.0, late_s))
             before, used = now, using
             stop = counts.beat(
                 Beat(
                     wall_s, cpu_s, late_s, using.memory_mb,
-                    seams.calls, seams.under_way > 0, seams.failed,
+                    seams.calls, seams.under_way > 0, seams.failed, in_line_s,
                 )
             )  # fmt: skip
             if stop is not None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import signal
 import threading
 
+from harness.clock.thread_times import leave_out
+
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGIO, signal.SIGALRM)
 """The signals by which this process, or a run, is ended."""
 
@@ -17,6 +19,7 @@ class BackgroundThread(threading.Thread):
     """A daemon thread that leaves the signals to the main thread."""
 
     def run(self) -> None:
-        """Do the work, with these signals blocked."""
+        """Do the work, with these signals blocked; its time is not the run's."""
+        leave_out()
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
         super().run()

@@ -1,6 +1,6 @@
 """HTTP framing on a socket: requests by `request_heads` and h11, answers by our own code.
 
-Every request is checked here before a server gets it: `host_check` says whose it may be. Answers
+Every request is checked here before a server gets it: `access_check` says whose it may be. Answers
 are framed here because HTTP libraries refuse to send half a body or a head alone.
 """
 
@@ -17,10 +17,10 @@ from http import HTTPStatus
 import h11
 import msgspec
 
-from harness.clock import real_monotonic
+from harness.clock import real_monotonic, real_waits
 from harness.core.values.plans import Head
+from harness.transports.access_check import AccessCheck
 from harness.transports.body_budget import BodyBudget
-from harness.transports.host_check import HostCheck
 from harness.transports.request_heads import HEAD_MOST_BYTES, PlainHeads, RefusedRequest
 
 BODY_MOST_BYTES = 64 << 20
@@ -60,18 +60,21 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Connection:
-    """One client's connection. `closing` becomes readable when the server shuts down.
+    """One client's connection. `closing` becomes readable when the server shuts down; `token`
+    begins every path, and requests come without it.
 
     A slow client costs its own thread only, and only for `REQUEST_S`.
     """
 
-    def __init__(self, sock: socket.socket, closing: socket.socket, bodies: BodyBudget) -> None:
+    def __init__(
+        self, sock: socket.socket, closing: socket.socket, bodies: BodyBudget, token: str
+    ) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _timeval(REQUEST_S))
         self._socket, self._closing = sock, closing
         self._bodies, self._holds = bodies, False
         self._rest, self._until_s, self._is_new = b"", 0.0, True
-        self._heads, self._hosts = PlainHeads(), HostCheck(sock.getsockname()[1])
+        self._heads, self._access = PlainHeads(), AccessCheck(sock.getsockname()[1], token)
 
     def requests(self) -> Iterator[Request]:
         """The requests as they come, until the client leaves. Raises RefusedRequest and Hangup."""
@@ -88,10 +91,10 @@ class Connection:
         if head is None or head.length > BODY_MOST_BYTES:
             self._rest = data
             return self._odd_request()
-        self._hosts.check(head.method, head.path, head.headers)
+        path = self._access.path(head.method, head.path, head.headers)
         body = self._body(data, head.end, head.end + head.length)
         return Request(
-            head.method, head.path, head.headers, body, reusable=True, chunks=True, query=head.query
+            head.method, path, head.headers, body, reusable=True, chunks=True, query=head.query
         )
 
     def _body(self, data: bytes, start: int, end: int) -> bytes:
@@ -126,7 +129,7 @@ class Connection:
                 self._hold(len(body))
             elif isinstance(event, h11.Request):
                 head, headers = event, _headers(event)
-                target = self._hosts.target(event, headers)
+                target = self._access.target(event, headers)
                 _check_size(left - int(headers.pop("content-length", 0)))
                 if reader.they_are_waiting_for_100_continue:
                     self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -208,19 +211,18 @@ class Connection:
     def pause(self, seconds: float | None) -> None:
         """Wait this number of seconds, without end for None.
 
-        Raises Hangup when the client goes or the server closes.
+        Raises Hangup when the client goes or the server closes. The latter is a reset: half an
+        answer whose body ends with the connection would look whole after an orderly end.
         """
         with selectors.DefaultSelector() as selector:
             selector.register(self._socket, selectors.EVENT_READ)
             selector.register(self._closing, selectors.EVENT_READ)
-            ready = [key.fileobj for key, _ in selector.select(seconds)]
-            if self._closing in ready or (ready and self._has_gone()):
-                raise Hangup
-            if not ready:
-                return
-            selector.unregister(self._socket)  # the next request is here already: let it wait
-            if selector.select(seconds):
-                raise Hangup
+            for each_s in real_waits(seconds):
+                ready = [key.fileobj for key, _ in selector.select(each_s)]
+                if self._closing in ready or (ready and self._has_gone()):
+                    raise Hangup(reset=self._closing in ready)
+                if ready:  # the next request is here already: let it wait
+                    selector.unregister(self._socket)
 
     def _has_gone(self) -> bool:
         try:

@@ -19,6 +19,7 @@ from typing import Protocol
 from harness.clock import real_monotonic, real_sleep
 from harness.core.values.errors import InputError
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Send, Step, Wait
+from harness.transports.access_check import new_token
 from harness.transports.background_thread import BackgroundThread
 from harness.transports.body_budget import BodyBudget
 from harness.transports.dispatcher import Dispatcher, at_once, is_stop
@@ -45,13 +46,14 @@ _ACCEPT_AGAIN_S = 0.05
 class Server:
     """Has `serve` carry each connection to its end, between `start` and `close`.
 
-    `join_s` is how long `close` waits for all that have not come to it.
+    `join_s` is how long `close` waits for all that have not come to it. `token` stands in its URL.
     """
 
     def __init__(
         self, serve: Callable[[Connection], None], port: int, *, join_s: float = _JOIN_S
     ) -> None:
         self._carry, self._port, self._join_s = serve, port, join_s
+        self.token = new_token()
         self._closing, self._alarm = socket.socketpair()
         self._bodies, self._connections_most = BodyBudget(), connections_most()
         self._lock = threading.Lock()
@@ -67,7 +69,7 @@ class Server:
             raise InputError(f"{what}; give another port, or 0 for a free one", "port") from None
         self._acceptor = BackgroundThread(target=self._accept, args=(listener,), daemon=True)
         self._acceptor.start()
-        return f"http://{HOST}:{listener.getsockname()[1]}"
+        return f"http://{HOST}:{listener.getsockname()[1]}/{self.token}"
 
     def close(self) -> None:
         """Stop listening, end every connection and wait for its thread."""
@@ -115,7 +117,7 @@ class Server:
 
     def _serve(self, sock: socket.socket) -> None:
         try:
-            self._carry(Connection(sock, self._closing, self._bodies))
+            self._carry(Connection(sock, self._closing, self._bodies, self.token))
         finally:
             with self._lock:
                 del self._serving[threading.current_thread()]

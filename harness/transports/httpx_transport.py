@@ -15,7 +15,7 @@ from typing import Any, NoReturn, Self
 from urllib.parse import unquote
 
 from harness.core.values.errors import HarnessError, RunStopped
-from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Step, Wait
+from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Step, Wait, patience_ms
 from harness.transports import http_exchange
 from harness.transports.dispatcher import Dispatcher, at_once
 from harness.transports.http_exchange import DISCONNECTED, HttpExchange, exchange_of
@@ -72,7 +72,7 @@ class HttpxTransport:
     def _plan(self, request: Any, body: bytes) -> Plan:
         headers = self._headers(request.headers)
         read_s = request.extensions.get("timeout", {}).get("read")
-        timeout_ms = None if read_s is None else int(read_s * 1000)
+        timeout_ms = patience_ms(read_s)
         path, query = _target(request.url.raw_path)
         return self._dispatcher.model(request.method, path, headers, body, timeout_ms, query)
 

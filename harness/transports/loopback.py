@@ -13,8 +13,8 @@ import msgspec
 from harness.clock import Clock
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError
+from harness.transports.access_check import told
 from harness.transports.dispatcher import Dispatcher
-from harness.transports.host_check import told
 from harness.transports.http_connection import Request
 from harness.transports.http_server import Server, responder
 from harness.transports.request_heads import RefusedRequest

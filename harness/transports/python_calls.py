@@ -23,6 +23,7 @@ from harness.core.values.plans import (
     Send,
     ToolAnswer,
     Value,
+    patience_ms,
     until_timeout,
 )
 from harness.transports.dispatcher import Dispatcher
@@ -38,8 +39,8 @@ def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool
     ) -> Any:
         request = ToolRequest(builtin(id or ""), name, builtin(input))
         plan = dispatcher.tool(request, builtin(session or ""))
-        limit_ms = None if timeout_s is None else int(timeout_s * 1000)
-        value = outcome(dispatcher, until_timeout(plan, limit_ms), f"the tool {name}")
+        lived = until_timeout(plan, patience_ms(timeout_s))
+        value = outcome(dispatcher, lived, f"the tool {name}")
         assert isinstance(value, ToolAnswer), value
         if held:
             change(held, next(calls))

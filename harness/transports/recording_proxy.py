@@ -4,15 +4,13 @@ Pieces go to the agent at once and are recorded with their times. A body that br
 as cut, and breaks off for the agent too. A cassette cannot hold a request without an answer: the
 agent gets a 502, and `failures` lists it.
 
-The proxy has the real key, and the dummy key that it replaces is public. So its URL holds a token
-that only the agent is told: a request without it goes nowhere.
+The proxy has the real key, and the dummy key that it replaces is public: a request without the
+token of its URL goes nowhere, and is told.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hmac
-import secrets
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -23,7 +21,6 @@ from harness.cassettes.timing import Piece, Timing
 from harness.clock import Clock, RealClock
 from harness.core.values.plans import Head
 from harness.transports.dispatcher import split_session
-from harness.transports.host_check import told
 from harness.transports.http_connection import (
     BODILESS,
     LAST_CHUNK,
@@ -44,11 +41,6 @@ _JOIN_S = 3.0
 
 
 _TOLD_MOST = 10
-
-
-def new_token() -> str:
-    """A token of one recording; `redaction.secret_patterns` knows its shape and masks it."""
-    return f"lhr_{secrets.token_hex(16)}"
 
 
 class RecordingProxy:
@@ -72,16 +64,17 @@ class RecordingProxy:
         tell: Callable[[str], None] | None = None,
     ) -> None:
         self.failures: list[str] = []
-        self.refused, self.token, self._tell = 0, new_token(), tell
+        self.refused, self._tell = 0, tell
         self._recorder, self._upstream = recorder, upstream
         self._calls_max, self._calls = calls_max, 0
         self._clock = clock or RealClock()
         self._lock = threading.Lock()
         self._server = Server(self._serve, port, join_s=_JOIN_S)
+        self.token = self._server.token
 
     def start(self) -> str:
         """Bind, listen and serve from now on; the base URL. InputError when the port is taken."""
-        self.url = f"{self._server.start()}/{self.token}"
+        self.url = self._server.start()
         return self.url
 
     def close(self) -> None:
@@ -113,7 +106,7 @@ class RecordingProxy:
 
     def _forward(self, request: Request, connection: Connection) -> None:
         """Forward a request and its answer, and record both. Raises Hangup at a cut."""
-        path = split_session(self._path(request))[1]
+        path = split_session(request.path)[1]
         with self._lock:
             self._calls += 1
             spent = self._calls_max is not None and self._calls > self._calls_max
@@ -134,20 +127,12 @@ class RecordingProxy:
         if passing.cut:
             raise Hangup
 
-    def _path(self, request: Request) -> str:
-        """The path behind the token. Raises RefusedRequest for a request without it."""
-        token, slash, path = request.path[1:].partition("/")
-        if not hmac.compare_digest(token.encode(), self.token.encode()):
-            text = "a recording is served only below the whole base URL that its agent was given"
-            raise RefusedRequest(403, text, f"{request.method} {told(request.path)}")
-        return slash + path
-
     def _refuse(self, error: RefusedRequest) -> None:
         with self._lock:
             self.refused += 1
             is_told = self._tell is not None and self.refused <= _TOLD_MOST
         if is_told and self._tell is not None:
-            text = f"refused {error.status} {error.request}: {error}".replace(self.token, "TOKEN")
+            text = f"refused {error.status} {error.request}: {error}"
             self._tell(f"{text}; it is not recorded, and no key went out for it")
 
     def _fail(self, connection: Connection, status: int, text: str) -> None:

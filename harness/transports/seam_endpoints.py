@@ -30,9 +30,10 @@ from harness.core.values.plans import (
     ToolAnswer,
     Value,
     Wait,
+    patience_ms,
 )
+from harness.transports.access_check import told
 from harness.transports.dispatcher import Dispatcher, at_once, json_answer, split_session
-from harness.transports.host_check import told
 from harness.transports.http_connection import Request, whole_answer
 from harness.transports.http_exchange import CONNECTION_ERRORS
 from harness.transports.mcp_tools import McpEndpoint
@@ -256,8 +257,8 @@ def _read(body: bytes, type_: type[_T]) -> _T:
 def _timeout_ms(seconds: str) -> int | None:
     """Return the client's read time-out: the SDKs state it in a header."""
     try:
-        return int(float(seconds) * 1000)
-    except (ValueError, OverflowError):
+        return patience_ms(float(seconds))
+    except ValueError:
         return None
 
 

@@ -119,8 +119,6 @@ def test_the_catalogue_is_what_a_command_plays_that_names_nothing(run: Run, tmp_
         ("seed = -1\n", ":1: key `seed`: expected `int` >= 0"),
         ("seed = 1\nseed = 2\n", ":2: not TOML: Cannot overwrite a value"),
         ('plugins = "mine"\n', ":1: key `plugins`: expected `array`, got `str`"),
-        ('\nplugins = ["no_such_module"]\n', ":2: plug-in 'no_such_module': cannot be imported"),
-        ('plugins = ["mine.py"]\n', ":1: plug-in 'mine.py': a module is named, as in"),
         ("plugins = [3]\n", ":1: key `plugins`: expected `str`, got `int`"),
         ('profile = "mine"\n', "no profile of this name, and no file"),
         ("profile = 3\n", ":1: key `profile`: expected `str`, got `int`"),
@@ -169,6 +167,34 @@ def test_a_mistake_is_one_clear_line(run: Run, tmp_path: Path, text: str, told: 
     assert len(done.err.splitlines()) == 1
     assert done.err.startswith("error: ")
     assert told in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('\nplugins = ["no_such_module"]\n', ":2: plug-in 'no_such_module': cannot be imported"),
+        ('plugins = ["mine.py"]\n', ":1: plug-in 'mine.py': a module is named, as in"),
+    ],
+)
+def test_a_plugin_that_cannot_be_loaded_is_told_where_it_is_loaded(
+    run: Run,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    told: str,
+) -> None:
+    """`run` loads it; `config` only once the user has said that the folder is his."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    (tmp_path / "harness.toml").write_text(text)
+    assert told in run("run", "@loops/circles", "--target", "reference").err
+    assert run("config").status == 0
+    assert run("config", "--trust").status == 0
+    done = run("config")
+    assert (done.status, len(done.err.splitlines())) == (2, 1)
+    assert told in done.err
+    assert run("config", "--no-trust").status == 0
+    assert run("config").status == 0
 
 
 def test_a_file_that_is_no_text_and_two_files_are_told(run: Run, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -145,7 +146,7 @@ def test_what_cannot_be_served_is_one_line(folder: Path, harness: Harness) -> No
 
 def test_a_port_that_is_taken_is_said(folder: Path, harness: Harness) -> None:
     with serving(folder, "scenarios/greeting.yaml") as (_, names):
-        port = names["ANTHROPIC_BASE_URL"].rpartition(":")[2]
+        port = str(urlsplit(names["ANTHROPIC_BASE_URL"]).port)
         done = harness("serve", "scenarios/greeting.yaml", "--port", port)
     assert done.returncode == 2
     assert f"cannot listen on 127.0.0.1:{port}" in done.stderr

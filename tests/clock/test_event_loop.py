@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 import anthropic
 import anyio
@@ -53,6 +54,34 @@ def test_a_sleep_of_many_days_is_one_wait() -> None:
     clock = VirtualClock()
     run_async(lambda: asyncio.sleep(10 * 86_400), clock)
     assert clock.waits == [VirtualWait(0, 864_000.0, "loop")]
+
+
+@pytest.mark.parametrize("seconds", [math.inf, 1e305])
+def test_a_sleep_without_end_holds_up_no_other_task(seconds: float) -> None:
+    """`anyio.sleep_forever` is a timer at infinity, which no whole number of microseconds is."""
+    clock = VirtualClock(limit_s=100)
+
+    async def main() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(anyio.sleep_forever)
+            group.start_soon(anyio.sleep, seconds)
+            await anyio.sleep(3)
+            await anyio.to_thread.run_sync(lambda: None)
+            group.cancel_scope.cancel()
+
+    run_async(main, clock)
+    assert clock.now_ms() == 3000
+
+
+def test_a_loop_that_only_sleeps_without_end_meets_the_check() -> None:
+    class Over(Exception):
+        pass
+
+    def check() -> None:
+        raise Over
+
+    with pytest.raises(Over):
+        run_async(anyio.sleep_forever, VirtualClock(limit_s=100), check=check)
 
 
 @given(st.lists(st.integers(0, 10**10), max_size=30))

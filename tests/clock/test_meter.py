@@ -35,7 +35,8 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     machine = Machine()
     monkeypatch.setattr(time, "perf_counter", lambda: machine.wall)
     monkeypatch.setattr(time, "process_time", lambda: machine.processor)
-    monkeypatch.setattr("harness.clock.meter._ready_s", lambda: machine.ready)
+    for name in ("in_line_s", "own_in_line_s"):
+        monkeypatch.setattr(f"harness.clock.thread_times.{name}", lambda: machine.ready)
     monkeypatch.setattr("harness.clock.meter._stalled_s", lambda: machine.stalled)
     return machine
 

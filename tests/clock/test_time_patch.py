@@ -229,3 +229,21 @@ def test_a_pool_that_was_there_before_works_for_the_run() -> None:
         with virtual_time(clock):
             pool.submit(time.sleep, 60).result()
     assert clock.now_ms() == 60_000
+
+
+def test_a_thread_with_the_number_of_one_that_ended_is_the_run_s() -> None:
+    """The kernel gives a new thread the number of one that has ended, at once or soon."""
+    over = threading.Event()
+    outsider = threading.Thread(target=over.wait)
+    outsider.start()
+    clock, slept = VirtualClock(), False
+    with virtual_time(clock):
+        over.set()
+        outsider.join()
+        for _ in range(100):
+            inside = threading.Thread(target=lambda: time.sleep(1 / 100))
+            inside.start()
+            slept = slept or inside.ident == outsider.ident
+            inside.join()
+    assert len(clock.waits) == 100
+    assert slept or sys.platform != "linux"

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from harness.clock import VirtualClock, VirtualWait, virtual_trio_clock
+from harness.clock import VirtualClock, VirtualWait, run_trio, virtual_trio_clock
 
 trio = pytest.importorskip("trio")
 pytestmark = pytest.mark.timeout(30)
@@ -33,6 +33,21 @@ def test_sleeps_and_time_outs_pass_at_once_and_in_order() -> None:
         VirtualWait(300, 0.4, "loop"),
         VirtualWait(700, 3599.3, "loop"),
     ]
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), 1e305])
+def test_a_sleep_without_end_holds_up_no_other_task(seconds: float) -> None:
+    clock = VirtualClock(limit_s=100)
+
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep_forever)
+            nursery.start_soon(trio.sleep, seconds)
+            await trio.sleep(3)
+            nursery.cancel_scope.cancel()
+
+    run_trio(main, clock)
+    assert clock.now_ms() == 3000
 
 
 def test_the_clock_stands_still_while_a_thread_works() -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.clock import RealClock, VirtualClock, VirtualWait
+from harness.clock import RealClock, VirtualClock, VirtualWait, real_waits, virtual_clock
+from harness.clock.virtual_clock import SYSTEM_WAIT_MOST_S
 from harness.core.values.errors import RunStopped
 
 
@@ -27,6 +28,34 @@ def test_a_wait_says_when_it_began_how_long_it_was_and_whose_it_was() -> None:
     clock.sleep(2, source="transport")
     assert clock.waits == [VirtualWait(500, 0.1, "sleep"), VirtualWait(600, 2.0, "transport")]
     assert clock.now_ms() == 2600
+
+
+@given(st.floats(0, 1e300) | st.just(math.inf) | st.none())
+def test_no_single_wait_is_longer_than_the_system_knows(seconds: float | None) -> None:
+    waits = real_waits(seconds)
+    first = next(waits)
+    assert first == min(SYSTEM_WAIT_MOST_S, math.inf if seconds is None else seconds)
+    assert SYSTEM_WAIT_MOST_S * 1000 < 2**31
+    if seconds is None or seconds > SYSTEM_WAIT_MOST_S + 60:
+        assert next(waits) <= SYSTEM_WAIT_MOST_S
+
+
+@pytest.mark.parametrize("seconds", [10.0**7, 10.0**10, 10.0**300, math.inf])
+def test_real_time_waits_as_long_as_it_is_asked(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`time.sleep` raises OverflowError for more than 2**63 ns."""
+    asked: list[float] = []
+
+    def sleep(each_s: float) -> None:
+        asked.append(each_s)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(virtual_clock, "real_sleep", sleep)
+    with pytest.raises(KeyboardInterrupt):
+        RealClock().sleep(seconds)
+    assert asked == [SYSTEM_WAIT_MOST_S] * 3
 
 
 def test_advance_lets_time_pass_without_a_record() -> None:

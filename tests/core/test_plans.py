@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +22,7 @@ from harness.core.values.plans import (
     Wait,
     is_consumed,
     is_whole,
+    patience_ms,
     until_timeout,
 )
 
@@ -87,3 +90,11 @@ def test_a_turn_is_consumed_when_what_it_says_leaves_whole(
     scripted: Plan, bent: Plan, carried: Plan, consumed: bool
 ) -> None:
     assert is_consumed(scripted, bent, carried) == consumed
+
+
+@pytest.mark.parametrize(
+    ("timeout_s", "ms"),
+    [(None, None), (math.inf, None), (math.nan, None), (1e306, None), (1.5, 1500), (-1, 0)],
+)
+def test_a_client_may_be_patient_without_end(timeout_s: float | None, ms: int | None) -> None:
+    assert patience_ms(timeout_s) == ms

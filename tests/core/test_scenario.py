@@ -88,3 +88,13 @@ def test_a_script_is_turns_or_a_cassette() -> None:
 def test_a_tool_without_a_schema_takes_nothing() -> None:
     scenario = msgspec.convert({"name": "s", "tools": {"t": {}}}, Scenario)
     assert scenario.tools["t"].input_schema == {"type": "object", "properties": {}}
+
+
+def test_limits_that_nothing_reaches_are_all_that_count_calls() -> None:
+    limits = Limits.unreached(model_calls=7)
+    counted = [name for name in Limits.__struct_fields__ if name.endswith("_calls")]
+    assert {name: getattr(limits, name) for name in counted} == {
+        **dict.fromkeys(counted, 1 << 40),
+        "model_calls": 7,
+    }
+    assert (limits.virtual_s, limits.real_s) == (1 << 40, Limits().real_s)

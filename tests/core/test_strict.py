@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import pickle
 
 import msgspec
@@ -43,3 +44,12 @@ def test_what_a_file_says_of_a_default_stays_said() -> None:
     item = msgspec.json.decode(text, type=InboxItem)
     there = pickle.loads(pickle.dumps(item))
     assert msgspec.to_builtins(there) == msgspec.to_builtins(item)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, math.nan, math.inf, 1.1e9, 1e300, 10**400])
+@pytest.mark.parametrize("name", ["real_s", "virtual_s"])
+def test_no_file_states_a_time_that_a_clock_cannot_hold(seconds: float, name: str) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({name: seconds}, type=Limits)
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"text": "x", "when": {"ms": 10**40}}, type=InboxItem)

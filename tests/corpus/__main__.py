@@ -1,8 +1,9 @@
 """`python -m tests.corpus`: the recorded calls of the corpus, put to our judges.
 
 It prints the counts and each difference that is not in `exceptions.tsv`, or stands there for
-nothing. The exit status is 1 if there is one. `--calls RULE` prints the calls that differ by a rule
-and `--dialect NAME` asks one dialect everywhere, which has no table of exceptions.
+nothing. The exit status is 1 if there is one, and 3 without recordings, for nothing was asked.
+`--calls RULE` prints the calls that differ by a rule and `--dialect NAME` asks one dialect
+everywhere, which has no table of exceptions.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     root = folder()
     if root is None:
-        print("no corpus of recordings: set LOOP_HARNESS_CORPUS to its folder")
-        return 0
+        print("no corpus of recordings: set LOOP_HARNESS_CORPUS to its folder", file=sys.stderr)
+        return 3
     if options.calls:
         for path in files(root):
             for one in judged(path, options.dialect):

@@ -24,6 +24,8 @@ from tests.fuzz.plain_model import agent
 
 STEPS_AN_EXAMPLE = 50
 
+TOLD_EVERY_S = 10.0
+
 EXAMPLES_A_BATCH = 1_000
 """Hypothesis remembers all that it has tried, so a long run is made of many, each with its seed."""
 
@@ -58,16 +60,18 @@ class Counted:
 
     def __init__(self) -> None:
         self.steps, self.began = 0, time.perf_counter()
+        self._told = self.began
 
     def step(self) -> None:
-        """One more."""
+        """One more; the time decides when to tell, for a step may take long."""
         self.steps += 1
-        if self.steps % 50_000 == 0:
+        if time.perf_counter() - self._told > TOLD_EVERY_S:
             self.say()
 
     def say(self) -> None:
         """How far it is."""
-        rate = self.steps / (time.perf_counter() - self.began)
+        self._told = time.perf_counter()
+        rate = self.steps / (self._told - self.began)
         print(f"{self.steps} steps, {rate:.0f} a second", flush=True)
 
 

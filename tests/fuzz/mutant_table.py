@@ -21,6 +21,7 @@ from functools import partial
 import msgspec
 
 from harness.checks.judge import names
+from harness.core.values.errors import nearest
 from harness.engines import Engine
 from harness.engines.local import Local
 from harness.engines.serial import Serial
@@ -151,18 +152,22 @@ def summary(table: Sequence[Row]) -> str:
 
 
 def main() -> int:
-    """Print the table as it grows."""
+    """Print the table as it grows; 1 if a wrong agent in reach is not found."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.mutant_table")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--examples", type=int, default=EXAMPLES)
     parser.add_argument("--workers", type=int, default=1)
     asked = parser.parse_args()
+    known = {name for name, _, _ in mutants.every()}
+    for name in asked.names:
+        if name not in known:
+            parser.error(f"there is no wrong agent {name!r}; {nearest(name, known)}")
     table = []
     for line in rows(asked.names, asked.examples, asked.workers):
         print(line, flush=True)
         table.append(line)
     print(summary(table))
-    return 0
+    return int(any(not line.examples and line.name not in OUT_OF_REACH for line in table))
 
 
 if __name__ == "__main__":

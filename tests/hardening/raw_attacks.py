@@ -26,6 +26,10 @@ def _headers(door: Door, **headers: str) -> bytes:
     return door.request(connection="", **headers)
 
 
+def _headers_of(**headers: str) -> Callable[[Door], bytes]:
+    return lambda door: _headers(door, **headers)
+
+
 def _with(line: bytes) -> Callable[[Door], bytes]:
     """The good request with a line more in its head."""
     return lambda door: door.request(connection="").replace(b"\r\n", b"\r\n" + line + b"\r\n", 1)
@@ -59,6 +63,14 @@ BAD, FORBIDDEN, NONE = frozenset({400}), frozenset({403}), frozenset({0, 400})
 LARGE = frozenset({400, 413, 431})
 ODD, OTHER = frozenset({400, 404, 405, 501}), frozenset({505})
 SMUGGLED = b"0\r\n\r\nGET /smuggled HTTP/1.1\r\nhost: evil\r\n\r\n"
+
+_EVIL = "https://evil.example"
+
+
+def _guessed(**headers: str) -> Callable[[Door], bytes]:
+    """The request that a web page can send: it knows the port and the path, and no token."""
+    return lambda door: door._replace(path=door.behind_token).request(connection="", **headers)
+
 
 ATTACKS: tuple[Attack, ...] = (
     Attack("length and chunks", _with(b"transfer-encoding: chunked"), BAD),
@@ -107,7 +119,15 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("HTTP/2", lambda d: b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", OTHER),
     Attack("TLS", lambda d: b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200), BAD),
     Attack("half a request, and the end", lambda d: d.request(connection="")[:20], NONE, ends=True),
+    Attack("a picture on a page", _headers_of(**{"sec-fetch-site": "cross-site"}), FORBIDDEN),
+    Attack("a picture in an old browser", _guessed(), FORBIDDEN),
+    Attack("a form of text", _guessed(**{"content-type": "text/plain", "origin": "null"}),
+           FORBIDDEN),
+    Attack("a preflight", lambda d: d._replace(method="OPTIONS").request(connection="", **{
+        "origin": _EVIL, "access-control-request-method": "POST"}), FORBIDDEN),
+    Attack("a web socket", _headers_of(origin=_EVIL, upgrade="websocket"), FORBIDDEN),
+    Attack("a name that was bound anew", _headers_of(host="evil.example"), FORBIDDEN),
     Attack("200 requests at once, and the end", lambda d: d.request(connection="") * 200, OK,
            ends=True),
 )  # fmt: skip
-"""The 41 attacks."""
+"""The 47 attacks."""

@@ -10,10 +10,14 @@ import sys
 from pathlib import Path
 
 from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import nearest
 from harness.files import find_scenarios, load_scenarios
 from harness.runner import run
 from tests import mutants
 from tests.mutants import Mutant
+
+HEADLINES = ("empty-inputs", "identical-failures", "prompt-too-long", "replay-spiral")
+"""The incidents on which each mutant is shown beside its own scenario."""
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,18 +41,22 @@ def is_killed(mutant: Mutant, found: list[str]) -> bool:
 
 
 def main(names: list[str]) -> int:
-    """Print the matrix; 1 if a mutant survives its own scenario."""
+    """Print the matrix; 1 if a mutant survives its own scenario, 2 for an unknown name."""
+    every = [*mutants.every()]
+    for name in names:
+        if name not in (agents := {each for each, _, _ in every}):
+            print(f"there is no wrong agent {name!r}; {nearest(name, agents)}", file=sys.stderr)
+            return 2
     known = scenarios()
-    headline = [name for name, s in known.items() if not s.variant and not s.stream]
     survivors = 0
-    for name, mutant, module in mutants.every():
+    for name, mutant, module in every:
         if names and name not in names:
             continue
         killed = is_killed(mutant, codes(module.agent, known[mutant.scenario]))
         survivors += not killed
         word = "killed  " if killed else "SURVIVED"
-        print(f"{word} {name:34} by {mutant.killed_by:32} on {mutant.scenario}")
-        for other in headline:
+        print(f"{word} {name:34} by {mutant.killed_by:32} on {mutant.scenario}", flush=True)
+        for other in HEADLINES:
             found = codes(module.agent, known[other])
             print(f"           {other:24} {', '.join(found) or '-'}")
     return 1 if survivors else 0

@@ -35,6 +35,31 @@ def test_the_start_folder_configures(file: str, text: str, harness: Line, folder
     assert harness(*RUN, "--no-config", "--plugin", "my_parts").status == 0
 
 
+def test_a_verb_that_reads_loads_them_where_the_folder_is_the_user_s(
+    harness: Line,
+    folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    (folder / "harness.toml").write_text('plugins = ["my_parts"]\n')
+    (folder / "my_parts.py").write_text(f"open('ran', 'w').close()\n{MY_PARTS}")
+    done = harness("list", "faults")
+    assert "my_parts.slow_disk" not in done.out
+    assert not (folder / "ran").exists()
+    assert done.err == (
+        "not loaded: my_parts, which the configuration of this folder names; --plugin my_parts "
+        "loads it, and `harness config --trust` says that the folder is yours\n"
+    )
+    assert "my_parts.slow_disk" in harness("list", "faults", "--plugin", "my_parts").out
+    assert harness("config", "--trust").status == 0
+    done = harness("list", "faults")
+    assert "my_parts.slow_disk" in done.out
+    assert done.err == ""
+    assert harness("config", "--no-trust").status == 0
+    assert "my_parts.slow_disk" not in harness("list", "faults").out
+
+
 def test_a_folder_of_scenarios_configures_nothing(harness: Line, folder: Path) -> None:
     (folder / "scenarios" / "harness.toml").write_text('plugins = ["my_parts"]\n')
     assert harness(*RUN).status == 2

@@ -1,6 +1,7 @@
 """`python -m tests.policies`: drawn agents, each on a drawn share of the catalogue; the log.
 
-`--from` and `--agents` name a slice of the agents. The exit status is 1 if there is a finding.
+`--from` and `--agents` name a slice of the agents. The exit status is 1 if there is a
+finding, or if nothing was played.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def main() -> int:
             line = f"agent {number}: {len(some)} runs, {len(found)} findings"
             print("\n  ".join([line, *found]), file=sys.stderr, flush=True)
     print("\n".join(report(cases)))
-    return int(any(case.findings for case in cases))
+    return int(not cases or any(case.findings for case in cases))
 
 
 def _quiet() -> None:

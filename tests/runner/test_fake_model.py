@@ -178,8 +178,10 @@ def test_an_illegal_request_is_refused_and_found() -> None:
 
 
 def test_the_parts_of_an_answer_stand_in_one_and_the_next_begins_another() -> None:
-    fake = FakeModel().thinks("Hm.").says("I look.").calls("a", {"n": 1}).also_calls("b")
-    fake.calls("c").says("Done.").stops("max_tokens").turn(Turn(say="Again.", times=2)).says("End.")
+    fake = FakeModel().thinks("Hm.").says("I look.").calls("a", {"n": 1}, unoffered=True)
+    fake.also_calls("b").calls("c", unoffered=True).says("Done.").stops("max_tokens").turn(
+        Turn(say="Again.", times=2)
+    ).says("End.")
     _ask(fake, times=1)
     _ask(fake, times=5)
     said = [exchange.reply for exchange in fake.verify().history.trace.exchanges]
@@ -187,6 +189,62 @@ def test_the_parts_of_an_answer_stand_in_one_and_the_next_begins_another() -> No
     assert names == [["a", "b"], ["c"], [], [], [], []]
     texts = [reply.text if reply else "" for reply in said]
     assert texts == ["I look.", "", "Done.", "Again.", "Again.", "End."]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
+@pytest.mark.parametrize(
+    ("app", "refusal"),
+    [(by_anthropic, anthropic.BadRequestError), (by_openai, openai.BadRequestError)],
+)
+@pytest.mark.parametrize(
+    ("tool", "input", "what"),
+    [
+        ("bok", {"seats": 4}, "calls 'bok', which the request does not offer; did you mean 'book'"),
+        ("book", {"seats": "four"}, "$.seats: 'four' is not of type 'integer'"),
+    ],
+)
+def test_a_call_that_the_request_does_not_offer_fails_the_test(
+    app: Callable[..., str],
+    refusal: type[Exception],
+    stream: bool,
+    tool: str,
+    input: dict[str, Any],
+    what: str,
+) -> None:
+    fake = FakeModel().calls(tool, input).says("Booked.")
+    with fake.serve(), pytest.raises(refusal, match="the script"):
+        app("Four", stream)
+    with pytest.raises(NotAsScripted) as told:
+        fake.verify()
+    assert "script.unoffered: the script" in str(told.value)
+    assert what in str(told.value)
+    lenient = FakeModel().calls(tool, input, unoffered=True).says("Booked.")
+    with lenient, lenient.serve():
+        assert app("Four", stream) == "Booked."
+
+
+def test_a_turn_as_a_value_is_asked_too_and_a_request_without_tools() -> None:
+    turn = Turn(blocks=({"type": "tool_use", "name": "book", "input": {}},))
+    fake = FakeModel().turn(turn)
+    with pytest.raises(anthropic.BadRequestError, match="the request offers no tool"):
+        _ask(fake)
+    free = FakeModel().turn(turn, unoffered=True)
+    _ask(free)
+    assert free.verify().verdict.verdict == "pass"
+
+
+def test_more_calls_than_a_scenario_allows_are_no_finding() -> None:
+    fake = FakeModel().says("Yes.").times(1_500)
+    _ask(fake, times=1_500)
+    assert fake.verify().verdict.verdict == "pass"
+
+
+def test_the_limit_is_a_setting_and_is_named() -> None:
+    fake = FakeModel(model_calls=3).says("Yes.").times("forever")
+    with pytest.raises(anthropic.BadRequestError, match="the limit model_calls = 3 is reached"):
+        _ask(fake, times=4)
+    with pytest.raises(NotAsScripted, match="the limit model_calls was reached at main/model#4"):
+        fake.verify()
 
 
 WRONG: list[tuple[Callable[[FakeModel], object], str]] = [

@@ -41,6 +41,11 @@ def test_a_target_that_computes_on_a_shared_processor_has_the_same_time() -> Non
     assert _ended(_counts(), Beat(1.0, 0.1)) == ("computes", 300.0)
 
 
+def test_a_target_in_line_for_a_processor_is_neither_silent_nor_restless() -> None:
+    assert _ended(_counts(), Beat(1.0, 0.001, in_line_s=0.99)) == (None, 4000.0)
+    assert _ended(_counts(), Beat(1.0, 0.001, in_line_s=0.01)) == ("hung", 30.0)
+
+
 def test_calls_without_an_end_are_a_loop() -> None:
     assert _ended(_counts(), Beat(1.0, 1.0, calls=1)) == ("loops", 30.0)
     slowly = (Beat(1.0, 0.0, calls=1), *[IDLE._replace(calls=1)] * 9)

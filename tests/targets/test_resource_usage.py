@@ -25,8 +25,12 @@ TABLE = [
 
 
 def test_a_program_is_all_that_descends_from_it_and_its_group() -> None:
-    assert tree(10, TABLE) == (14.0, 26.0)
-    assert tree(10, TABLE, frozenset({12})) == (10.0, 19.0)
+    assert tree(10, TABLE) == (14.0, 26.0, 0.0)
+    assert tree(10, TABLE, frozenset({12})) == (10.0, 19.0, 0.0)
+
+
+def test_the_time_in_line_is_that_of_all_its_processes() -> None:
+    assert tree(10, TABLE, line_of=float).in_line_s == 10 + 11 + 12 + 13
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,9 @@ from harness.core.scenario.scenario import InboxItem, Limits, ToolScript, ToolTu
 from harness.core.transition.transition import Transition
 from harness.targets import lasting_program, resolve
 from harness.targets.lasting_program import LastingProgram
+from harness.transports.dispatcher import Dispatcher
 from harness.transports.loopback import Loopback, Loopbacks
+from harness.transports.model_route import ModelRoute, serving
 from tests.transports.recording import HELLO, proxy
 from tests.transports.upstreams import answering, whole
 from tests.transports.world import REQUEST, transition
@@ -46,6 +48,11 @@ class Door(NamedTuple):
     asked: list[bytes]
     class_name: str
 
+    @property
+    def behind_token(self) -> str:
+        """The path as the server's run sees it, and as a program guesses it that has no token."""
+        return self.path[1:].partition("/")[1] + self.path[1:].partition("/")[2]
+
     def request(self, **headers: str) -> bytes:
         """The good request as bytes, with other headers where given; "" leaves one out."""
         named = {"host": f"127.0.0.1:{self.port}", "connection": "close", **self.headers}
@@ -65,11 +72,7 @@ def answer(door: Door, data: bytes) -> bytes:
 def run() -> Transition:
     """A run that has begun, with endless answers on each seam."""
     inbox = tuple(InboxItem(text=f"message {n}") for n in range(500))
-    most = 10**9
-    limits = Limits(
-        model_calls=most, tool_calls=most, inbox_calls=most, outbox_calls=most, virtual_s=most
-    )
-    made = transition(tools=TOOLS, inbox=inbox, limits=limits)
+    made = transition(tools=TOOLS, inbox=inbox, limits=Limits.unreached())
     made.history.started(run="doors", scenario="doors")
     return made
 
@@ -94,11 +97,21 @@ def _loopback(seam: str) -> Callable[[], AbstractContextManager[Door]]:
     def opened() -> Iterator[Door]:
         method, path, value, headers = SEAMS[seam]
         with Loopback(made := run(), RealClock()) as server:
-            port = urlsplit(server.urls.model).port or 0
-            body = _body(value)
-            yield Door(port, method, path, body, headers, made.history, [], "Loopback")
+            url, body = urlsplit(server.urls.model), _body(value)
+            path = url.path + path
+            yield Door(url.port or 0, method, path, body, headers, made.history, [], "Loopback")
 
     return opened
+
+
+@contextmanager
+def _fake_model() -> Iterator[Door]:
+    """What `fake_model.serve()` opens."""
+    dispatcher = Dispatcher(run(), RealClock())
+    with serving(ModelRoute(lambda method, path: dispatcher, RealClock())) as base:
+        url = urlsplit(base)
+        path, body = f"{url.path}/v1/messages", _body(REQUEST)
+        yield Door(url.port or 0, "POST", path, body, {}, None, [], "serving")
 
 
 @contextmanager
@@ -130,13 +143,15 @@ def _lasting_program() -> Iterator[Door]:
     with patch.object(lasting_program, "WAIT_S", 0.01):
         program = LastingProgram(target, names)
         try:
-            yield Door(program.port, "GET", "/harness/runs", b"", {}, None, [], "LastingProgram")
+            url = urlsplit(program.url)
+            yield Door(url.port or 0, "GET", url.path, b"", {}, None, [], "LastingProgram")
         finally:
             program.end()
 
 
 DOORS: dict[str, Callable[[], AbstractContextManager[Door]]] = {
     **{seam: _loopback(seam) for seam in SEAMS},
+    "fake model": _fake_model,
     "many runs": _many_runs,
     "recording": _recording,
     "runs": _lasting_program,

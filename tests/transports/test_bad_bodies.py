@@ -43,7 +43,7 @@ def test_a_body_that_cannot_be_read_is_told_so_and_on_record(name: str, body: st
     assert door.history is not None
     first = next(e for e in door.history.events[1:] if isinstance(e, (Called, Refused)))
     if isinstance(first, Refused):
-        assert (first.status, first.request) == (400, f"{door.method} {door.path}")
+        assert (first.status, first.request) == (400, f"{door.method} {door.behind_token}")
         assert 20 < len(first.text) < 600
     else:
         assert name in ("model", "many runs")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from contextlib import closing
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -22,11 +24,21 @@ BODY = json.dumps(REQUEST).encode()
 OK = Head(200, {"content-type": "text/plain"})
 
 
+def address(server: Loopback) -> tuple[str, int]:
+    return "127.0.0.1", urlsplit(server.urls.model).port or 0
+
+
+def told(server: Loopback, data: bytes) -> bytes:
+    """A request to the host `x` as one to the server, below its token."""
+    url = urlsplit(server.urls.model)
+    data = data.replace(b"host: x", b"host: " + url.netloc.encode())
+    return re.sub(rb"(?<=POST )/", f"{url.path}/".encode(), data)
+
+
 def raw(server: Loopback, data: bytes, *, leave: bool = False) -> bytes:
     """What the server says to these bytes until it closes; `leave`: no more bytes will come."""
-    port = int(server.urls.model.rpartition(":")[2])
-    with closing(socket.create_connection(("127.0.0.1", port), timeout=10)) as sock:
-        sock.sendall(data.replace(b"host: x", b"host: 127.0.0.1:%d" % port))
+    with closing(socket.create_connection(address(server), timeout=10)) as sock:
+        sock.sendall(told(server, data))
         if leave:
             sock.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: sock.recv(1 << 16), b""))
@@ -96,14 +108,15 @@ def test_a_request_in_chunks_is_read_whole() -> None:
 
 
 def test_a_client_that_asks_first_is_told_to_go_on() -> None:
-    with loopback(transition()) as server:
-        port = int(server.urls.model.rpartition(":")[2])
-        with closing(socket.create_connection(("127.0.0.1", port), timeout=10)) as sock:
-            head = post("/v1/messages", BODY, "expect: 100-continue")[: -len(BODY)]
-            sock.sendall(head.replace(b"host: x", b"host: 127.0.0.1:%d" % port))
-            assert sock.recv(1 << 16) == b"HTTP/1.1 100 Continue\r\n\r\n"
-            sock.sendall(BODY)
-            assert sock.recv(1 << 16).startswith(b"HTTP/1.1 200 OK")
+    head = post("/v1/messages", BODY, "expect: 100-continue")[: -len(BODY)]
+    with (
+        loopback(transition()) as server,
+        closing(socket.create_connection(address(server), timeout=10)) as sock,
+    ):
+        sock.sendall(told(server, head))
+        assert sock.recv(1 << 16) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        sock.sendall(BODY)
+        assert sock.recv(1 << 16).startswith(b"HTTP/1.1 200 OK")
 
 
 @pytest.mark.parametrize(

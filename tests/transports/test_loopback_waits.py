@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
 from harness.clock import RealClock
 from harness.core.values.errors import InputError
-from harness.core.values.plans import Kill, Plan, Raise, Wait
+from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Send, Wait
+from harness.faults.durations import FOREVER_MS
 from harness.transports.loopback import Loopback
 from tests.transports.world import REQUEST, loopback, met, transition
 
-pytestmark = pytest.mark.usefixtures("no_traceback")
+pytestmark = [pytest.mark.usefixtures("no_traceback"), pytest.mark.timeout(60)]
 
 
 def test_a_client_that_leaves_during_a_wait_is_not_waited_for() -> None:
@@ -39,7 +41,35 @@ def test_closing_ends_the_longest_wait() -> None:
         call.start()
         assert asked.wait(10)
     call.join(10)
-    assert seen == ["RemoteProtocolError"]
+    assert seen == ["ReadError"]
+
+
+@pytest.mark.parametrize("ms", [2**31, FOREVER_MS, 2**63, 10**40])
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_wait_longer_than_the_system_knows_ends_with_the_run(ms: int, begun: bool) -> None:
+    """`epoll_wait` refuses more than 2**31 ms at once: half an answer then looked whole."""
+    begins = (Send(b"half", Head(200, {"content-type": "text/plain"})),) if begun else ()
+    plan: Plan = (*begins, Wait(ms), Close())
+    seen: list[object] = []
+    with loopback(transition(bend=lambda _: plan)) as server:
+        url = f"{server.urls.model}/v1/messages"
+        call = threading.Thread(
+            target=lambda: seen.append(met(lambda: httpx2.post(url, json=REQUEST, timeout=None)))
+        )
+        call.start()
+        call.join(0.3)
+        assert call.is_alive(), seen
+    call.join(10)
+    assert seen == ["ReadError"]
+
+
+def test_a_client_that_leaves_an_endless_wait_is_not_waited_for() -> None:
+    with loopback(transition(bend=lambda _: (Wait(FOREVER_MS),))) as server:
+        url = f"{server.urls.model}/v1/messages"
+        timeout = httpx2.Timeout(20, read=0.05)
+        assert met(lambda: httpx2.post(url, json=REQUEST, timeout=timeout)) == "ReadTimeout"
+        while server.dispatcher.under_way:  # its thread ends while the server stays open
+            threading.Event().wait(0.001)
 
 
 def test_a_scripted_wait_holds_up_no_other_client() -> None:
@@ -62,7 +92,7 @@ def test_a_scripted_wait_holds_up_no_other_client() -> None:
 
 def test_a_port_in_use_is_named() -> None:
     with loopback(transition()) as server:
-        port = int(server.urls.model.rpartition(":")[2])
+        port = urlsplit(server.urls.model).port or 0
         with pytest.raises(InputError, match=f"port: cannot listen on 127.0.0.1:{port}"):
             Loopback(transition(), RealClock(), port=port).start()
 

@@ -118,14 +118,15 @@ def test_a_name_that_cannot_be_served(name: str) -> None:
 def raw(server: Loopback, data: bytes, *, end: Callable[[socket.socket], object]) -> bytes:
     """Send bytes to the server, end the connection in some way, and read what comes back.
 
-    The host `h` is the server's.
+    The host `h` is the server's, and the path is below its token.
     """
     url = urlsplit(server.urls.model)
     assert url.hostname is not None
     with socket.create_connection((url.hostname, url.port)) as sock:
         sock.settimeout(20)
         try:
-            sock.sendall(data.replace(b"host: h\r", f"host: {url.netloc}\r".encode()))
+            data = data.replace(b"host: h\r", f"host: {url.netloc}\r".encode())
+            sock.sendall(data.replace(b" /", f" {url.path}/".encode(), 1))
             end(sock)
             return sock.recv(1 << 16)
         except OSError:
@@ -200,7 +201,7 @@ def test_a_slow_client_holds_up_nobody() -> None:
         assert url.hostname is not None
         slow = [socket.create_connection((url.hostname, url.port)) for _ in range(50)]
         for sock in slow:
-            sock.sendall(b"POST /v1/messages HTTP/1.1\r\nhos")
+            sock.sendall(f"POST {url.path}/v1/messages HTTP/1.1\r\nhos".encode())
         answer = httpx2.post(f"{server.urls.model}/v1/messages", json=REQUEST)
         assert answer.status_code == 200
         for sock in slow:
@@ -214,7 +215,8 @@ def test_a_body_over_the_limit_gets_413(chunked: bool) -> None:
         url = urlsplit(server.urls.model)
         assert url.hostname is not None
         host = b"host: " + url.netloc.encode()
-        head = b"\r\n".join((b"POST /v1/messages HTTP/1.1", host, framing, b"", b""))
+        line = f"POST {url.path}/v1/messages HTTP/1.1".encode()
+        head = b"\r\n".join((line, host, framing, b"", b""))
         with socket.create_connection((url.hostname, url.port)) as sock:
             sock.settimeout(20)
             sock.sendall(head)

@@ -21,8 +21,9 @@ from harness.redaction.masking import MASK, mask, mask_body
 from harness.runner.cassette_model import record_run, recording_to
 from harness.runner.prepare import transition_for
 from harness.targets import of_callable
+from harness.transports.access_check import new_token
 from harness.transports.loopback import Loopback
-from harness.transports.recording_proxy import RecordingProxy, new_token
+from harness.transports.recording_proxy import RecordingProxy
 from harness.transports.sdk_clients import model_environment
 from harness.transports.upstream import ProviderAccess, Upstream
 from tests.cassettes.recorded import ASK, said
@@ -116,7 +117,7 @@ def test_a_request_without_the_token_goes_nowhere(path: str) -> None:
             headers = {"x-api-key": "sk-dummy", "authorization": "Bearer sk-dummy"}
             answer = httpx2.post(without(server, path), json=ASK, headers=headers, trust_env=False)
             assert answer.status_code == 403
-            assert "the whole base URL that its agent was given" in answer.json()["error"]
+            assert "not below the whole base URL that its agent was given" in answer.json()["error"]
             assert (heard, len(recorder), server.failures, server.refused) == ([], 0, [], 1)
             (line,) = told
             assert line.startswith("refused 403 POST /")

@@ -176,7 +176,7 @@ def test_a_client_that_reads_nothing_does_not_outlive_its_server() -> None:
         server._server._join_s = 0.2
         url = urlsplit(server.urls.model)
         deaf = socket.create_connection(("127.0.0.1", url.port or 0))
-        line = f"GET /harness/tools HTTP/1.1\r\nhost: {url.netloc}\r\n\r\n".encode()
+        line = f"GET {url.path}/harness/tools HTTP/1.1\r\nhost: {url.netloc}\r\n\r\n".encode()
         deaf.settimeout(0.5)
         with contextlib.suppress(TimeoutError):
             while True:  # until the server, which cannot write, reads no more

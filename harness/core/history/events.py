@@ -43,7 +43,8 @@ class RunSettings(msgspec.Struct, frozen=True):
 class Started(Event, frozen=True, kw_only=True, tag="started"):
     """A run begins, or begins again after a restart (`attempt`).
 
-    `inferred`: a log of messages was read, and its requests are worked out from them.
+    `inferred`: a log of messages was read, and its requests are worked out from them. `unread`: why
+    a recording may be read by half, in words.
     """
 
     v: int
@@ -58,6 +59,7 @@ class Started(Event, frozen=True, kw_only=True, tag="started"):
     door: str = ""
     attempt: int = 0
     inferred: bool = False
+    unread: tuple[str, ...] = ()
     seams: tuple[Seam, ...] = ()
     settings: dict[str, Json] = {}
     versions: dict[str, str] = {}

@@ -13,7 +13,7 @@ import msgspec
 from harness.core.values.calls import InboundKind, Purpose
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE, Capability, Profile
-from harness.core.values.strict import Count, FromOne, Seconds, Strict
+from harness.core.values.strict import Count, FromOne, Milliseconds, Seconds, Strict
 from harness.core.values.verdict import FindingClass, OutcomeWord
 
 
@@ -180,7 +180,7 @@ class ToolScript(Strict, frozen=True, kw_only=True, omit_defaults=True):
 class AtMs(Strict, frozen=True, kw_only=True):
     """At a time of the run's clock."""
 
-    ms: Count
+    ms: Milliseconds
 
 
 class After(Strict, frozen=True, kw_only=True):
@@ -226,6 +226,9 @@ class FaultSpec(Strict, frozen=True, kw_only=True, omit_defaults=True):
     settings: dict[str, Json] = {}
 
 
+_UNREACHED = 1 << 40
+
+
 class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """The limits of a run; each loop has a named limit, and reaching it is a finding."""
 
@@ -239,6 +242,16 @@ class Limits(Strict, frozen=True, kw_only=True, omit_defaults=True):
     real_s: Seconds = 30.0
     memory_mb: FromOne = 4096
     restarts: Count = 3
+
+    @classmethod
+    def unreached(cls, **given: float) -> Limits:
+        """Limits of calls and of virtual time that nothing reaches, except those `given`.
+
+        A mock, a recording or a measurement need not be stopped like an agent. The fields are
+        listed, because a limit that is added later must not stop one either.
+        """
+        names = (*(name for name in cls.__struct_fields__ if name.endswith("_calls")), "virtual_s")
+        return cls(**{**dict.fromkeys(names, _UNREACHED), **given})  # type: ignore[arg-type]
 
 
 class SeedMessage(Strict, frozen=True, kw_only=True):

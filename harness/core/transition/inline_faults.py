@@ -1,21 +1,29 @@
-"""Faults in line with the turns of a script: each fires before a certain turn.
+"""A script that a test writes in line: its faults fire before certain turns, its calls must fit.
 
 A fault of a scenario file counts calls. A script that is written line by line has an order: two
 refusals, then the answer. The number of calls that an agent makes for it is open.
+
+A call that a request does not offer is a mistake of the test. `Misfit` finds it; the room above
+gives that function, because only it may read JSON Schemas with a library.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from harness.core.history.past import Past
 from harness.core.scenario.scenario import Turn
 from harness.core.scenario.script import TurnScript, count
 from harness.core.transition.arming import ArmedFault
+from harness.core.transition.ports import Miss
 from harness.core.values.calls import Call
 from harness.core.values.draws import Draws
-from harness.core.values.plans import Value
+from harness.core.values.messages import ToolSpec, ToolUse
+from harness.core.values.plans import Reply, Value
+
+Misfit = Callable[[ToolUse, Sequence[ToolSpec]], str]
+"""Why a request with these tools cannot be answered by a call; "" if it can."""
 
 
 class FaultQueue:
@@ -51,20 +59,39 @@ class FaultQueue:
         return before is None or past.plays["model", self._place - 1] >= count(before.times)
 
 
-class InlineScript(TurnScript):
+class InlineScript:
     """Turns with fault queues; after a queue that `ends` them, the script is exhausted.
 
-    `last` is the queue after the last turn; it is made once the faults are armed.
+    `last` is the queue after the last turn; it is made once the faults are armed. `free` holds the
+    indices of the turns whose calls need no offer.
     """
 
     last: FaultQueue | None = None
 
-    def __init__(self, turns: Sequence[Turn], draws: Draws, *, ends: bool) -> None:
-        super().__init__((*turns, *([Turn(say="", optional=True)] if ends else ())), draws)
-        self._ends = ends
+    def __init__(
+        self,
+        turns: Sequence[Turn],
+        draws: Draws,
+        *,
+        ends: bool,
+        misfit: Misfit,
+        free: Collection[int] = (),
+    ) -> None:
+        rest = (Turn(say="", optional=True),) if ends else ()
+        self._turns = TurnScript((*turns, *rest), draws)
+        self._ends, self._misfit, self._free = ends, misfit, free
 
-    def reply(self, call: Call, past: Past) -> tuple[Value, int | None] | None:
-        """The reply that is due; None past the last turn and fault."""
+    def reply(self, call: Call, past: Past) -> tuple[Value, int | None] | Miss | None:
+        """The reply that is due, a miss if it does not fit; None past the last turn and fault."""
         if self._ends and self.last is not None and self.last.is_over(past):
             return None
-        return super().reply(call, past)
+        found = self._turns.reply(call, past)
+        if found is None or found[1] in self._free or not isinstance(found[0], Reply):
+            return found
+        uses = (block for block in found[0].blocks if isinstance(block, ToolUse))
+        misfit = next(filter(None, (self._misfit(use, call.tools) for use in uses)), "")
+        return Miss(misfit, "script.unoffered") if misfit else found
+
+    def unplayed(self, past: Past) -> Iterator[str]:
+        """Yield the turns that were never played."""
+        return self._turns.unplayed(past)

@@ -47,10 +47,10 @@ from harness.core.values.messages import Json, Message, Text, digest, is_malform
 from harness.core.values.plans import ApiError, Plan, Recorded, Reply, only_sends
 from harness.core.values.tool_names import ToolNames
 
-_KEPT_HEADERS = ("x-stainless-helper", "x-harness-purpose")
+_TOLD = frozenset({"cassette.miss", "script.unoffered"})
+"""The codes of `Miss`: the history keeps the text of these answers, for findings to say."""
 
-MISS = "cassette.miss"
-"""The code of a request for which a recording has no answer."""
+_KEPT_HEADERS = ("x-stainless-helper", "x-harness-purpose")
 
 
 class ModelSeam:
@@ -224,7 +224,7 @@ class ModelSeam:
         return record_answer(
             self.history, call, plan, turn=turn, said=told, error=error, faults=by, cut=cut,
             said_all=said_all,
-            value=value.message if error == MISS and isinstance(value, ApiError) else None,
+            value=value.message if error in _TOLD and isinstance(value, ApiError) else None,
             too_large=large,
         )  # fmt: skip
 
@@ -249,7 +249,7 @@ class ModelSeam:
         if played is None:
             return self._exhausted(), None, "script.exhausted"
         if isinstance(played, Miss):
-            return _no_answer(played.text), None, MISS
+            return _no_answer(played.text), None, played.code
         value, turn = played
         assert isinstance(value, (Reply, ApiError, Recorded)), value
         if not isinstance(value, Reply):

@@ -166,9 +166,14 @@ class HostedProvider(Protocol):
 
 
 class Miss(msgspec.Struct, frozen=True, gc=False):
-    """A recording has no answer to a request; `text` describes the nearest recorded request."""
+    """A script has no answer that fits a request; `text` says why, `code` is the finding.
+
+    `cassette.miss`: a recording lacks the request. `script.unoffered`: the answer that is due calls
+    what the request does not offer.
+    """
 
     text: str
+    code: Literal["cassette.miss", "script.unoffered"] = "cassette.miss"
 
 
 class Script(Protocol):

@@ -6,6 +6,7 @@ steps. A transport needs only these eight steps, so a recording of the steps can
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Literal, TypeAlias, TypeGuard
@@ -216,6 +217,16 @@ def _speaks(plan: Plan) -> bool:
 
 def _ends(plan: Plan) -> Plan:
     return tuple(step for step in plan if type(step) in ENDINGS)
+
+
+def patience_ms(timeout_s: float | None) -> int | None:
+    """The time-out of a client in milliseconds; None for one that waits without end.
+
+    A client may state infinity, which is no number of milliseconds.
+    """
+    if timeout_s is None or not math.isfinite(timeout_s * 1000):
+        return None
+    return max(0, int(timeout_s * 1000))
 
 
 def until_timeout(plan: Plan, timeout_ms: int | None) -> Plan:

@@ -10,7 +10,12 @@ import msgspec
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 FromOne: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
-Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+SECONDS_MOST = 1_000_000_000
+"""Thirty years: no run is longer, and no clock of the system overflows at it (2**63 ns)."""
+
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=SECONDS_MOST)]
+SecondsEitherWay: TypeAlias = Annotated[float, msgspec.Meta(ge=-SECONDS_MOST, le=SECONDS_MOST)]
+Milliseconds: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=SECONDS_MOST * 1000)]
 
 
 class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -7,10 +7,26 @@ does not change.
 
 from __future__ import annotations
 
+import codecs
 import re
 
 _OBEYED = r"\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
 _IN_TEXT, _IN_A_LINE = re.compile(f"[{_OBEYED}]"), re.compile(f"[{_OBEYED}\n]")
+
+
+ESCAPES = "harness.escapes"
+"""The error handler of an encoding: characters that it lacks become escapes of JSON too."""
+
+
+def _escapes(error: UnicodeError) -> tuple[str, int]:
+    # Python's own handler writes `\xe9`, which JSON has no word for.
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[n : n + 4]}" for n in range(0, len(units), 4)), error.end
+
+
+codecs.register_error(ESCAPES, _escapes)
 
 
 def visible(text: str) -> str:

@@ -38,12 +38,8 @@ from harness.transports.in_process import InProcessBrief
 NAME = "session-machine"
 DONE = Turn(say="Done.")
 FOUND = (ToolTurn(ok="found", times="forever"),)
-MANY = 1_000_000
-"""So high that no limit ends a run: Hypothesis decides how many steps it has."""
-LIMITS = Limits(
-    model_calls=MANY, tool_calls=MANY, outbox_calls=MANY, inbox_calls=MANY, virtual_s=1e9
-)
-"""A machine has a limited number of steps, so the only limit is for an agent that ends no turn:
+LIMITS = Limits.unreached(virtual_s=1e9)
+"""Hypothesis decides how many steps a run has. The only limit is for an agent that ends no turn:
 `CALLS_A_STEP`."""
 
 CALLS_A_STEP = 300

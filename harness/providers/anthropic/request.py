@@ -204,18 +204,20 @@ def recorded_messages(values: Iterable[dict[str, Json]]) -> Iterator[Message]:
         except Malformed:
             yield Message(f.text(value.get("role")) or "user", (Opaque("malformed", value),))
         else:
-            yield Message(message.role, tuple(map(_recorded_block, message.blocks)))
+            yield Message(message.role, tuple(map(recorded_block, message.blocks)))
 
 
-def _recorded_block(block: Block) -> Block:
+def recorded_block(block: Block) -> Block:
     """A block of a recording; calls and results may lack an id, a call without a name is unread."""
     if not isinstance(block, Opaque) or block.kind not in ("tool_use", "tool_result"):
         return block
     value = block.value
     if block.kind == "tool_result":
         content = f.result_content(value.get("content"), {"text": "text"})
-        return ToolResult(f.text(value.get("tool_use_id")), content, value.get("is_error") is True)
+        return ToolResult(
+            f.identifier(value.get("tool_use_id")), content, value.get("is_error") is True
+        )
     name = f.text(value.get("name"))
     if not name.strip():
         return Opaque(f.UNREAD_CALL, {"reason": "a call has no name", "call": value})
-    return ToolUse(f.text(value.get("id")), name, value.get("input"))
+    return ToolUse(f.identifier(value.get("id")), name, value.get("input"))

@@ -87,7 +87,7 @@ def _block(part: dict[str, Json]) -> Block:
     extra: dict[str, Json] = {SIGNATURE: signature} if signature else {}
     if isinstance(call, dict):
         given = call.get("args")
-        return ToolUse(f.text(call.get("id")), f.text(call.get("name")), given, extra)
+        return ToolUse(f.identifier(call.get("id")), f.text(call.get("name")), given, extra)
     if isinstance(response, dict):
         return _result(response)
     if isinstance(part.get("text"), str):
@@ -107,7 +107,7 @@ def _result(response: dict[str, Json]) -> ToolResult:
         if len(said) == 1 and said.keys() <= _RESULT:
             (value,) = said.values()
             content = value if isinstance(value, str) else f.json_text(value)
-    if id_ := f.text(response.get("id")):
+    if id_ := f.identifier(response.get("id")):
         return ToolResult(id_, content, failed)
     return _UnnamedResult("", content, failed, f.text(response.get("name")))
 

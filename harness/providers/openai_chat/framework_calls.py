@@ -14,7 +14,10 @@ from harness.core.values.messages import Block, Json, Opaque, ToolResult, ToolUs
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.json_fields import UNREAD_CALL
 
-_IDS = ("id", "toolCallId", "tool_call_id", "call_id")
+_IDS_OF_CALLS = ("tool_call_id", "toolCallId", "tool_use_id", "toolUseId", "call_id", "callId")
+_IDS = (*_IDS_OF_CALLS, "id")
+"""The fields with the id of a call. A part or a row may have an `id` of its own beside it."""
+
 _NAMES = ("name", "toolName", "tool_name")
 _ARGUMENTS = ("arguments", "args", "input", "parameters")
 
@@ -32,6 +35,7 @@ NO_ARGUMENTS = "the arguments of a call are not found in arguments, args, input 
 _CALL = re.compile(r"(tool|function)([-_]?(call|use|invocation|request))?", re.IGNORECASE)
 _RESULT = re.compile(r"(tool|function)[-_]?(call[-_]?)?(result|response|output)", re.IGNORECASE)
 
+_OUTPUTS = ("output", "result", "response")
 _FAILED_OUTPUTS = frozenset({"error-text", "error-json", "execution-denied"})
 TEXTS = {"text": "text", "": "text"}
 
@@ -64,9 +68,14 @@ def unread(reason: str, call: dict[str, Json]) -> Opaque:
     return Opaque(UNREAD_CALL, {"reason": reason, "call": call})
 
 
+def is_result_role(role: Json) -> bool:
+    """Whether a role is another spelling of `tool`, as in pi-ai's `toolResult`."""
+    return _RESULT.fullmatch(f.text(role)) is not None
+
+
 def call_id(value: dict[str, Json]) -> str:
     """The id of a call, or of the call that a result answers; "" without one."""
-    return next((f.text(value[key]) for key in _IDS if f.text(value.get(key))), "")
+    return f.identifier(_first(value, _IDS))
 
 
 def _first(value: dict[str, Json], names: tuple[str, ...]) -> Json:
@@ -84,21 +93,24 @@ def result_from_row(value: dict[str, Json]) -> ToolResult:
 
     A failing one may have its text in `error` alone; LangChain marks it by `status`.
     """
-    content = f.result_content(value.get("content"), TEXTS)
-    error, id_ = value.get("error"), f.text(value.get("tool_call_id"))
+    content = f.result_content(_first(value, ("content", *_OUTPUTS)), TEXTS)
+    error, id_ = value.get("error"), f.identifier(_first(value, _IDS_OF_CALLS))
     if error and not ToolResult(id_, content).text.strip():
         text = f.text(f.mapping(error).get("message")) or f.json_text(error)
         content = error if isinstance(error, str) else text
-    failed = bool(error) or value.get("is_error") is True or value.get("status") == "error"
+    failed = bool(error) or _is_marked_failed(value) or value.get("status") == "error"
     return ToolResult(id_, content, failed)
+
+
+def _is_marked_failed(value: dict[str, Json]) -> bool:
+    return value.get("is_error") is True or value.get("isError") is True
 
 
 def result_from_part(part: dict[str, Json]) -> ToolResult:
     """The result that a part of a message is."""
-    given = _first(part, ("output", "result", "response", "content"))
+    given = _first(part, (*_OUTPUTS, "content"))
     kind = f.text(f.mapping(given).get("type"))
-    failed = part.get("is_error") is True or part.get("isError") is True or kind in _FAILED_OUTPUTS
+    failed = _is_marked_failed(part) or kind in _FAILED_OUTPUTS
     if kind and ("value" in given or kind in _FAILED_OUTPUTS):
         given = given.get("value", given.get("reason"))
-    answers = f.text(part.get("tool_use_id")) or call_id(part)
-    return ToolResult(answers, f.result_content(given, TEXTS), failed)
+    return ToolResult(call_id(part), f.result_content(given, TEXTS), failed)

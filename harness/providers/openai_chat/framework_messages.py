@@ -11,13 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from harness.core.values.messages import Block, Json, Message, Opaque, Text, Thinking, ToolResult
+from harness.core.values.messages import (
+    Block,
+    Json,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
 from harness.providers.openai_chat.blocks import LEGACY, RESULT_ROLES
 from harness.providers.openai_chat.framework_calls import (
     call_from_record,
     call_id,
     is_call_part,
     is_result_part,
+    is_result_role,
     result_from_part,
     result_from_row,
 )
@@ -33,6 +43,7 @@ _ROLES = {
 }  # fmt: skip
 """The roles by LangChain's types and classes."""
 
+_RESULT_OF_PROVIDER = "server_tool_result"
 _SAID = ("content", "tool_calls", "function_call", "parts")
 _OF_ANTHROPIC = frozenset({"tool_use", "tool_result"})
 _THOUGHTS = ("thinking", "reasoning", "text", "content")
@@ -42,7 +53,9 @@ def plain(value: dict[str, Json]) -> dict[str, Json]:
     """A message of a LangChain dump as a row with a role; any other message as it is."""
     if isinstance(value.get("role"), str):
         role = value["role"]
-        return {**value, "role": _ROLES[role]} if role in ("human", "ai") else value
+        if role in ("human", "ai"):
+            return {**value, "role": _ROLES[role]}
+        return {**value, "role": "tool"} if is_result_role(role) else value
     path, kind, inner = value.get("id"), f.text(value.get("type")), value
     if isinstance(path, list) and isinstance(value.get("kwargs"), dict):
         kind, inner = f.text(path[-1] if path else None), value["kwargs"]
@@ -60,7 +73,7 @@ def is_message(value: dict[str, Json]) -> bool:
 def is_of_framework(value: dict[str, Json]) -> bool:
     """Whether a message has what the native messages of no other API have."""
     row = plain(value)
-    if row is not value or f.listed(row.get("tool_calls")) or f.text(row.get("tool_call_id")):
+    if row is not value or f.listed(row.get("tool_calls")) or row.get("tool_call_id"):
         return True
     typed = any("type" in part for part in f.objects(row.get("parts")))
     parts = f.objects(row.get("content"))
@@ -75,12 +88,59 @@ def _is_own_part(part: dict[str, Json]) -> bool:
 
 def recorded_messages(values: Iterable[dict[str, Json]]) -> Iterator[Message]:
     """Messages of a recording."""
+    made = set[str]()
     for value in values:
         row = plain(value)
         if is_ui_message(row):
             yield from steps(row, _content)
         else:
-            yield recorded_message(row)
+            message = recorded_message(row)
+            made.update([use.id for use in message.tool_uses])
+            yield from _divided(message, made)
+
+
+def _divided(message: Message, made: set[str]) -> Iterator[Message]:
+    """The message; one of the assistant that holds results of the agent's calls is several.
+
+    Some programs keep a whole step in one message (`tool_output` parts). A provider keeps the
+    results of the tools that it ran itself in such a message too; `made` are the ids of the others.
+    """
+    if not any(_result_of_agent(block, made) for block in message.blocks):
+        yield message
+        return
+    calls = {use.id: use for use in message.tool_uses if use.id}
+    ahead = set[str]()  # calls that are listed behind their results
+    said: list[Block] = []
+    results: list[ToolResult] = []
+    for block in message.blocks:
+        result = _result_of_agent(block, made)
+        if result is not None:
+            if call := calls.pop(result.id, None):
+                said.append(call)
+                ahead.add(call.id)
+            results.append(result)
+        elif not (isinstance(block, ToolUse) and block.id in ahead):
+            if results:
+                yield from _step(said, results)
+                said, results = [], []
+            if isinstance(block, ToolUse):
+                calls.pop(block.id, None)
+            said.append(block)
+    yield from _step(said, results)
+
+
+def _result_of_agent(block: Block, made: set[str]) -> ToolResult | None:
+    if not isinstance(block, Opaque) or block.kind != _RESULT_OF_PROVIDER or not made:
+        return None
+    result = result_from_part(block.value)
+    return result if not result.id or result.id in made else None
+
+
+def _step(said: list[Block], results: list[ToolResult]) -> Iterator[Message]:
+    if said:
+        yield Message("assistant", tuple(said))
+    if results:
+        yield Message("tool", tuple(results))
 
 
 def recorded_message(value: dict[str, Json]) -> Message:
@@ -143,7 +203,7 @@ def _content(part: Json, role: str) -> Block:
         return _call(kind, part)
     if is_result_part(part):
         by_provider = role == "assistant"
-        return Opaque("server_tool_result", part) if by_provider else result_from_part(part)
+        return Opaque(_RESULT_OF_PROVIDER, part) if by_provider else result_from_part(part)
     if kind in ("text", ""):
         said = next((part[name] for name in ("text", "content") if name in part), None)
         return Text(said) if isinstance(said, str) else Opaque(kind, part)

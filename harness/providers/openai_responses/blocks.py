@@ -341,12 +341,12 @@ def _recorded_call(item: dict[str, Json], kind: str) -> Block:
     name = f.text(item.get("name")) or kind.removesuffix("_call")
     if kind in _NAMED_CALLS and not f.text(item.get("name")).strip():
         return Opaque(f.UNREAD_CALL, {"reason": "a call has no name", "call": item})
-    return ToolUse(f.text(item.get("call_id")) or f.text(item.get("id")), name, given)
+    return ToolUse(f.identifier(item.get("call_id")) or f.identifier(item.get("id")), name, given)
 
 
 def _recorded_result(item: dict[str, Json]) -> ToolResult:
     content = item["output"] if "output" in item else item.get("tools")
-    return ToolResult(f.text(item.get("call_id")), f.result_content(content, _RECORDED_TEXTS))
+    return ToolResult(f.identifier(item.get("call_id")), f.result_content(content, _RECORDED_TEXTS))
 
 
 def is_own(message: dict[str, Json]) -> bool:

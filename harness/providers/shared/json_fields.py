@@ -65,6 +65,11 @@ def text(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
+def identifier(value: Json) -> str:
+    """An id as text; "" for none. A number or a list is its JSON, so that two ids still differ."""
+    return value if isinstance(value, str) else "" if value is None else json_text(value)
+
+
 def mapping(value: Json) -> dict[str, Json]:
     """An object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}

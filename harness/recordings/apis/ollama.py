@@ -52,14 +52,14 @@ class _OpenCalls:
     def add(self, call: dict[str, Json], name: str) -> str:
         """The id of a call, made up for one without."""
         self._made += 1
-        id_ = f.text(call.get("id")) or f"{self._before}{name}#{self._made}"
+        id_ = f.identifier(call.get("id")) or f"{self._before}{name}#{self._made}"
         self._open.append((id_, name))
         return id_
 
     def answer(self, result: dict[str, Json]) -> str:
         """The id of the call that a result answers; "" where none is open."""
         name = f.text(result.get("tool_name")) or f.text(result.get("name"))
-        given = f.text(result.get("tool_call_id"))
+        given = f.identifier(result.get("tool_call_id"))
         meant = (n for n, (id_, called) in enumerate(self._open) if _fits(given, name, id_, called))
         place = next(meant, None)
         return given if place is None else self._open.pop(place)[0]

@@ -193,7 +193,11 @@ def _inbox(cut: DialogueCut) -> Json:
 def _limits(cut: DialogueCut) -> dict[str, Json]:
     model = sum(isinstance(step, (ModelTurn, FailedTurn)) for step in cut.steps) + _ROOM
     tool = sum(len(step.results) for step in cut.steps if isinstance(step, ModelTurn)) + _ROOM
-    wanted = {"model_calls": model, "tool_calls": tool}
+    said = sum(isinstance(step, UserTurn) for step in cut.steps) + _ROOM
+    wanted = {
+        "model_calls": model, "turn_calls": model, "tool_calls": tool,
+        "inbox_calls": said, "outbox_calls": said + model,
+    }  # fmt: skip
     usual = Limits()
     limits = {name: n for name, n in wanted.items() if n > getattr(usual, name)}
     return {"limits": limits} if limits else {}

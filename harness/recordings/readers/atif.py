@@ -64,10 +64,10 @@ def _messages(step: dict[str, Json]) -> Iterator[Message]:
 
 def _call(call: dict[str, Json]) -> ToolUse:
     name = f.text(call.get("function_name"))
-    return ToolUse(f.text(call.get("tool_call_id")), name, call.get("arguments"))
+    return ToolUse(f.identifier(call.get("tool_call_id")), name, call.get("arguments"))
 
 
 def _result(result: dict[str, Json]) -> ToolResult:
     content = f.result_content(result.get("content"), _TEXTS)
     failed = result.get("is_error") is True
-    return ToolResult(f.text(result.get("source_call_id")), content, failed)
+    return ToolResult(f.identifier(result.get("source_call_id")), content, failed)

@@ -13,7 +13,9 @@ from typing import Any, TypedDict
 from harness.core.values.messages import Json, Message
 from harness.core.values.plans import ApiError
 from harness.providers.anthropic.record import RECORD
+from harness.providers.shared import json_fields as f
 from harness.recordings import session_log
+from harness.recordings.half_read import is_of_a_tool
 from harness.recordings.message_lines import ROLES, LoggedMessages, logged_message
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import (
@@ -116,7 +118,8 @@ def claude_code(lines: Iterable[bytes]) -> Recording:
     if not sessions:
         raise notes.refusal("no line holds a message of user or assistant")
     in_order = sorted(sessions, key=lambda key: key[0])
-    return Recording(tuple(sessions[k].transcript() for k in in_order), notes=notes.texts())
+    transcripts = tuple(sessions[key].transcript() for key in in_order)
+    return Recording(transcripts, notes=notes.texts(), doubts=notes.doubts())
 
 
 class _Names:
@@ -144,11 +147,14 @@ class _Names:
 def _message(entry: LogEntry, notes: Notes) -> Message | None:
     """The message of a line; None for a line that has none, with a note when it should have."""
     value = entry.value
-    if value.get("type") not in ROLES or value.get("isMeta") is True:
+    kind = value.get("type")
+    if kind not in ROLES and is_of_a_tool(f.text(kind)):
+        notes.unknown(f"the line type {kind!r}")
+    if kind not in ROLES or value.get("isMeta") is True:
         return None
     message, why = logged_message(value.get("message"))
     if message is None:
-        notes.add(entry.number, f"{why}, skipped")
+        notes.lose(entry.number, f"{why}, skipped")
     return message
 
 

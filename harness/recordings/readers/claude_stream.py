@@ -17,6 +17,7 @@ from harness.core.values.plans import ApiError
 from harness.providers.anthropic.record import RECORD
 from harness.providers.shared import json_fields as f
 from harness.recordings import session_log
+from harness.recordings.half_read import is_of_a_tool
 from harness.recordings.message_lines import ROLES, LoggedMessages, logged_message
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
@@ -90,7 +91,8 @@ def claude_stream(lines: Iterable[bytes]) -> Recording:
     spoken = [session for session in sessions.values() if session.drafts.found]
     if not spoken:
         raise notes.refusal("no line holds a message of user or assistant")
-    return Recording(tuple(session.transcript() for session in spoken), notes=notes.texts())
+    transcripts = tuple(session.transcript() for session in spoken)
+    return Recording(transcripts, notes=notes.texts(), doubts=notes.doubts())
 
 
 def _name(session: str, parent: str) -> str:
@@ -117,8 +119,11 @@ def _message(entry: LogEntry, session: _StreamedSession, notes: Notes) -> Messag
             )
             return None
         case _:
+            kind = f.text(value.get("type"))
+            if kind not in _TYPES and is_of_a_tool(kind):
+                notes.unknown(f"the line type {kind!r}")
             return None
     message, why = logged_message(value.get("message"))
     if message is None:
-        notes.add(entry.number, f"{why}, skipped")
+        notes.lose(entry.number, f"{why}, skipped")
     return message

@@ -14,6 +14,7 @@ from harness.core.values.messages import Message, user
 from harness.providers.openai_responses.blocks import recorded_messages
 from harness.providers.openai_responses.record import RECORD
 from harness.providers.shared import json_fields as f
+from harness.recordings.half_read import is_of_a_tool
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
 from harness.recordings.transcripts import Recording, Transcript, encodable
@@ -90,7 +91,7 @@ def codex(lines: Iterable[bytes]) -> Recording:
         _take(rollout, entry, notes, kept)
     if not (rollout.items or rollout.restarts):
         raise notes.refusal("no line holds an item of the conversation")
-    return Recording((rollout.transcript(),), notes=notes.texts())
+    return Recording((rollout.transcript(),), notes=notes.texts(), doubts=notes.doubts())
 
 
 def _take(rollout: _Rollout, entry: LogEntry, notes: Notes, kept: SizeBound) -> None:
@@ -103,11 +104,11 @@ def _take(rollout: _Rollout, entry: LogEntry, notes: Notes, kept: SizeBound) -> 
         rollout.compact(f.text(f.mapping(said).get("message")))
     elif kind == "event_msg" and f.mapping(said).get("type") == "thread_rolled_back":
         notes.add(entry.number, "turns were taken back here; they are read all the same")
-    elif (item := _item(entry.value)) is not None:
-        kept.add(entry)
-        rollout.items.append(item)
-
-
-def _item(value: dict[str, Any]) -> dict[str, Any] | None:
-    item = value.get("payload") if value.get("type") == "response_item" else value
-    return item if isinstance(item, dict) and f.text(item.get("type")) in _ITEMS else None
+    else:
+        item = f.mapping(said) if kind == "response_item" else entry.value
+        type_ = f.text(item.get("type"))
+        if type_ in _ITEMS:
+            kept.add(entry)
+            rollout.items.append(item)
+        elif kind != "event_msg" and is_of_a_tool(type_):
+            notes.unknown(f"the item {type_!r}")

@@ -17,6 +17,7 @@ from harness.core.values.messages import Json, Message
 from harness.providers.openai_chat.framework_messages import recorded_message
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import json_fields as f
+from harness.recordings.half_read import with_doubts
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import MAX_KEPT_BYTES
 from harness.recordings.transcripts import Recording, Transcript, encodable, readable
@@ -97,7 +98,7 @@ def recording(rows: Iterable[_Row], sessions: Iterable[_Row]) -> Recording:
         raise InputError("the table `messages` has no active row", "messages")
     about = {f.text(row.get("id")): row for row in sessions}
     transcripts = (_transcript(name, held, about.get(name, {})) for name, held in found.items())
-    return readable(Recording(tuple(transcripts), format="hermes"))
+    return with_doubts(readable(Recording(tuple(transcripts), format="hermes")))
 
 
 def _bounded(rows: Iterable[_Row]) -> Iterator[_Row]:

@@ -109,7 +109,7 @@ def langfuse_lines(lines: Iterable[bytes]) -> Recording:
     for entry in entries(lines, notes):
         kept.add(entry)
         rows += _rows(entry.value)
-    return msgspec.structs.replace(_recording(rows), notes=notes.texts())
+    return msgspec.structs.replace(_recording(rows), notes=notes.texts(), doubts=notes.doubts())
 
 
 def _recording(rows: Iterable[_Row]) -> Recording:
@@ -218,14 +218,16 @@ def _usual(rows: list[Json]) -> list[Json]:
                 row = {**row, "role": "assistant", "content": None, "tool_calls": calls}
             row = _answering(row, called)
             for call in f.objects(row.get("tool_calls")):
-                called[f.text(call.get("id"))] = f.text(f.mapping(call.get("function")).get("name"))
+                called[f.identifier(call.get("id"))] = f.text(
+                    f.mapping(call.get("function")).get("name")
+                )
         found.append(row)
     return found
 
 
 def _answering(row: _Row, called: dict[str, str]) -> _Row:
     """The row; a result without an id gets that of the oldest call in `called`, which is taken."""
-    role, answered = f.text(row.get("role")), f.text(row.get("tool_call_id"))
+    role, answered = f.text(row.get("role")), f.identifier(row.get("tool_call_id"))
     is_named = role not in _ROLES and role in called.values()
     if answered:
         called.pop(answered, None)

@@ -76,6 +76,7 @@ def otel(document: bytes) -> Recording:
         tuple(read for read in found if isinstance(read, Transcript)),
         tuple(read for read in found if isinstance(read, Refusal)),
         notes.texts(),
+        doubts=notes.doubts(),
     )
 
 

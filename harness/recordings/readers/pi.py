@@ -40,11 +40,13 @@ class _EntryTree:
         self._parents: dict[str, str] = {}
         self._lines: dict[str, int] = {}
         self._last = ""
+        self._sessions = {""}
 
     def take(self, entry: LogEntry, notes: Notes, kept: SizeBound) -> None:
         value = entry.value
         if value.get("type") == "session":
             self.name = self.name or f.text(value.get("id"))
+            self._sessions.add(f.text(value.get("id")))
             return
         linked = isinstance(value.get("id"), str) and "parentId" in value
         name = value["id"] if linked else f"line {entry.number}"
@@ -53,7 +55,7 @@ class _EntryTree:
             notes.add(entry.number, f"its id is that of line {self._lines[name]}, skipped")
             return
         self._parents[name], self._lines[name], self._last = parent, entry.number, name
-        said = _message_of(value)
+        said = _message_of(value, notes)
         if said is not None:
             kept.add(entry)
             self._messages[name], self.said[name] = said, _facts_of(value)
@@ -61,6 +63,7 @@ class _EntryTree:
 
     def transcripts(self, notes: Notes) -> Iterator[Transcript]:
         """The path that ends last comes first."""
+        self._close_gaps(notes)
         for name in session_log.circular_entries(self._parents):
             notes.add(self._lines[name], "its parents lead back to it")
         for number, leaf in enumerate(self._leaves(), start=1):
@@ -69,6 +72,15 @@ class _EntryTree:
                 return
             path = session_log.path_to(leaf, self._parents)
             yield self._transcript(path, f"branch to {leaf}" if number > 1 else "")
+
+    def _close_gaps(self, notes: Notes) -> None:
+        """Link an entry whose parent was lost to the entry before it: no session begins there."""
+        before = ""
+        for name, parent in self._parents.items():
+            if parent not in self._parents and parent not in self._sessions:
+                notes.lose(self._lines[name], f"its parent {parent[:40]!r} is not in the log")
+                self._parents[name] = before
+            before = name
 
     def _leaves(self) -> list[str]:
         """Entries with a message and without a later entry that has one."""
@@ -110,9 +122,15 @@ def _failures(said: Iterable[dict[str, Any]]) -> Iterator[tuple[int, ApiError]]:
             yield n, session_log.logged_error(f.text(facts.get("error")))
 
 
+_TYPES = frozenset({"session", "message", "model_change", "thinking_level_change"})
+_LINKED = frozenset({"id", "parentId"})
+
+
 def _is_pi(data: bytes) -> bool:
+    """Whether the first object is a session, or an entry of one whose first line is damaged."""
     first = next(iter(first_objects(data)), {})
-    return first.get("type") == "session" and isinstance(first.get("id"), str)
+    is_entry = first.get("type") == "session" or first.keys() >= _LINKED
+    return is_entry and first.get("type") in _TYPES and isinstance(first.get("id"), str)
 
 
 @recognised_by(_is_pi)
@@ -128,18 +146,20 @@ def pi(lines: Iterable[bytes]) -> Recording:
     if not tree.said:
         raise notes.refusal("no line holds a message")
     transcripts = tuple(tree.transcripts(notes))
-    return Recording(transcripts, notes=notes.texts())
+    return Recording(transcripts, notes=notes.texts(), doubts=notes.doubts())
 
 
 _TEXTS = {"text": "text"}
 
 
-def _message_of(entry: dict[str, Any]) -> Message | None:
+def _message_of(entry: dict[str, Any], notes: Notes) -> Message | None:
     kind = entry.get("type")
     if kind == "message":
         said = f.mapping(entry.get("message"))
-        read = _ROLES.get(f.text(said.get("role")))
-        return read(said) if read else None
+        role = f.text(said.get("role"))
+        if role not in _ROLES and role != "system":
+            notes.unknown(f"the role {role!r}")
+        return _ROLES[role](said) if role in _ROLES else None
     if kind == "custom_message":
         return _user(entry)
     if kind in ("compaction", "branch_summary"):
@@ -172,7 +192,7 @@ def _assistant(value: dict[str, Json]) -> Message:
 def _block(block: dict[str, Json]) -> Block:
     match block:
         case {"type": "toolCall"}:
-            id_, name = f.text(block.get("id")), f.text(block.get("name"))
+            id_, name = f.identifier(block.get("id")), f.text(block.get("name"))
             return ToolUse(id_, name, f.arguments(block.get("arguments")))
         case {"type": "thinking", "thinking": str(text)}:
             return Thinking(text, f.text(block.get("thinkingSignature")))
@@ -182,7 +202,7 @@ def _block(block: dict[str, Json]) -> Block:
 def _result(value: dict[str, Json]) -> Message:
     content = f.result_content(value.get("content"), _TEXTS)
     failed = value.get("isError") is True
-    return Message("tool", (ToolResult(f.text(value.get("toolCallId")), content, failed),))
+    return Message("tool", (ToolResult(f.identifier(value.get("toolCallId")), content, failed),))
 
 
 def _command(value: dict[str, Json]) -> Message | None:

@@ -8,7 +8,7 @@ import msgspec
 
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import visible
-from harness.redaction.masking import mask
+from harness.redaction import encoder
 from harness.report.diff_screen import counts, run_lines, screen
 from harness.report.html.html_page import asset, digest_of, shown, template
 from harness.report.run_diff import Diff, RunDiff
@@ -39,7 +39,7 @@ def diff_page(diff: Diff) -> Iterator[bytes]:
         runs=list(map(_row, diff.unlike[:RUNS_MAX])),
         left=[(shown(left.name), shown(left.reason)) for left in diff.left],
     )  # fmt: skip
-    return (piece.encode("utf-8", "backslashreplace") for piece in pieces)
+    return map(encoder.encoded, pieces)
 
 
 def _row(run: RunDiff) -> DiffRow:
@@ -60,4 +60,4 @@ def _codes(found: Iterable[Finding]) -> tuple[tuple[str, str], ...]:
 
 
 def _text(lines: Iterable[str]) -> str:
-    return visible(mask("\n".join(lines)))
+    return visible(encoder.shown("\n".join(lines)))

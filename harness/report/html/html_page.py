@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from harness.core.history.history import History
-from harness.core.values.messages import Json, printable
+from harness.core.values.messages import Json
 from harness.core.values.table_file import package_text
 from harness.core.values.verdict import VerdictWord
 from harness.core.values.visible_text import visible_line
-from harness.redaction.masking import mask, mask_line
+from harness.redaction import encoder
+from harness.redaction.encoder import encoded, json_bytes
 from harness.report.cause_tally import CauseTally
 from harness.report.html.page_runs import PageRun, page_run
 from harness.report.html.run_details import TEXT_MAX, run_details
@@ -68,11 +69,7 @@ def _details(history: History) -> str:
 
 def pack(value: Json) -> str:
     """Return a value as deflated JSON in base64. Secrets are removed, because users share pages."""
-    try:
-        data = msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        data = msgspec.json.encode(printable(value))
-    return b64encode(zlib.compress(mask_line(data), 9)).decode()
+    return b64encode(zlib.compress(json_bytes(value), 9)).decode()
 
 
 def page(title: str, parts: Iterable[PagePart]) -> Iterator[bytes]:
@@ -85,7 +82,7 @@ def page(title: str, parts: Iterable[PagePart]) -> Iterator[bytes]:
         details=_kept(parts, runs), index=lambda: pack(_index(title, runs)),
         totals=lambda: Counter(run.word for run in runs), causes=lambda: _causes(runs),
     )  # fmt: skip
-    return (piece.encode("utf-8", "backslashreplace") for piece in pieces)
+    return map(encoded, pieces)
 
 
 def _kept(parts: Iterable[PagePart], runs: list[RunSummary]) -> Iterator[tuple[int, str]]:
@@ -116,7 +113,7 @@ def _causes(runs: list[RunSummary]) -> list[tuple[str, int, str, str]]:
 
 def shown(text: str) -> str:
     """Return an outside text for a page: on one line, without secrets."""
-    return visible_line(mask(text))
+    return visible_line(encoder.shown(text))
 
 
 def in_order(runs: Iterable[RunSummary]) -> list[RunSummary]:

@@ -14,6 +14,7 @@ from harness.core.history.events import Answered, AnyEvent, Called, Effected, No
 from harness.core.history.history import History
 from harness.core.values.messages import Json
 from harness.core.values.plans import waited_ms, words
+from harness.redaction.encoder import beginning
 from harness.report.event_lines import event_lines
 
 TEXT_MAX = 20_000
@@ -55,7 +56,8 @@ def shortened(value: Json, text_max: int) -> Json:
     """Return a JSON value with texts cut to `text_max`; the omitted characters are counted."""
     match value:
         case str() if len(value) > text_max:
-            return f"{value[:text_max]}… [{len(value) - text_max} more characters in the history]"
+            rest = len(value) - text_max
+            return f"{beginning(value, text_max)}… [{rest} more characters in the history]"
         case dict():
             return {key: shortened(part, text_max) for key, part in value.items()}
         case list() | tuple():

@@ -6,6 +6,7 @@ import json
 import socket
 from contextlib import closing
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -18,8 +19,9 @@ def sent(kind: str, more: str = "") -> bytes:
     """All that the server sends to one request, until it ends the connection."""
     body = json.dumps(REQUEST).encode()
     with loopback(run_of(kind)) as server:
-        port = int(server.urls.model.rpartition(":")[2])
-        head = f"POST /v1/messages HTTP/1.1\r\nhost: localhost:{port}\r\n{more}"
+        url = urlsplit(server.urls.model)
+        port = url.port or 0
+        head = f"POST {url.path}/v1/messages HTTP/1.1\r\nhost: localhost:{port}\r\n{more}"
         head += f"content-length: {len(body)}\r\n\r\n"
         with closing(socket.create_connection(("127.0.0.1", port), timeout=10)) as sock:
             sock.sendall(head.encode() + body)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness.checks.judge import judge
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, Text, Thinking, ToolResult, ToolUse
 from harness.recordings.recognition import format_named
@@ -119,13 +120,29 @@ def test_what_the_program_says_is_told_as_the_users() -> None:
 
 
 def test_circles_and_doubled_ids_are_noted() -> None:
-    lines = [_user("a", "b"), _user("b", "a"), _user("a", None), _user("c", "gone")]
+    lines = [_user("a", "b"), _user("b", "a"), _user("a", None)]
     recording = PI.read(log(*lines))
     assert recording.notes == (
         "line 4: its id is that of line 2, skipped",
         "line 2: its parents lead back to it",
     )
-    assert [len(t.messages) for t in recording.transcripts] == [1]
+    assert [len(t.messages) for t in recording.transcripts] == [2]
+
+
+def test_a_lost_entry_splits_no_session() -> None:
+    """The entry after it is linked to the one before it, and what rests on results is doubted."""
+    for number in range(2, len(TURN)):
+        lines = log(*TURN).splitlines(keepends=True)
+        lines[number] = lines[number][:20] + b"\n"
+        recording = PI.read(b"".join(lines))
+        (found,) = recording.transcripts
+        assert found.unread[0].startswith(f"line {number + 1}: not a JSON object, skipped")
+        verdict = judge(to_history(found))
+        assert (verdict.verdict, verdict.failing) == ("unknown", ())
+
+
+def test_a_session_is_known_without_its_first_line() -> None:
+    assert PI.recognises(log(*TURN).partition(b"\n")[2])
 
 
 def test_a_file_that_is_all_circle_is_read() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from harness.core.history.events import Refused
 from harness.core.transition.transition import REFUSALS_MOST
-from harness.transports.host_check import HostCheck
+from harness.transports.access_check import AccessCheck, new_token
 from harness.transports.request_heads import RefusedRequest
 from tests.transports.every_server import DOORS, answer
 
@@ -26,6 +27,13 @@ FOREIGN: dict[str, dict[str, str]] = {
     "a page of another port": {"origin": "http://localhost:1"},
     "a page that may not read the answer": {"origin": "http://evil.example",
                                             "content-type": "text/plain"},
+    "a picture": {"sec-fetch-site": "cross-site", "sec-fetch-dest": "image"},
+    "a picture on a page of another port": {"sec-fetch-site": "same-site"},
+    "a link": {"sec-fetch-site": "Cross-Site", "sec-fetch-mode": "navigate"},
+    "a site that no standard knows": {"sec-fetch-site": "x"},
+    "a preflight": {"origin": "https://evil.example", "access-control-request-method": "POST"},
+    "a web socket": {"origin": "https://evil.example", "upgrade": "websocket",
+                     "sec-websocket-key": "eA==", "sec-websocket-version": "13"},
 }  # fmt: skip
 
 
@@ -48,6 +56,43 @@ def test_a_foreign_request_is_refused_and_on_record(
         assert isinstance(event, Refused)
         assert (event.status, event.text in refused.decode()) == (403, True)
         assert event.request.startswith(f"{door.method} /")
+
+
+TOKENS = ("", "/lhr_0", "/" + new_token(), "/s/main", "//")
+METHODS = ("GET", "POST", "OPTIONS", "HEAD")
+
+
+@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("connection", ["keep-alive", "close"])
+def test_a_request_without_the_token_is_refused_and_takes_nothing(
+    name: str, connection: str
+) -> None:
+    """A picture on a web page, in a browser that says nothing of where it stands."""
+    with DOORS[name]() as door:
+        for method, token in product(METHODS, TOKENS):
+            guessed = door._replace(method=method, path=token + door.behind_token)
+            refused = answer(door, guessed.request(connection=connection))
+            assert refused.startswith(b"HTTP/1.1 403 "), refused
+            assert door.path.split("/")[1].encode() not in refused
+        before = [e for e in (door.history.events if door.history else []) if e.n > 1]
+        good = answer(door, door.request())
+    assert good.startswith(b"HTTP/1.1 20"), good
+    assert len(door.asked) == (name == "recording")
+    assert all(isinstance(event, Refused) and event.status == 403 for event in before)
+    assert door.path.split("/")[1] not in repr(door.history.events if door.history else "")
+
+
+def test_each_server_has_its_own_token() -> None:
+    with DOORS["inbox"]() as one, DOORS["inbox"]() as other:
+        assert one.path.split("/")[1] != other.path.split("/")[1]
+
+
+@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("site", ["same-origin", "none"])
+def test_what_a_browser_asks_for_its_user_is_answered(name: str, site: str) -> None:
+    with DOORS[name]() as door:
+        said = answer(door, door.request(**{"sec-fetch-site": site}))
+    assert said.startswith(b"HTTP/1.1 20"), said
 
 
 @pytest.mark.parametrize("name", DOORS)
@@ -92,10 +137,10 @@ def test_a_request_without_a_host_is_refused() -> None:
 
 
 def test_a_port_that_urls_leave_out_may_be_left_out() -> None:
-    check = HostCheck(80)
-    check.check("GET", "/", {"host": "localhost", "origin": "http://127.0.0.1"})
+    headers = {"host": "localhost", "origin": "http://127.0.0.1"}
+    assert AccessCheck(80, "t").path("GET", "/t/x", headers) == "/x"
     with pytest.raises(RefusedRequest):
-        HostCheck(81).check("GET", "/", {"host": "localhost"})
+        AccessCheck(81, "t").path("GET", "/t/x", headers)
 
 
 def test_a_history_keeps_the_first_refusals() -> None:
@@ -110,8 +155,8 @@ def test_no_server_is_left_out() -> None:
     """Each module that creates a `Server` is covered by these tests."""
     makers = set()
     for path in Path(__file__).parents[2].glob("harness/**/*.py"):
-        for owner in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(owner, ast.ClassDef) and _makes_a_server(owner):
+        for owner in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(owner, (ast.ClassDef, ast.FunctionDef)) and _makes_a_server(owner):
                 makers.add(owner.name)
     walked = set()
     for opened in DOORS.values():
@@ -120,6 +165,6 @@ def test_no_server_is_left_out() -> None:
     assert makers == walked
 
 
-def _makes_a_server(owner: ast.ClassDef) -> bool:
+def _makes_a_server(owner: ast.AST) -> bool:
     calls = (node.func for node in ast.walk(owner) if isinstance(node, ast.Call))
     return any(isinstance(name, ast.Name) and name.id == "Server" for name in calls)
