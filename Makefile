@@ -109,7 +109,7 @@ mutant-table: $(READY) ## measure how soon `harness fuzz` finds each wrong agent
 policies: $(READY) ## play 300 agents of drawn policies, each on a tenth of the catalogue; ARGS="--agents N"
 	$(RUN) -m tests.policies $(ARGS)
 
-seeds: $(READY) ## list the 162 statements of the seeds: number, kind, test, result
+seeds: $(READY) ## list the 178 statements of the seeds: number, kind, test, result
 	$(RUN) -m tests.seeds $(ARGS)
 
 seeds-audit: $(READY) ## break the product once for each statement of the seeds; its tests must fail; ARGS="NUMBER ..."

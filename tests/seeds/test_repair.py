@@ -1,4 +1,4 @@
-"""Statements 137, 138, 149 to 158, 161: repair is made on the wire, on a copy, always the same."""
+"""Statements 137, 138, 149 to 158, 161, 177, 178: repair is made on a copy, always the same."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from harness.core.values.messages import (
     user,
 )
 from tests.agent.conversation.test_projection import _ROWS, problems
-from tests.agent.replies import text
+from tests.agent.replies import text, use
 from tests.agent.stand import Stand
 from tests.seeds.caught import caught
 
@@ -193,3 +193,35 @@ def test_later_turns_begin_with_what_earlier_ones_sent(
         after = project(rows)
         assert after[: len(before)] == before
         before = after
+
+
+@pytest.mark.seed(177, kind="differs")
+def test_a_damaged_session_needs_the_same_repair_in_each_turn_and_no_more(tmp_path: Path) -> None:
+    """Differs: upstream says here that one turn heals a session. Statement 149 says that the count
+    stays flat, and that holds here: a row is never changed, so each request repairs the same place
+    in the same way, and no turn adds a place."""
+    past = [user("x"), user("y"), CALL, assistant("z"), SEEN]
+    ran = Stand(tmp_path, [text("fine"), text("good"), text("well")], "a", "b", "c")
+    ran.store.seed("main", past)
+    ran.run()
+    assert ran.rows()[: len(past)] == past
+    sent = [project(ran.rows()[: len(past) + 2 * n + 1]) for n in range(3)]
+    prefix = len(sent[0])
+    assert all(wire[:prefix] == sent[0] for wire in sent)
+    assert [len(wire) - prefix for wire in sent] == [0, 2, 4]
+    assert not any(problems(wire) for wire in sent)
+
+
+@pytest.mark.seed(178, kind="mutant")
+def test_the_whole_loop_repairs_a_copy_and_never_the_transcript(tmp_path: Path) -> None:
+    """A wrong caller is caught through the loop: rows and requests of later turns are as before."""
+    past = [user("x"), user("y"), CALL]
+    ran = Stand(tmp_path, [use("look", id="t2"), text("fine"), text("good")], "a", "b")
+    ran.store.seed("main", past)
+    ran.tool("look", "seen")
+    ran.run()
+    assert ran.rows()[: len(past)] == past
+    first, second, third = (request["messages"] for request in ran.provider.requests)
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+    caught("repairs_shared_rows")
