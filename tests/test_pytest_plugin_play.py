@@ -100,7 +100,7 @@ def test_functions_wires_and_loops(session: pytest.Pytester) -> None:
     done.assert_outcomes(passed=6, failed=2)
     done.stdout.fnmatch_lines(
         [
-            "*TypeError: chat returns the answer as a str, not int*",
+            "*TypeError: the function returns the answer as a str, not int*",
             "*the target crashed at test_app.py:*: KeyError: 'x' (in broken)",
             "*repeat:  pytest test_app.py::test_own_bug",
         ]

@@ -112,14 +112,13 @@ class Journal:
         self.rows.append(row)
 
     def mark(self, what: str, session: str, message: str, **facts: Any) -> None:
-        # Two chats may count their messages from 1, so a message is known by its session too.
         mark = {"mark": what, "session": session, "message": message, **facts}
         self.write(self.marks_path, [mark])
         self.marks.append(mark)
 
     def marked(self, what: str, session: str, message: str) -> list[Row]:
-        wanted = (what, session, message)
-        return [m for m in self.marks if (m["mark"], m["session"], m["message"]) == wanted]
+        wanted = {"mark": what, "session": session, "message": message}
+        return [mark for mark in self.marks if wanted.items() <= mark.items()]
 
     def replace(self, rows: list[Row]) -> None:
         """Put rows in place of all: the file holds the old ones or the new ones."""
@@ -561,9 +560,8 @@ class CarefulAgent:
         return await self.deliver(session, message, text, kind, status)
 
     async def ended(self, turn: Turn) -> tuple[str, str, str | None]:
-        begun = len(self.journal.marked("begun", turn.session, turn.message))
         self.journal.mark("begun", turn.session, turn.message)
-        if begun > 1:
+        if len(self.journal.marked("begun", turn.session, turn.message)) > 2:
             return "I was interrupted twice at this message, and leave it.", "error", None
         try:
             text = await turn.run()

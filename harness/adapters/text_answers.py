@@ -1,10 +1,15 @@
-"""A function from the user's text to the answer. Its own clients find the model at its URL."""
+"""A function from the user's text to the answer. Its own clients find the model at its URL.
+
+Such a function stands in front of an HTTP handler or a bot. An error of the API that it lets
+through becomes that handler's answer (a 5xx), so the user is told, and the next message comes. Any
+other exception is a crash of its code.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from harness.adapters.framework_agent import FrameworkAgent
@@ -17,20 +22,35 @@ _CALLS = {
 }
 """How a call of each wire's SDK is written."""
 
+_CLIENTS = (
+    *("anthropic", "openai", "google.genai", "google.api_core", "litellm", "mistralai", "cohere"),
+    *("httpx", "httpx2", "httpcore", "requests", "urllib3", "urllib.error", "aiohttp", "botocore"),
+)
+"""The packages whose exceptions say that a call of an API failed."""
+
 
 def text_function(answer: Callable[..., Any]) -> FrameworkAgent:
     """An agent of `answer(text)`, sync or async; with a parameter `session` it is told that too."""
-    is_told = "session" in inspect.signature(answer).parameters
+    is_told = "session" in _parameters(answer)
 
     async def play(brief: Any) -> None:
         for message in brief.inbox():
             named = {"session": message.session} if is_told else {}
-            said = answer(message.text, **named)
-            if inspect.isawaitable(said):
-                said = await said
+            where = {"session": message.session, "in_reply_to": message.id}
+            try:
+                said = answer(message.text, **named)
+                if inspect.isawaitable(said):
+                    said = await said
+            except Exception as error:
+                if not is_of_an_api(error):
+                    raise
+                brief.send(f"{type(error).__name__}: {error}", kind="error", **where)
+                continue
             if not isinstance(said, str):
-                raise TypeError(f"the answer is a str, not {type(said).__name__}")
-            brief.send(said, session=message.session, in_reply_to=message.id)
+                raise TypeError(
+                    f"the function returns the answer as a str, not {type(said).__name__}"
+                )
+            brief.send(said, **where)
 
     def play_sync(brief: Any) -> None:
         # Nothing in it waits, so one step is all: no event loop runs, and the function may run one.
@@ -41,6 +61,32 @@ def text_function(answer: Callable[..., Any]) -> FrameworkAgent:
 
     asynchronous = inspect.iscoroutinefunction(answer)
     return FrameworkAgent("text_function", play if asynchronous else play_sync, _wires(answer))
+
+
+def is_of_an_api(error: BaseException) -> bool:
+    """Whether an exception is the error of a client of an API, or was raised from one on purpose
+    (`raise ... from error`), as frameworks do."""
+    return any(_is_of_a_client(each) for each in _chain(error))
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__
+
+
+def _is_of_a_client(error: BaseException) -> bool:
+    modules = {f"{kind.__module__}." for kind in type(error).__mro__}
+    return any(module.startswith(f"{name}.") for module in modules for name in _CLIENTS)
+
+
+def _parameters(answer: Callable[..., Any]) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(answer).parameters)
+    except ValueError:  # of a function in C
+        return ()
 
 
 def _wires(answer: Callable[..., Any]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ import msgspec
 
 from harness.checks.declarations import counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import REDELIVERY, Case
+from harness.checks.evidence.polling import polls
 from harness.checks.evidence.turn_outcomes import (
     Family,
     TurnName,
@@ -141,14 +142,20 @@ _TOO_MANY = {
 
 @needs("model", "inbox", told_by="run")
 @counted_anew("a kill")
-def bounded_turn(history: History, *, max_requests: int = 50) -> Iterator[Finding]:
+def bounded_turn(
+    history: History, *, max_requests: int = 50, pause_s: float = 5.0
+) -> Iterator[Finding]:
     """A turn makes at most `max_requests` main requests; the SDK's own retries do not count.
+
+    Nor does a poll: an equal call with an equal result, after a pause of the agent of `pause_s`
+    seconds or more. `budget_ceiling` bounds the time of a turn that polls.
 
     An agent may begin the turn again after a kill, so requests are counted from kill to kill.
     Source: invariant 10.
     """
     for turn in history.trace.turns.values():
-        requests = [e for e in turn.main if not e.called.sdk_retry]
+        polled = polls(turn, pause_s)
+        requests = [e for e in turn.main if not e.called.sdk_retry and e.n not in polled]
         for life in _lives(history.trace, requests):
             if len(life) > max_requests:
                 text = (

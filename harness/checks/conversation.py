@@ -30,7 +30,7 @@ from harness.checks.evidence.stored_messages import (
     stands,
     written_by_another,
 )
-from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_uncounted
+from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local, is_uncounted
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Exchange, Execution, Node
 from harness.core.history.history import History
@@ -74,7 +74,7 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     trace = history.trace
     last: dict[str, Turn] = {}
     for turn in trace.turns.values():
-        if turn.delivery is None or turn.redelivery:
+        if turn.delivery is None or turn.redelivery or is_local(turn):
             continue
         before = last.get(turn.session)
         if turn.readable and before is not None:

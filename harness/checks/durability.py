@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from harness.checks.declarations import asks_write_order, counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import FAILED_STORE, Case
 from harness.checks.evidence.stored_messages import inbound_rows, reply_rows
-from harness.checks.evidence.turn_outcomes import claimed, is_taken
+from harness.checks.evidence.turn_outcomes import claimed, is_a_reply, is_local, is_resent, is_taken
 from harness.core.history.events import Answered, Called, Killed
 from harness.core.history.exchanges import Sending
 from harness.core.history.history import History
@@ -135,15 +135,17 @@ def durable_first(history: History) -> Iterator[Finding | Case]:
     """
     trace = history.trace
     for turn in trace.turns.values():
-        if turn.delivery is None or not turn.text.strip():
+        if turn.delivery is None or not turn.text.strip() or is_local(turn):
             continue
+        if is_resent(turn):
+            continue  # it was stored before the message came again
         where = f"turn {turn.number} of {turn.session}"
         if turn.main and not any(p.n < turn.main[0].n for p in inbound_rows(trace, turn)):
             text = f"{where}: the model is asked before the inbound message is stored"
             yield Finding("durable_first.inbound", text, (turn.delivery.n, turn.main[0].n))
         for sending in turn.sendings:
             said = sending.request
-            if said.kind != "final" or not said.text.strip():
+            if said.kind != "final" or not said.text.strip() or not is_a_reply(sending):
                 continue
             if not any(p.n < sending.n for p in reply_rows(trace, turn, said.text)):
                 text = f"{where}: the reply is delivered before it is stored"

@@ -7,12 +7,22 @@ the answer's own plan, and waits of 0 ms, do not count.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
 
 from harness.checks.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
-from harness.checks.evidence.turn_outcomes import expected, gave_up, is_our_own, outcome
+from harness.checks.evidence.allowed_repetitions import uncounted_attempts, uncounted_runs
+from harness.checks.evidence.tool_inputs import same_input
+from harness.checks.evidence.turn_outcomes import (
+    claimed,
+    expected,
+    gave_up,
+    is_our_own,
+    met_a_limit,
+    outcome,
+)
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
@@ -33,6 +43,8 @@ def expect(history: History) -> Iterator[Finding]:
     """The run matches the expectations of its scenario.
 
     They are `outcome`, number and `inputs` of `calls`, `waits`, and nothing forbidden (`must_not`).
+    Calls that `no_progress_stop` allows after three equal steps do not count to a `max`; nor do
+    attempts that the profile's `retry_budget` allows.
     `known_missing`: a known defect no longer appears.
     """
     expectation = expected(history)
@@ -46,7 +58,10 @@ def expect(history: History) -> Iterator[Finding]:
 def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
     found, wanted = outcome(history), expectation.outcome
     words = (wanted,) if isinstance(wanted, str) else wanted
-    is_policy = found == "failed_truthfully" and _gave_up(history.trace)
+    is_own = found == "limit" and not met_a_limit(history.trace)
+    if is_own and "failed_truthfully" in (words or ()):
+        return  # the agent has met its own limit, and said so
+    is_policy = (found == "failed_truthfully" or is_own) and _gave_up(history.trace)
     if words is not None and found not in words and not is_policy:
         events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
         text = f"the outcome is {found}, expected {' or '.join(words)}"
@@ -55,14 +70,21 @@ def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
 
 def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
     trace, calls = history.trace, expectation.calls
+    more = uncounted_runs(trace) if calls.model or calls.tool else Counter[str]()
     if calls.model is not None:
         numbers = [e.n for e in trace.exchanges]
-        yield from _bounds("the model", numbers, calls.model, _end(history))
+        bounds = _raised(calls.model, more.total() + uncounted_attempts(trace))
+        yield from _bounds("the model", numbers, bounds, _end(history))
     for name, bounds in calls.tool.items():
         numbers = [e.n for e in trace.executions if e.request.name == name]
         if _gave_up(trace):  # the calls after that point are not expected
             bounds = msgspec.structs.replace(bounds, min=0)
-        yield from _bounds(f"the tool {name}", numbers, bounds, _end(history))
+        yield from _bounds(f"the tool {name}", numbers, _raised(bounds, more[name]), _end(history))
+
+
+def _raised(bounds: Bounds, more: int) -> Bounds:
+    """The bounds with more calls, which the rules about repetition allow."""
+    return bounds if bounds.max is None else msgspec.structs.replace(bounds, max=bounds.max + more)
 
 
 def _gave_up(trace: Trace) -> bool:
@@ -73,7 +95,8 @@ def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:
     for execution in history.trace.executions:
         name, found = execution.request.name, execution.request.input
         wanted = expectation.inputs.get(name, found)
-        if canonical(found) != canonical(wanted):
+        schema = history.trace.schema(None, name)
+        if canonical(found) != canonical(wanted) and not same_input(wanted, found, schema):
             text = f"the tool {name} is called with another input than expected"
             yield Finding("expect.inputs", f"{text}{_differences(found, wanted)}", (execution.n,))
 
@@ -211,7 +234,8 @@ _STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")
 def run(history: History) -> Iterator[Finding]:
     """The run tested something, so its pass is not a false green.
 
-    `nothing_intercepted`: the target never called the model through us. `unplayed_turn`: a turn of
+    `nothing_intercepted`: the target never called the model through us; if it refused before it
+    asked, the finding has its words. `unplayed_turn`: a turn of
     the script was due and never played. `silent_fault`: an armed fault never fired. For an open
     script, these two rules apply only if the agent ended a turn silently. `live_socket`: the target
     opened a connection that bypasses the harness. `undelivered`: a message of the inbox was never
@@ -221,10 +245,8 @@ def run(history: History) -> Iterator[Finding]:
     if ended is None or ended.how in _STOPPED_BY_US:
         return
     if not history.trace.exchanges:
-        text = "the target never called the model through the harness: "
-        text += "use the client or the base URL of the brief; an agent that speaks another wire "
-        text += "is played with --wire, in pytest with --harness-wire"
-        yield Finding("run.nothing_intercepted", text, (ended.n,))
+        text, events = _why_nothing(history.trace), (*_refusals(history.trace), ended.n)
+        yield Finding("run.nothing_intercepted", text, events)
     wanting = {
         "unplayed_turn": ("never played", () if _is_cassette(history) else ended.unplayed),
         "silent_fault": ("the armed fault never fired", ended.silent_faults),
@@ -234,6 +256,22 @@ def run(history: History) -> Iterator[Finding]:
     for rule, (text, names) in wanting.items():
         for name in names:
             yield Finding(f"run.{rule}", f"{text}: {name}", (ended.n,))
+
+
+def _refusals(trace: Trace) -> tuple[int, ...]:
+    """The first report of a failure to the user."""
+    return tuple(s.n for s in trace.sendings if claimed(s) == "failed_truthfully")[:1]
+
+
+def _why_nothing(trace: Trace) -> str:
+    """Why no request came: the agent refused before it asked, or it asked elsewhere."""
+    told = next((s for s in trace.sendings if s.n in _refusals(trace)), None)
+    if told is not None and not (trace.ended and trace.ended.live_sockets):
+        said = " ".join(told.request.text.split())[:300]
+        return f"the agent ended the turn with an error before it asked the model: {said!r}"
+    text = "the target never called the model through the harness: "
+    text += "use the client or the base URL of the brief; an agent that speaks another wire "
+    return text + "is played with --wire, in pytest with --harness-wire"
 
 
 @needs(told_by="run")

@@ -13,6 +13,7 @@ from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, REFUSED_WRITE, Case
 from harness.checks.evidence.tool_steps import PERIODS, steps
 from harness.checks.evidence.turn_outcomes import (
+    asks_the_user,
     calls_tools,
     ending_calls,
     gave_up,
@@ -46,9 +47,10 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     while the model asks for a tool.
 
     A limit, a cancel, a kill, a failed answer of the model, a write that the store refused, and
-    anything that repeats excuse the stop. So does a turn that has cost a million tokens or lasted
-    four hours, because its budget may be spent. A success with a new result starts the count again:
-    a failure, a success and two more failures are not three in a row. Source: invariant 12.
+    anything that repeats excuse the stop. So does a final with the status `waiting`, which asks the
+    user first. So does a turn that has cost a million tokens or lasted four hours, because its
+    budget may be spent. A success with a new result starts the count again: a failure, a success
+    and two more failures are not three in a row. Source: invariant 12.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -98,6 +100,8 @@ def _endings(trace: Trace, turn: Turn) -> Iterator[int]:
         runs = [e for e in turn.executions if e.n < ending.n]
         if not before or not _could_run(before[-1]) or (runs and runs[-1].failed):
             continue
+        if asks_the_user(ending):
+            continue  # it runs once the user has allowed it
         if not ending_calls(trace, turn, before[-1]):
             yield ending.n
 

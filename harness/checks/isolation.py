@@ -44,9 +44,9 @@ def session_isolation(history: History, *, memory: bool = False) -> Iterator[Fin
     pieces of 24 characters without white space, and whole texts of a user from 12 characters on.
 
     Not a finding: a sub-agent and its parent, which are one session here; words that the session's
-    own user, model or tools have said too; words of the run's first system text. With `memory:
-    true` all sessions belong to one user and share a memory, so only a copy of a whole message is a
-    finding.
+    own user, model or tools have said too; words of the run's first system text; the agent's own
+    words that came back to it as a message. With `memory: true` all sessions belong to one user and
+    share a memory, so only a copy of a whole message is a finding.
 
     An agent with one list of messages for all sessions shows each user the words of the others. To
     fix it, keep the history and the caches by session. Source: seed 14.
@@ -94,6 +94,7 @@ class _Words:
         self._homes: dict[int, _Homes] = {}
         self._asked_by: dict[int, Iterable[str]] = {}
         self._answers: dict[str, set[str]] = defaultdict(set)
+        self._sent: set[str] = set()
         self._common: str | None = None
 
     def begin(self, trace: Trace) -> None:
@@ -110,7 +111,10 @@ class _Words:
         match event:
             case Delivery(inbound=inbound):
                 self._answers[inbound.id].add(inbound.session)
-                self._keep([inbound.session], inbound.text, event.n, SHORTEST)
+                # An echo brings the agent's own words back, as `gateway.echoed` does. This user did
+                # not say them: an agent may say one apology to everybody.
+                if squeeze(inbound.text) not in self._sent:
+                    self._keep([inbound.session], inbound.text, event.n, SHORTEST)
             case Exchange():
                 yield from self._request(event)
             case Execution(ask=ask, answered=answered) if answered:
@@ -206,6 +210,7 @@ class _Words:
         return homes, None
 
     def _reply(self, sending: Sending) -> Iterator[tuple[str, str, int]]:
+        self._sent.add(squeeze(sending.request.text))
         homes = frozenset(self._answers.get(sending.request.in_reply_to, ()))
         if sending.called.session in homes:  # two sessions may use one id
             homes = frozenset({sending.called.session})

@@ -1,8 +1,8 @@
 """Whether a turn without progress stops: the same call with the same result, K times.
 
-Polling with changing results is progress. Identical calls of one message count once, unless they
-exceed K. A finding names the first events that prove it, so it does not change as the run
-continues.
+Polling with changing results is progress, and so is polling with a pause. Identical calls of one
+message count once, unless they exceed K. A finding names the first events that prove it, so it does
+not change as the run continues.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Generic, NamedTuple, TypeVar
 import msgspec
 
 from harness.checks.declarations import asks_results, counted_anew, needs
+from harness.checks.evidence.polling import stretches
 from harness.checks.evidence.tool_steps import PERIODS, sequence, steps
 from harness.checks.evidence.turn_outcomes import is_empty
 from harness.core.history.events import Answered, Called
@@ -40,7 +41,14 @@ _Made = TypeVar("_Made")
 @needs("tool", or_calls=True)
 @counted_anew("a kill")
 @asks_results("same_failure", "cycle")
-def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -> Iterator[Finding]:
+def no_progress_stop(
+    history: History,
+    *,
+    repeats: int = 3,
+    failures: int = 8,
+    pause_s: float = 5.0,
+    polls: tuple[str, ...] = (),
+) -> Iterator[Finding]:
     """After `repeats` equal steps in a turn, the next step differs or the turn ends.
 
     `same_call`: equal tool, input and result. `like_call`: the results differ in ids, times or a
@@ -53,6 +61,10 @@ def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -
     the same call more than twice `repeats` times, and the turn continues. Such an answer is a
     refusal, or comes from its own tool with the same result.
 
+    A poller makes progress. After a pause of the agent of `pause_s` seconds or more, calls that
+    succeed are counted from the start again. The agent may sleep by its own clock or by a tool.
+    `polls` names tools whose successes are never counted; a profile may set it.
+
     A kill starts every count again, because an agent keeps its counts in memory. In a recording,
     `same_call` and `same_failure` report each whole series of equal steps, and `cycle` reports two
     alternating calls. Source: invariant 11.
@@ -62,12 +74,13 @@ def no_progress_stop(history: History, *, repeats: int = 3, failures: int = 8) -
         yield from _recorded(history, repeats)
         return
     for turn in _lives(trace):
-        yield from _same_calls(turn, repeats)
-        yield from _like_calls(turn, 2 * repeats)
+        progress = _Progress(turn, pause_s, polls)
+        yield from _same_calls(turn, repeats, progress)
+        yield from _like_calls(turn, 2 * repeats, progress)
         yield from _same_failures(turn, repeats)
         yield from _failures(turn, failures)
-        yield from _cycles_of_calls(turn, repeats)
-        yield from _cycles_of_messages(turn, repeats)
+        yield from _cycles_of_calls(turn, repeats, progress)
+        yield from _cycles_of_messages(turn, repeats, progress)
         yield from _empty_inputs(trace, turn, repeats)
         yield from _refusals(trace, turn, repeats)
 
@@ -152,20 +165,36 @@ _VOLATILE = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+", re.IGNORECASE)
 """The parts that may differ between two reports of one error: numbers, addresses, ids."""
 
 
-def _same_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
+class _Progress:
+    """What is progress although calls and results are equal: a pause of the agent, which begins a
+    new stretch, and each call of a tool in `polls`."""
+
+    def __init__(self, turn: Turn, pause_s: float, polls: tuple[str, ...]) -> None:
+        self._stretch, self._polls = stretches(turn, pause_s), frozenset(polls)
+        self._failed = {execution.n for execution in turn.executions if execution.failed}
+
+    def key(self, n: int, name: str, key: Hashable | None) -> Hashable | None:
+        """The key of a successful call at event `n` with its progress; that of a failure alone."""
+        if key is None or n in self._failed:
+            return key
+        return key, self._stretch(n), n if name in self._polls else 0
+
+
+def _same_calls(turn: Turn, repeats: int, progress: _Progress) -> Iterator[Finding]:
     """Equal tool, input and result, once more than `repeats` times."""
     done = sequence(turn, repeats)
-    keys = [step.key if step.ran else None for step in done]
+    keys = [progress.key(step.n, step.name, step.key) if step.ran else None for step in done]
     for at, _ in equal_runs(keys, repeats + 1):
         text = f"{done[at].name} runs again with the same input and result, {repeats} times"
         events = tuple(step.n for step in done[at : at + repeats + 1])
         yield Finding("no_progress_stop.same_call", text, events)
 
 
-def _like_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
+def _like_calls(turn: Turn, repeats: int, progress: _Progress) -> Iterator[Finding]:
     """Equal tool and input, with results that differ in ids, times or a count of the calls only."""
     done = steps(turn, _like, 0)
-    for at, length in equal_runs([_like(e) for e in done], repeats + 1):
+    keys = [progress.key(e.n, e.request.name, _like(e)) for e in done]
+    for at, length in equal_runs(keys, repeats + 1):
         if len({e.triple for e in done[at : at + length]}) > 1:
             text = f"{done[at].request.name} runs again with the same input, and {repeats} results "
             text += "differ in ids, times or counts only"
@@ -233,10 +262,10 @@ def _failure(execution: Execution) -> str:
     return "" if execution.given_up else f"says: {execution.text}"
 
 
-def _cycles_of_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
+def _cycles_of_calls(turn: Turn, repeats: int, progress: _Progress) -> Iterator[Finding]:
     """Two to five calls that repeat in order with equal results, and one call more."""
     done = sequence(turn, repeats)
-    keys = [step.key for step in done]
+    keys = [progress.key(step.n, step.name, step.key) for step in done]
     for period in PERIODS:
         for at, length in cycles(keys, period, repeats):
             more = (i for i in range(at + period * repeats, at + length) if done[i].ran)
@@ -247,16 +276,20 @@ def _cycles_of_calls(turn: Turn, repeats: int) -> Iterator[Finding]:
                 yield Finding("no_progress_stop.cycle", text, events)
 
 
-def _cycles_of_messages(turn: Turn, repeats: int) -> Iterator[Finding]:
+def _cycles_of_messages(turn: Turn, repeats: int, progress: _Progress) -> Iterator[Finding]:
     """Up to five messages, of more calls than `_cycles_of_calls` sees, and one message more."""
     asked: dict[int, list[Ask]] = {}
     for ask in turn.asks:
         asked.setdefault(ask.exchange.n, []).append(ask)
-    keys = [_whole(asks) for asks in asked.values()]
+    done = [_whole(asks) for asks in asked.values()]
+    keys = [
+        progress.key(n, asks[0].use.name, one)
+        for (n, asks), one in zip(asked.items(), done, strict=True)
+    ]
     for period in (1, *PERIODS):
         for at, length in cycles(keys, period, repeats):
-            calls = sum(map(len, keys[at : at + period]))
-            if length > period * repeats and all(keys[at : at + period]) and calls > PERIODS[-1]:
+            calls = sum(map(len, done[at : at + period]))
+            if length > period * repeats and all(done[at : at + period]) and calls > PERIODS[-1]:
                 text = f"the same {calls} calls run with equal results, {repeats} times and on"
                 events = tuple(list(asked)[at : at + period * repeats + 1])
                 yield Finding("no_progress_stop.cycle", text, events)

@@ -22,9 +22,11 @@ from harness.checks.evidence.excuses import (
     KILL,
     LIMIT,
     REDELIVERY,
+    TAKEN,
     Case,
     Marks,
     holds_for,
+    is_excused,
     is_killed_between,
 )
 from harness.checks.evidence.stored_messages import (
@@ -34,7 +36,13 @@ from harness.checks.evidence.stored_messages import (
     same_text,
     squeeze,
 )
-from harness.checks.evidence.turn_outcomes import claimed, wrong
+from harness.checks.evidence.turn_outcomes import (
+    claimed,
+    is_local,
+    is_resent,
+    is_waiting,
+    wrong,
+)
 from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
@@ -60,7 +68,7 @@ _ORDERLY = frozenset({"next", "returned"})
 @needs("inbox", "model", told_by="run")
 @excused_by(
     second_turn=(KILL, FAILED_STORE),
-    nothing_done=_STOPS,
+    nothing_done=(*_STOPS, TAKEN),
     stored=(FAILED_STORE,),
     stored_again=(FAILED_STORE, COMPACTION),
 )
@@ -72,7 +80,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     request, but before an older message.
 
     Not a finding: the message of a turn that failed or whose reply was empty, which the history may
-    keep, and a request that cannot be read. Source: invariant 29.
+    keep; a request that cannot be read; a command that the program itself answers; a message that
+    answers a question of the agent (status `waiting`). Source: invariant 29.
     """
     trace = history.trace
     started: dict[MessageName, Turn] = {}
@@ -86,14 +95,14 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             events = (first.opened_n, turn.main[0].n)
             yield Case("second_turn", [Finding("inbound_exactly_once.twice", text, events)], first)
         if first is turn:
-            yield from _in_request(turn, answered)
+            yield from _in_request(trace, turn, answered)
             yield from _in_store(trace, turn)
         if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):
             beginning = _paragraphs(turn.text)[0]
             answered.setdefault((turn.session, beginning), []).append(turn)
 
 
-def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
+def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
     assert turn.delivery is not None
     name, opened = turn.delivery.inbound.id, turn.delivery.n
     if not turn.main:
@@ -106,7 +115,7 @@ def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
         return  # an unreadable request may hold the message
     first = turn.readable[0]
     newest = "\n\n".join(message.text for message in first.node.newest())
-    if squeeze(turn.text) not in squeeze(newest):
+    if squeeze(turn.text) not in squeeze(newest) and not _allows(trace, turn, first):
         rule, text = _misplaced(turn.text, first)
         text = f"{first.called.key}: the message {name} {text}"
         yield Finding(f"inbound_exactly_once.{rule}", text, (opened, first.n))
@@ -115,6 +124,15 @@ def _in_request(turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
         text += "although it had its reply"
         events = (earlier.opened_n, earlier.endings[0].n, first.n)
         yield Finding("inbound_exactly_once.twice", text, events)
+
+
+def _allows(trace: Trace, turn: Turn, first: Exchange) -> bool:
+    """Whether the message answers the agent's own question, so that the model need not read it: the
+    first request has the result of a call that waited for the user."""
+    before = trace.turns.get((turn.session, turn.number - 1))
+    if before is None or not is_waiting(before):
+        return False
+    return any(ask.sent_n == first.n for ask in before.asks)
 
 
 def _misplaced(text: str, exchange: Exchange) -> tuple[str, str]:
@@ -138,7 +156,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
-    if "store" not in trace.seams or not turn.settled_n or not turn.endings:
+    if "store" not in trace.seams or not turn.settled_n or not turn.endings or is_local(turn):
         return
     assert turn.delivery is not None
     placed = inbound_rows(trace, turn)
@@ -165,11 +183,12 @@ def _may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
 
 
 @needs("inbox", "outbox", told_by="run")
-@excused_by(missing=(BLANK, REDELIVERY, *_STOPS))
+@excused_by(missing=(BLANK, REDELIVERY, TAKEN, *_STOPS), taken=(BLANK, REDELIVERY, *_STOPS))
 def outbound_once(history: History) -> Iterator[Finding | Case]:
     """A turn ends with exactly one final or error, and reports no success after a cancel.
 
-    `missing`: it ends without one, and its message is new. `twice`: it ends with several.
+    `missing`: it ends without one, and its message is new. `taken`: another process on the session
+    has accepted the message first, and the user is not told so. `twice`: it ends with several.
     `repeated`: the user reads a part of a failed answer, and the next answer shows it again.
     `after_cancel`: a success is reported after the cancel. A notice, an error or the status
     `cancelled` is not a success.
@@ -178,7 +197,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
     outbox, a message that may have arrived may be sent again too. It must then say that it may be a
     repetition. Source: invariant 30.
     """
-    trace = history.trace
+    trace, marks = history.trace, Marks(history.trace)
     for turn in trace.turns.values():
         if turn.delivery is None:
             continue
@@ -188,16 +207,42 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             same = endings[0].request.text == endings[1].request.text
             text = f"{where} ends twice, with {'the same text' if same else 'different texts'}"
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
-        if not endings and turn.settled_by in _ORDERLY:
+        if turn.came_in is not None and is_resent(turn):
+            yield from _sent_again(trace, turn, where)
+        if not endings and turn.settled_by in _ORDERLY and not is_local(turn):
             text = f"{where} ends without a reply"
             found = Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
             yield Case("missing", [found], turn)
+            if not turn.main and is_excused(marks, Case("", (), turn), (TAKEN,)):
+                text = f"{where}: another process has taken its message, and nothing is said"
+                events = (turn.opened_n, turn.settled_n)
+                yield Case("taken", [Finding("outbound_once.taken", text, events)], turn)
         for sending in turn.sendings:
             late = turn.cancelled_n and _is_after_cancel(turn, sending)
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
                 text = f"{where} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
         yield from _repeated(turn, where)
+
+
+def _sent_again(trace: Trace, turn: Turn, where: str) -> Iterator[Finding]:
+    """Yield a stored answer that is sent again although the user has it, without a note of that."""
+    old = next(_earlier_endings(turn), None)
+    new = turn.endings[-1]
+    if old is None:
+        return
+    first, second = squeeze(old.request.text), squeeze(new.request.text)
+    noted = is_killed_between(trace, old.n, new.n) and first != second and first in second
+    if not noted:
+        text = f"{where} sends the reply of an earlier turn again, and does not say so"
+        yield Finding("outbound_once.twice", text, (old.n, new.n))
+
+
+def _earlier_endings(turn: Turn) -> Iterator[Sending]:
+    earlier = turn.came_in
+    while earlier is not None:
+        yield from reversed(earlier.endings)
+        earlier = earlier.came_in
 
 
 def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:

@@ -24,7 +24,7 @@ from harness.checks.evidence.stored_messages import (
     says,
     squeeze,
 )
-from harness.checks.evidence.turn_outcomes import WINDOW_RULES, claimed
+from harness.checks.evidence.turn_outcomes import WINDOW_RULES, claimed, is_a_reply
 from harness.core.history.events import Called, Ended, Started, Stored, StoredRow
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
@@ -40,11 +40,11 @@ def reload_equivalence(history: History) -> Iterator[Finding | Case]:
     """The stored rows are the live messages: each once, unchanged, in order.
 
     `lost_inbound`, `lost_reply`: a finished turn does not store its inbound message or the reply
-    that was delivered. `order`: the reply is stored before the message. `blank`: a message without
-    text is stored, and no later request can carry it. `duplicate`: a row or a reply is stored
-    again. `gone`, `changed`: rows vanish or change their text without a compaction; an answer may
-    grow. `forgotten`: the first request after a start lacks the last reply, although the store
-    holds it. An agent may leave out a turn that failed. Source: invariant 27.
+    that was delivered. `order`: the reply is stored before the message. `blank`: a
+    message without text is stored, and no later request can carry it. `duplicate`: a row or a reply
+    is stored again. `gone`, `changed`: rows vanish or change their text without a compaction; an
+    answer may grow. `forgotten`: the first request after a start lacks the last reply, although the
+    store holds it. An agent may leave out a turn that failed. Source: invariant 27.
     """
     trace = history.trace
     yield from _replaced(trace)
@@ -80,7 +80,7 @@ def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
         if not ending.request.text.strip():
             continue
         replies = reply_rows(trace, turn, ending.request.text)
-        if not replies and ending.request.kind == "final":
+        if not replies and ending.request.kind == "final" and is_a_reply(ending):
             text = f"{where}: the reply was delivered and is not stored"
             yield Finding("reload_equivalence.lost_reply", text, (ending.n, turn.settled_n))
         elif replies and inbound and replies[-1].place < inbound[0].place:
@@ -168,6 +168,7 @@ def _replaced(trace: Trace) -> Iterator[Finding]:
     digests: dict[str, str] = {}
     pending: list[Finding] = []
     compacted: set[tuple[str, int]] = set()
+    summaries = {e.n for e in trace.exchanges if e.used_as == "compact"}
     for event in trace.events:
         if isinstance(event, Stored):
             if event.n not in trace.damages:
@@ -175,7 +176,7 @@ def _replaced(trace: Trace) -> Iterator[Finding]:
             for row in (*event.added, *event.changed):
                 digests[row.id] = row.digest
         elif isinstance(event, Called):
-            if _compacts(event):
+            if _compacts(event) or event.n in summaries:
                 compacted.add((event.session, event.turn))
             if (event.session, event.turn) not in compacted:
                 yield from pending

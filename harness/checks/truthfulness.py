@@ -1,8 +1,8 @@
 """Truthfulness: the reports to the user and the model match the events of a turn and its tools.
 
 The facts are the model's last answer before the final message, and a tool's last run before its
-result. Some providers have no error flag, so an error in the text counts too. A broken stream has
-status 200 but no complete answer, so its calls must not run.
+result. Some providers have no error flag, so any text that differs from a success counts too. A
+broken stream has status 200 but no complete answer, so its calls must not run.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from harness.checks.evidence.turn_outcomes import (
     claimed,
     ending_calls,
     expected,
+    is_local,
+    is_resent,
     is_taken,
     wrong,
 )
@@ -27,7 +29,7 @@ from harness.core.history.exchanges import Exchange, Execution, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import Message, ToolResult, side
-from harness.core.values.plans import Kill, Sent
+from harness.core.values.plans import Kill, Raise, Sent
 from harness.core.values.verdict import Finding
 
 
@@ -37,8 +39,9 @@ def truthful_outcome(history: History) -> Iterator[Finding]:
 
     Findings: `empty` text; `no_answer` of the model; `limit` met; last answer `failed`,
     `incomplete`, `refused`, `truncated`, `unfinished` (it asked for a tool); or `synthetic` (an
-    error in the form of an answer, without a token count). `exit_code`: the target exits with
-    status 0 and without a report after a failed answer. Source: invariant 33.
+    error in the form of an answer, without a token count). Not a finding: a command (`/model x`)
+    that the program itself answers; the status `command` says so too. `exit_code`: the target exits
+    with status 0 and without a report after a failed answer. Source: invariant 33.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -57,9 +60,13 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
         yield _finding("empty", "the reply is empty", events)
     if limits:
         yield _finding("limit", "a limit was met in the turn", (limits[0], sending.n))
-    elif last is None:
+    elif last is None and not (is_local(turn) or is_resent(turn)):
         yield _finding("no_answer", "the model answered nothing in the turn", events)
-    elif (rule := wrong(last)) and not (rule == "unfinished" and ending_calls(trace, turn, last)):
+    elif (
+        last
+        and (rule := wrong(last))
+        and not (rule == "unfinished" and ending_calls(trace, turn, last))
+    ):
         yield _finding(rule, f"the last answer of the model ({last.called.key}) is {rule}", events)
 
 
@@ -77,45 +84,33 @@ def _exit_status(trace: Trace) -> Iterator[Finding]:
         yield Finding("truthful_outcome.exit_code", text, (main[-1].n, ended.n))
 
 
-_BEGINNING = 20
-"""The number of characters of a tool's error that its result keeps, even if an agent shortens
-it."""
-
-_SAYS_SO = re.compile(
-    r"err(or|no)|fail|exception|traceback|tim(ed|e)[ -]?out|unknown|interrupt|refus|denied|reject"
-    r"|invalid|could ?n[o']t|can(not|'t| not)|unable|unavailable|abort|cancel|crash|broken|broke "
-    r"|\blost\b|too late|did ?n[o']t|not (run|found|done|available|allowed|finish|answer|complete)"
-    r"|(exit|status)[ _]?(code|status)?\W{0,3}[1-9]|\"(ok|success)\"\W{1,3}false",
-    re.IGNORECASE,
-)
-"""Words with which a result reports a failed call."""
-
-
 @needs("model", "tool", told_by="run")
 def error_visible(history: History) -> Iterator[Finding]:
     """The model learns of each failed tool, and the user is not told that the tool worked.
 
     `hidden`: a tool raised, timed out, or answered with an error or an error status, and the model
-    is not told. The result has no error flag, does not mention an error, and does not hold the
-    tool's text. `claimed`: a tool of the turn failed and did not succeed later, and the user is
-    told that it worked. The final reports a success, with words that the scenario forbids
-    (`must_not.say`).
+    reads a success. The result has no error flag. Its text is empty, or equals what the agent sends
+    for a success of this tool, or the result of another call. `reworded`: the result has no flag,
+    and nothing of the tool's error stands in its own words. `claimed`: a tool of the turn failed
+    and did not succeed later, and the user is told that it worked. The final reports a success,
+    with words that the scenario forbids (`must_not.say`).
 
-    Not a finding: a tool that failed and was tried again before its result was sent; an error in
-    the text on a wire without a flag; a successful tool result with words about errors; a reply
-    that reports the failure.
+    Not a finding: a tool that failed and was tried again before its result was sent; other words,
+    in any language, that hold a part of the tool's error; any words about a tool that gave none; a
+    successful tool result with words about errors; a reply that reports the failure.
 
     A 404 with an empty body looked like a success to the model, which requested it 172 times
     (HKUDS/nanobot#2298). To fix it, flag the result of each failed call and describe the failure.
     Tell the user only what a result shows. Source: invariant 24.
     """
+    successes = _successes(history)
     for ran in _runs(history):
         last = ran[-1]
         sent = last.ask.sent if last.ask else None
-        if sent is not None and last.failed and not _is_visible(sent, last):
-            assert last.ask is not None
-            text = f"{last.called.key}: {last.request.name} failed, and its result does not show it"
-            yield Finding("error_visible.hidden", text, (last.n, last.ask.sent_n))
+        rule = _told_as(sent, last, successes) if sent is not None and last.failed else ""
+        if rule and last.ask:
+            text = f"{last.called.key}: {last.request.name} failed, and its result {_READS[rule]}"
+            yield Finding(f"error_visible.{rule}", text, (last.n, last.ask.sent_n))
     words = [words.casefold() for words in expected(history).must_not.say]
     for turn in history.trace.turns.values() if words else ():
         yield from _claims(turn, words)
@@ -130,10 +125,60 @@ def _runs(history: History) -> Iterator[list[Execution]]:
     yield from runs.values()
 
 
-def _is_visible(sent: ToolResult, run: Execution) -> bool:
-    own = squeeze(run.text)[:_BEGINNING]
-    said = bool(own) and own in squeeze(sent.text)
-    return sent.is_error or said or _SAYS_SO.search(sent.text) is not None
+_READS = {"hidden": "reads like a success", "reworded": "holds nothing of its error"}
+
+
+def _successes(history: History) -> set[str]:
+    """The results of calls that succeeded, as their tools gave them and as the agent sent them."""
+    found: set[str] = set()
+    for ran in _runs(history):
+        sent = ran[-1].ask.sent if ran[-1].ask else None
+        if sent is not None and not ran[-1].failed and not sent.is_error:
+            found |= {squeeze(sent.text), squeeze(ran[-1].text)}
+    return found
+
+
+def _told_as(sent: ToolResult, run: Execution, successes: set[str]) -> str:
+    """The rule that the result of a failed call breaks; "" for none.
+
+    No words decide: an agent may tell of a failure in any language.
+    """
+    said = squeeze(sent.text)
+    if sent.is_error:
+        return ""
+    if not said or said in successes:
+        return "hidden"
+    own = _pieces(_error_words(run))
+    return "reworded" if own and not own & _pieces(sent.text) else ""
+
+
+def _error_words(run: Execution) -> str:
+    """The text of a tool's error; "" for a time-out or a lost answer, which has none."""
+    if run.answered is None or not isinstance(run.answered.value, dict):
+        steps = run.answered.steps if run.answered else ()
+        return " ".join(
+            s.message for s in steps if isinstance(s, Raise) and s.error not in _NO_WORDS
+        )
+    return run.text
+
+
+_NO_WORDS = frozenset({"timeout", "connect", "dns", "connect_timeout", "write_timeout"})
+"""Errors of the transport: their words are the client's, and not the tool's."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+_LEAST = 4
+"""The least letters of a word that two texts share by more than chance."""
+
+
+def _pieces(text: str) -> set[str]:
+    """The words and numbers of a text. A word that is not of ASCII counts by its pairs of
+    characters, because some languages write no spaces."""
+    words = set(_WORD.findall(text.casefold()))
+    other = {word for word in words if not word.isascii()}
+    pairs = {word[at : at + 2] for word in other for at in range(len(word) - 1)}
+    return pairs | {w for w in words - other if len(w) >= _LEAST or (len(w) > 1 and w.isdigit())}
 
 
 def _claims(turn: Turn, words: list[str]) -> Iterator[Finding]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.checks.evidence.turn_outcomes import outcome
+from harness.checks.evidence.turn_outcomes import met_a_limit, outcome
 from harness.core.history.history import History
 from harness.core.values.verdict import NotApplicable
 
-_TOLD = frozenset({"completed", "failed_truthfully", "cancelled"})
+_TOLD = frozenset({"completed", "failed_truthfully", "cancelled", "limit"})
 """The outcomes of runs that the agent ended by itself, with a report about each turn."""
 
 UNTESTED = "unreached: the agent ended its turns before any part of the scenario took place"
@@ -22,7 +22,9 @@ def unreached(history: History) -> Iterator[NotApplicable]:
     """Yield the rules of `run` that do not apply to this run, each with the part that was not
     reached."""
     ended = history.trace.ended
-    if ended is None or not history.trace.is_open or outcome(history) not in _TOLD:
+    if ended is None or not history.trace.is_open or met_a_limit(history.trace):
+        return
+    if outcome(history) not in _TOLD:
         return
     if ended.unplayed:
         yield NotApplicable("run.unplayed_turn", f"unreached: {', '.join(ended.unplayed)}")

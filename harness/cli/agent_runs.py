@@ -10,11 +10,14 @@ from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
+from harness import providers
+from harness.adapters import FrameworkAgent
 from harness.cli.selection import check_files, narrow, on_wires
 from harness.core.scenario.scenario import DEFAULT_WIRE, CassetteScript, Scenario
 from harness.core.values.profile import Profile
+from harness.doctor.probe import GREETING, scenario_of
 from harness.faults import faults
-from harness.targets.spec import resolve
+from harness.targets.spec import TargetSpec, resolve
 
 Planned = list[tuple[str, Scenario]]
 
@@ -22,15 +25,38 @@ _BLOCKS = frozenset({"text", "thinking", "tool_use"})
 """The block types that every API has in its responses."""
 
 
-def for_agent(planned: Planned, only: Sequence[str], wires: Sequence[str], target: str) -> Planned:
+def for_agent(
+    planned: Planned, only: Sequence[str], wires: Sequence[str], target: str, *, plays: bool = True
+) -> Planned:
     """Return the runs that `only` names, on the given wires, else on those of the target.
 
-    Raises InputError for a file or a target that cannot be used, and when no run is left.
+    With `plays`, a text function that does not show its wire is played once to find it. Raises
+    InputError for a file or a target that cannot be used, and when no run is left.
     """
     if wires or not target:
         return on_wires(narrow(planned, only), wires)
     check_files(planned)  # first, because importing the target may change the folder
-    return for_profile(planned, only, resolve(target).profile)
+    spec = resolve(target)
+    profile = spec.profile
+    if plays and not profile.wires and _is_text_function(spec):
+        profile = msgspec.structs.replace(profile, wires=_spoken(spec))
+    return for_profile(planned, only, profile)
+
+
+def _is_text_function(spec: TargetSpec) -> bool:
+    return isinstance(spec.agent, FrameworkAgent) and spec.agent.framework == "text_function"
+
+
+def _spoken(spec: TargetSpec) -> tuple[str, ...]:
+    """The wire on which a text function calls the model, found as `doctor` finds it: it is greeted
+    on each. Its module may call the model by another module, so its source need not show it."""
+    from harness.runner import run
+
+    for wire in providers.names():
+        greeting = scenario_of(GREETING, spec.profile, wire=wire)
+        if run(greeting, spec).history.trace.exchanges:
+            return (wire,)
+    return ()
 
 
 def for_profile(planned: Planned, only: Sequence[str], profile: Profile) -> Planned:

@@ -127,7 +127,8 @@ def command(
     detail, where = _detail(quiet, verbose, as_json), Path(os.path.abspath(out))
     agent = _speaking(chosen_profile(profile_name), spoken)
     target, drawn = target or agent.target, configuration().seed if seed is None else seed
-    planned = overlaid(for_agent(plan(paths), only, agent.wires, target), faults)
+    chosen = for_agent(plan(paths), only, agent.wires, target, plays=not dry_run)
+    planned = overlaid(chosen, faults)
     planned = failing_on(under_profile(planned, agent), fail_on)
     if dry_run:
         return rehearse(planned, target, drawn, detail, with_hits=verbose or faults is not None)

@@ -129,8 +129,8 @@ TOOL_MS = 1000
 
 
 def compacts(probe: Probe) -> bool:
-    """Whether a request of this probe is recognised as a summary."""
-    return any(e.purpose == "compact" for e in probe.requests)
+    """Whether a request of this probe is known as one for a summary before it is answered."""
+    return any(e.called.purpose == "compact" for e in probe.requests)
 
 
 def refused(probe: Probe) -> Exchange | None:

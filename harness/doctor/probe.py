@@ -54,7 +54,7 @@ class Probe(msgspec.Struct, frozen=True):
     @property
     def main(self) -> list[Exchange]:
         """The readable requests that are for the conversation itself."""
-        return [e for e in self.requests if e.purpose == "main"]
+        return [e for e in self.requests if e.called.purpose == "main"]
 
     @property
     def endings(self) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from harness import providers
+from harness.adapters import text_function
 from harness.core.values.errors import InputError
+from harness.core.values.profile import Profile
 from harness.targets.spec import TargetSpec
 
 if TYPE_CHECKING:
@@ -63,27 +64,5 @@ def agent_of(agent: object, chat: Callable[[str], object] | None) -> Any:
         what = f"chat is a function from text to text, not {type(chat).__name__}"
         raise InputError(what, "play")
     name = getattr(chat, "__qualname__", type(chat).__name__)
-    talks = _async_agent(chat) if inspect.iscoroutinefunction(chat) else _agent(chat)
-    return TargetSpec(name, "python", talks, options={"mount": True})
-
-
-def _agent(chat: Callable[[str], object]) -> Callable[[Any], None]:
-    def agent(brief: Any) -> None:
-        for inbound in brief.inbox():
-            brief.send(_text(chat(inbound.text)), in_reply_to=inbound.id)
-
-    return agent
-
-
-def _async_agent(chat: Callable[[str], Any]) -> Callable[[Any], Any]:
-    async def agent(brief: Any) -> None:
-        for inbound in brief.inbox():
-            brief.send(_text(await chat(inbound.text)), in_reply_to=inbound.id)
-
-    return agent
-
-
-def _text(answer: object) -> str:
-    if not isinstance(answer, str):
-        raise TypeError(f"chat returns the answer as a str, not {type(answer).__name__}")
-    return answer
+    texts = Profile(replies="text")
+    return TargetSpec(name, "python", text_function(chat), options={"mount": True}, profile=texts)

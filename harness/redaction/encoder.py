@@ -115,7 +115,7 @@ def _bounded(text: str) -> str:
 
 
 def beginning(text: str, most_chars: int) -> str:
-    """The first characters of a text, without secrets; it ends before a secret that the cut hits."""
+    """The first characters of a text, without secrets; it ends before a secret at the cut."""
     if len(text) <= most_chars:
         return mask(text)
     seen = spans(text[: most_chars + _BEYOND_CHARS])

@@ -77,12 +77,13 @@ def has_profile(scenario: Scenario) -> bool:
 def under_profile(scenario: Scenario) -> Scenario:
     """Return the scenario as the agent of its profile plays it.
 
-    Settings of checks and purposes are added; those of the scenario win. Limits are replaced.
+    Limits and settings of checks are numbers of the agent: those of the profile win. Purposes are
+    added; those of the scenario win, because they are about its texts.
     """
     profile = scenario.profile
     own = scenario.checks
     names = sorted({*own, *profile.checks})
-    checks = {name: {**profile.checks.get(name, {}), **own.get(name, {})} for name in names}
+    checks = {name: {**own.get(name, {}), **profile.checks.get(name, {})} for name in names}
     added = {p: name for p, name in profile.purposes.items() if p not in scenario.purposes}
     named = msgspec.structs.asdict(profile.limits)
     limits = {name: limit for name, limit in named.items() if limit is not None}

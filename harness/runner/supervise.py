@@ -19,10 +19,12 @@ from typing import IO
 
 import msgspec
 
+from harness.checks.evidence.turn_outcomes import is_our_own
 from harness.clock import RealClock
 from harness.core.history.events import Answered
 from harness.core.history.history import History
 from harness.core.transition.transition import Transition
+from harness.core.values.calls import OutboxRequest
 from harness.processes.family import family
 from harness.runner import prepare
 from harness.runner.store_watch import watch_store
@@ -45,6 +47,9 @@ from harness.transports.background_thread import BackgroundThread
 from harness.transports.loopback import Loopback
 from harness.transports.sdk_clients import host_environment, model_environment
 from harness.transports.seam_endpoints import CANCEL_LOOK_MS
+
+HTTP_ERROR = 500
+"""From this status on, a server says that it failed, and not its caller."""
 
 FOLDER = "HARNESS_SESSION_DIR"
 """The variable that names the session folder; it identifies every process of a run."""
@@ -98,7 +103,7 @@ class _Attempts:
         if self.target.kind == "http":
             brief = environment(self.transition, self.target, self.folder, self.loopback)
             with self._watched(Usage, start_s=0.0):
-                return post_run(self.target.url, brief, lambda: self.passed)
+                return self._posted(brief)
         env = environment(self.transition, self.target, self.folder, self.loopback)
         if self.target.lasts:
             return self._attempt_of_lasting(env)
@@ -112,6 +117,27 @@ class _Attempts:
                 end_program(self.child)
                 pass_on(output)
             return self._ended(code, output)
+
+    def _posted(self, brief: dict[str, str]) -> End:
+        """Call the server until it has worked on the run.
+
+        A 5xx after a failed answer of the model tells the caller of it, as most servers do
+        with an error that no code caught. The caller then goes on with the next message.
+        """
+        history = self.transition.history
+        while True:
+            end = post_run(self.target.url, brief, lambda: self.passed)
+            session = next(reversed(history.past.open_sessions), "")
+            if (end.exit_code or 0) < HTTP_ERROR or not session or not self._model_failed():
+                return end
+            self.loopback.dispatcher.outbox(OutboxRequest("error", end.text), session)
+
+    def _model_failed(self) -> bool:
+        """Whether the last answer of the model was an error of the API."""
+        last = next(reversed(self.transition.history.trace.exchanges), None)
+        if last is None or last.answered is None or is_our_own(last.answered):
+            return False
+        return not last.succeeded
 
     def _attempt_of_lasting(self, env: dict[str, str]) -> End:
         """Let a lasting program play the run; it stays for the next run if it is still in order."""

@@ -83,7 +83,7 @@ def test_an_answer_that_is_no_text_is_a_crash_that_says_so() -> None:
 
     made = run(GREETING, text_function(answer))
     (crash,) = [f for f in made.verdict.findings if f.code == "target.crashed"]
-    assert "the answer is a str, not int" in crash.message
+    assert "the function returns the answer as a str, not int" in crash.message
 
 
 def test_each_failure_of_a_tool_is_one_kind_of_error() -> None:

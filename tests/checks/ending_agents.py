@@ -44,11 +44,11 @@ def result(call: Any, text: str, failed: bool = False) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": failed}
 
 
-def structured(*, forgets: bool = False) -> Agent:
+def structured(*, forgets: bool = False, says: str = "") -> Agent:
     """Its turns end by its own tool whose input is the answer."""
 
     def agent(brief: Any) -> None:
-        chat = Chat(brief, FINAL)
+        chat = Chat(brief, *(() if brief.tools else (FINAL,)))
         for inbound in brief.inbox():
             chat.hear(inbound.text)
             [call] = [block for block in chat.ask().content if block.type == "tool_use"]
@@ -57,7 +57,7 @@ def structured(*, forgets: bool = False) -> Agent:
             else:
                 chat.hear([result(call, "Final result processed.")])
                 chat.messages.append({"role": "assistant", "content": "Done."})
-            brief.send(str(call.input["city"]), in_reply_to=inbound.id)
+            brief.send(says or str(call.input["city"]), in_reply_to=inbound.id)
 
     return agent
 

@@ -150,6 +150,10 @@ def test_declarations_are_told_in_words() -> None:
         "Needs these seams: inbox, outbox.",
         "Asked of runs, not of recordings.",
         "Excused (missing): a message without text; a message that was answered before; "
+        "a message that another process has accepted first; "
+        "a cancel of the turn; a kill of the agent in the turn; "
+        "a limit of the harness in the turn.",
+        "Excused (taken): a message without text; a message that was answered before; "
         "a cancel of the turn; a kill of the agent in the turn; "
         "a limit of the harness in the turn.",
     )

@@ -61,9 +61,26 @@ def test_a_turn_may_end_by_a_tool_of_the_profile(scenario: Scenario, agent: Any)
     assert codes(scenario, agent, BY_TOOL) == set()
 
 
-def test_without_a_profile_the_same_agents_are_found() -> None:
-    found = codes(CITIES, structured())
+def test_a_turn_may_end_by_an_output_tool_whose_input_is_sent() -> None:
+    assert codes(CITIES, structured()) == set()
+
+
+def test_an_output_tool_is_none_if_the_reply_says_something_else() -> None:
+    found = codes(CITIES, structured(says="Bergen"))
     assert found == {"truthful_outcome.unfinished", "history_faithful.forgotten_reply"}
+
+
+def test_an_output_tool_that_the_next_request_forgets_is_still_found() -> None:
+    assert "history_faithful.forgotten_reply" in codes(CITIES, structured(forgets=True))
+
+
+def test_a_tool_of_the_scenario_has_to_run() -> None:
+    tools = {"final_result": ToolScript(script=(ToolTurn(ok="Oslo", times="forever"),))}
+    scenario = msgspec.structs.replace(CITIES, tools=tools)
+    assert "truthful_outcome.unfinished" in codes(scenario, structured())
+
+
+def test_without_a_profile_a_turn_that_ends_by_the_result_of_a_tool_is_found() -> None:
     assert codes(SHELL, submits) == {"truthful_outcome.unfinished", "no_false_stop.ended"}
 
 
@@ -108,7 +125,7 @@ def test_half_an_emoji_in_a_result_as_text_may_be_replaced() -> None:
 
 def test_a_result_that_is_left_out_of_the_text_is_still_found() -> None:
     found = codes(NOTES, reacts(lambda _: "done"), AS_TEXT)
-    assert {"history_faithful.forgotten_result", "error_visible.hidden"} <= found
+    assert {"history_faithful.forgotten_result", "error_visible.reworded"} <= found
 
 
 def test_a_failure_that_ends_the_turn_is_not_told_by_the_next_message() -> None:

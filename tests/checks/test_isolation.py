@@ -169,3 +169,17 @@ def test_only_a_shared_list_is_found(order: list[str], is_shared: bool) -> None:
         rows.append(reply)
     expected = {f"{SEEN}.message"} if is_shared and len(set(order)) > 1 else set()
     assert set(talk.codes()) == expected
+
+
+SORRY = "I am very sorry, but this could not be done today."
+
+
+def test_an_echo_of_the_agents_own_words_is_no_word_of_the_user() -> None:
+    talk = _both().send("bob", SORRY).take("bob", SORRY).take("ada", "And what about me, please?")
+    assert talk.send("ada", SORRY).codes() == []
+
+
+def test_an_echo_of_another_users_words_is_still_found() -> None:
+    talk = _both().send("bob", f"You said: {BOB}").take("bob", f"You said: {BOB}")
+    talk.take("ada", "And what about me, please?").send("ada", f"You said: {BOB}")
+    assert talk.codes() == [f"{SEEN}.reply"]

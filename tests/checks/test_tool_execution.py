@@ -208,3 +208,20 @@ def test_a_run_that_nobody_asked_for_is_not_judged_here() -> None:
 def test_a_recording_is_left_alone() -> None:
     story = Story(world="recording").turn("go").reply(ADD).tool()
     assert not list(effect_once(_again(story).end()))
+
+
+@pytest.mark.parametrize("ran", ["ab", "a?b", "a\ufffdb"])
+def test_half_a_character_may_be_cleaned(ran: str) -> None:
+    assert _run(use("write", {"path": "a\ud83db"}), input={"path": ran})[0] == []
+
+
+def test_a_value_may_be_converted_as_the_schema_says() -> None:
+    assert _run(use("write", {"path": 5}), input={"path": "5"})[0] == []
+    found = _run(use("write", {"path": "5"}), input={"path": 5})[0]
+    assert codes(found) == ["args_complete.changed"]
+
+
+def test_nothing_may_stand_for_a_missing_value_that_is_not_required() -> None:
+    assert _run(use("list", {}), input={"path": None})[0] == []
+    found = _run(use("list", {}), input={"path": "a"})[0]
+    assert codes(found) == ["args_complete.changed"]

@@ -139,7 +139,7 @@ def _failed(**settings: Any) -> FailingWorld:
 
 
 def test_a_hidden_failure_is_told_with_the_run_and_the_request() -> None:
-    world = _failed().result("ok", flagged=False)
+    world = _failed().result("", flagged=False)
     ran = world.called
     world.reply("Good.")
     (finding,) = error_visible(world.final().end())
@@ -147,18 +147,40 @@ def test_a_hidden_failure_is_told_with_the_run_and_the_request() -> None:
     assert finding.events == (ran, world.history.trace.exchanges[1].n)
 
 
+@pytest.mark.parametrize("text", ["done", "wrote 17 bytes", '{"status": "ok"}'])
+def test_a_failure_that_reads_like_a_success_of_the_tool_is_hidden(text: str) -> None:
+    world = FailingWorld()
+    world.turn("Pay order 17.").reply(PAY).tool(text).reply(PAY).tool("no card", error=True)
+    world.result(text, flagged=False).reply("Good.")
+    assert codes(error_visible(world.final().end())) == ["error_visible.hidden"]
+
+
+def test_a_failure_that_is_told_as_each_success_is_hidden() -> None:
+    world = FailingWorld().turn("Pay order 17.").reply(PAY).tool("wrote 17 bytes")
+    assert isinstance(world, FailingWorld)
+    world.result("(nothing)", flagged=False).reply(PAY).tool("no card", error=True)
+    world.result("(nothing)", flagged=False).reply("Good.")
+    assert codes(error_visible(world.final().end())) == ["error_visible.hidden"]
+
+
+def test_the_result_of_another_call_hides_a_failure() -> None:
+    world = FailingWorld().turn("Pay.").reply(use("list")).tool("7 files").reply(PAY)
+    assert isinstance(world, FailingWorld)
+    world.tool("no card", error=True)
+    world.result("7 files", flagged=False).reply("Good.")
+    assert codes(error_visible(world.final().end())) == ["error_visible.hidden"]
+
+
 @pytest.mark.parametrize(
     ("text", "flagged"),
     [
         ("(nothing)", True),
+        ("", True),
         ("card 4711 was not accepted", False),
         ("Result: card 4711 was not accept...", False),
-        ("Error: no", False),
-        ("The request timed out.", False),
-        ('{"ok": false}', False),
-        ("exit code 2", False),
-        ("HTTP status 503", False),
-        ("The outcome of this call is unknown.", False),
+        ("Fehler: Die Karte 4711 wurde abgelehnt.", False),
+        ("\u30ab\u30fc\u30c9 4711 \u306f\u62d2\u5426\u3055\u308c\u307e\u3057\u305f", False),
+        ('{"status": "declined", "card": "4711"}', False),
     ],
 )
 def test_a_failure_that_is_flagged_or_told_is_fine(text: str, flagged: bool) -> None:
@@ -166,10 +188,28 @@ def test_a_failure_that_is_flagged_or_told_is_fine(text: str, flagged: bool) -> 
     assert not list(error_visible(world.final().end()))
 
 
-@pytest.mark.parametrize("text", ["ok", "exit code 0", "(the tool returned nothing)", "7 files"])
-def test_other_words_do_not_tell_a_failure(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok",
+        "Insufficient funds.",
+        "HTTP 404",
+        "Das ging nicht.",
+        "\u5931\u6557",
+        '{"status": "running"}',
+    ],
+)
+def test_other_words_for_a_failure_are_at_most_a_weakness(text: str) -> None:
     world = _failed().result(text, flagged=False).reply("Fine.")
-    assert codes(error_visible(world.final().end())) == ["error_visible.hidden"]
+    assert codes(error_visible(world.final().end())) == ["error_visible.reworded"]
+
+
+@pytest.mark.parametrize("text", ["Zeit\u00fcberschreitung", "HTTP 404", "The request timed out."])
+def test_any_words_do_for_an_error_without_words(text: str) -> None:
+    world = FailingWorld().turn("Pay.").reply(PAY).tool(" ", error=True)
+    assert isinstance(world, FailingWorld)
+    world.result(text, flagged=False).reply("I could not pay.")
+    assert not list(error_visible(world.final().end()))
 
 
 def test_a_tool_may_be_tried_again_before_its_result_is_sent() -> None:

@@ -73,7 +73,10 @@ def test_a_run_that_reached_everything_lists_nothing() -> None:
     assert (verdict.verdict, _listed(verdict)) == ("pass", {})
 
 
-@pytest.mark.parametrize(("status", "found"), [("ok", []), ("failed", []), ("limit", ["outcome"])])
+@pytest.mark.parametrize(
+    ("status", "found"),
+    [("ok", []), ("failed", []), ("limit", []), ("cancelled", ["outcome"])],
+)
 def test_several_outcomes_may_be_true(status: str, found: list[str]) -> None:
     expect = {"outcome": ["completed", "failed_truthfully"]}
     verdict = _verdict(_story(expect=expect).reply("hi", script_turn=0).final(status=status))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from harness.checks.evidence.turn_outcomes import claimed
 from harness.core.history.events import Answered, Called, Killed, Stored
-from harness.core.history.exchanges import Sending
+from harness.core.history.exchanges import Execution, Sending
 from harness.core.history.history import History
 from harness.core.values.calls import StoreRequest
+from harness.core.values.messages import ToolResult
 
 Wrong = set[tuple[str, int]]
 
@@ -25,12 +26,18 @@ def error_visible(history: History, forbidden: str) -> Wrong:
     """Every result against the runs before it; every final against the tools before it."""
     wrong: Wrong = set()
     trace = history.trace
+    last: list[tuple[ToolResult, Execution, int]] = []
     for ask in trace.asks:
         runs = [e for e in trace.executions if e.ask is ask and e.answered]
         runs = [e for e in runs if e.answered and e.answered.n < ask.sent_n]
-        if ask.sent and runs and runs[-1].failed and not ask.sent.is_error:
-            told = "failed" in ask.sent.text or runs[-1].text in ask.sent.text
-            wrong |= set() if told else {("error_visible.hidden", ask.sent_n)}
+        if ask.sent and runs and not ask.sent.is_error:
+            last.append((ask.sent, runs[-1], ask.sent_n))
+    good = {text for sent, run, _ in last if not run.failed for text in (sent.text, run.text)}
+    for sent, run, n in last:
+        if run.failed and (sent.text in good or not sent.text):
+            wrong.add(("error_visible.hidden", n))
+        elif run.failed and run.text not in sent.text:
+            wrong.add(("error_visible.reworded", n))
     for turn in trace.turns.values():
         for final in (s for s in turn.endings if claimed(s) == "completed"):
             before = [e for e in turn.executions if e.n < final.n]

@@ -48,3 +48,49 @@ def test_a_run_that_is_named_is_played_as_it_is(names: Command) -> None:
 
 def test_a_wire_that_the_command_names_carries_nothing(names: Command) -> None:
     assert listed(names, "--wire", "gemini") == ["named@gemini"]
+
+
+HELPER = """
+from openai import OpenAI
+
+def ask(text):
+    said = [{"role": "user", "content": text}]
+    made = OpenAI(max_retries=0).chat.completions.create(model="gpt-5", messages=said)
+    return made.choices[0].message.content
+"""
+FUNCTION = """
+import a_helper_of_its_own
+
+def answer(text: str) -> str:
+    return a_helper_of_its_own.ask(text)
+"""
+
+
+@pytest.mark.real
+def test_a_text_function_is_greeted_to_find_its_wire(
+    in_process: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hello.yaml").write_text("name: hello\ninbox: Hello\nscript: [{say: Hi.}]\n")
+    (tmp_path / "a_helper_of_its_own.py").write_text(HELPER)
+    (tmp_path / "a_text_function.py").write_text(FUNCTION)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    done = in_process("run", "hello.yaml", "--json", "--target", "a_text_function:answer")
+    [line] = [json.loads(line) for line in done.out.splitlines()]
+    assert (line["name"], line["verdict"]) == ("hello@openai-chat", "pass")
+
+
+def test_a_run_that_refused_before_it_asked_says_so(
+    in_process: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hello.yaml").write_text("name: hello\ninbox: Hello\nscript: [{say: Hi.}]\n")
+    (tmp_path / "an_agent_that_refuses.py").write_text(
+        "def agent(brief):\n    for message in brief.inbox():\n"
+        "        brief.send('no tool may be called a b', kind='error')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    done = in_process("run", "hello.yaml", "--target", "an_agent_that_refuses:agent")
+    text = " ".join(done.out.split())
+    assert "ended the turn with an error before it asked the model" in text
+    assert "'no tool may be called a b'" in text

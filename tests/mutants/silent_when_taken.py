@@ -12,7 +12,7 @@ MUTANT = Mutant(
     breaks="gateway",
     statement="The second of two agents on a session does not say that it does nothing",
     scenario="message-taken-by-another",
-    killed_by="outbound_once.missing",
+    killed_by="outbound_once.taken",
 )
 
 

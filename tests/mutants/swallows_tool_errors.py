@@ -14,7 +14,7 @@ MUTANT = Mutant(
     breaks="tools",
     statement="A failure with an empty body looks like a success (HKUDS/nanobot#2298)",
     scenario="failure-looks-like-success",
-    killed_by="error_visible.hidden",
+    killed_by="error_visible.reworded",
 )
 
 

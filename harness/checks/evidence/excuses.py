@@ -13,7 +13,7 @@ from functools import cached_property
 import msgspec
 
 from harness.checks.evidence.stored_messages import written_by_another
-from harness.checks.evidence.turn_outcomes import is_over_window
+from harness.checks.evidence.turn_outcomes import TAKEN_BY, is_over_window
 from harness.core.history.exchanges import Exchange
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
@@ -64,6 +64,11 @@ class Marks:
     def writes_of_others(self) -> list[int]:
         """The events at which another process stored something."""
         return written_by_another(self.trace)
+
+    @cached_property
+    def taken(self) -> set[tuple[str, int]]:
+        """The turns whose message another process on the session accepted first."""
+        return {(a.session, a.turn) for a in self.trace.answers if TAKEN_BY in a.faults}
 
     @cached_property
     def breaks(self) -> list[int]:
@@ -136,6 +141,10 @@ def _is_broken_between(marks: Marks, case: Case) -> bool:
     return bisect(marks.breaks, case.since_n) != bisect(marks.breaks, case.n)
 
 
+TAKEN = Excuse(
+    "a message that another process has accepted first",
+    lambda m, c: (c.turn.session, c.turn.number) in m.taken,
+)
 BLANK = Excuse("a message without text", lambda _, c: not c.turn.text.strip())
 REDELIVERY = Excuse("a message that was answered before", lambda _, c: c.turn.redelivery)
 CANCEL = Excuse("a cancel of the turn", lambda _, c: 0 < c.turn.cancelled_n < c.n)

@@ -1,8 +1,8 @@
 """Whether a reply says the input of a call: the sign of a tool by which a turn ends.
 
-Many frameworks ask for a structured answer by a tool of their own (`final_result` of pydantic-ai,
-`final_answer` of smolagents). They never run it: its input is the answer. What an agent sends of it
-is its own choice, so one field, several in a sentence, and the whole as JSON or as Python count.
+Many frameworks add a tool for a structured answer (`final_result` of pydantic-ai, `final_answer` of
+smolagents). They never run it: its input is the answer. The agent chooses what it sends of that.
+One field counts, and so do several in a sentence, and the whole as JSON or as Python.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import Json
 
 _SHORT = 4
-"""A shorter value is found only as a word of its own: a digit stands in many texts by chance."""
+"""A shorter value is found only as a whole word: a digit stands in many texts by chance."""
 
 
 def is_output(trace: Trace, turn: Turn, ask: Ask) -> bool:

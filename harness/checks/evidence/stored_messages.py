@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.evidence.turn_outcomes import ending_calls
+from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_resent
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Trace, Turn
@@ -38,9 +38,12 @@ def written_by_another(trace: Trace) -> list[int]:
 
 
 def finished_turns(trace: Trace) -> Iterator[Turn]:
-    """Yield the delivered turns that ended with a final or an error and cannot change any more."""
+    """Yield the delivered turns that ended with a final or an error and cannot change any more. A
+    command that the program itself answers does not belong to the conversation. An answer that is
+    sent again belongs to the turn before."""
     for turn in trace.turns.values():
-        if turn.delivery and turn.text.strip() and turn.settled_n and turn.endings:
+        is_over = turn.delivery and turn.text.strip() and turn.settled_n and turn.endings
+        if is_over and not (is_local(turn) or is_resent(turn)):
             yield turn
 
 

@@ -7,6 +7,7 @@ which that call was made. A session without a known parent is a root.
 from __future__ import annotations
 
 import math
+import re
 from typing import TypeAlias
 
 import msgspec
@@ -209,8 +210,16 @@ STATUSES: dict[str, OutcomeWord] = {
     "cancelled": "cancelled",
     "canceled": "cancelled",
     "limit": "limit",
+    "command": "completed",
 }
 """The outcome of each status of a final; any other status means `failed_truthfully`."""
+
+_WAITING = "waiting"
+"""The status of a final that asks the user, before the agent goes on with what the model asked."""
+
+_COMMAND = re.compile(r"\s*/[a-z][\w:-]*(\s|$)", re.IGNORECASE)
+"""A message to the program and not to the model, such as `/model opus`. Every chat channel and
+terminal agent writes its commands so; a path has a second slash."""
 
 TELLING = frozenset({"final", "error", "notice"})
 """The outbox kinds that tell a user about the state of a turn."""
@@ -221,9 +230,67 @@ _WORST: tuple[OutcomeWord, ...] = ("limit", "none", "failed_truthfully", "cancel
 def claimed(sending: Sending) -> OutcomeWord:
     """The outcome that a final or an error claims."""
     word = STATUSES.get(sending.request.status, "failed_truthfully")
-    if sending.request.kind == "error" and word == "completed":
+    if word == "completed" and (sending.request.kind == "error" or _is_apology(sending)):
         return "failed_truthfully"
     return word
+
+
+def _is_apology(sending: Sending) -> bool:
+    """Whether a text of an agent that says texts alone tells of a failure: the model's last answer
+    failed, and the text is of the agent's own words and not the model's."""
+    main = [e for e in sending.asked or () if e.purpose == "main" and e.n < sending.n]
+    if not main or not wrong(main[-1]) or not (said := "".join(sending.request.text.split())):
+        return False
+    answers = ("".join(e.reply.text.split()) for e in main if e.reply)
+    return not any(text and (text in said or said in text) for text in answers)
+
+
+def asks_the_user(sending: Sending) -> bool:
+    """Whether a final asks the user for a decision, by its status."""
+    return sending.request.kind == "final" and sending.request.status == _WAITING
+
+
+def is_a_reply(sending: Sending) -> bool:
+    """Whether a final is a part of the conversation; "Stopped." after a cancel and a question about
+    a call are words of the program."""
+    return claimed(sending) != "cancelled" and not asks_the_user(sending)
+
+
+def is_waiting(turn: Turn) -> bool:
+    """Whether a turn ended with a question to the user, which the next message answers."""
+    return bool(turn.endings) and asks_the_user(turn.endings[-1])
+
+
+def is_local(turn: Turn) -> bool:
+    """Whether the program itself answered the message, without the model.
+
+    The message is a command (`/model opus`), or the agent says so by the status `command`.
+    """
+    if turn.main or not any(s.request.kind in TELLING and is_taken(s) for s in turn.sendings):
+        return False
+    return any(s.request.status == "command" for s in turn.endings) or bool(
+        _COMMAND.match(turn.text)
+    )
+
+
+def is_resent(turn: Turn) -> bool:
+    """Whether a message that came again gets the answer that the model gave before. An agent does
+    so that stored the answer, and was killed before it knew of the delivery."""
+    if turn.came_in is None or turn.main or not turn.endings:
+        return False
+    said = "".join(turn.endings[-1].request.text.split())
+    earlier: Turn | None = turn.came_in
+    while earlier is not None:
+        good = (e.reply for e in earlier.main if e.reply and not wrong(e))
+        if any((text := "".join(reply.text.split())) and text in said for reply in good):
+            return True
+        earlier = earlier.came_in
+    return False
+
+
+def met_a_limit(trace: Trace) -> bool:
+    """Whether a turn met a limit of the harness; an agent may also have limits itself."""
+    return any(turn.limits for turn in trace.turns.values())
 
 
 def outcome(history: History) -> OutcomeWord:
@@ -231,12 +298,25 @@ def outcome(history: History) -> OutcomeWord:
 
     A turn that met a limit of the harness is `limit`; a cancelled turn without a later reply is
     `cancelled`; a turn without a reply is `none`. A turn that a kill cut off counts as the turn in
-    which its message came again.
+    which its message came again. A turn that waits for the user counts as the turn that goes on.
     """
     turns = history.trace.turns.values()
     last = {(t.session, t.delivery.inbound.id): t for t in turns if t.delivery}
-    words = {_of_turn(t) for t in turns if t.limits or (t.delivery and not _ignored(t, last))}
+    taken = {(a.session, a.turn) for a in history.trace.answers if TAKEN_BY in a.faults}
+    words = {
+        _of_turn(t)
+        for t in turns
+        if t.limits or (t.delivery and not _ignored(t, last) and not _is_taken(t, taken))
+    }
     return next((word for word in _WORST if word in words), "none")
+
+
+TAKEN_BY = "persistence.second_agent"
+"""The fault by which another process accepts a message first; the turn is then that process's."""
+
+
+def _is_taken(turn: Turn, taken: set[tuple[str, int]]) -> bool:
+    return (turn.session, turn.number) in taken and not turn.sendings and not turn.main
 
 
 def _ignored(turn: Turn, last: dict[MessageName, Turn]) -> bool:
@@ -244,7 +324,11 @@ def _ignored(turn: Turn, last: dict[MessageName, Turn]) -> bool:
     a kill and comes again."""
     assert turn.delivery is not None
     again = bool(turn.interrupted_n) and last[turn.session, turn.delivery.inbound.id] is not turn
-    return (turn.redelivery or again) and not turn.endings
+    if (turn.redelivery or again) and not turn.endings:
+        return True
+    return is_waiting(turn) and any(
+        t.session == turn.session and t.number > turn.number for t in last.values()
+    )
 
 
 def _of_turn(turn: Turn) -> OutcomeWord:
@@ -252,6 +336,8 @@ def _of_turn(turn: Turn) -> OutcomeWord:
         return "limit"
     if turn.endings:
         return claimed(turn.endings[-1])
+    if is_local(turn):
+        return "completed"
     return "cancelled" if turn.cancelled_n else "none"
 
 
@@ -315,7 +401,7 @@ def gave_up(trace: Trace, turn: Turn) -> bool:
     most = trace.profile.gives_up_after
     if most is None or not trace.is_open or not turn.endings:
         return False
-    if claimed(turn.endings[-1]) != "failed_truthfully":
+    if claimed(turn.endings[-1]) not in ("failed_truthfully", "limit"):
         return False
     tools = sum(ask.execution is None or ask.execution.failed for ask in turn.asks)
     answers = sum(bool(wrong(e)) and not calls_tools(e) for e in turn.main)

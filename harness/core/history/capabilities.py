@@ -44,7 +44,7 @@ def touched(trace: Trace, seeded: Sequence[Message] = ()) -> frozenset[Capabilit
         "cancel": lambda: (
             bool(trace.ended and trace.ended.polled) or any(map(_asks_for_cancels, trace.events))
         ),
-        "compaction": lambda: any(e.purpose == "compact" for e in trace.exchanges),
+        "compaction": lambda: any(e.called.purpose == "compact" for e in trace.exchanges),
         "streaming": lambda: any(e.request.stream for e in trace.exchanges),
         "sub_agents": lambda: any(e.called.parent for e in trace.exchanges),
         "outbox": lambda: bool(trace.sendings),

@@ -114,11 +114,12 @@ class Exchange(Crossing, eq=False):
     node: Node
     answered: Answered | None = None
     reply: Message | None = None
+    used_as: Purpose | None = None
 
     @property
     def purpose(self) -> Purpose:
-        """The purpose of the request."""
-        return self.called.purpose
+        """The purpose of the request: as its answer was used (`used_as`), or as it was said."""
+        return self.used_as or self.called.purpose
 
     @property
     def added(self) -> tuple[Node, ...]:
@@ -140,8 +141,7 @@ class Exchange(Crossing, eq=False):
 
     @property
     def status(self) -> int | None:
-        """The HTTP status of the answer, None without an answer, or if the recording has no
-        status."""
+        """The HTTP status of the answer; None without an answer, or if it was not recorded."""
         return self.answered.status if self.answered else None
 
     @property
@@ -249,9 +249,8 @@ class Execution(Crossing, eq=False):
 class Ask(msgspec.Struct, eq=False):
     """A tool call that the model requests, with its run and its result.
 
-    `execution` is the first run of it across the tool seam; `sent` is the first result for it in a
-    later request, at event `sent_n` and time `sent_ms`. A result without an execution is the
-    agent's own answer.
+    `execution` is its first run across the tool seam; `sent` is the first result for it in a later
+    request, at event `sent_n` and time `sent_ms`. Without a run it is the agent's own answer.
     """
 
     exchange: Exchange
@@ -268,10 +267,11 @@ class Ask(msgspec.Struct, eq=False):
 
 
 class Sending(Crossing, eq=False):
-    """A message from the agent to the user."""
+    """A message to the user. `asked`: the requests of its turn, if only texts tell of failures."""
 
     request: OutboxRequest
     answered: Answered | None = None
+    asked: list[Exchange] | None = None
 
     @property
     def ends_turn(self) -> bool:

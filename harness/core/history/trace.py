@@ -31,7 +31,8 @@ class Turn(msgspec.Struct, eq=False):
     `settled_n` is the event that closes the turn: the next look into the inbox, or the run's end; 0
     while it is open. `settled_by` is `next`, or how the run ended. A turn is a `redelivery` if its
     message came before and was answered or cancelled. If a turn resumes one that a kill
-    interrupted, `begun_n` is the event of the first delivery. `store_failed`: the store refused a
+    interrupted, `begun_n` is the event of the first delivery. `came_in` is the turn in which the
+    same message came before. `store_failed`: the store refused a
     write permanently, and the agent reported an error to the user while no later attempt had
     succeeded. `cancelled_n` is the event at which the agent learned of a cancel; calls before
     `cancel_met_ms` may have crossed it.
@@ -53,6 +54,7 @@ class Turn(msgspec.Struct, eq=False):
     interrupted_n: int = 0
     store_failed: bool = False
     begun_n: int = 0
+    came_in: Turn | None = None
     settled_n: int = 0
     settled_by: str = ""
 

@@ -8,6 +8,8 @@ doubled in the next look.
 
 from __future__ import annotations
 
+from bisect import insort
+
 import msgspec
 
 from harness.core.history.event_log import EventLog
@@ -44,6 +46,10 @@ from harness.core.values.calls import (
 from harness.core.values.messages import Json, Message
 from harness.core.values.tool_names import ToolNames
 
+SUMMARY_LEAST = 24
+"""The least characters of a summary without white space; a shorter answer may come again by
+chance."""
+
 REACTION_MS = 2000
 """The time, in milliseconds, after a pushed cancel in which a call may already be in transit."""
 
@@ -62,8 +68,10 @@ class _Reader:
         self._root = root()
         self._nodes: dict[str, Node] = {}
         self._open: dict[str, Exchange | Execution | Sending | Called] = {}
-        self._asked, self._sends_texts = CallPairing(), False
+        self._asked, self._sends_texts, self._says_texts = CallPairing(), False, False
         self._last_main: dict[str, Exchange] = {}
+        self._main_before: dict[str, Exchange] = {}
+        self._values = history.values
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
@@ -115,6 +123,7 @@ class _Reader:
         if len(self.trace.starts) == 1:
             profile = self.trace.profile
             self._sends_texts = profile.results == "text"
+            self._says_texts = profile.replies == "text"
             tools = event.settings.get("tools")
             self._asked = CallPairing(ToolNames(tools, profile) if tools else None)
 
@@ -150,9 +159,47 @@ class _Reader:
         if called.purpose == "compact":
             self._compact(exchange)
         elif called.purpose == "main" and not request.unread:
+            self._recognise_summary(exchange)
             if (compaction := self._compacting.pop(called.session, None)) is not None:
                 compaction.after = exchange
+            if (last := self._last_main.get(called.session)) is not None:
+                self._main_before[called.session] = last
             self._last_main[called.session] = exchange
+
+    def _recognise_summary(self, later: Exchange) -> None:
+        """Take the last main request for a compaction if its answer was a summary.
+
+        An agent need not say what a request is for. The proof is the next request: it does not go
+        on from the last one, and holds that answer as words of the user or of the system. If it
+        goes on from the request before, nothing was summarised: a title or a plan was asked for.
+        """
+        session = later.called.session
+        last = self._last_main.get(session)
+        if last is None or self.trace.world == "recording" or not self._is_summary(last, later):
+            return
+        before = self._main_before.get(session)
+        if before is not None:
+            self._last_main[session] = before
+        if before is not None and later.node.first(before.node.depth) is before.node:
+            last.used_as = "aux"
+            return
+        last.used_as = "compact"
+        made = Compaction(self._turn(last.called), calls=[last], before=before, after=later)
+        insort(self.trace.compactions, made, key=lambda compaction: compaction.n)
+
+    def _is_summary(self, last: Exchange, later: Exchange) -> bool:
+        if later.node.first(last.node.depth) is last.node or last.reply is None:
+            return False
+        said = "".join(last.reply.text.split())
+        turns = self._turn(last.called), self._turn(later.called)
+        known = [t.text for t in turns] + [s.request.text for t in turns for s in t.sendings]
+        if len(said) < SUMMARY_LEAST or last.reply.tool_uses or not last.succeeded:
+            return False
+        if any(said in "".join(text.split()) for text in known):
+            return False  # a reply, which the agent keeps as text, or an echo of one
+        words = [str(self._values.get(later.request.system, ""))]
+        words += [node.message.text for node in later.added if node.side != "assistant"]
+        return any(said in "".join(text.split()) for text in words)
 
     def _compact(self, exchange: Exchange) -> None:
         running = self._compacting.get(exchange.called.session)
@@ -187,6 +234,8 @@ class _Reader:
         self.trace.sendings.append(sending)
         turn = self._replied_turn(called, request)
         turn.sendings.append(sending)
+        if self._says_texts and request.kind == "final" and not request.status:
+            sending.asked = turn.exchanges
         if request.kind == "error" and turn.unstored:
             turn.store_failed = True
         if request.kind == "compaction":
@@ -248,6 +297,7 @@ class _Reader:
         before = self._deliveries.setdefault((turn.session, inbound.id), [])
         self.trace.received.setdefault(inbound.id, {})[turn.session] = inbound.text
         turn.redelivery = any(t is not turn and (t.endings or t.cancelled_n) for t in before)
+        turn.came_in = before[-1] if before else None
         first = before[0] if before else turn
         turn.begun_n = first.opened_n if first is not turn and first.interrupted_n else 0
         before.append(turn)

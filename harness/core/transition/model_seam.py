@@ -15,7 +15,7 @@ headers and keeps only a few values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import repeat
+from itertools import repeat, takewhile
 from string import Formatter
 from typing import cast
 
@@ -104,7 +104,7 @@ class ModelSeam:
         after = self._last_key.get(lane, "") if reading.keep else ""
         key = self._last_key[lane] = f"{session}/model#{n}"
         request = self._request(lane, reading, after, received)
-        purpose = self._purpose(stated or reading.purpose, reading.messages)
+        purpose = self._purpose(stated or reading.purpose, reading)
         call = Call(
             key, "model", n, session, past.turn(session), received.at_ms, request, purpose,
             messages=reading.messages, system=reading.system, tools=reading.tools,
@@ -144,14 +144,19 @@ class ModelSeam:
             seen = self._named[slot] = (value, name)
         return seen[1]
 
-    def _purpose(self, stated: str, messages: Sequence[Message]) -> Purpose:
+    def _purpose(self, stated: str, reading: Reading) -> Purpose:
         if stated in ("main", "compact", "aux"):
             return cast(Purpose, stated)
         if not self._purposes:
             return "main"
-        text = next((m.text for m in reversed(messages) if m.role == "user"), "")
+        said = next((m.text for m in reversed(reading.messages) if m.role == "user"), "")
+        # Many agents say what a summary is in the system text, and send the conversation as the
+        # user's. Some wires keep that text in the list.
+        rules = takewhile(lambda m: m.role in ("system", "developer"), reading.messages)
+        texts = (said, *filter(None, (reading.system, *(m.text for m in rules))))
         try:
-            return next((name for pattern, name in self._purposes if is_in(pattern, text)), "main")
+            found = (n for p, n in self._purposes if any(is_in(p, text) for text in texts))
+            return next(found, "main")
         except EndlessPattern as error:
             # An agent may catch what is raised here, so the end of the run tells it.
             self.endless, self._purposes = f"purposes: {error.what}", ()

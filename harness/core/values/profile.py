@@ -30,6 +30,9 @@ Capability: TypeAlias = Literal[
 Results: TypeAlias = Literal["blocks", "text"]
 """How an agent sends results of tools: as blocks of the API, or as text of the user."""
 
+Replies: TypeAlias = Literal["status", "text"]
+"""How an agent ends a turn: with a word for the outcome if it failed, or always as a text alone."""
+
 Cancel: TypeAlias = Literal["ask", "sigint"]
 """How a program learns that the user has cancelled its turn."""
 
@@ -80,9 +83,10 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
 
     `turn_ending_tools` end a turn when they are called. After `gives_up_after` failures in a turn
     the agent ends it with an error. `results: text`: the agent sends results of tools as text.
-    `tool_names` maps a name of the scenario to the agent's; any other tool of the scenario has
-    `tool_prefix` before its name. `checks` are settings of checks, as in a scenario. `cancel` is
-    the way in which a program learns of a cancel: it polls a URL, or gets SIGINT.
+    `replies: text`: it has no way to say that a turn failed but its text. `tool_names` maps a name
+    of the scenario to the agent's; any other tool of the scenario has `tool_prefix` before its
+    name. `checks` are settings of checks, as in a scenario. `cancel` is the way in which a program
+    learns of a cancel: it polls a URL, or gets SIGINT.
     """
 
     target: str = ""
@@ -92,6 +96,7 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     turn_ending_tools: tuple[str, ...] = ()
     gives_up_after: FromOne | None = None
     results: Results = "blocks"
+    replies: Replies = "status"
     tool_prefix: str = ""
     tool_names: dict[str, str] = {}
     purposes: dict[str, Purpose] = {}

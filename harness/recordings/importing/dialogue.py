@@ -153,7 +153,7 @@ def _items(
         yield FailedTurn()
     elif one.reply is not None:
         kept = tuple(results.get((one.n, use.id)) for use in one.reply.tool_uses)
-        yield ModelTurn(one.reply, answered.stop, kept, one.purpose)
+        yield ModelTurn(one.reply, answered.stop, kept, one.called.purpose)
 
 
 def _messages(step: DialogueStep) -> Iterator[Message]:
