@@ -19,14 +19,8 @@ import msgspec
 from harness.checks.declarations import counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import REDELIVERY, Case
 from harness.checks.evidence.polling import polls
-from harness.checks.evidence.turn_outcomes import (
-    Family,
-    TurnName,
-    asked_ms,
-    children,
-    root_turn,
-    said_tokens,
-)
+from harness.checks.evidence.sub_agents import Family, TurnName, children, root_turn
+from harness.checks.evidence.turn_outcomes import asked_ms, said_tokens
 from harness.core.history.events import Answered, AnyEvent, Called, Started
 from harness.core.history.exchanges import ENDINGS, Exchange
 from harness.core.history.history import History

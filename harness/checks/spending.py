@@ -8,14 +8,8 @@ from collections.abc import Iterator
 
 from harness.checks.declarations import needs
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN, carried
-from harness.checks.evidence.turn_outcomes import (
-    children,
-    claimed,
-    is_over_window,
-    is_uncounted,
-    root_turn,
-    said_tokens,
-)
+from harness.checks.evidence.sub_agents import children, root_turn
+from harness.checks.evidence.turn_outcomes import claimed, is_over_window, is_uncounted, said_tokens
 from harness.checks.questions import WOKEN
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange

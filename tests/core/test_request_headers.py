@@ -9,7 +9,7 @@ import pytest
 from harness.core.history.events import Called
 from harness.core.history.history import encode
 from harness.core.scenario.scenario import Turn
-from harness.core.transition.model_seam import RequestHeaders
+from harness.core.transition.request_headers import RequestHeaders
 from harness.core.values.calls import ModelRequest, Received
 from tests.core import world
 from tests.providers.anthropic import world as anthropic

@@ -190,7 +190,7 @@ def test_of_two_halts_in_one_batch_the_first_is_told(tmp_path: Path) -> None:
 @pytest.mark.seed(176, kind="differs")
 def test_without_containers_their_settings_change_nothing() -> None:
     """Differs: there is no second backend. A task whose tools need no environment makes none, so
-    settings of containers reach nobody."""
+    settings of containers have no effect."""
     backend = Recording()
     environments = Environments(backend, lambda: EnvironmentSpec(image="python:3.12", cpus=2.0))
     assert environments.ready("main", "search") is None

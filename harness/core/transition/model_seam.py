@@ -2,29 +2,18 @@
 
 This file decides which request a request continues, its purpose, and the order of limits, dialect,
 script, faults and provider.
-
-`TooLarge` recognises a refusal for size by a status or by the provider's words, also in an error
-event after a 200. It also reads a wrapper's own assistant message, which counts no token. A stop
-reason for size needs no words.
-
-`RequestHeaders`: two requests with different headers are different (one beta less, another key,
-another route). Headers hold secrets and facts about the machine, so the history numbers the sets of
-headers and keeps only a few values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import repeat, takewhile
-from string import Formatter
 from typing import cast
 
 import msgspec
 
-from harness.core.history.exchanges import HTTP_TOO_LARGE, SIZE_RULES
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
-from harness.core.transition import answer_bytes
 from harness.core.transition.answer_event import record_answer, record_reply
 from harness.core.transition.arming import ArmedFault
 from harness.core.transition.cassette_answer import is_plain, parsed
@@ -40,9 +29,11 @@ from harness.core.transition.ports import (
     Script,
     SigningReader,
 )
+from harness.core.transition.request_headers import RequestHeaders
+from harness.core.transition.too_large import TooLarge
 from harness.core.values.calls import Call, ModelRequest, Purpose, Received
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Json, Message, Text, digest, is_malformed
+from harness.core.values.messages import Json, Message, digest, is_malformed
 from harness.core.values.patterns import EndlessPattern, is_in, pattern_of
 from harness.core.values.plans import ApiError, Plan, Recorded, Reply, only_sends
 from harness.core.values.tool_names import ToolNames
@@ -272,133 +263,3 @@ class ModelSeam:
 
 def _no_answer(text: str) -> ApiError:
     return ApiError(400, "invalid_request_error", text, {"x-should-retry": "false"})
-
-
-_CODES = frozenset({"context_length_exceeded", "request_too_large"})
-_WORDS_LEAST = 12
-_SPOKEN = ("prompt is too long", "input is too long")
-
-
-class TooLarge:
-    """Distinguishes a refusal for size from other answers, for one wire."""
-
-    def __init__(self, wire: Provider) -> None:
-        self._wire = wire
-        self._words: frozenset[str] | None = None
-
-    def is_said(
-        self,
-        said: Reply | ApiError | Recorded | None,
-        plan: Plan,
-        *,
-        bent: bool,
-        cut: bool = False,
-    ) -> bool:
-        """Whether the answer refuses the request for its size. The bytes are read only if faults
-        have changed them (`bent`). A message that is `cut` off does not count."""
-        if isinstance(said, ApiError):
-            return self._is_about_size(said)
-        if isinstance(said, Reply) and not cut and said.usage and not any(said.usage.values()):
-            text = "".join(b.text for b in said.blocks if isinstance(b, Text))
-            return text.lower().startswith(_SPOKEN)
-        return bent and self._is_in_the_bytes(plan)
-
-    def _is_about_size(self, error: ApiError) -> bool:
-        if error.status == HTTP_TOO_LARGE or _CODES & {error.code, error.type}:
-            return True
-        return any(words in error.message for words in self._rules_words())
-
-    def _is_in_the_bytes(self, plan: Plan) -> bool:
-        answer = answer_bytes.read(self._wire, plan)
-        if answer is None:
-            return False
-        head, told = answer
-        is_about_size = told.error is not None and self._is_about_size(told.error)
-        return head.status == HTTP_TOO_LARGE or is_about_size
-
-    def _rules_words(self) -> frozenset[str]:
-        if self._words is None:
-            said = [e.message for rule, e in self._wire.refusals().items() if rule in SIZE_RULES]
-            self._words = frozenset(map(_words_of, said))
-        return self._words
-
-
-def _words_of(template: str) -> str:
-    """The first literal text of a template that is long enough, without the path of a field."""
-    parts = (part.partition(". ")[0].strip(" :") for part, *_ in Formatter().parse(template))
-    said = next(part for part in parts if len(part) >= _WORDS_LEAST)
-    return said.partition(": ")[2] if said.startswith(".") else said
-
-
-_EACH_TRY = frozenset(
-    {
-        "accept",
-        "accept-encoding",
-        "accept-language",
-        "baggage",
-        "cf-ray",
-        "connection",
-        "content-encoding",
-        "content-length",
-        "cookie",
-        "date",
-        "host",
-        "idempotency-key",
-        "if-modified-since",
-        "keep-alive",
-        "request-id",
-        "sentry-trace",
-        "traceparent",
-        "tracestate",
-        "transfer-encoding",
-        "user-agent",
-        "via",
-        "x-amzn-trace-id",
-        "x-client-request-id",
-        "x-cloud-trace-context",
-        "x-correlation-id",
-        "x-forwarded-for",
-        "x-request-id",
-        "x-request-start",
-        "x-amz-date",
-        "x-amz-security-token",
-        "x-trace-id",
-    }
-)
-"""Headers that do not belong to the content of a request: about the connection, or new with each
-attempt."""
-
-_PREFIXES = ("x-b3-", "x-datadog-", "x-harness-", "x-stainless-")
-"""The prefixes of such headers, the harness's own among them."""
-
-
-class RequestHeaders:
-    """The headers of one run's model requests."""
-
-    def __init__(self, kept: tuple[str, ...]) -> None:
-        self._names = kept
-        self._last: dict[str, str] | None = None
-        self._sets: dict[tuple[tuple[str, str], ...], int] = {}
-        self.kept: dict[str, str] = {}
-        """The headers of the last request that the history keeps; equal headers share one dict."""
-        self.number = 0
-        """The number of the last request's header set; the first set is 0."""
-
-    def take(self, headers: dict[str, str]) -> None:
-        """Record the headers of a request, by lower-case name."""
-        if headers is self._last or headers == self._last:
-            return
-        self._last = headers
-        self.kept = {name: headers[name] for name in self._names if name in headers}
-        said = tuple(sorted(item for item in headers.items() if _is_said(*item)))
-        self.number = self._sets.setdefault(said, len(self._sets))
-
-
-_SIGNED = "AWS4-"
-"""The beginning of an authorization that signs one request, so that it is new with each attempt."""
-
-
-def _is_said(name: str, value: str) -> bool:
-    if name == "authorization" and value.startswith(_SIGNED):
-        return False
-    return name not in _EACH_TRY and not name.startswith(_PREFIXES)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harness.core.transition.model_seam import TooLarge
+from harness.core.transition.too_large import TooLarge
 from harness.core.values.messages import Text
 from harness.core.values.plans import ApiError, Close, Head, Plan, Reply, Send, Wait
 from harness.providers import by_name
