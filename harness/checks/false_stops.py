@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import TypeAlias
+from itertools import pairwise
+from typing import NamedTuple
 
 from harness.checks.declarations import excused_by, needs
-from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, REFUSED_WRITE, Case
+from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, NEVER, REFUSED_WRITE, Case
 from harness.checks.evidence.tool_steps import PERIODS, steps
 from harness.checks.evidence.turn_outcomes import (
     asks_the_user,
@@ -27,8 +28,15 @@ from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 
-_Stop: TypeAlias = tuple[str, int, str]
-"""A point at which an agent may have stopped a turn: rule, event, and text."""
+
+class _Stop(NamedTuple):
+    """A point at which an agent may have stopped a turn; `shown_n` is the event that shows it."""
+
+    rule: str
+    n: int
+    text: str
+    shown_n: int
+
 
 MAX_BOUND = 50
 """From this number of calls or requests in a turn, a bound and not a breaker explains a stop."""
@@ -54,27 +62,36 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     """
     trace = history.trace
     for turn in trace.turns.values():
-        if (stops := _stops(trace, turn)) and not gave_up(trace, turn):
-            first = stops[0]  # an excuse of the first stop excuses the later ones too
-            yield Case("stop", _without_reason(trace, turn, first, repeats), turn, first[1])
+        stops = () if gave_up(trace, turn) else _stops(trace, turn)
+        for stop in stops:
+            yield Case("stop", _without_reason(trace, turn, stop, repeats), turn, stop.n)
 
 
-def _stops(trace: Trace, turn: Turn) -> list[_Stop]:
-    """The points at which the agent may have stopped the turn, in order: rule, event and text."""
+def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
+    """Yield the first stop of the turn, and those that came before an earlier one was shown.
+
+    A refusal is shown once the tool has run: only then does the agent take the tools for certain.
+    That may come late in a run, and must not take back what the run has shown before.
+    """
+    ran = {run.request.name: run.n for run in reversed(trace.executions)}
     found = [
-        ("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats")
+        _Stop("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats",
+              max(a.sent_n, ran.get(a.use.name, NEVER)))
         for a in turn.asks
         if a.refused and _is_valid(trace, a)
-    ]
-    offered = False
-    for exchange in turn.readable:
-        if offered and not exchange.request.tools_offered:
+    ]  # fmt: skip
+    for before, exchange in pairwise(turn.readable):
+        if before.request.tools_offered and not exchange.request.tools_offered:
             text = f"{exchange.called.key} no longer offers tools although nothing repeats"
-            found.append(("withdrawn", exchange.n, text))
-        offered = exchange.request.tools_offered
-    endings = _endings(trace, turn)
-    found += [("ended", n, "the turn ends in the middle of a tool call") for n in endings]
-    return sorted(found, key=lambda stop: stop[1])
+            found.append(_Stop("withdrawn", exchange.n, text, exchange.n))
+    text = "the turn ends in the middle of a tool call"
+    found += [_Stop("ended", n, text, n) for n in _endings(trace, turn)]
+    shown_n, told = NEVER, set[str]()
+    for stop in sorted(found, key=lambda stop: stop.n):
+        if stop.n < shown_n and stop.text not in told:
+            yield stop
+        told.add(stop.text)
+        shown_n = min(shown_n, stop.shown_n)
 
 
 def _is_valid(trace: Trace, ask: Ask) -> bool:
@@ -94,15 +111,16 @@ def _is_valid(trace: Trace, ask: Ask) -> bool:
 
 def _endings(trace: Trace, turn: Turn) -> Iterator[int]:
     """Yield the finals that follow an answer with a tool call, if that tool does not end the turn
-    and no tool had just failed."""
+    and no tool had just failed. What comes after a final does not count: a run that goes on shows
+    what its beginning shows."""
     for ending in turn.endings:
         before = [e for e in turn.main if e.n < ending.n]
-        runs = [e for e in turn.executions if e.n < ending.n]
+        runs = [e for e in turn.executions if e.answered and e.answered.n < ending.n]
         if not before or not _could_run(before[-1]) or (runs and runs[-1].failed):
             continue
         if asks_the_user(ending):
             continue  # it runs once the user has allowed it
-        if not ending_calls(trace, turn, before[-1]):
+        if not ending_calls(trace, turn, before[-1], ending.n):
             yield ending.n
 
 
@@ -144,13 +162,13 @@ def _may_be_unread(exchange: Exchange) -> bool:
 
 def _without_reason(trace: Trace, turn: Turn, stop: _Stop, repeats: int) -> Iterator[Finding]:
     """A stop for which the turn itself gives no reason: a bound, an unread answer, a repetition."""
-    rule, n, text = stop
+    n = stop.n
     if _is_at_its_bound(turn, n, repeats):
         return
     if any(e.answered and e.answered.n < n and _may_be_unread(e) for e in turn.exchanges):
         return
     if not _repeats_before(trace, turn, n, repeats):
-        yield Finding(f"no_false_stop.{rule}", text, (n,))
+        yield Finding(f"no_false_stop.{stop.rule}", stop.text, (n,))
 
 
 def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
@@ -163,7 +181,7 @@ def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     """
     done = [e for e in steps(turn, id, 0) if e.answered and e.answered.n < n]
     for some in (done, _without_known(done)):
-        if any(_is_equal(part, repeats) for part in (some, *_by_tool(some))):
+        if any(_is_equal(part, repeats, n) for part in (some, *_by_tool(some))):
             return True
     for keys in ([(*e.identity, _result(e)) for e in done], _messages(turn, n)):
         if any(equal_runs(keys, repeats)):
@@ -202,12 +220,12 @@ def _by_tool(done: list[Execution]) -> Iterator[list[Execution]]:
         yield [e for e in done if e.request.name == name]
 
 
-def _is_equal(done: list[Execution], repeats: int) -> bool:
+def _is_equal(done: list[Execution], repeats: int, n: int) -> bool:
     """Whether `repeats` executions in a row have one result, or failed."""
     loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
         lambda e: (e.request.name, _result(e)),
         lambda e: (e.request.name, without_marks(_result(e))) if _result(e) else None,
-        lambda e: True if e.failed or _is_told_as_error(e) else None,
+        lambda e: True if e.failed or _is_told_as_error(e, n) else None,
     )
     return any(any(equal_runs([key(e) for e in done], repeats)) for key in loosely)
 
@@ -222,9 +240,16 @@ def _result(execution: Execution) -> str:
     return execution.triple[2] if says else ""
 
 
-def _is_told_as_error(execution: Execution) -> bool:
-    """Whether the model learned of a failure, for example of an answer that came too late."""
-    return bool(execution.ask and execution.ask.sent and execution.ask.sent.is_error)
+def _is_told_as_error(execution: Execution, n: int) -> bool:
+    """Whether the model had learned of a failure by event `n`, for example of an answer that came
+    too late."""
+    ask = execution.ask
+    return ask is not None and _is_sent(ask, n) and bool(ask.sent and ask.sent.is_error)
+
+
+def _is_sent(ask: Ask, n: int) -> bool:
+    """Whether the model had a result of the call by event `n`; a later one shows no repetition."""
+    return ask.sent is not None and ask.sent_n <= n
 
 
 def _messages(turn: Turn, n: int) -> list[Hashable]:
@@ -233,7 +258,7 @@ def _messages(turn: Turn, n: int) -> list[Hashable]:
     asked: dict[int, list[tuple[str, ...]]] = {}
     for ask in (a for a in turn.asks if a.exchange.n < n):
         run = ask.execution
-        came = _result(run) if run else ("refused" if ask.sent else "")
+        came = _result(run) if run else ("refused" if _is_sent(ask, n) else "")
         call = (ask.use.name, canonical(ask.use.input), came)
         asked.setdefault(id(ask.exchange), []).append(call)
     return [tuple(sorted(calls)) for calls in asked.values()]

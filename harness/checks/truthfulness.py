@@ -65,7 +65,7 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
     elif (
         last
         and (rule := wrong(last))
-        and not (rule == "unfinished" and ending_calls(trace, turn, last))
+        and not (rule == "unfinished" and ending_calls(trace, turn, last, sending.n))
     ):
         yield _finding(rule, f"the last answer of the model ({last.called.key}) is {rule}", events)
 

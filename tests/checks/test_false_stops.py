@@ -250,3 +250,37 @@ def test_a_refusal_for_size_that_is_dressed_as_a_message_is_no_call_to_run() -> 
 
     assert ended(too_large=True) == []
     assert ended(too_large=False) == ["no_false_stop.ended"]
+
+
+def test_a_refusal_that_a_later_run_shows_takes_no_other_finding_away() -> None:
+    """That an agent takes the tools shows only when one of them runs."""
+    story = Story().turn("go").reply(use("list", {"path": "a"})).refuse()
+    ended = story.reply(use("list", {"path": "b"})).final("done").last - 1
+    before = set(no_false_stop(story.history))
+    assert {finding.events for finding in before} == {(ended,)}
+    story.turn("more").reply(use("list", {"path": "c"})).tool().reply("x").final()
+    after = set(no_false_stop(story.end()))
+    assert before < after
+    assert "no_false_stop.refused" in {finding.code for finding in after}
+
+
+def test_what_comes_after_a_final_does_not_excuse_it() -> None:
+    """Neither a result that is sent later, nor a later final that says the input of the call."""
+    story = Story().turn("go")
+    for _ in range(3):
+        story.reply(use("list", {"path": "a"})).refuse()
+    story.final("done")
+    before = set(no_false_stop(story.history))
+    assert codes(before) == ["no_false_stop.ended"]
+    story.reply("bye").final()
+    assert before <= set(no_false_stop(story.end()))
+
+
+def test_a_later_final_that_says_the_input_excuses_no_earlier_one() -> None:
+    story = Story().turn("go").reply(use("list", {"path": "a"})).tool()
+    tools = story.history.value([{"name": "answer", "description": "", "input_schema": {}}])
+    story.reply(use("answer", {"text": "It is blue."}), request={"tools": tools}).final("done")
+    before = set(no_false_stop(story.history))
+    assert codes(before) == ["no_false_stop.ended"]
+    story.final("It is blue.")
+    assert before <= set(no_false_stop(story.end()))

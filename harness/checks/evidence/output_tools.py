@@ -18,15 +18,17 @@ _SHORT = 4
 """A shorter value is found only as a whole word: a digit stands in many texts by chance."""
 
 
-def is_output(trace: Trace, turn: Turn, ask: Ask) -> bool:
-    """Whether a call is of a tool of the agent's own, did not run, and a later final of the turn
-    says its input. A tool of the scenario has to run, so it is none."""
+def is_output(trace: Trace, turn: Turn, ask: Ask, until_n: int) -> bool:
+    """Whether a call is of a tool of the agent's own, did not run, and a later final of the turn,
+    up to the event `until_n`, says its input. A tool of the scenario has to run, so it is none."""
     name, offered = ask.use.name, trace.schemas.get(ask.exchange.request.tools, {})
     if ask.execution is not None or not any(tool.endswith(name) for tool in offered):
         return False
     if name in trace.settings.get("tools", {}) and not trace.is_own_tool(ask):
         return False
-    finals = (s for s in turn.endings if s.n > ask.exchange.n and s.request.kind == "final")
+    after_n = ask.exchange.n
+    ends = (s for s in turn.endings if after_n < s.n <= until_n)
+    finals = (s for s in ends if s.request.kind == "final")
     return any(says_input(final.request.text, ask.use.input) for final in finals)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 
 import msgspec
 
@@ -114,11 +115,13 @@ def calls_tools(exchange: Exchange) -> bool:
     return exchange.stop in _CALLING_STOPS and bool(exchange.reply and exchange.reply.tool_uses)
 
 
-def ending_calls(trace: Trace, turn: Turn, exchange: Exchange) -> tuple[ToolUse, ...]:
+def ending_calls(
+    trace: Trace, turn: Turn, exchange: Exchange, until_n: int = sys.maxsize
+) -> tuple[ToolUse, ...]:
     """The calls of an answer that end the agent's turns, without those that failed.
 
     Such a tool is in the profile, or it is the agent's own (a structured output, a final answer):
-    it never runs across the tool seam, and the reply says its input.
+    it never runs across the tool seam, and a reply up to the event `until_n` says its input.
     """
     endings = {*trace.profile.turn_ending_tools}
     uses = exchange.reply.tool_uses if exchange.reply else ()
@@ -127,7 +130,7 @@ def ending_calls(trace: Trace, turn: Turn, exchange: Exchange) -> tuple[ToolUse,
         use
         for use, ask in zip(uses, asks, strict=False)
         if not (ask.execution and ask.execution.failed)
-        and ({use.name, ask.use.name} & endings or is_output(trace, turn, ask))
+        and ({use.name, ask.use.name} & endings or is_output(trace, turn, ask, until_n))
     )
 
 
