@@ -137,7 +137,10 @@ def test_a_check_is_asked_by_what_it_reads(
     assert _reason(check, history) == reason
 
 
-@pytest.mark.parametrize("check", {check for check, *_ in REASONS}, ids=lambda c: c.__name__)
+NAMED = {check.__name__: check for check, *_ in REASONS}
+
+
+@pytest.mark.parametrize("check", NAMED.values(), ids=NAMED)
 def test_what_is_noted_changes_nothing(check: Callable[[History], Found]) -> None:
     for history in (RUN, SILENT, LOG):
         assert list(check(ObservedHistory(history))) == list(check(history))
