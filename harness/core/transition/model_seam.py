@@ -107,7 +107,8 @@ class ModelSeam:
         self, lane: tuple[str, str], reading: Reading, after: str, received: Received
     ) -> ModelRequest:
         at_ms = received.at_ms
-        self._headers.take(received.headers)
+        if received.headers is not self._headers.last:  # a transport shares the dict of equal ones
+            self._headers.take(received.headers)
         return ModelRequest(
             model=reading.model,
             messages=tuple(map(self.history.note, reading.added, repeat(at_ms))),
@@ -177,7 +178,8 @@ class ModelSeam:
         due = self._due(call, error) if self.faults else []
         if isinstance(value, Reply) and not due:
             plan = self.wire.write(value, reading, call.key, self.draws)
-            large = self._too_large.is_said(value, plan, bent=False)
+            # A wrapper's refusal states that it counts no token; other usage is left to the wire.
+            large = bool(value.usage) and self._too_large.is_said(value, plan, bent=False)
             if endpoint is not None:
                 hosted = endpoint.sent(plan)
                 assert only_sends(hosted), "a host adds no step"

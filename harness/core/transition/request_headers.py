@@ -54,7 +54,8 @@ class RequestHeaders:
 
     def __init__(self, kept: tuple[str, ...]) -> None:
         self._names = kept
-        self._last: dict[str, str] | None = None
+        self.last: dict[str, str] | None = None
+        """The headers of the last request; who has the same dict again need not hand it in."""
         self._sets: dict[tuple[tuple[str, str], ...], int] = {}
         self.kept: dict[str, str] = {}
         """The headers of the last request that the history keeps; equal headers share one dict."""
@@ -63,9 +64,9 @@ class RequestHeaders:
 
     def take(self, headers: dict[str, str]) -> None:
         """Record the headers of a request, by lower-case name."""
-        if headers is self._last or headers == self._last:
+        if headers == self.last:
             return
-        self._last = headers
+        self.last = headers
         self.kept = {name: headers[name] for name in self._names if name in headers}
         said = tuple(sorted(item for item in headers.items() if _is_said(*item)))
         self.number = self._sets.setdefault(said, len(self._sets))

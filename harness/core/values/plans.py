@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from operator import attrgetter
 from typing import Literal, TypeAlias, TypeGuard
 
@@ -219,6 +220,7 @@ def _ends(plan: Plan) -> Plan:
     return tuple(step for step in plan if type(step) in ENDINGS)
 
 
+@lru_cache(maxsize=64)  # a client states the same time-out with each request
 def patience_ms(timeout_s: float | None) -> int | None:
     """The time-out of a client in milliseconds; None for one that waits without end.
 
