@@ -148,7 +148,7 @@ def bounded_turn(
     Source: invariant 10.
     """
     for turn in history.trace.turns.values():
-        polled = polls(turn, pause_s)
+        polled = polls(turn, pause_s) if turn.executions else ()
         requests = [e for e in turn.main if not e.called.sdk_retry and e.n not in polled]
         for life in _lives(history.trace, requests):
             if len(life) > max_requests:

@@ -9,16 +9,17 @@ The decorators also apply what they declare, so a check gives the same result wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 
 from harness.checks.evidence.excuses import Case, Excuse, Marks, is_excused
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
+from harness.core.scenario.scenario import Expect, ExpectCalls
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.calls import Seam
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Finding, NotApplicable
 
 _P = ParamSpec("_P")
 Source: TypeAlias = Literal["messages", "requests", "rules", "run"]
@@ -260,3 +261,42 @@ def declared(check: CheckFunction) -> Iterator[str]:
     aside: dict[str, Any] = getattr(check, "set_aside", {})
     if aside:
         yield f"Set aside under an overlay: {', '.join(f'`{rule}`' for rule in aside)}."
+
+
+def exempt_rules(
+    history: History, wanted: Expect, chosen: Mapping[str, CheckFunction]
+) -> Iterator[NotApplicable]:
+    """The rules that an overlay, the agent's own store or a recording sets aside. Rules of `expect`
+    count only if the scenario sets them."""
+    if history.trace.own_store:
+        for name, check in chosen.items():
+            for rule in getattr(check, "write_order", ()):
+                yield NotApplicable(f"{name}.{rule}", WRITE_ORDER)
+    if keeps_no_ids(history.trace):
+        for name, check in chosen.items():
+            for rule in getattr(check, "by_ids", ()):
+                yield NotApplicable(f"{name}.{rule}", NO_IDS)
+    if is_half_read(history.trace):
+        for name, check in chosen.items():
+            for rule in getattr(check, "by_results", ()):
+                yield NotApplicable(f"{name}.{rule}", RESULTS_UNREAD)
+    if not history.trace.settings.get("overlaid"):
+        return
+    has = {
+        "expect.outcome": wanted.outcome is not None,
+        "expect.calls": wanted.calls != ExpectCalls(),
+        "expect.inputs": bool(wanted.inputs),
+        "expect.waits": wanted.waits_s is not None,
+    }
+    for code, reason in overlay_reasons(chosen).items():
+        if has.get(code, True):
+            yield NotApplicable(code, reason)
+
+
+def overlay_reasons(known: Mapping[str, CheckFunction]) -> dict[str, str]:
+    """The reason for which an overlay sets a rule aside, by code."""
+    return {
+        f"{name}.{rule}": reason
+        for name, check in known.items()
+        for rule, reason in getattr(check, "set_aside", {}).items()
+    }

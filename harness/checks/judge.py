@@ -35,9 +35,8 @@ from harness.checks import (
     truthfulness,
 )
 from harness.checks.causes import from_causes
-from harness.checks.declarations import declared, missing_seams, untold
+from harness.checks.declarations import declared, exempt_rules, missing_seams, untold
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
-from harness.checks.exemptions import exempt_rules
 from harness.checks.expectations import doubts
 from harness.checks.musts import unmet
 from harness.checks.observed_reads import ObservedHistory
@@ -261,7 +260,8 @@ def judge(
     # The one check that a user names need not apply, and the verdict then says why.
     applied.doubts += [] if applied.asked or only else ["no check applied"]
     lacks = [n for n in applied.not_applicable if not (is_vain and n.kind == "unasked")]
-    applied.doubts += unmet(history, wanted, lacks, known, set(chosen))
+    if wanted.must:
+        applied.doubts += unmet(history, wanted, lacks, known, set(chosen))
     applied.doubts += _unknown_settings(history, known)
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)

@@ -24,7 +24,7 @@ def unmet(
     If the agent's profile says that it has no store, checks of the store cause no doubt.
     """
     reasons = {n.check: f"is {n.reason}" if n.kind == "unasked" else n.reason for n in lacks}
-    if wanted.must and _declares_no_store(history):
+    if _declares_no_store(history):
         reasons = {c: r for c, r in reasons.items() if r != _NO_STORE}
     for name in wanted.must:
         if name not in known:

@@ -1,7 +1,7 @@
 """The event that puts the question of each rule, and which of these events a history holds.
 
 A rule without a finding passes only if its question was put: where no tool failed, no failure was
-hidden. `questions.tsv` names the events of each rule. The event is what the world does, never the
+hidden. `question_table` names the events of each rule. The event is what the world does, never the
 agent's answer to it. So an agent that does nothing is still asked.
 """
 
@@ -11,11 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import chain, islice
-from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
-import msgspec
-
+from harness.checks.evidence.carried_words import BYTES_PER_TOKEN
 from harness.checks.evidence.stored_messages import finished_turns
 from harness.checks.evidence.turn_outcomes import (
     CUT_STOPS,
@@ -28,45 +26,13 @@ from harness.checks.evidence.turn_outcomes import (
     is_over_window,
     wrong,
 )
+from harness.checks.question_table import QUESTIONS, WOKEN, Question, QuestionRow, rows_of
 from harness.core.history.events import Answered, AnyEvent, Effected, Killed
 from harness.core.history.exchanges import ENDINGS, Exchange
 from harness.core.history.trace import Trace
 from harness.core.values.calls import Seam
 from harness.core.values.messages import Message, canonical
-from harness.core.values.table_file import table
 from harness.core.values.verdict import Finding, NotApplicable
-
-Question: TypeAlias = Literal[
-    "run", "recording", "inbox", "outbox", "store",
-    "turn", "request", "later_request", "tools_offered", "sub_agent", "woken_turn", "overflow",
-    "failed_request", "temporary_failure", "retry_after", "vain_answer", "bad_answer",
-    "cut_answer", "refused_answer", "truncated_answer", "unfinished_answer", "synthetic_answer",
-    "non_ascii_answer",
-    "tool_call", "repeated_call", "unrun_call", "cut_call", "stopped_call", "odd_input",
-    "empty_input", "tool_result", "tool_run", "second_tool_run", "failed_tool", "effect",
-    "message", "blank_message", "second_message", "second_session", "request_after_reply",
-    "message_after_fault", "cancel", "kill", "limit", "reply", "partial_reply",
-    "forbidden_words", "exit_status", "finished_turn",
-    "compaction", "failed_compaction", "bad_summary",
-    "stored_row", "loaded_session", "store_failure",
-]  # fmt: skip
-"""The events that put a question. The first five are the kind of history and its seams."""
-
-
-class QuestionRow(msgspec.Struct, frozen=True):
-    """A rule, `check.rule` or `check.*`, and the events that must all be there to ask it."""
-
-    rule: str
-    asked_by: tuple[Question, ...]
-
-
-WOKEN = r"(?i)^\W*(?:heartbeat|cron|timer|wake[ -]?up|scheduled)\b"
-"""The beginning of a message that a timer sends."""
-
-QUESTIONS: MappingProxyType[str, QuestionRow] = table(
-    "harness.checks", "questions.tsv", QuestionRow
-)
-"""The rows by rule, in the order of the file."""
 
 
 class _Event(NamedTuple):
@@ -132,6 +98,20 @@ def _sent(trace: Trace, holds: Callable[[Message], object]) -> bool:
         for exchange in trace.exchanges
         for digest in exchange.request.messages
     )
+
+
+def _has_large_result(trace: Trace) -> bool:
+    """Whether a tool answered with more than the window, or a request holds such a result."""
+    window = trace.settings.get("window_tokens")
+    if not isinstance(window, int):
+        return False
+    most = window * BYTES_PER_TOKEN
+
+    def is_large(text: str) -> bool:
+        return len(text.encode("utf-8", "replace")) > most
+
+    ran = any(is_large(run.text) for run in trace.executions)
+    return ran or _sent(trace, lambda m: any(is_large(r.text) for r in m.tool_results))
 
 
 def _calls(trace: Trace) -> bool:
@@ -263,6 +243,7 @@ EVENTS: Mapping[Question, _Event] = {
     "tools_offered": _exchange("an offer of tools", lambda e: e.request.tools_offered),
     "sub_agent": _exchange("a sub-agent", lambda e: bool(e.called.parent)),
     "woken_turn": _Event("a turn that a timer started", _is_woken),
+    "large_result": _Event("a tool result that is larger than the window", _has_large_result),
     "overflow": _exchange(
         "a request that is too large", lambda e: e.too_large or is_over_window(e)
     ),
@@ -365,7 +346,7 @@ class Questions:
     def not_asked(self, check: str, found: Iterable[Finding]) -> list[NotApplicable]:
         """The rules of one of our checks that the history does not ask, or the check if it asks
         none. A rule with a finding was asked."""
-        rows, codes = _rows(check), {finding.code for finding in found}
+        rows, codes = rows_of(check), {finding.code for finding in found}
         left = [(row.rule, lacks) for row in rows if (lacks := self._lacks(row))]
         if len(left) < len(rows) or codes:
             return [_not_asked(rule, (lacks,)) for rule, lacks in left if rule not in codes]
@@ -374,11 +355,6 @@ class Questions:
 
     def _lacks(self, row: QuestionRow) -> Question | None:
         return next((question for question in row.asked_by if not self.puts(question)), None)
-
-
-@cache
-def _rows(check: str) -> tuple[QuestionRow, ...]:
-    return tuple(row for row in QUESTIONS.values() if row.rule.rpartition(".")[0] == check)
 
 
 @cache

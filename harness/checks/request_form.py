@@ -18,11 +18,7 @@ from harness import providers
 from harness.checks.declarations import advice_in_recordings, asks_results, excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, REWRITTEN_STORE, Case
 from harness.checks.evidence.group_chats import group_chats
-from harness.checks.evidence.program_rows import (
-    is_by_program,
-    is_one_message,
-    unsent_answers,
-)
+from harness.checks.evidence.program_rows import is_by_program, is_one_message, unsent_answers
 from harness.checks.evidence.stored_messages import (
     finished_turns,
     first_seen,
@@ -110,7 +106,8 @@ def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding
 
 def _on_the_wire(trace: Trace) -> Iterator[Finding]:
     seen, groups = set[int](), cache(partial(group_chats, trace))
-    logged, unsent = any(start.inferred for start in trace.starts), unsent_answers(trace)
+    logged = any(start.inferred for start in trace.starts)
+    unsent = unsent_answers(trace) if logged else frozenset()
     known: dict[int, int] = {}
     for exchange in trace.exchanges:
         if exchange.purpose == "aux":
@@ -361,7 +358,8 @@ def tool_pairing(history: History) -> Iterator[Finding]:
     invariant 1; openclaw/openclaw#16095.
     """
     state: dict[int, _Calls] = {}
-    unsent = unsent_answers(history.trace)
+    logged = any(start.inferred for start in history.trace.starts)
+    unsent = unsent_answers(history.trace) if logged else frozenset()
     for exchange, nodes in first_seen(history.trace):
         for node in nodes:
             before = state.get(id(node.parent), _NONE)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from harness.checks.declarations import needs
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN, carried
 from harness.checks.evidence.sub_agents import children, root_turn
 from harness.checks.evidence.turn_outcomes import claimed, is_over_window, is_uncounted, said_tokens
-from harness.checks.questions import WOKEN
+from harness.checks.question_table import WOKEN
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
@@ -167,23 +168,17 @@ def wake_budget(
     user (openclaw/openclaw#67308). To fix it, use a small context for such turns, and report when
     the budget ends them. Source: invariant 18.
     """
-    trace = history.trace
-    try:
-        pattern = pattern_of(woken)
-    except ValueError as error:
-        raise InputError(f"wake_budget: woken: {error}") from None
+    trace, is_woken = history.trace, _matcher(woken)
     family, spent, first_n, is_told = children(trace), 0, 0, False
     users = [
-        d.n
-        for d in trace.deliveries
-        if d.inbound.text.strip() and not is_in(pattern, d.inbound.text)
+        d.n for d in trace.deliveries if d.inbound.text.strip() and not is_woken(d.inbound.text)
     ]
     last_user = 0
     for event in history.events:
         if not isinstance(event, Called | Answered) or event.seam != "model":
             continue
         turn = trace.turns.get(root_turn(family, event))
-        if turn is None or not is_in(pattern, turn.text):
+        if turn is None or not is_woken(turn.text):
             continue
         if bisect_left(users, event.n) != last_user:
             last_user, spent, first_n, is_told = bisect_left(users, event.n), 0, 0, False
@@ -197,3 +192,16 @@ def wake_budget(
                 text += f"{spent} tokens since a user wrote"
                 yield Finding("wake_budget.tokens", text, (first_n, event.n))
             spent += event.tokens
+
+
+_WOKEN = re.compile(WOKEN)
+
+
+def _matcher(woken: str) -> Callable[[str], object]:
+    """What tells a woken message. Our own pattern repeats nothing, so its search needs no limit."""
+    if woken == WOKEN:
+        return _WOKEN.match
+    try:
+        return partial(is_in, pattern_of(woken))
+    except ValueError as error:
+        raise InputError(f"wake_budget: woken: {error}") from None

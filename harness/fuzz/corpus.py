@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.checks.questions import QUESTIONS
+from harness.checks.question_table import QUESTIONS
 from harness.core.history.events import Answered, AnyEvent, Called, Effected, Ended, Killed, Stored
 from harness.core.history.history import History
 from harness.core.values.calls import OutboxRequest

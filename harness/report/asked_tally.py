@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from harness.checks.judge import checks
-from harness.checks.questions import QUESTIONS, asked_by
+from harness.checks.question_table import QUESTIONS
+from harness.checks.questions import asked_by
 from harness.checks.rule_classes import BOOK_KEEPING
 from harness.core.values.verdict import Verdict
 from harness.report.event_lines import counted

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from harness.checks.questions import QUESTIONS
+from harness.checks.question_table import QUESTIONS
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.redaction.encoder import json_line

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from harness.checks.questions import QUESTIONS
+from harness.checks.question_table import QUESTIONS
 from harness.core.values.visible_text import visible
 from harness.redaction.encoder import shown
 from harness.report.run_report import block, label, one_line

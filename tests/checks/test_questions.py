@@ -10,7 +10,8 @@ from hypothesis import given
 
 from harness.checks.evidence.turn_outcomes import before_own_answers
 from harness.checks.judge import explain, judge, own_checks
-from harness.checks.questions import EVENTS, QUESTIONS, Question, QuestionRow, Questions, asked_by
+from harness.checks.question_table import QUESTIONS, Question, QuestionRow
+from harness.checks.questions import EVENTS, Questions, asked_by
 from harness.checks.rule_classes import BOOK_KEEPING, RULE_CLASSES
 from harness.contracts.played_histories import RUNS, played
 from harness.core.history.history import History, decode
@@ -71,6 +72,12 @@ def _compacted(*blocks: str, **answer: object) -> Told:
     return told
 
 
+def _results(length: int) -> History:
+    story = _story(settings={"window_tokens": 10})
+    story.turn("go").reply(use("list", {"path": "a"})).tool("x" * length)
+    return story.reply("x").final().end()
+
+
 def _exited(status: int) -> Told:
     return lambda: _go().fail(400).end(exit_code=status)
 
@@ -108,6 +115,7 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
     "tools_offered": (QUIET, lambda: _go().reply("x", tools=False).final().end()),
     "sub_agent": (_family, _two_sessions),
     "woken_turn": (lambda: _done(_story().turn("HEARTBEAT now")), QUIET),
+    "large_result": (lambda: _results(99), lambda: _results(3)),
     "overflow": (lambda: _done(_go().fail(413)), lambda: _done(_go().fail(400))),
     "failed_request": (lambda: _done(_go().fail(400)), QUIET),
     "temporary_failure": (lambda: _done(_go().fail(529)), lambda: _done(_go().fail(400))),

@@ -34,9 +34,8 @@ def is_interrupt(message: Message) -> bool:
 
 
 def unsent_answers(trace: Trace) -> frozenset[int]:
-    """The answers of a log that no request repeats, as ids of their messages."""
-    if not any(start.inferred for start in trace.starts):
-        return frozenset()
+    """The answers of a log that no request repeats, as ids of their messages. Where the requests
+    were recorded as they were sent, they show it themselves."""
     return frozenset(
         id(exchange.reply)
         for exchange in trace.exchanges
