@@ -23,7 +23,7 @@ Question: TypeAlias = Literal[
     "tool_call", "repeated_call", "unrun_call", "cut_call", "stopped_call", "odd_input",
     "empty_input", "tool_result", "tool_run", "second_tool_run", "failed_tool", "effect",
     "message", "blank_message", "second_message", "second_session", "request_after_reply",
-    "message_after_fault", "cancel", "kill", "limit", "reply", "partial_reply",
+    "message_after_fault", "cancel", "kill", "reply", "partial_reply",
     "forbidden_words", "exit_status", "finished_turn",
     "compaction", "failed_compaction", "bad_summary",
     "stored_row", "loaded_session", "store_failure",

@@ -303,7 +303,6 @@ EVENTS: Mapping[Question, _Event] = {
     "message_after_fault": _Event("a message after a fault", _comes_after_fault),
     "cancel": _Event("a cancel", lambda t: any(x.cancelled_n for x in t.turns.values())),
     "kill": _Event("a kill", lambda t: bool(t.kills)),
-    "limit": _Event("a limit of the harness", lambda t: any(x.limits for x in t.turns.values())),
     "reply": _Event("a reply", lambda t: any(s.request.kind in ENDINGS for s in t.sendings)),
     "partial_reply": _Event(
         "a partial reply", lambda t: any(s.request.kind == "partial" for s in t.sendings)

@@ -37,11 +37,12 @@ from harness.core.values.verdict import Finding
 def truthful_outcome(history: History) -> Iterator[Finding]:
     """A turn that is reported as a success has a complete answer of the model.
 
-    Findings: `empty` text; `no_answer` of the model; `limit` met; last answer `failed`,
-    `incomplete`, `refused`, `truncated`, `unfinished` (it asked for a tool); or `synthetic` (an
-    error in the form of an answer, without a token count). Not a finding: a command (`/model x`)
-    that the program itself answers; the status `command` says so too. `exit_code`: the target exits
-    with status 0 and without a report after a failed answer. Source: invariant 33.
+    Findings: `empty` text; `no_answer` of the model; last answer `failed`, `incomplete`, `refused`,
+    `truncated`, `unfinished` (it asked for a tool); or `synthetic` (an error in the form of an
+    answer, without a token count). Not a finding: a command (`/model x`) that the program itself
+    answers; the status `command` says so too; what follows a limit of the harness, which `limit.*`
+    reports. `exit_code`: the target exits with status 0 and without a report after a failed answer.
+    Source: invariant 33.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -52,15 +53,12 @@ def truthful_outcome(history: History) -> Iterator[Finding]:
 
 
 def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
-    limits = [a.n for a in turn.limits if a.n < sending.n]
     answered = [e for e in turn.main if e.answered and e.answered.n < sending.n]
     last = answered[-1] if answered else None
     events = (last.n, sending.n) if last else (sending.n,)
     if not sending.request.text.strip():
         yield _finding("empty", "the reply is empty", events)
-    if limits:
-        yield _finding("limit", "a limit was met in the turn", (limits[0], sending.n))
-    elif last is None and not (is_local(turn) or is_resent(turn)):
+    if last is None and not (is_local(turn) or is_resent(turn)):
         yield _finding("no_answer", "the model answered nothing in the turn", events)
     elif (
         last

@@ -174,7 +174,6 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
     ),
     "cancel": (lambda: _done(_go().cancel()), QUIET),
     "kill": (_resumed, QUIET),
-    "limit": (lambda: _go().fail(529, "limit.model_calls").end(), lambda: _go().fail(529).end()),
     "reply": (QUIET, lambda: _go().reply("x").say("so far", "partial").end()),
     "partial_reply": (lambda: _go().reply("x").say("so far", "partial").end(), QUIET),
     "forbidden_words": (

@@ -11,6 +11,7 @@ import pytest
 
 from harness.agent import agent as reference
 from harness.checks.evidence.turn_outcomes import outcome
+from harness.checks.judge import judge
 from harness.checks.truthfulness import error_visible, truthful_outcome
 from harness.core.history.events import Killed
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, Turn
@@ -64,9 +65,12 @@ def test_an_empty_reply_is_no_success() -> None:
     ]
 
 
-def test_a_limit_is_no_success() -> None:
+def test_what_an_agent_says_of_our_own_limit_is_no_evidence() -> None:
+    """No provider answers like this: the finding is `limit.*`, and the judge looks no further."""
     story = Story().turn("go").fail(400, "limit.model_calls").final("done")
-    assert codes(truthful_outcome(story.end())) == ["truthful_outcome.limit"]
+    verdict = judge(story.end())
+    assert verdict.verdict == "fail"
+    assert {finding.check for finding in verdict.findings} == {"limit"}
 
 
 @pytest.mark.parametrize("status", ["failed", "refused", "truncated", "limit"])
