@@ -50,7 +50,9 @@ class Siblings(NamedTuple):
 SIBLINGS: dict[str, Siblings] = {
     "providers": Siblings(common=_words("shared")),
     "recordings.readers": Siblings(),
-    "checks": Siblings(common=_words("evidence declarations questions"), above=_words("judge")),
+    "checks": Siblings(
+        common=_words("evidence declarations questions question_table"), above=_words("judge")
+    ),
     "faults": Siblings(common=_words("durations error_answers replies stream_events")),
 }
 """Places whose parts are siblings: two providers, two readers, two layers of faults, two checks."""

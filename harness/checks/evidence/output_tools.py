@@ -18,7 +18,7 @@ _SHORT = 4
 """A shorter value is found only as a whole word: a digit stands in many texts by chance."""
 
 
-def is_output(trace: Trace, turn: Turn, ask: Ask, until_n: int) -> bool:
+def is_output(trace: Trace, turn: Turn, ask: Ask, until_n: float) -> bool:
     """Whether a call is of a tool of the agent's own, did not run, and a later final of the turn,
     up to the event `until_n`, says its input. A tool of the scenario has to run, so it is none."""
     name, offered = ask.use.name, trace.schemas.get(ask.exchange.request.tools, {})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 
 import msgspec
 
@@ -116,7 +115,7 @@ def calls_tools(exchange: Exchange) -> bool:
 
 
 def ending_calls(
-    trace: Trace, turn: Turn, exchange: Exchange, until_n: int = sys.maxsize
+    trace: Trace, turn: Turn, exchange: Exchange, until_n: float = math.inf
 ) -> tuple[ToolUse, ...]:
     """The calls of an answer that end the agent's turns, without those that failed.
 
