@@ -152,3 +152,10 @@ def test_a_url_that_cannot_be_taken_apart_is_masked_whole() -> None:
 def test_a_url_without_keys_stays() -> None:
     url = "https://api.anthropic.com/v1/messages?beta=true&x=%C3%A9"
     assert mask_url(url) == url
+
+
+@pytest.mark.parametrize("end", ["", ".", "…", "...", "…,", " …"])
+def test_a_whole_secret_before_the_mark_of_a_cut_is_masked(end: str) -> None:
+    assert mask(f"VENDOR_KEY=e3b0c44298fc1c149afbf4c8996fb924{end}").startswith(
+        f"VENDOR_KEY={MASK}"
+    )
