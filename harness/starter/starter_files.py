@@ -181,13 +181,13 @@ def _connection(one: Candidate) -> str:
     made = f"project.{one.name}{'()' if one.is_factory else ''}"
     if one.kind == "object" and not call:
         return f"agent = {made}  # an object that harness.adapters knows"
-    lines = [""]
+    lines = ["from harness.adapters import is_of_an_api  # noqa: E402", ""]
     if call:
-        lines = ['THREAD = {"configurable": {"thread_id": "harness"}}', f"graph = {made}", "", ""]
+        lines += ['THREAD = {"configurable": {"thread_id": "harness"}}', f"graph = {made}", "", ""]
         said = call.format(agent="graph")
     else:
         owner, _, method = one.name.rpartition(".")
-        lines = [f"project_agent = project.{owner}()", "", ""] if owner else [""]
+        lines += [f"project_agent = project.{owner}()", "", ""] if owner else [""]
         said = f"project_agent.{method}(text)" if owner else f"{made}(text)"
     words = ("async ", "await ") if one.is_async else ("", "")
     names = {"async": words[0], "await": words[1]}
