@@ -21,6 +21,7 @@ from harness import providers
 from harness.cassettes.timing import Timing, from_metadata
 from harness.core.transition.ports import Provider
 from harness.core.values.errors import InputError
+from harness.core.values.machine_names import without_token
 from harness.core.values.messages import Json
 from harness.core.values.plans import Recorded
 from harness.files.regular_file import head_of, whole
@@ -139,7 +140,7 @@ def calls(cassette: Cassette, *, timed: bool = False) -> Iterator[CassetteExchan
     numbers, together = cassette.numbers or count(1), UnpackedSize()
     for number, item in zip(numbers, cassette.interactions, strict=False):
         try:
-            address = urlsplit(item.uri)
+            address = urlsplit(without_token(item.uri))
         except ValueError:
             what = f"`uri` is not a URL: {item.uri[:80]!r}"
             raise InputError(what, f"interaction {number}") from None

@@ -20,7 +20,7 @@ from harness.cassettes import conversion
 from harness.cassettes.cassette_file import CassetteExchange, wire_of
 from harness.cassettes.timing import Timing, refitted, to_metadata
 from harness.core.values.errors import InputError
-from harness.core.values.machine_names import LOOPBACK_HOSTS
+from harness.core.values.machine_names import LOOPBACK_HOSTS, without_token
 from harness.files.regular_file import write_atomically
 from harness.recordings.http_interaction import Cassette, Interaction, phrase
 from harness.redaction.encoder import encoded
@@ -212,7 +212,7 @@ def _vcr_request(asked: SentRequest) -> Any:
 
 def _at_home(url: str, host: str) -> str:
     """A loopback address as the provider's own, without the path before the endpoint."""
-    parts = urlsplit(url)
+    parts = urlsplit(without_token(url))
     if parts.hostname not in LOOPBACK_HOSTS:
         return url
     version = next((v for v in _VERSIONS if v in parts.path), "")

@@ -7,7 +7,6 @@ agent's answer to it. So an agent that does nothing is still asked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import chain, islice
@@ -32,6 +31,11 @@ from harness.core.history.exchanges import ENDINGS, Exchange
 from harness.core.history.trace import Trace
 from harness.core.values.calls import Seam
 from harness.core.values.messages import Message, canonical
+<<<<<<< HEAD
+=======
+from harness.core.values.patterns import EndlessPattern, is_in, pattern_of
+from harness.core.values.table_file import table
+>>>>>>> main
 from harness.core.values.verdict import Finding, NotApplicable
 
 
@@ -84,10 +88,10 @@ def _goes_on(trace: Trace) -> bool:
 def _is_woken(trace: Trace) -> bool:
     settings = (trace.settings.get("checks") or {}).get("wake_budget") or {}
     try:
-        pattern = re.compile(settings.get("woken", WOKEN))
-    except (re.error, TypeError):
+        pattern = pattern_of(settings.get("woken", WOKEN))
+        return any(is_in(pattern, delivery.inbound.text) for delivery in trace.deliveries)
+    except (ValueError, TypeError, EndlessPattern):
         return True  # the check itself refuses the setting
-    return any(pattern.search(delivery.inbound.text) for delivery in trace.deliveries)
 
 
 def _sent(trace: Trace, holds: Callable[[Message], object]) -> bool:

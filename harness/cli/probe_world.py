@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 import click
 
 from harness.core.values.errors import InputError
+from harness.core.values.visible_text import visible_line
 
 if TYPE_CHECKING:
     from harness.doctor import Probe
@@ -134,7 +135,7 @@ def outside(probes: Sequence[Probe]) -> list[str]:
     """Return what the probes changed or met outside of their copy, in words."""
     world = _world()
     met = dict.fromkeys(
-        f"a connection to {socket}, which was refused"
+        visible_line(f"a connection to {socket}, which was refused")
         for probe in probes
         for socket in (probe.trace.ended.live_sockets if probe.trace.ended else ())
     )

@@ -42,9 +42,9 @@ def read_recording(path: Path, kind: str = "auto") -> Recording:
 def _too_large(size: int) -> str:
     mb = 1024 * 1024
     return (
-        f"too large: {size // mb} MiB; one JSON value has at most {json_documents.MAX_BYTES // mb} "
-        f"MiB, since it is held in memory; JSON Lines have any size, and lines of at most "
-        f"{MAX_LINE_BYTES // mb} MiB"
+        f"too large: {size // mb} MiB; a file that is held in memory has at most "
+        f"{json_documents.MAX_BYTES // mb} MiB as JSON, and {MAX_BYTES // mb} MiB as YAML; JSON "
+        f"Lines have any size, and lines of at most {MAX_LINE_BYTES // mb} MiB"
     )
 
 

@@ -13,10 +13,11 @@ import msgspec
 import yaml
 
 from harness.core.scenario.scenario import OF_THE_COMMAND, Scenario
+from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, canonical, printable
 from harness.files.yaml_text import is_no_text
 from harness.redaction.encoder import shown
-from harness.redaction.masking import mask_value
+from harness.redaction.masking import mask_whole_value
 
 _SHARED = ("script",)
 """The lists whose equal items are written once."""
@@ -40,8 +41,9 @@ def scenario_text(document: dict[str, Json], head: Sequence[str] = ()) -> str:
     """The file's text; `head` are lines of comment before it.
 
     Secrets are masked. Half of a surrogate pair, which fits into no file, becomes its escape.
+    Raises InputError for a document that is nested too deeply to be searched for secrets.
     """
-    said: dict[str, Json] = mask_value(printable(document))
+    said = _masked(document)
     shared = {
         key: _once(value) if key in _SHARED and isinstance(value, list) else value
         for key, value in said.items()
@@ -49,6 +51,14 @@ def scenario_text(document: dict[str, Json], head: Sequence[str] = ()) -> str:
     body = yaml.dump(shared, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=96)
     lines = ("".join(c if c.isprintable() else " " for c in shown(line)).split() for line in head)
     return "".join(f"# {' '.join(words)}\n" for words in lines) + str(body)
+
+
+def _masked(document: dict[str, Json]) -> dict[str, Json]:
+    try:
+        said: dict[str, Json] = mask_whole_value(printable(document))
+    except RecursionError:  # `mask_value` would change the scenario: it masks what is deep
+        raise InputError("nested too deeply to be written") from None
+    return said
 
 
 def scenario_yaml(scenario: Scenario, head: Sequence[str] = ()) -> str:

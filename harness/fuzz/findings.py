@@ -27,7 +27,7 @@ from harness.fuzz.choice_sequence import Choices
 from harness.fuzz.completion_oracle import expected_of
 from harness.fuzz.example import STOPPED, RawFinding, draw, genuine, options_of, run_of, silence
 from harness.fuzz.held_examples import MOST_ALIKE
-from harness.redaction.encoder import encoded, text_bytes
+from harness.redaction.encoder import encoded, shown, text_bytes
 from harness.shrink import FindingOracle, shrink
 from harness.shrink.finding_oracle import REFERENCE
 from harness.shrink.scenario_size import turns_of
@@ -327,19 +327,22 @@ def write(
     inside = folder / FOLDER
     scenario = inside / f"{reduced.name}.yaml"
     test = inside / f"test_{reduced.name.replace('-', '_')}.py"
-    shown = _TEST.format(
-        title=_plain(target), target=target, code=reduced.code,
+    made = _TEST.format(
+        title=_plain(target), target=shown(target), code=reduced.code,
         function=test.stem.removeprefix("test_"),
         message=_plain(reduced.message), name=reduced.name,
         more="".join(f", {k}={v!r}" for k, v in (("profile", profile), ("store", store)) if v),
     )  # fmt: skip
-    for path, text in ((scenario, reduced.text), (test, shown)):
+    for path, text in ((scenario, reduced.text), (test, made)):
         write_atomically(path, text_bytes(text))
     return scenario
 
 
 def _plain(text: str) -> str:
-    """Return the text as one line for a docstring."""
-    shown = "".join(c if c.isprintable() and c not in '"\\' else " " for c in text)
-    line = " ".join(shown.split())
+    """Return the text as one line for a docstring.
+
+    Secrets are masked first: no pattern finds one that is cut, or that has lost its quotes.
+    """
+    said = "".join(c if c.isprintable() and c not in '"\\' else " " for c in shown(text))
+    line = " ".join(said.split())
     return line if len(line) <= 88 else f"{line[:87]}…"

@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
+from harness.core.values.machine_names import without_token
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import Unreadable, encode
 
@@ -36,9 +37,9 @@ class Interaction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def address_of(url: str) -> SplitResult:
-    """The parts of a recorded URL; all are empty where a damaged file holds none."""
+    """The parts of a recorded URL without our token; all are empty where a file holds no URL."""
     try:
-        return urlsplit(url)
+        return urlsplit(without_token(url))
     except ValueError:
         return urlsplit("")
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from harness import providers
+from harness.core.values.machine_names import without_token
 from harness.core.values.messages import Json
 from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
@@ -31,6 +32,10 @@ from harness.redaction.secret_patterns import SecretSpan, spans
 MASK = "[REDACTED]"
 _URL_MASK = "REDACTED"
 _REMEMBERED_MOST_CHARS = 4096
+_DEPTH_MOST = 100
+"""How deep a value is searched that is too deep to be searched wholly. Searching takes three frames
+a level, and Python allows 1,000 together."""
+
 _PASSES_MOST = 8
 """How often a text is searched again, since a mask may complete a shape. Two passes are usual; what
 still holds a secret then is masked whole."""
@@ -82,14 +87,27 @@ _known_masked = lru_cache(maxsize=8192)(_masked)
 
 
 def mask_value(value: Json) -> Json:
-    """A JSON value with every text in it masked, names too; one that is nested too deep, whole."""
+    """A JSON value with every text in it masked, names too; what is nested too deep, whole."""
     try:
-        return _masked_value(value)
+        return mask_whole_value(value)
     except RecursionError:
+        return mask_whole_value(_shallow(value, ()))
+
+
+def _shallow(value: Json, above: tuple[int, ...]) -> Json:
+    """A value that keeps its form, with the mask for what nests too deep or contains itself."""
+    if not isinstance(value, (list, tuple, dict)):
+        return value
+    if len(above) == _DEPTH_MOST or id(value) in above:
         return MASK
+    above = (*above, id(value))
+    if isinstance(value, dict):
+        return {name: _shallow(item, above) for name, item in value.items()}
+    return [_shallow(item, above) for item in value]
 
 
-def _masked_value(value: Json) -> Json:
+def mask_whole_value(value: Json) -> Json:
+    """As `mask_value`, but raises RecursionError for a value that is nested too deep."""
     if isinstance(value, str):
         return _mask_text(value)
     if isinstance(value, (list, tuple)):
@@ -97,7 +115,7 @@ def _masked_value(value: Json) -> Json:
     if isinstance(value, dict):
         said = _named_elsewhere(value)
         return {
-            _masked_value(name): _mask_item(said if said and name in _VALUES else name, item)
+            mask_whole_value(name): _mask_item(said if said and name in _VALUES else name, item)
             for name, item in value.items()
         }
     return value
@@ -126,7 +144,7 @@ def _flags(items: Sequence[Json]) -> Iterator[str]:
 
 def _mask_item(name: Json, value: Json) -> Json:
     if not isinstance(name, str) or not isinstance(value, str):
-        return _masked_value(value)
+        return mask_whole_value(value)
     is_user = name.startswith("curl ")
     if not is_user and not kind_of(name):
         return _mask_text(value)
@@ -143,12 +161,12 @@ def _mask_text(text: str) -> str:
 
 
 def mask_url(url: str) -> str:
-    """A URL without user, password and fragment; keys in it, and values of query keys, masked.
+    """A URL without user, password, fragment and our token; keys, and values of query keys, masked.
 
     What cannot be taken apart is masked whole, for its password cannot be told from its host.
     """
     try:
-        parts = urlsplit(mask(url, _URL_MASK))
+        parts = urlsplit(mask(without_token(url), _URL_MASK))
     except ValueError:
         return _URL_MASK
     host = parts.netloc.rpartition("@")[2]
@@ -217,7 +235,7 @@ def mask_line(line: bytes) -> bytes:
 def _mask_plain_body(text: str) -> str:
     try:
         value = decode(text)
-        masked = _masked_value(value)
+        masked = mask_whole_value(value)
         return text if masked == value else encode(masked).decode()
     except (ValueError, RecursionError):
         return mask(text)
@@ -249,7 +267,7 @@ def _line(line: str, value: dict[str, Json]) -> str:
     if value.keys() == {_TEXT}:
         said = mask(f"data:{value[_TEXT]}")
     else:
-        masked = _masked_value(value)
+        masked = mask_whole_value(value)
         if masked == _data(line):
             return line
         said = f"data: {encode(masked).decode()}"

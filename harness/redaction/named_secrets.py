@@ -146,7 +146,7 @@ def _values(text: str, at: int, kind: str, *, judges: bool) -> Iterator[tuple[in
         return
     form = "bare" if value["quoted"] is None else "quoted"
     begin, end = value.span(form)
-    said = value[form] if form == "quoted" else value[form].rstrip(".:,!?")
+    said = value[form] if form == "quoted" else value[form].rstrip(".:,!?…")
     if judges and not is_secret(kind, said, is_quoted=form == "quoted"):
         return
     rest = _REST[form].match(text, end)

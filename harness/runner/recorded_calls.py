@@ -10,7 +10,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import msgspec
 
@@ -78,7 +78,7 @@ class RecordedCalls:
 
         `is_alike` says whether the recorder matches it with the request at a position.
         """
-        address = urlsplit(url)
+        address = address_of(url)
         wire = wire_of(method, address.path)
         model = self._models.get(wire.name) if wire else None
         with self._lock:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.core.values.errors import InputError
+from harness.files.regular_file import whole
 
 FILES_MOST, BYTES_MOST = 50_000, 1_000_000_000
 """The most files of a copy, and the most bytes."""
@@ -132,10 +133,10 @@ def _copy_file(source: Path, target: Path, one: Entry, read: Callable[[str, byte
         if one.size > TEXT_BYTES_MOST:
             shutil.copyfile(source, target)
         else:
-            target.write_bytes(read(one.name, source.read_bytes()))
+            target.write_bytes(read(one.name, whole(source, TEXT_BYTES_MOST)))
         os.chmod(target, stat.S_IMODE(source.stat().st_mode) | stat.S_IRUSR)
         os.utime(target, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
-    except OSError:
+    except (OSError, InputError):  # another kind of file, or a larger one, may stand there by then
         return False
     return True
 

@@ -17,13 +17,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.core.values.visible_text import visible_line
 from harness.files.owner import scratch_folder
 from harness.scratch import named_places
 from harness.scratch.named_places import Place
 from harness.scratch.outside_watch import OutsideWatch
 from harness.scratch.project_copy import Copy, copy_project, with_paths
-
-_NOTES_MOST = 8
 
 _TOOLS = {
     "ASDF_DATA_DIR": ".asdf",
@@ -55,7 +54,7 @@ class ScratchWorld:
                 for name, value in os.environ.items()}  # fmt: skip
         self._places: list[Place] = [*named_places.of_variables(here, str(source))]
         copy = self._copy()
-        self.notes = tuple(self._said(copy))
+        self.notes = tuple(map(visible_line, self._said(copy)))
         watched = {place.path for place in self._places if place.path}
         self._watch = OutsideWatch(source, {*watched, *map(str, map(_real, copy.links))}, home)
 
@@ -142,7 +141,7 @@ class ScratchWorld:
 
     def changed(self) -> list[str]:
         """Return what changed outside of the copy since the last call, in words."""
-        return [f"{path} changed, by the agent or by another program" for path in
+        return [visible_line(f"{path} changed, by the agent or by another program") for path in
                 self._watch.changed()]  # fmt: skip
 
     def _said(self, copy: Copy) -> Iterator[str]:

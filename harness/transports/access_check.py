@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 import h11
 
+from harness.core.values.machine_names import TOKEN_PREFIX
 from harness.transports.request_heads import HEAD_MOST_BYTES, RefusedRequest
 
 _NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -26,7 +27,7 @@ page of another port of this machine."""
 
 def new_token() -> str:
     """A token of one server; `redaction.secret_patterns` knows its shape and masks it."""
-    return f"lhr_{secrets.token_hex(16)}"
+    return f"{TOKEN_PREFIX}{secrets.token_hex(16)}"
 
 
 class AccessCheck:

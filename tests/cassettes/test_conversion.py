@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.cassette_file import load_cassette, parse_cassette
+from harness.cassettes.cassette_file import load_cassette, parse_cassette, read_cassette
 from harness.cassettes.conversion import FORMATS, convert, format_for, written
 from harness.core.values.errors import InputError
 from harness.recordings.http_interaction import Cassette, Interaction
+from harness.redaction.masking import MASK
+from harness.transports.access_check import new_token
 from tests.cassettes.interactions import cassettes
 from tests.cassettes.recorded import URI, cassette, interaction
 from tests.cassettes.test_headline import FOLDER
@@ -123,3 +126,31 @@ def test_nothing_is_written_that_cannot_be_said(
     with pytest.raises(InputError, match=r"a\.yaml: .*the file is empty"):
         convert(source, target)
     assert not target.exists()
+
+
+@pytest.mark.parametrize("place", ["metadata", "interaction"])
+@pytest.mark.parametrize("name", ["b.jsonl", "b.yaml"])
+def test_what_nests_too_deep_to_be_searched_is_masked(
+    tmp_path: Path, place: str, name: str
+) -> None:
+    held = yaml.safe_load(cassette(interaction()))
+    deep = json.loads('{"a":' * 400 + "1" + "}" * 400)
+    (held if place == "metadata" else held["interactions"][0])["metadata"] = {"note": deep}
+    (tmp_path / "a.json").write_text(json.dumps(held))
+    convert(tmp_path / "a.json", tmp_path / name)
+    (item,) = load_cassette(tmp_path / name).interactions
+    assert item.uri == URI
+    assert MASK in (tmp_path / name).read_text()
+
+
+@pytest.mark.parametrize("name", ["b.jsonl", "b.yaml"])
+def test_the_token_of_a_server_of_ours_is_written_nowhere(tmp_path: Path, name: str) -> None:
+    token = new_token()
+    url = f"http://127.0.0.1:8000/{token}/v1/messages"
+    (tmp_path / "a.json").write_bytes(cassette({**interaction(), "request": {
+        **interaction()["request"], "uri": url}}))  # fmt: skip
+    assert [one.path for one in read_cassette(tmp_path / "a.json")] == ["/v1/messages"]
+    convert(tmp_path / "a.json", tmp_path / name)
+    assert token not in (tmp_path / name).read_text()
+    (item,) = load_cassette(tmp_path / name).interactions
+    assert item.uri == "http://127.0.0.1:8000/v1/messages"

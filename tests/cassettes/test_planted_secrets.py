@@ -14,8 +14,9 @@ import pytest
 
 from harness.cassettes.cassette_file import load_cassette, read_cassette
 from harness.cassettes.client_listener import recording
-from harness.cassettes.recorder import Recorder
+from harness.cassettes.recorder import ReceivedAnswer, Recorder, SentRequest, masked_exchange
 from harness.core.values.errors import InputError
+from harness.transports.access_check import new_token
 from harness.transports.recording_proxy import RecordingProxy
 from harness.transports.upstream import ProviderAccess, Upstream
 from tests.cassettes.clients import by_httpx2
@@ -179,3 +180,11 @@ def test_what_has_no_shape_and_no_name_is_known_by_the_environment(tmp_path: Pat
     assert json.loads(kept.request_body) == {
         **ASK, "messages": [{"role": "user", "content": "it is [REDACTED]."}]
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["/v1/messages", "/model/claude/invoke"])
+def test_the_token_of_a_server_of_ours_is_in_no_recording(path: str) -> None:
+    url = f"http://127.0.0.1:8000/{new_token()}{path}"
+    asked = SentRequest("POST", url, {}, b"{}")
+    made = masked_exchange(asked, ReceivedAnswer(200, "OK", {}, b"{}"))
+    assert made.request.uri == f"https://api.anthropic.com{path}"

@@ -15,6 +15,7 @@ from harness.checks.questions import EVENTS, Questions, asked_by
 from harness.checks.rule_classes import BOOK_KEEPING, RULE_CLASSES
 from harness.contracts.played_histories import RUNS, played
 from harness.core.history.history import History, decode
+from harness.core.values import patterns
 from harness.core.values.messages import ToolResult, assistant, results, user
 from harness.core.values.verdict import Verdict
 from harness.recordings.transcript_history import to_history
@@ -23,6 +24,7 @@ from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, loop, use
 from tests.checks.sessions import Sessions
 from tests.checks.test_properties import HISTORIES
+from tests.core.test_patterns import ENDLESS, TEXT
 
 Told = Callable[[], History]
 
@@ -324,3 +326,13 @@ def test_explain_names_the_event() -> None:
     assert asked_by("valid_request.V4") == "a request to the model"
     with pytest.raises(LookupError, match=r"no row for backoff\.unheard_of"):
         asked_by("backoff.unheard_of")
+
+
+@pytest.mark.parametrize("woken", [ENDLESS, "(", 5])
+def test_a_pattern_that_the_check_refuses_ends_no_judgement(
+    woken: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patterns, "LIMIT_S", 0.02)
+    story = _story(settings={"checks": {"wake_budget": {"woken": woken}}})
+    history = _done(story.turn(TEXT))
+    assert Questions(history.trace).puts("woken_turn")

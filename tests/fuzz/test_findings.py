@@ -162,3 +162,12 @@ def test_what_is_left_of_a_broken_expectation_is_a_scenario_that_may_expect_it()
 def always(scenario: Scenario) -> bool:
     """The finding is there."""
     return bool(scenario.name)
+
+
+@pytest.mark.parametrize("size", range(20, 100, 3))
+def test_a_secret_at_the_cut_of_a_line_is_masked(tmp_path: Path, size: int) -> None:
+    secret = "e3b0c44298fc1c149afbf4c8996fb924"
+    said = f"{'a ' * (size // 2)}VENDOR_KEY={secret} and more words than a line holds"
+    made = msgspec.structs.replace(reduced(1), name="small", text="", message=said)
+    write(tmp_path, made, f"pkg:agent {said}")
+    assert secret[:12] not in (tmp_path / FOLDER / "test_small.py").read_text()

@@ -31,6 +31,7 @@ OF_LOCAL_NAMES = {
     "recordings/model_exchange.py",
     "redaction/secret_patterns.py",
     "report/github_annotations.py",
+    "scratch/project_copy.py",  # a literal path
     "starter/node_sources.py",
     "starter/project.py",
     "starter/starter_files.py",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from harness.redaction.masking import MASK, kept_headers, mask, mask_url, mask_value
 from harness.redaction.secret_patterns import spans
+from harness.transports.access_check import new_token
 from tests.redaction.secrets import PLAIN, SECRETS, TEXTS, TOKENS
 
 _json = st.recursive(
@@ -48,6 +49,29 @@ def test_values_are_masked_wherever_they_stand(value: Any, secret: str) -> None:
     assert secret not in repr(masked)
     assert masked["a"][1] == {"b": MASK}
     assert mask_value(masked) == masked
+
+
+@pytest.mark.parametrize("depth", [50, 400, 900])
+def test_an_object_that_nests_too_deep_stays_an_object(depth: int) -> None:
+    deep: Any = "sk-" + "0" * 32
+    for _ in range(depth):
+        deep = {"a": deep}
+    masked = mask_value({"said": [deep], "token": "e3b0c44298fc1c149afbf4c8996fb924", "b": 1})
+    assert masked["said"][0]["a"]["a"]
+    assert masked | {"said": []} == {"said": [], "token": MASK, "b": 1}
+    assert "sk-" not in str(masked)
+
+
+def test_a_value_that_holds_itself_twice_is_masked() -> None:
+    value: list[Any] = []
+    value += [value, value]
+    assert mask_value({"a": value}) == {"a": [MASK, MASK]}
+
+
+def test_the_token_of_our_server_is_not_in_a_url() -> None:
+    token = new_token()
+    assert mask_url(f"http://127.0.0.1:80/{token}/v1?a=b") == "http://127.0.0.1:80/v1?a=b"
+    assert token not in mask_url(f"https://example.com/{token}/v1")
 
 
 @pytest.mark.parametrize(
@@ -128,3 +152,10 @@ def test_a_url_that_cannot_be_taken_apart_is_masked_whole() -> None:
 def test_a_url_without_keys_stays() -> None:
     url = "https://api.anthropic.com/v1/messages?beta=true&x=%C3%A9"
     assert mask_url(url) == url
+
+
+@pytest.mark.parametrize("end", ["", ".", "…", "...", "…,", " …"])
+def test_a_whole_secret_before_the_mark_of_a_cut_is_masked(end: str) -> None:
+    assert mask(f"VENDOR_KEY=e3b0c44298fc1c149afbf4c8996fb924{end}").startswith(
+        f"VENDOR_KEY={MASK}"
+    )

@@ -132,3 +132,17 @@ def test_a_copy_below_its_project_is_not_copied(project: Path) -> None:
 )
 def test_paths_of_the_project_lead_into_the_copy(text: str, changed: str) -> None:
     assert with_paths(text.encode(), "/old/app", "/new").decode() == changed
+
+
+@pytest.mark.parametrize("becomes", ["pipe", "large"])
+def test_a_file_that_becomes_another_one_while_it_is_copied_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, becomes: str
+) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe")
+    with (folder / "large").open("wb") as file:
+        file.truncate(project_copy.TEXT_BYTES_MOST + 1)
+    found = project_copy.Entry(becomes, "file", 1)
+    monkeypatch.setattr(project_copy, "entries", lambda *_: iter([found]))
+    assert copy_project(folder, tmp_path / "copy", unread).left_out == (becomes,)

@@ -105,3 +105,14 @@ def test_programs_of_a_version_manager_are_still_found(
     with scratch_world(project) as world:
         assert world.env["PYENV_ROOT"] == str(project.parent / "home" / ".pyenv")
         assert "VOLTA_HOME" not in world.env
+
+
+def test_what_is_told_is_one_line_each(project: Path, tmp_path: Path) -> None:
+    (project / "a\n✓ forged").symlink_to(tmp_path / "b\x1b[2J\nc")
+    with scratch_world(project) as world:
+        (told,) = (note for note in world.notes if "forged" in note)
+        assert told.startswith("a\\u000a✓ forged is a link to ")
+        (tmp_path / "home" / "d\ne").touch()
+        changed = world.changed()
+    assert [line for line in changed if "d\\u000ae" in line]
+    assert not [line for line in (*world.notes, *changed) if "\n" in line or "\x1b" in line]
