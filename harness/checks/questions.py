@@ -7,8 +7,9 @@ agent's answer to it. So an agent that does nothing is still asked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -31,11 +32,7 @@ from harness.core.history.exchanges import ENDINGS, Exchange
 from harness.core.history.trace import Trace
 from harness.core.values.calls import Seam
 from harness.core.values.messages import Message, canonical
-<<<<<<< HEAD
-=======
 from harness.core.values.patterns import EndlessPattern, is_in, pattern_of
-from harness.core.values.table_file import table
->>>>>>> main
 from harness.core.values.verdict import Finding, NotApplicable
 
 
@@ -85,11 +82,22 @@ def _goes_on(trace: Trace) -> bool:
     return False
 
 
+_WOKEN = re.compile(WOKEN)
+
+
+def woken_by(woken: str) -> Callable[[str], object]:
+    """What tells a woken message. Raises ValueError for no pattern, EndlessPattern in a search.
+
+    Our own pattern repeats nothing, so its search needs no limit.
+    """
+    return _WOKEN.match if woken == WOKEN else partial(is_in, pattern_of(woken))
+
+
 def _is_woken(trace: Trace) -> bool:
     settings = (trace.settings.get("checks") or {}).get("wake_budget") or {}
     try:
-        pattern = pattern_of(settings.get("woken", WOKEN))
-        return any(is_in(pattern, delivery.inbound.text) for delivery in trace.deliveries)
+        is_woken = woken_by(settings.get("woken", WOKEN))
+        return any(is_woken(delivery.inbound.text) for delivery in trace.deliveries)
     except (ValueError, TypeError, EndlessPattern):
         return True  # the check itself refuses the setting
 

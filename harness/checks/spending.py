@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
 from harness.checks.declarations import needs
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN, carried
 from harness.checks.evidence.sub_agents import children, root_turn
 from harness.checks.evidence.turn_outcomes import claimed, is_over_window, is_uncounted, said_tokens
 from harness.checks.question_table import WOKEN
+from harness.checks.questions import woken_by
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Compaction, Trace
 from harness.core.values.errors import InputError
-from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.verdict import Finding
 
 NEARLY_ALL = 0.8
@@ -168,7 +167,11 @@ def wake_budget(
     user (openclaw/openclaw#67308). To fix it, use a small context for such turns, and report when
     the budget ends them. Source: invariant 18.
     """
-    trace, is_woken = history.trace, _matcher(woken)
+    trace = history.trace
+    try:
+        is_woken = woken_by(woken)
+    except ValueError as error:
+        raise InputError(f"wake_budget: woken: {error}") from None
     family, spent, first_n, is_told = children(trace), 0, 0, False
     users = [
         d.n for d in trace.deliveries if d.inbound.text.strip() and not is_woken(d.inbound.text)
@@ -192,16 +195,3 @@ def wake_budget(
                 text += f"{spent} tokens since a user wrote"
                 yield Finding("wake_budget.tokens", text, (first_n, event.n))
             spent += event.tokens
-
-
-_WOKEN = re.compile(WOKEN)
-
-
-def _matcher(woken: str) -> Callable[[str], object]:
-    """What tells a woken message. Our own pattern repeats nothing, so its search needs no limit."""
-    if woken == WOKEN:
-        return _WOKEN.match
-    try:
-        return partial(is_in, pattern_of(woken))
-    except ValueError as error:
-        raise InputError(f"wake_budget: woken: {error}") from None

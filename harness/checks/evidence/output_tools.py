@@ -19,10 +19,10 @@ _SHORT = 4
 
 
 def is_output(trace: Trace, turn: Turn, ask: Ask, until_n: float) -> bool:
-    """Whether a call is of a tool of the agent's own, did not run, and a later final says its input.
+    """Whether a call is of a tool of the agent's own, did not run, and a final says its input.
 
-    A final after the event `until_n` does not count. A tool of the scenario has to run, so it is
-    none.
+    The final is later, and not after the event `until_n`. A tool of the scenario has to run, so it
+    is none.
     """
     name, offered = ask.use.name, trace.schemas.get(ask.exchange.request.tools, {})
     if ask.execution is not None or not any(tool.endswith(name) for tool in offered):
