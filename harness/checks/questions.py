@@ -268,9 +268,7 @@ EVENTS: Mapping[Question, _Event] = {
         "a refused, truncated or empty answer", lambda e: fails_for_good(e) or bool(in_vain(e))
     ),
     "bad_answer": _answer("a failed or cut answer", "failed", "incomplete", "truncated"),
-    "cut_answer": _exchange(
-        "an answer that broke off", lambda e: e.is_cut and bool(e.answered and e.answered.blocks)
-    ),
+    "cut_answer": _exchange("an answer that broke off", lambda e: e.is_cut),
     "refused_answer": _answer("a refusal of the model", "refused"),
     "truncated_answer": _answer("a truncated answer", "truncated"),
     "unfinished_answer": _answer("an unfinished answer", "unfinished"),

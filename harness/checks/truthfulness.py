@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from harness.checks.declarations import excused_by, needs
-from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, Case
+from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, Case, is_killed_between
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import (
     TELLING,
@@ -127,12 +127,19 @@ _READS = {"hidden": "reads like a success", "reworded": "holds nothing of its er
 
 
 def _successes(history: History) -> set[str]:
-    """The results of calls that succeeded, as their tools gave them and as the agent sent them."""
+    """The results of calls that succeeded, as their tools gave them and as the agent sent them.
+
+    What an agent sends of a call whose result a kill took from it is no sign of success: it says
+    the same of a call that never ended.
+    """
     found: set[str] = set()
     for ran in _runs(history):
-        sent = ran[-1].ask.sent if ran[-1].ask else None
-        if sent is not None and not ran[-1].failed and not sent.is_error:
-            found |= {squeeze(sent.text), squeeze(ran[-1].text)}
+        ask, answered = ran[-1].ask, ran[-1].answered
+        if ask is None or ask.sent is None or answered is None:
+            continue
+        is_lost = is_killed_between(history.trace, answered.n, ask.sent_n)
+        if not (ran[-1].failed or ask.sent.is_error or is_lost):
+            found |= {squeeze(ask.sent.text), squeeze(ran[-1].text)}
     return found
 
 
@@ -151,7 +158,9 @@ def _told_as(sent: ToolResult, run: Execution, successes: set[str]) -> str:
 
 
 def _error_words(run: Execution) -> str:
-    """The text of a tool's error; "" for a time-out or a lost answer, which has none."""
+    """The text of a tool's error; "" for a time-out, a kill or a lost answer, which have none."""
+    if run.given_up or (run.answered and any(isinstance(s, Kill) for s in run.answered.steps)):
+        return ""
     if run.answered is None or not isinstance(run.answered.value, dict):
         steps = run.answered.steps if run.answered else ()
         return " ".join(

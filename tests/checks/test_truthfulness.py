@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from harness.agent import agent as reference
@@ -18,6 +19,7 @@ from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, Turn
 from harness.runner import run
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, codes, use
+from tests.scenarios.all_runs import named
 
 
 @pytest.mark.parametrize("status", ["", "ok", "success"])
@@ -253,3 +255,18 @@ def test_a_turn_that_says_it_failed_claims_nothing() -> None:
 def test_what_succeeds_in_the_end_may_be_claimed() -> None:
     world = _failed(**FORBIDDEN).reply(PAY).tool("done").reply("Order 17 is paid.")
     assert not list(error_visible(world.final().end()))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "killed-between-two-results/between-the-two",
+        "long-tool-run-again",
+        "restart-command-in-the-history/one-of-two-calls",
+        "tool-never-returns/nobody-approves",
+    ],
+)
+def test_a_result_that_a_kill_or_a_deadline_took_has_no_words_of_a_tool(name: str) -> None:
+    """On Chat no flag says that a call failed, so its text alone is judged."""
+    scenario = msgspec.structs.replace(named(name), wire="openai-chat")
+    assert [f.code for f in run(scenario, reference).verdict.findings] == []
