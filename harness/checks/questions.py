@@ -103,9 +103,13 @@ def _is_woken(trace: Trace) -> bool:
 
 
 def _sent(trace: Trace, holds: Callable[[Message], object]) -> bool:
-    """Whether a request added a message of this kind; a seeded session brings it along."""
+    """Whether a request or a store added a message of this kind.
+
+    A seeded session brings it along. An agent that sends calls as text keeps them as its rows.
+    """
     unknown = Message("user")
-    return any(
+    rows = (row.digest for look in trace.stored for row in look.added)
+    return any(holds(trace.messages.get(digest, unknown)) for digest in rows) or any(
         holds(trace.messages.get(digest, unknown))
         for exchange in trace.exchanges
         for digest in exchange.request.messages

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
 
@@ -130,14 +131,19 @@ def _successes(history: History) -> set[str]:
     """The results of calls that succeeded, as their tools gave them and as the agent sent them.
 
     What an agent sends of a call whose result a kill took from it is no sign of success: it says
-    the same of a call that never ended.
+    the same of a call that never ended. Nor is a text in which the results of several calls stand
+    together, as an agent writes that sends results as text.
     """
     found: set[str] = set()
-    for ran in _runs(history):
+    runs = list(_runs(history))
+    is_text = history.trace.profile.results == "text"
+    together = Counter(ran[-1].ask.sent_n for ran in runs if ran[-1].ask and is_text)
+    for ran in runs:
         ask, answered = ran[-1].ask, ran[-1].answered
         if ask is None or ask.sent is None or answered is None:
             continue
         is_lost = is_killed_between(history.trace, answered.n, ask.sent_n)
+        is_lost = is_lost or together[ask.sent_n] > 1
         if not (ran[-1].failed or ask.sent.is_error or is_lost):
             found |= {squeeze(ask.sent.text), squeeze(ran[-1].text)}
     return found

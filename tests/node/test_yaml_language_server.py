@@ -63,7 +63,7 @@ def test_the_settings_of_a_kind_are_offered(server: LanguageServer) -> None:
 def test_checks_and_their_settings_are_offered(server: LanguageServer) -> None:
     assert "no_progress_stop" in _labels(server, "checks:\n  |\n")
     found = _labels(server, "checks:\n  no_progress_stop:\n    |\n")
-    assert found == {"repeats", "failures"}
+    assert found == {"repeats", "failures", "pause_s", "polls"}
     assert "no_progress_stop" in _labels(server, "expect:\n  must:\n    - |\n")
 
 
