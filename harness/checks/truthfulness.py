@@ -130,8 +130,8 @@ _READS = {"hidden": "reads like a success", "reworded": "holds nothing of its er
 def _successes(history: History) -> set[str]:
     """The results of calls that succeeded, as their tools gave them and as the agent sent them.
 
-    What an agent sends of a call whose result a kill took from it is no sign of success: it says
-    the same of a call that never ended. Nor is a text in which the results of several calls stand
+    What an agent sends of a call whose result a kill took from it does not count: it says the same
+    of a call that never ended. Nor does a text in which the results of several calls stand
     together, as an agent writes that sends results as text.
     """
     found: set[str] = set()
