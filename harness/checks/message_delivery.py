@@ -84,17 +84,20 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     answers a question of the agent (status `waiting`). Source: invariant 29.
     """
     trace = history.trace
-    started: dict[MessageName, Turn] = {}
+    # The newest turn of each message: a kill in it lets the message begin once more, not for ever.
+    # In incident 153 two loops gave different answers to one message after one kill.
+    newest: dict[MessageName, Turn] = {}
     answered: _Answered = {}
     for turn in trace.turns.values():
         if turn.delivery is None or not turn.text.strip():
             continue
-        first = started.setdefault((turn.session, turn.delivery.inbound.id), turn)
-        if first is not turn and turn.main:
+        name = turn.session, turn.delivery.inbound.id
+        before, newest[name] = newest.get(name), turn
+        if before is not None and turn.main:
             text = f"the message {turn.delivery.inbound.id} starts a second turn"
-            events = (first.opened_n, turn.main[0].n)
-            yield Case("second_turn", [Finding("inbound_exactly_once.twice", text, events)], first)
-        if first is turn:
+            events = (before.opened_n, turn.main[0].n)
+            yield Case("second_turn", [Finding("inbound_exactly_once.twice", text, events)], before)
+        if before is None:
             yield from _in_request(trace, turn, answered)
             yield from _in_store(trace, turn)
         if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):

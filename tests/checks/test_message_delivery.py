@@ -84,6 +84,16 @@ def test_a_message_may_be_taken_up_again_after_a_kill() -> None:
     assert not list(inbound_exactly_once(story.final().end()))
 
 
+def test_a_kill_lets_a_message_begin_again_once_and_not_for_ever() -> None:
+    """Incident 153: after one kill two loops gave different answers to one message."""
+    story = Story(seams=NO_STORE).turn("one", "m1").reply("1").killed().take("one", "m1").reply("1")
+    twice = story.final().take("one", "m1").reply("another").final().end()
+    assert codes(inbound_exactly_once(twice)) == ["inbound_exactly_once.twice"]
+    again = Story(seams=NO_STORE).turn("one", "m1").reply("1").killed().take("one", "m1")
+    again.reply("1").killed().take("one", "m1").reply("1")
+    assert not list(inbound_exactly_once(again.final().end()))
+
+
 def test_a_message_stored_twice_is_reported() -> None:
     story = Story(stores=False).turn("one").row(user("one"), user("one"), labels=["m1", "m1"])
     found = list(inbound_exactly_once(story.reply("1").final().end()))

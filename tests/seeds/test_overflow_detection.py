@@ -13,6 +13,7 @@ import pytest
 from harness.agent import agent as reference
 from harness.agent.models.failures import OVERFLOW_PHRASES, SYNTHETIC, classify, classify_answer
 from harness.agent.turn_policy import Policy
+from harness.checks.budgets import bounded_turn
 from harness.runner import run
 from tests.agent.replies import error, error_body, message_events, sse, text, use
 from tests.mutants import follows_only_cause
@@ -191,6 +192,16 @@ def test_the_calls_of_compactions_are_no_attempts(tmp_path: Path) -> None:
     ran.run(policy=Policy(max_model_calls=4))
     assert ran.provider.purposes == [*MAIN_COMPACT_MAIN, "main"]
     assert ends(ran) == [("final", "ok", "fine")]
+
+
+@pytest.mark.seed(63)
+def test_the_checks_count_no_compaction_as_an_attempt() -> None:
+    """Other agents have a program below that compacts by itself. Its calls are marked, and no bound
+    of a turn counts them."""
+    history = run(named("overflow-shapes"), reference).history
+    assert [e.purpose for e in history.trace.exchanges] == ["main", "compact", "main"]
+    assert not list(bounded_turn(history, max_requests=2))
+    assert list(bounded_turn(history, max_requests=1))
 
 
 SHAPES = {
