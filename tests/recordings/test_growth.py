@@ -61,8 +61,14 @@ def _least_s(data: bytes) -> float:
 @pytest.mark.parametrize("case", CASES)
 def test_time_grows_with_the_log(case: str) -> None:
     write, n = CASES[case], LARGER.get(case.partition(", ")[2], N)
-    small_s, large_s = _least_s(write(n)), _least_s(write(FACTOR * n))
-    assert large_s < MOST * max(small_s, 0.005), f"{small_s:.3f} s, then {large_s:.3f} s"
+    # A collection of garbage may fall into each measure of one size: its share is not the growth.
+    small, large, said = write(n), write(FACTOR * n), ""
+    for _ in range(TRIES):
+        small_s, large_s = _least_s(small), _least_s(large)
+        said = f"{small_s:.3f} s, then {large_s:.3f} s"
+        if large_s < MOST * max(small_s, 0.005):
+            return
+    pytest.fail(said)
 
 
 @pytest.mark.parametrize("case", CASES)
