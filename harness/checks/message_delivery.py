@@ -84,7 +84,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     answers a question of the agent (status `waiting`). Source: invariant 29.
     """
     trace = history.trace
-    # The newest turn of each message: each kill in it lets the message begin once more.
+    # The newest turn of each message: each kill in it lets the message begin again.
     # In incident 153 two loops gave different answers to one message after one kill.
     newest: dict[MessageName, Turn] = {}
     answered: _Answered = {}
