@@ -143,8 +143,8 @@ def _successes(history: History) -> set[str]:
         if ask is None or ask.sent is None or answered is None:
             continue
         is_lost = is_killed_between(history.trace, answered.n, ask.sent_n)
-        is_lost = is_lost or together[ask.sent_n] > 1
-        if not (ran[-1].failed or ask.sent.is_error or is_lost):
+        is_shared = together[ask.sent_n] > 1
+        if not (ran[-1].failed or ask.sent.is_error or is_lost or is_shared):
             found |= {squeeze(ask.sent.text), squeeze(ran[-1].text)}
     return found
 

@@ -148,11 +148,13 @@ def clip_bytes(text: str, most_bytes: int) -> str:
 
     A budget in tokens is one in bytes: a character of Chinese has three, and an emoji four.
     """
-    while (size_bytes := _size_bytes(text)) > most_bytes and text:
-        # The ends may have wider characters than the middle, so one step may not be enough.
-        fits = len(text) * max(most_bytes, 0) // size_bytes
-        text = clip(text, min(fits, len(text) - 1))
-    return text
+    cut = text
+    while (size_bytes := _size_bytes(cut)) > most_bytes and cut:
+        # The ends may have wider characters than the middle, so one step may not be enough. Each
+        # step cuts the whole text, so that the note counts what is left out of it.
+        fits = len(cut) * max(most_bytes, 0) // size_bytes
+        cut = clip(text, min(fits, len(cut) - 1))
+    return cut
 
 
 def _size_bytes(text: str) -> int:
