@@ -8,12 +8,12 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from harness.cli.terminal import descriptor, results
 
 if TYPE_CHECKING:
     from harness.scratch import ScratchWorld
-
-from harness.cli.terminal import results
 
 _GRACE_S = 3.0
 
@@ -42,7 +42,8 @@ def child_command(
     `shows` selects the output that is passed on. The child has no standard input. It has its own
     process group, which ends with it.
     """
-    out = _stream_of_results() if shows == "all" else subprocess.PIPE
+    # Without a descriptor, as where a test has put a stream in memory, the child takes ours.
+    out = descriptor(results()) if shows == "all" else subprocess.PIPE
     err = subprocess.PIPE if shows == "nothing" else None
     with subprocess.Popen(
         [python or sys.executable, "-P", *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
@@ -59,15 +60,6 @@ def child_command(
             _end_group(child)
             raise
     return ChildEnd(child.returncode, _text(said, world), _text(noted, world))
-
-
-def _stream_of_results() -> TextIO | None:
-    """The stream of results; None, for descriptor 1, where a test has put a stream in memory."""
-    try:
-        results().fileno()
-    except (AttributeError, OSError, ValueError):
-        return None
-    return results()
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:

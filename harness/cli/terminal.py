@@ -69,9 +69,17 @@ def _is_descriptor_1(stream: Any) -> bool:
     """Whether a stream is the standard output of the process, and not one of a test."""
     try:
         os.fstat(2)
-        return bool(stream.fileno() == 1)
-    except (AttributeError, OSError, ValueError):
+    except OSError:
         return False
+    return descriptor(stream) == 1
+
+
+def descriptor(stream: Any) -> int | None:
+    """Return the descriptor of a stream; None for one in memory, or one that is closed."""
+    try:
+        return int(stream.fileno())
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def results() -> TextIO:

@@ -10,7 +10,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from tests.fuzz.readers.campaign import Limits, campaign
+from tests.fuzz.campaign_limits import Limits
+from tests.fuzz.readers.campaign import campaign
 
 
 def main() -> int:

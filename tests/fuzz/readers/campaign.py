@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import resource
 import shutil
-import signal
 import tempfile
 import time
 import traceback
@@ -13,9 +12,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from types import FrameType
-from typing import NamedTuple
 
+from tests.fuzz.campaign_limits import Limits, TookTooLong, processor_time
 from tests.fuzz.readers.mutations import mutated
 from tests.fuzz.readers.readers import READERS, read
 from tests.fuzz.readers.seeds import seeds
@@ -32,32 +30,15 @@ _RARELY = {"mcp_body": 10}
 """Readers that cost more are asked once in a given number of rounds."""
 
 
-class Limits(NamedTuple):
-    """When a campaign ends: after a given number of files, or of seconds."""
-
-    count: int
-    seconds: float = float("inf")
-
-
-class TookTooLong(BaseException):
-    """A reader used more than `CPU_S` of processor time."""
-
-
-def _too_long(number: int, frame: FrameType | None) -> None:
-    raise TookTooLong
-
-
 def failure(name: str, folder: Path, data: bytes) -> str:
     """What a reader does with a file that none may do; "" when all is well."""
-    signal.setitimer(signal.ITIMER_PROF, CPU_S)
     try:
-        read(name, folder, data)
+        with processor_time(CPU_S):
+            read(name, folder, data)
     except TookTooLong:
         return f"more than {CPU_S} s of processor time at {_place()}"
     except Exception as error:
         return f"{type(error).__name__}: {str(error)[:200]} at {_place(error)}"
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
     return ""
 
 
@@ -77,7 +58,6 @@ def campaign(
 ) -> int:
     """Try files until a limit; return how many failures there are, memory included."""
     logging.disable(logging.CRITICAL)
-    signal.signal(signal.SIGPROF, _too_long)
     names = [only] if only else list(READERS)
     draws, began, cpu = Random(seed), time.monotonic(), time.process_time()
     tried: Counter[str] = Counter()

@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 from types import FrameType
-from typing import NamedTuple
 
+from tests.fuzz.campaign_limits import Limits, TookTooLong, processor_time
 from tests.fuzz.writers.commands import COMMANDS, play
 from tests.fuzz.writers.hostile_values import Case, drawn
 from tests.fuzz.writers.speakers import history_of, run_of
@@ -35,34 +35,15 @@ ONLY_IN_RUNS = ("cycles", "keys", "bytes", "objects")
 """The classes that are no JSON, so that only an agent in Python can say them."""
 
 
-class Limits(NamedTuple):
-    """When a campaign ends: after a given number of cases, or of seconds."""
-
-    count: int
-    seconds: float = float("inf")
-
-
-class TookTooLong(BaseException):
-    """A writer used more than its processor time."""
-
-
-def _too_long(number: int, frame: FrameType | None) -> None:
-    raise TookTooLong
-
-
 def failure(work: Callable[[], object], cpu_s: float = CPU_S) -> str:
     """What a writer does that none may do; "" when all is well."""
-    signal.signal(signal.SIGPROF, _too_long)
-    signal.setitimer(signal.ITIMER_PROF, cpu_s)
     try:
-        work()
+        with processor_time(cpu_s):
+            work()
     except TookTooLong:
         return f"more than {cpu_s} s of processor time"
     except BaseException as error:
-        signal.setitimer(signal.ITIMER_PROF, 0)
         return f"{type(error).__name__}: {_words(error)} at {_place(error)}"
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
     return ""
 
 
