@@ -85,9 +85,8 @@ def import_from(folder: str, name: str) -> ModuleType:
         sys.path.insert(0, folder)
     sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, _InstalledFirst)]
     place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else 0
-    sys.meta_path.insert(
-        place, _InstalledFirst(folder, name)
-    )  # behind the finders of built-in modules
+    # Behind the finders of built-in modules.
+    sys.meta_path.insert(place, _InstalledFirst(folder, name))
     try:
         return importlib.import_module(name)
     except BaseException:

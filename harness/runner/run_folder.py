@@ -18,7 +18,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.verdict import Verdict
 from harness.files.owner import KEPT_PREFIX
 from harness.files.regular_file import write_atomically
-from harness.redaction.encoder import event_line, json_document, reported, text_bytes
+from harness.redaction.encoder import encoded, event_line, json_document, reported
 
 SESSION = "session"
 """The folder, in a run's folder, of a kept session."""
@@ -55,9 +55,12 @@ def history_lines(history: History) -> Iterator[bytes]:
 
 
 def write_output(folder: Path, output: str) -> None:
-    """Write `output.txt`: what the target printed. Without any, remove that of an earlier run."""
+    """Write `output.txt`: what the target printed, without secrets as `Run.output` has it.
+
+    Without any, remove that of an earlier run.
+    """
     if output:
-        _write(folder / OUTPUT, [text_bytes(output)])
+        _write(folder / OUTPUT, [encoded(output)])
     else:
         (folder / OUTPUT).unlink(missing_ok=True)
 

@@ -57,11 +57,16 @@ def captured(mode: CaptureMode) -> Iterator[Output]:
 
 def output_end(file: IO[bytes], most_bytes: int) -> str:
     """Return the end of a file with output; "" for a file that the target has closed."""
+    return end_bytes(file, most_bytes).decode("utf-8", "replace")
+
+
+def end_bytes(file: IO[bytes], most_bytes: int, since: int = 0) -> bytes:
+    """Return the end of what follows the first `since` bytes; b"" for a closed file."""
     with suppress(OSError, ValueError):
         size_bytes = os.fstat(file.fileno()).st_size
-        data = os.pread(file.fileno(), most_bytes, max(0, size_bytes - most_bytes))
-        return data.decode("utf-8", "replace")
-    return ""
+        begin = max(since, size_bytes - most_bytes)
+        return os.pread(file.fileno(), size_bytes - begin, begin)
+    return b""
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import subprocess
 from typing import IO
 
 from harness.core.values.errors import InputError
-from harness.targets.output_capture import OUTPUT_MAX_BYTES
+from harness.targets.output_capture import OUTPUT_MAX_BYTES, end_bytes, output_end
 from harness.targets.spec import TargetSpec
 
 GRACE_S = 2.0
@@ -55,9 +55,7 @@ def signal_group(child: subprocess.Popen[bytes] | None, number: signal.Signals) 
 
 def output_tail(output: IO[bytes]) -> str:
     """Return the last lines that a program wrote, for the finding."""
-    size_bytes = output.seek(0, os.SEEK_END)
-    output.seek(max(0, size_bytes - TEXT_MAX))
-    return output.read().decode("utf-8", "replace").strip()
+    return output_end(output, TEXT_MAX).strip()
 
 
 def size_of(output: IO[bytes]) -> int:
@@ -68,9 +66,7 @@ def size_of(output: IO[bytes]) -> int:
 def pass_on(output: IO[bytes], since: int = 0) -> None:
     """Write what a program printed after its first `since` bytes to descriptor 1, as if it had
     inherited that: it is captured there, or seen; of much output only the end."""
-    with contextlib.suppress(OSError, ValueError):  # closed, or its reader has gone
-        size_bytes = size_of(output)
-        begin = max(since, size_bytes - OUTPUT_MAX_BYTES)
-        data = os.pread(output.fileno(), size_bytes - begin, begin)
+    data = end_bytes(output, OUTPUT_MAX_BYTES, since)
+    with contextlib.suppress(OSError):  # its reader has gone
         while data:
             data = data[os.write(1, data) :]
