@@ -268,18 +268,13 @@ def exempt_rules(
 ) -> Iterator[NotApplicable]:
     """The rules that an overlay, the agent's own store or a recording sets aside. Rules of `expect`
     count only if the scenario sets them."""
-    if history.trace.own_store:
+    aside = {"write_order": WRITE_ORDER} if history.trace.own_store else {}
+    aside |= {"by_ids": NO_IDS} if keeps_no_ids(history.trace) else {}
+    aside |= {"by_results": RESULTS_UNREAD} if is_half_read(history.trace) else {}
+    for declaration, reason in aside.items():
         for name, check in chosen.items():
-            for rule in getattr(check, "write_order", ()):
-                yield NotApplicable(f"{name}.{rule}", WRITE_ORDER)
-    if keeps_no_ids(history.trace):
-        for name, check in chosen.items():
-            for rule in getattr(check, "by_ids", ()):
-                yield NotApplicable(f"{name}.{rule}", NO_IDS)
-    if is_half_read(history.trace):
-        for name, check in chosen.items():
-            for rule in getattr(check, "by_results", ()):
-                yield NotApplicable(f"{name}.{rule}", RESULTS_UNREAD)
+            for rule in getattr(check, declaration, ()):
+                yield NotApplicable(f"{name}.{rule}", reason)
     if not history.trace.settings.get("overlaid"):
         return
     has = {

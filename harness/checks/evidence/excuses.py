@@ -13,7 +13,7 @@ from functools import cached_property
 import msgspec
 
 from harness.checks.evidence.stored_messages import written_by_another
-from harness.checks.evidence.turn_outcomes import TAKEN_BY, is_over_window
+from harness.checks.evidence.turn_outcomes import is_over_window, taken_turns
 from harness.core.history.exchanges import Exchange
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
@@ -68,7 +68,7 @@ class Marks:
     @cached_property
     def taken(self) -> set[tuple[str, int]]:
         """The turns whose message another process on the session accepted first."""
-        return {(a.session, a.turn) for a in self.trace.answers if TAKEN_BY in a.faults}
+        return taken_turns(self.trace)
 
     @cached_property
     def breaks(self) -> list[int]:

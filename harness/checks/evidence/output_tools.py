@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from harness.core.history.exchanges import Ask
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.messages import Json
+from harness.core.values.messages import Json, without_blanks
 
 _SHORT = 4
 """A shorter value is found only as a whole word: a digit stands in many texts by chance."""
@@ -57,15 +57,15 @@ def _values(value: Json) -> Iterator[str]:
 
 def _stands_in(value: str, text: str) -> bool:
     if len(value) >= _SHORT:
-        return _joined(value) in _joined(text)
+        return without_blanks(value) in without_blanks(text)
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
 
 
 def _without(text: str, value: Json, found: list[str]) -> str:
     """The letters and digits of a text that are neither values nor names of an input."""
-    left = _joined(text)
+    left = without_blanks(text)
     for known in sorted([*found, *_names(value)], key=len, reverse=True):
-        left = left.replace(_joined(known), "")
+        left = left.replace(without_blanks(known), "")
     return "".join(filter(str.isalnum, left))
 
 
@@ -76,7 +76,3 @@ def _names(value: Json) -> Iterator[str]:
     if isinstance(parts, list | tuple):
         for part in parts:
             yield from _names(part)
-
-
-def _joined(text: str) -> str:
-    return "".join(text.split())

@@ -16,7 +16,7 @@ from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_res
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.messages import Message, side
+from harness.core.values.messages import Message, side, without_blanks
 
 
 class Placed(msgspec.Struct, frozen=True):
@@ -174,7 +174,7 @@ def _with_marks(text: str) -> str:
 def squeeze(text: str) -> str:
     """The text without white space and without halves of characters (raw, escaped or replaced),
     which an agent can neither store nor send."""
-    joined = "".join(text.split())
+    joined = without_blanks(text)
     if joined.isascii() and "\\ud" not in joined:
         return joined
     whole = joined.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")

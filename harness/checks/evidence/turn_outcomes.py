@@ -14,7 +14,7 @@ from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
 from harness.core.scenario.scenario import Expect
-from harness.core.values.messages import Json, Text, Thinking, ToolUse
+from harness.core.values.messages import Json, Text, Thinking, ToolUse, without_blanks
 from harness.core.values.verdict import OutcomeWord
 
 TRUNCATED_STOPS = frozenset({"max_tokens", "length"})
@@ -236,9 +236,9 @@ def _is_apology(sending: Sending) -> bool:
     """Whether a text of an agent that says texts alone tells of a failure: the model's last answer
     failed, and the text is of the agent's own words and not the model's."""
     main = [e for e in sending.asked or () if e.purpose == "main" and e.n < sending.n]
-    if not main or not wrong(main[-1]) or not (said := "".join(sending.request.text.split())):
+    if not main or not wrong(main[-1]) or not (said := without_blanks(sending.request.text)):
         return False
-    answers = ("".join(e.reply.text.split()) for e in main if e.reply)
+    answers = (without_blanks(e.reply.text) for e in main if e.reply)
     return not any(text and (text in said or said in text) for text in answers)
 
 
@@ -275,11 +275,11 @@ def is_resent(turn: Turn) -> bool:
     so that stored the answer, and was killed before it knew of the delivery."""
     if turn.came_in is None or turn.main or not turn.endings:
         return False
-    said = "".join(turn.endings[-1].request.text.split())
+    said = without_blanks(turn.endings[-1].request.text)
     earlier: Turn | None = turn.came_in
     while earlier is not None:
         good = (e.reply for e in earlier.main if e.reply and not wrong(e))
-        if any((text := "".join(reply.text.split())) and text in said for reply in good):
+        if any((text := without_blanks(reply.text)) and text in said for reply in good):
             return True
         earlier = earlier.came_in
     return False
@@ -299,7 +299,7 @@ def outcome(history: History) -> OutcomeWord:
     """
     turns = history.trace.turns.values()
     last = {(t.session, t.delivery.inbound.id): t for t in turns if t.delivery}
-    taken = {(a.session, a.turn) for a in history.trace.answers if TAKEN_BY in a.faults}
+    taken = taken_turns(history.trace)
     words = {
         _of_turn(t)
         for t in turns
@@ -308,8 +308,13 @@ def outcome(history: History) -> OutcomeWord:
     return next((word for word in _WORST if word in words), "none")
 
 
-TAKEN_BY = "persistence.second_agent"
+_TAKEN_BY = "persistence.second_agent"
 """The fault by which another process accepts a message first; the turn is then that process's."""
+
+
+def taken_turns(trace: Trace) -> set[tuple[str, int]]:
+    """The turns whose message another process on the session accepted first."""
+    return {(a.session, a.turn) for a in trace.answers if _TAKEN_BY in a.faults}
 
 
 def _is_taken(turn: Turn, taken: set[tuple[str, int]]) -> bool:

@@ -43,7 +43,7 @@ from harness.core.values.calls import (
     StoreRequest,
     ToolRequest,
 )
-from harness.core.values.messages import Json, Message
+from harness.core.values.messages import Json, Message, without_blanks
 from harness.core.values.tool_names import ToolNames
 
 SUMMARY_LEAST = 24
@@ -190,16 +190,16 @@ class _Reader:
     def _is_summary(self, last: Exchange, later: Exchange) -> bool:
         if later.node.first(last.node.depth) is last.node or last.reply is None:
             return False
-        said = "".join(last.reply.text.split())
+        said = without_blanks(last.reply.text)
         turns = self._turn(last.called), self._turn(later.called)
         known = [t.text for t in turns] + [s.request.text for t in turns for s in t.sendings]
         if len(said) < SUMMARY_LEAST or last.reply.tool_uses or not last.succeeded:
             return False
-        if any(said in "".join(text.split()) for text in known):
+        if any(said in without_blanks(text) for text in known):
             return False  # a reply, which the agent keeps as text, or an echo of one
         words = [str(self._values.get(later.request.system, ""))]
         words += [node.message.text for node in later.added if node.side != "assistant"]
-        return any(said in "".join(text.split()) for text in words)
+        return any(said in without_blanks(text) for text in words)
 
     def _compact(self, exchange: Exchange) -> None:
         running = self._compacting.get(exchange.called.session)

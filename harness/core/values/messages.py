@@ -161,6 +161,11 @@ _MALFORMED = b"\xff"
 """A byte that JSON text never contains."""
 
 
+def without_blanks(text: str) -> str:
+    """A text without white space, which agents change in what they keep and send on."""
+    return "".join(text.split())
+
+
 def printable(value: Json) -> Json:
     """A value as plain JSON, with each lone surrogate written out as its escape.
 
