@@ -25,37 +25,30 @@ MESSAGES_MAX, MARKS_MAX = 100_000, 4
 
 
 def images(index: int, message: Message) -> Iterator[tuple[str, str]]:
-    """The images of a message, as their paths and their base64 text."""
+    """The images of a message that come with their bytes, as their paths and their base64 text."""
+    for path, source in _sources(index, message):
+        match source:
+            case {"type": "base64", "data": str(data)}:
+                yield path, data
+
+
+def _sources(index: int, message: Message) -> Iterator[tuple[str, Json]]:
+    """Where the images of a message come from, with the paths of the images."""
     for m, block in enumerate(message.blocks):
         path = f"messages.{index}.content.{m}"
-        if isinstance(block, Opaque):
-            yield from _image(path, block.value)
+        if isinstance(block, Opaque) and block.kind == "image":
+            yield path, block.value.get("source")
         elif isinstance(block, ToolResult) and not isinstance(block.content, str):
             for k, part in enumerate(block.content):
-                if isinstance(part, Opaque):
-                    yield from _image(f"{path}.tool_result.content.{k}", part.value)
+                if isinstance(part, Opaque) and part.kind == "image":
+                    yield f"{path}.tool_result.content.{k}", part.value.get("source")
 
 
-def _image(path: str, value: dict[str, Json]) -> Iterator[tuple[str, str]]:
-    match value:
-        case {"type": "image", "source": {"type": "base64", "data": str(data)}}:
-            yield path, data
-
-
-def _pictures(message: Message) -> Iterator[dict[str, Json]]:
-    """The image blocks of a message, those in results too."""
-    for block in message.blocks:
-        inner = block.content if isinstance(block, ToolResult) else [block]
-        for part in inner if not isinstance(inner, str) else ():
-            if isinstance(part, Opaque) and part.kind == "image":
-                yield part.value
-
-
-def _address(picture: dict[str, Json]) -> Iterator[Violation]:
-    match picture:
-        case {"source": {"type": "url", "url": str(url)}} if not url.lower().startswith("https:"):
+def _address(source: Json) -> Iterator[Violation]:
+    match source:
+        case {"type": "url", "url": str(url)} if not url.lower().startswith("https:"):
             yield violation("V41")
-        case {"source": {"type": "url", "url": str(url)}} if is_out_of_reach(url):
+        case {"type": "url", "url": str(url)} if is_out_of_reach(url):
             yield violation("V41a")
 
 
@@ -85,7 +78,7 @@ def tallied(
     found = _noted(index, noted)
     sizes = [(path, data, edge(data)) for path, data in images(index, message)]
     found += [v for path, data, edge in sizes for v in _too_large(path, data, edge)]
-    found += [v for value in _pictures(message) for v in _address(value)]
+    found += [v for _, source in _sources(index, message) for v in _address(source)]
     found += misplaced(index, message, before=not first, summaries=before.summaries)
     after = RequestTotals(
         before.marks + (noted.marks if noted else 0),

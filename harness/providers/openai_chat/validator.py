@@ -21,10 +21,10 @@ from harness.providers.openai_chat.blocks import (
     rows,
 )
 from harness.providers.openai_chat.rules import rules_of, violation
+from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.openai import type_name
+from harness.providers.shared.openai import URL_MOST_CHARS, picture_fault, type_name
 from harness.providers.shared.reader import Fold, FoldState
-from harness.providers.shared.unoffered import is_out_of_reach, is_web_address
 
 CALL_ID_MAX, NAME_MAX = 40, 64
 _NAME = re.compile(r"[a-zA-Z0-9_-]+")
@@ -112,17 +112,12 @@ def _parts(n: int, row: Message) -> Iterator[Violation]:
 
 
 def _picture(part: dict[str, Json]) -> Iterator[Violation]:
-    picture = part.get("image_url")
-    url = picture.get("url") if isinstance(picture, dict) else None
-    if not isinstance(url, str):
-        return
-    if not is_web_address(url) and not url.lower().startswith("data:"):
-        yield violation("C38", url=url[:_URL_MOST_CHARS])
-    elif is_out_of_reach(url):
-        yield violation("C38a", url=url[:_URL_MOST_CHARS])
+    url: Json = f.mapping(part.get("image_url")).get("url")
+    if fault := picture_fault(url):
+        yield violation(_PICTURE_RULES[fault], url=url[:URL_MOST_CHARS])
 
 
-_URL_MOST_CHARS = 200
+_PICTURE_RULES = {"no address": "C38", "out of reach": "C38a"}
 
 
 def _call(n: int, m: int, path: str, call: ToolUse) -> Iterator[Violation]:

@@ -15,9 +15,8 @@ from harness.core.values.messages import Json
 from harness.providers.openai_responses.blocks import ANSWERS, CALLS, CLIENT, RESULT, kind_of, read
 from harness.providers.openai_responses.rules import NAME_PATTERN, NOT_STORED, violation
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.openai import type_name
+from harness.providers.shared.openai import URL_MOST_CHARS, picture_fault, type_name
 from harness.providers.shared.reader import FoldState
-from harness.providers.shared.unoffered import is_out_of_reach, is_web_address
 
 KINDS = ANSWERS.union(
     CALLS,
@@ -136,15 +135,11 @@ def _part(part: Json, path: str, kinds: tuple[str, ...]) -> Iterator[Violation]:
 
 
 def _picture(url: Json, path: str) -> Iterator[Violation]:
-    if not isinstance(url, str):
-        return
-    if not is_web_address(url) and not url.lower().startswith("data:"):
-        yield violation("R30", path=path)
-    elif is_out_of_reach(url):
-        yield violation("R30a", url=url[:_URL_MOST_CHARS])
+    if fault := picture_fault(url):
+        yield violation(_PICTURE_RULES[fault], path=path, url=url[:URL_MOST_CHARS])
 
 
-_URL_MOST_CHARS = 200
+_PICTURE_RULES = {"no address": "R30", "out of reach": "R30a"}
 
 
 def _listed(words: tuple[str, ...] | list[str]) -> str:

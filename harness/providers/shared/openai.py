@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 import msgspec
 
@@ -11,6 +12,7 @@ from harness.core.values.plans import ApiError
 from harness.providers.shared.reader import Field
 from harness.providers.shared.record import HeaderNames, Sdk
 from harness.providers.shared.rules import Rule
+from harness.providers.shared.unoffered import is_out_of_reach, is_web_address
 
 URL = "https://api.openai.com"
 OTHER_MODEL = "gpt-4o-mini-2024-07-18"
@@ -51,6 +53,19 @@ def type_name(value: Json) -> str:
 def parameter_error(rule: Rule, text: str, param: str) -> ParameterError:
     """The answer of a rule that names the wrong parameter."""
     return ParameterError(rule.status, rule.type, text, code=rule.code, param=param)
+
+
+URL_MOST_CHARS = 200
+"""How much of an address the text of an error repeats."""
+
+
+def picture_fault(url: Json) -> Literal["no address", "out of reach", ""]:
+    """Why the APIs refuse a picture: its address must be one of the web, or hold the picture."""
+    if not isinstance(url, str):
+        return ""  # other rules ask for a text
+    if not is_web_address(url) and not url.lower().startswith("data:"):
+        return "no address"
+    return "out of reach" if is_out_of_reach(url) else ""
 
 
 Wanted = tuple[Callable[[Json], bool], str]
