@@ -40,9 +40,9 @@ class ProviderTraits(msgspec.Struct, frozen=True):
     the event that keeps a stream alive, b"" for none. `own_error` puts an error that names a
     neutral cause into the provider's words. `requests_left` is the header with the number of
     remaining requests. `output_count` is the name of the output tokens in a usage. `event_prefix`
-    is the prefix of all event types. `error_event` writes an error in a stream. `model_field` is
-    the field of an answer that names the model, `other_model` a model that was not asked for.
-    `hollow` writes a model's answer with null
+    is the prefix of all event types. `error_event` writes an error in a stream, one that is in the
+    provider's words already. `model_field` is the field of an answer that names the model,
+    `other_model` a model that was not asked for. `hollow` writes a model's answer with null
     content, plain or as a stream. `outline` takes the body of a plain answer and writes the first
     and the last events of the same answer as a stream. `names_events`: the SDK drops events without
     a name. `reads_past_the_end`: the SDK raises an error that comes after the terminal event.

@@ -44,8 +44,7 @@ _SECONDS = re.compile(r"\d+(\.\d+)?")
 
 
 def envelope(error: ApiError) -> dict[str, Json]:
-    """The body of an error."""
-    error = own(error)
+    """The body of an error that is in the provider's words (`own`)."""
     status = error.status if error.status >= 400 else _STATUS.get(error.type, 500)
     word = error.type if error.type.isupper() else _WORDS.get(status, "UNKNOWN")
     said: dict[str, Json] = {"code": status, "message": error.message, "status": word}

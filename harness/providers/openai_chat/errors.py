@@ -33,8 +33,7 @@ _WINDOW = "maximum context length"
 
 
 def envelope(error: ApiError) -> dict[str, Json]:
-    """The body of an error."""
-    error = own(error)
+    """The body of an error that is in the provider's words (`own`)."""
     param = error.param if isinstance(error, ParameterError) else ""
     code = error.code
     if not code and _WINDOW in error.message:

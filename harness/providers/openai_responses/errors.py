@@ -40,8 +40,7 @@ _CODES = {
 
 
 def envelope(error: ApiError) -> dict[str, Json]:
-    """The body of an error."""
-    error = own(error)
+    """The body of an error that is in the provider's words (`own`)."""
     param = error.param or None if isinstance(error, ParameterError) else None
     code = error.code or (None if isinstance(error, ParameterError) else _CODES.get(error.type))
     return {"error": {"message": error.message, "type": error.type, "param": param, "code": code}}
