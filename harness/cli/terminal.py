@@ -53,7 +53,7 @@ def standard_output_is_ours() -> Iterator[None]:
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
-    with open(kept, "w", encoding=sys.stdout.encoding, errors="backslashreplace") as results:
+    with open(kept, "w", encoding=sys.stdout.encoding, errors=ESCAPES) as results:
         before = _RESULTS.set(results)
         try:
             yield

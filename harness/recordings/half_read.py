@@ -16,6 +16,7 @@ import msgspec
 
 from harness.core.values.messages import Message, Opaque, ToolUse, side
 from harness.recordings.pairing import Pairing, pair
+from harness.recordings.session_log import not_understood
 from harness.recordings.transcripts import Recording, Transcript
 
 _ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
@@ -91,8 +92,7 @@ def _reasons(transcript: Transcript, seen: dict[int, tuple[str, ...]]) -> Iterat
             strange = seen[id(message)] = tuple(_strange(message))
         shapes.update(strange)
         has_calls = has_calls or any(isinstance(block, ToolUse) for block in message.blocks)
-    for shape, count in shapes.items():
-        yield f"{shape} is not understood ({count} of them)"
+    yield from not_understood(shapes)
     # A provider refuses a request in which a call has no result, so an exchange shows true ones.
     if has_calls and transcript.roles and (transcript.loose or not transcript.exchange):
         least = 1 if transcript.loose else _FEW

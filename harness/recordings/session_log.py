@@ -71,8 +71,7 @@ class Notes:
         """Why the transcripts of the log may be read by half."""
         more = f", and {len(self._lost) - 1} lines more" if len(self._lost) > 1 else ""
         lost = (f"{self._lost[0]}{more}",) if self._lost else ()
-        shapes = self._unknown.items()
-        return (*lost, *(f"{s} is not understood ({n} of them)" for s, n in shapes))
+        return (*lost, *not_understood(self._unknown))
 
     def refusal(self, what: str) -> InputError:
         """Why a log is refused as a whole, with its first note."""
@@ -122,6 +121,11 @@ def known_keys(entry: type) -> Callable[[bytes], Json]:
             return parse(line)
 
     return read
+
+
+def not_understood(shapes: Counter[str]) -> Iterator[str]:
+    """The doubts about shapes that are not known, each with how often it stands in the log."""
+    return (f"{shape} is not understood ({count} of them)" for shape, count in shapes.items())
 
 
 def entries(
