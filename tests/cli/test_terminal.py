@@ -99,7 +99,9 @@ def test_every_terminal_can_say_what_an_agent_says(folder: Path, settings: dict[
         assert b"Zq7" not in ended.stdout
         return ended.stdout
 
-    assert b"half" in said()
+    text = said()
+    assert b"half" in text
+    assert b"\\x" not in text  # JSON has no such escape
     [row] = {json.loads(line)["name"]: line for line in said("--json").splitlines()[:1]}.values()
     [crash] = [f for f in json.loads(row)["findings"] if f["code"] == "target.crashed"]
     assert "half \\ud800, whole \U0001f600, \u00e9 \u2192 [REDACTED]" in crash["message"]
