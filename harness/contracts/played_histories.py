@@ -15,9 +15,9 @@ from harness.contracts.careless_agent import HABITS, careless
 from harness.core.history.history import History, decode, encode
 from harness.core.scenario.scenario import Limits, Scenario
 from harness.fuzz.choice_sequence import ChoiceSequence
-from harness.fuzz.example import silence
 from harness.fuzz.scenario_grammar import Options, scenario_of
 from harness.runner import run
+from harness.targets.output_capture import captured
 from harness.targets.spec import of_callable, resolve
 
 RUNS = 48
@@ -35,7 +35,7 @@ def histories() -> st.SearchStrategy[History]:
 def played(number: int) -> bytes:
     """The lines of the history of the run with this number."""
     scenario = scenario_of(ChoiceSequence((), Random(number)), _OPTIONS)
-    with silence():
+    with captured("fd"):
         return encode(_run(scenario, number).events)
 
 

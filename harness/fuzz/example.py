@@ -6,7 +6,6 @@ A generated scenario owes no turn and no fault, so findings about unplayed turns
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from random import Random
 
 import msgspec
@@ -23,7 +22,6 @@ from harness.runner.applicability import reason_not_applicable
 from harness.runner.needs import needs_of
 from harness.shrink.finding_oracle import REFERENCE
 from harness.targets import TargetSpec
-from harness.targets.output_capture import captured
 
 OWED = frozenset({"run.unplayed_turn", "run.silent_fault", "script.exhausted"})
 """Findings about turns and faults that a scenario requires; a generated one requires none."""
@@ -191,10 +189,3 @@ def causes_of(run: Run) -> Iterator[Finding]:
 def _fired(run: Run) -> set[str]:
     answers = (event for event in run.history.events if isinstance(event, Answered))
     return {fault for event in answers for fault in event.faults}
-
-
-@contextmanager
-def silence() -> Iterator[None]:
-    """Discard what is printed inside."""
-    with captured("fd"):
-        yield

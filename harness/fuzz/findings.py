@@ -25,13 +25,14 @@ from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
 from harness.fuzz.choice_sequence import Choices
 from harness.fuzz.completion_oracle import expected_of
-from harness.fuzz.example import STOPPED, RawFinding, draw, genuine, options_of, run_of, silence
+from harness.fuzz.example import STOPPED, RawFinding, draw, genuine, options_of, run_of
 from harness.fuzz.held_examples import MOST_ALIKE
 from harness.redaction.encoder import encoded, shown, text_bytes
 from harness.shrink import FindingOracle, shrink
 from harness.shrink.finding_oracle import REFERENCE
 from harness.shrink.scenario_size import turns_of
 from harness.targets import TargetSpec
+from harness.targets.output_capture import captured
 
 TRIES_MAX = 1_500
 """The most candidates that are played for one finding; most findings need far fewer."""
@@ -113,7 +114,7 @@ def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
         scenario = msgspec.structs.replace(scenario, limits=limits, profile=profile)
         tries_max = HUNG_TRIES_MAX
     begun_s = time.time()
-    with silence():
+    with captured("fd"):
         try:
             keeps = FindingOracle(scenario, target, task.code)
         except InputError:

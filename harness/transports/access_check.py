@@ -24,6 +24,8 @@ _OWN_SITES = frozenset({"same-origin", "none"})
 """What a browser says of a page of ours, and of an address that its user typed. `same-site` is a
 page of another port of this machine."""
 
+_NOT_BELOW = "it is not below the whole base URL that its agent was given, with its path"
+
 
 def new_token() -> str:
     """A token of one server; `redaction.secret_patterns` knows its shape and masks it."""
@@ -42,11 +44,9 @@ class AccessCheck:
 
     def path(self, method: str, path: str, headers: Mapping[str, str]) -> str:
         """The path behind the token. Raises RefusedRequest 403 for a request of somebody else."""
-        if why := self._foreign(headers):
-            raise RefusedRequest(403, f"this request is refused: {why}", self._named(method, path))
         end = len(self._token)
-        if not hmac.compare_digest(path[:end].encode(), self._token.encode()):
-            why = "it is not below the whole base URL that its agent was given, with its path"
+        is_below = hmac.compare_digest(path[:end].encode(), self._token.encode())
+        if why := self._foreign(headers) or ("" if is_below else _NOT_BELOW):
             raise RefusedRequest(403, f"this request is refused: {why}", self._named(method, path))
         return path[end:]
 
