@@ -16,7 +16,7 @@ import msgspec
 
 from harness.checks.declarations import asks_results, counted_anew, needs
 from harness.checks.evidence.polling import stretches
-from harness.checks.evidence.tool_steps import PERIODS, sequence, steps
+from harness.checks.evidence.tool_steps import PERIODS, changes_at_last, sequence, steps
 from harness.checks.evidence.turn_outcomes import is_empty
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Ask, Execution, answer_failed, answer_text
@@ -217,7 +217,7 @@ def _same_failures(turn: Turn, repeats: int) -> Iterator[Finding]:
     for key in (_exact_failure, _like_failure):
         done = steps(turn, key, 0)
         for at, length in equal_runs([key(e) for e in done], repeats + 1):
-            count = repeats + 1 + _changes_at_last(done[at : at + repeats + 1])
+            count = repeats + 1 + changes_at_last(done[at : at + repeats + 1])
             events = _events(done, at, count)
             if length >= count and events not in seen:
                 seen.add(events)
@@ -239,12 +239,6 @@ def _failures(turn: Turn, failures: int) -> Iterator[Finding]:
                 text = f"{some[at].request.name} runs again after it failed {most} times in a row"
                 events = _events(some, at, most + 1)
                 yield Finding(f"no_progress_stop.failing_{what}", text, events)
-
-
-def _changes_at_last(run: list[Execution]) -> bool:
-    """Whether all steps of a series are one call, except the last, which is another call."""
-    *former, last = [execution.identity for execution in run]
-    return len(set(former)) == 1 and last not in former
 
 
 def _exact_failure(execution: Execution) -> Hashable | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator
 
+from harness.checks.evidence.tool_steps import changes_at_last
 from harness.core.history.exchanges import Exchange, Execution
 from harness.core.history.repetition import REPEATS, equal_runs
 from harness.core.history.trace import Trace, Turn
@@ -24,7 +25,7 @@ def uncounted_runs(trace: Trace) -> Counter[str]:
             done = [e for e in turn.executions if e.request.name == name]
             for at, length in equal_runs([_step(e) for e in done], REPEATS + 1):
                 run = done[at : at + length]
-                if length <= most + _is_changed_at_last(run):
+                if length <= most + changes_at_last(run):
                     found[name] += length - REPEATS
     return found
 
@@ -44,11 +45,6 @@ def _number(trace: Trace, check: str, setting: str, default: float) -> float:
 def _step(execution: Execution) -> Hashable:
     """A key that is equal for equal failures of a tool, or for equal calls with equal results."""
     return execution.text if execution.failed else execution.triple
-
-
-def _is_changed_at_last(run: list[Execution]) -> bool:
-    *former, last = [execution.identity for execution in run]
-    return len(set(former)) == 1 and last not in former
 
 
 def _attempts(turn: Turn) -> Iterator[int]:

@@ -90,6 +90,12 @@ def steps(turn: Turn, key: Callable[[Execution], Hashable | None], most: int) ->
     return kept
 
 
+def changes_at_last(run: list[Execution]) -> bool:
+    """Whether all steps of a series are one call, except the last, which is another call."""
+    *former, last = [execution.identity for execution in run]
+    return len(set(former)) == 1 and last not in former
+
+
 def _answered(turn: Turn) -> list[Execution]:
     """The turn's executions that were answered, in the order of the answers."""
     done = [execution for execution in turn.executions if execution.answered]

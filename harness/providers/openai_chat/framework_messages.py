@@ -31,7 +31,7 @@ from harness.providers.openai_chat.framework_calls import (
     result_from_part,
     result_from_row,
 )
-from harness.providers.openai_chat.ui_messages import is_ui_message, steps
+from harness.providers.openai_chat.ui_messages import is_ui_message, one_step, steps
 from harness.providers.shared import json_fields as f
 
 _ROLES = {
@@ -121,12 +121,12 @@ def _divided(message: Message, made: set[str]) -> Iterator[Message]:
             results.append(result)
         elif not (isinstance(block, ToolUse) and block.id in ahead):
             if results:
-                yield from _step(said, results)
+                yield from one_step(said, results)
                 said, results = [], []
             if isinstance(block, ToolUse):
                 calls.pop(block.id, None)
             said.append(block)
-    yield from _step(said, results)
+    yield from one_step(said, results)
 
 
 def _result_of_agent(block: Block, made: set[str]) -> ToolResult | None:
@@ -134,13 +134,6 @@ def _result_of_agent(block: Block, made: set[str]) -> ToolResult | None:
         return None
     result = result_from_part(block.value)
     return result if not result.id or result.id in made else None
-
-
-def _step(said: list[Block], results: list[ToolResult]) -> Iterator[Message]:
-    if said:
-        yield Message("assistant", tuple(said))
-    if results:
-        yield Message("tool", tuple(results))
 
 
 def recorded_message(value: dict[str, Json]) -> Message:

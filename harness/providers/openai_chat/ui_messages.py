@@ -28,14 +28,14 @@ def steps(row: dict[str, Json], read: _Read) -> Iterator[Message]:
     for part in filter(_says, _parts(row)):
         invocation = _invocation(part)
         if f.mapping(part).get("type") == "step-start" or (results and not invocation):
-            yield from _step(said, results)
+            yield from one_step(said, results)
             said, results = [], []
         if invocation:
             said.append(_call(invocation))
             results += _result(invocation)
         elif f.mapping(part).get("type") != "step-start":
             said.append(read(part, "assistant"))
-    yield from _step(said, results)
+    yield from one_step(said, results)
 
 
 def _parts(row: dict[str, Json]) -> list[Json]:
@@ -53,7 +53,8 @@ def _says(part: Json) -> bool:
     return not (isinstance(said, str) and said == "")
 
 
-def _step(said: list[Block], results: list[ToolResult]) -> Iterator[Message]:
+def one_step(said: list[Block], results: list[ToolResult]) -> Iterator[Message]:
+    """The messages of a step: what the assistant said, and the results of its calls."""
     if said:
         yield Message("assistant", tuple(said))
     if results:
