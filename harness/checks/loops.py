@@ -136,9 +136,13 @@ def _recorded_cycles(
 ) -> Iterator[Finding]:
     """Yield two alternating calls with equal results; `seen` has the result of each call by its
     event."""
-    keys = [(step.identity, seen.get(step.n, step.n)) for step in calls]
+    once: dict[Hashable, _Step[CallMade]] = {}
+    for step in calls:  # one message may ask for a, b, a, b; without a message each call is its own
+        once.setdefault((step.message_n or -step.n, step.identity), step)
+    asked = list(once.values())
+    keys = [(step.identity, seen.get(step.n, step.n)) for step in asked]
     for at, length in cycles(keys, 2, repeats):
-        done = calls[at : at + length]
+        done = asked[at : at + length]
         names = " and ".join(dict.fromkeys(step.made.name for step in done))
         text = f"{names}: two calls in turn, {length} in a row, with the same inputs and results"
         yield Finding("no_progress_stop.cycle", text, tuple(step.n for step in done))

@@ -27,6 +27,19 @@ def test_in_a_recording_what_one_message_asks_for_again_is_one() -> None:
     assert list(no_progress_stop(loop(story, "list", 1).end()))
 
 
+def test_in_a_recording_calls_in_turn_are_a_cycle_of_messages_only() -> None:
+    story = Story(world="recording").turn("go")
+    story.reply(*(use(name) for name in ("list", "write") * 3))
+    for _ in range(6):
+        story.tool("the same")
+    assert not list(no_progress_stop(story.reply("x").final().end()))
+
+    story = Story(world="recording").turn("go")
+    for _ in range(3):
+        story.reply(use("list"), use("write")).tool("the same").tool("the same")
+    assert codes(list(no_progress_stop(story.end()))) == ["no_progress_stop.cycle"]
+
+
 def test_in_a_recording_a_batch_that_failed_with_its_first_call_is_no_loop() -> None:
     story = Story(world="recording").turn("go")
     story.reply(*(use("list", {"path": str(n)}) for n in range(7)))
