@@ -23,7 +23,7 @@ from harness.core.values.profile import CAPABILITIES, Profile
 from harness.core.values.strict import Strict
 from harness.core.values.verdict import Verdict
 from harness.report.json_lines import run_line
-from harness.report.run_summary import summarize
+from harness.results.result import summarize
 from harness.runner import run
 from harness.transports.in_process import InProcessBrief
 from tests.documents import GENERATED, MARK, ROOT, blocks, part

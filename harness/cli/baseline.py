@@ -14,7 +14,7 @@ from harness.core.values.errors import InputError
 if TYPE_CHECKING:
     from harness.cli.run_output import Detail
     from harness.report.baseline import Comparison
-    from harness.report.run_summary import RunSummary
+    from harness.results.result import Result
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _KEY = "harness.baseline"
@@ -38,7 +38,7 @@ class Baseline:
         self.file, self.update = file, update
         self.comparison: Comparison | None = Comparison(rows, update) if file else None
 
-    def take(self, run: RunSummary) -> RunSummary:
+    def take(self, run: Result) -> Result:
         """Return the run with its accepted findings set apart."""
         return self.comparison.take(run) if self.comparison else run
 

@@ -81,7 +81,7 @@ def command(
     from harness.doctor.profile_text import place_for, profile_text, write
     from harness.engines.local import Local
     from harness.files.owner import scratch_folder
-    from harness.report.event_lines import counted
+    from harness.results.event_lines import counted
     from harness.targets.spec import resolve
 
     start = user_folder()
@@ -151,7 +151,7 @@ class _Player:
 
     def _task(self, scenario: Scenario, out: Path) -> RunTask:
         from harness.cli.run_task import RunTask
-        from harness.report.run_summary import Invocation
+        from harness.results.result import Invocation
 
         asked = Invocation(
             path="", target=self._target, store=self._store, plugin_flags=plugin_flags()

@@ -21,8 +21,8 @@ from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.fuzz.found_runs import scenario_file
 from harness.redaction.encoder import json_line
 from harness.report.cause_tally import CauseTally
-from harness.report.event_lines import counted, two_figures
 from harness.report.run_report import wrapped
+from harness.results.event_lines import counted, two_figures
 from harness.transports.background_thread import BackgroundThread
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import msgspec
 
 from harness.core.values.verdict import FAIL_ON, Finding, Verdict
 from harness.fuzz.findings import FOLDER, ShrunkFinding
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 
 if TYPE_CHECKING:
     from harness.fuzz.campaign import Campaign
@@ -23,9 +23,7 @@ NOUN = "result"
 _SCENARIO = "fuzz"
 
 
-def fuzz_runs(
-    campaign: Campaign, folder: Path, repeat: Callable[[Path], str]
-) -> Iterator[RunSummary]:
+def fuzz_runs(campaign: Campaign, folder: Path, repeat: Callable[[Path], str]) -> Iterator[Result]:
     """Return the campaign as a run, then each code; `repeat` gives the command of a file.
 
     The run of a code names its first shrunk scenario, if there is one.
@@ -33,7 +31,7 @@ def fuzz_runs(
     plan, shrunk = campaign.plan, dict[str, list[ShrunkFinding]]()
     for one in campaign.findings.kept.values():
         shrunk.setdefault(one.code, []).append(one)
-    blank = RunSummary(
+    blank = Result(
         name=f"{_SCENARIO}/campaign", scenario=_SCENARIO, title=f"seed {plan.seed}",
         target=plan.target, world="", seed=plan.seed, verdict=_of_the_campaign(campaign),
     )  # fmt: skip

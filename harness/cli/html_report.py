@@ -16,7 +16,7 @@ from harness.core.values.verdict import Verdict, VerdictWord
 if TYPE_CHECKING:
     from harness.core.history.history import History
     from harness.report.html.html_page import PagePart
-    from harness.report.run_summary import RunSummary
+    from harness.results.result import Result
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -39,7 +39,7 @@ def html(function: _F) -> _F:
     return option(function)
 
 
-def kept_history(run: RunSummary) -> History | None:
+def kept_history(run: Result) -> History | None:
     """Return the history of a run that was kept on disk; None without one."""
     from harness.cli.show import read
 
@@ -51,9 +51,9 @@ def kept_history(run: RunSummary) -> History | None:
 
 def write_runs(
     file: Path,
-    runs: Sequence[RunSummary],
+    runs: Sequence[Result],
     title: str = "",
-    read: Callable[[RunSummary], History | None] = kept_history,
+    read: Callable[[Result], History | None] = kept_history,
 ) -> None:
     """Write the page of these runs; `read` returns the history of each."""
     from harness.report.html.html_page import in_order, page_part
@@ -87,7 +87,7 @@ def _write(file: Path, title: str, parts: Iterable[PagePart]) -> None:
     terminal.note(f"page: {file}")
 
 
-def _title(runs: Sequence[RunSummary]) -> str:
+def _title(runs: Sequence[Result]) -> str:
     targets = ", ".join(dict.fromkeys(run.target for run in runs))
     return f"{targets or 'no run'}"
 
@@ -96,7 +96,7 @@ def _read(path: Path) -> PagePart:
     """Read a run from its file; for an unreadable file return an unknown run with the reason."""
     from harness.cli.show import read, verdict
     from harness.report.html.html_page import page_part
-    from harness.report.run_summary import of_history
+    from harness.results.result import of_history
 
     history: History | None = None
     try:

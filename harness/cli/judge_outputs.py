@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.cli.run_output import Detail
     from harness.core.history.history import History
     from harness.report.judge_report import JudgedFile
-    from harness.report.run_summary import RunSummary
+    from harness.results.result import Result
 
 
 class JudgeOutputs:
@@ -24,10 +24,10 @@ class JudgeOutputs:
     They stay in memory only if a file needs them. `read` returns the history of one for the page.
     """
 
-    def __init__(self, page: Path | None, read: Callable[[RunSummary], History | None]) -> None:
+    def __init__(self, page: Path | None, read: Callable[[Result], History | None]) -> None:
         self._files, self._baseline = chosen_files(), chosen_baseline()
         self._page, self._read = page, read
-        self._runs: list[RunSummary] = []
+        self._runs: list[Result] = []
 
     def take(self, file: JudgedFile) -> JudgedFile:
         """Return the file with its accepted findings set apart."""

@@ -28,13 +28,13 @@ from harness.engines import Engine
 from harness.engines.ordered_map import ordered_map
 from harness.redaction.encoder import reported
 from harness.report.judge_report import JudgedFile, JudgedTranscript
-from harness.report.run_summary import evidence
+from harness.results.result import evidence
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
     from harness.core.values.messages import Json
     from harness.recordings.transcripts import Recording
-    from harness.report.run_summary import RunSummary
+    from harness.results.result import Result
 
 CHUNK_FILES, CHUNK_BYTES = 32, 4_000_000
 """The most bytes that a worker gets at once, unless a single file is larger."""
@@ -223,7 +223,7 @@ def _of_sessions(recording: Recording) -> Recording:
     return msgspec.structs.replace(recording, transcripts=sessions(recording.transcripts))
 
 
-def judged_history(run: RunSummary, kind: str) -> History | None:
+def judged_history(run: Result, kind: str) -> History | None:
     """Return the history of a judged transcript; None if the file or the transcript is gone."""
     from harness.report.judged_runs import transcript_name
 

@@ -19,7 +19,7 @@ import msgspec
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
-    from harness.report.run_summary import RunSummary
+    from harness.results.result import Result
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _KEY = "harness.output_files"
@@ -69,7 +69,7 @@ class OutputFiles(msgspec.Struct, frozen=True):
         if self.step_summary:
             _append(self.step_summary, b"")
 
-    def write(self, runs: Sequence[RunSummary], noun: str = "run") -> None:
+    def write(self, runs: Sequence[Result], noun: str = "run") -> None:
         """Write all of them; `noun` is what a run is called."""
         if self.junit:
             from harness.report.junit_report import junit
@@ -106,7 +106,7 @@ def _append(path: Path, data: bytes) -> None:
         raise InputError(f"cannot be written: {what}", f"GITHUB_STEP_SUMMARY {path}") from None
 
 
-def _summarize(path: Path, runs: Sequence[RunSummary], noun: str) -> None:
+def _summarize(path: Path, runs: Sequence[Result], noun: str) -> None:
     """Append to the summary of the step; other commands of the step may have written to it."""
     from harness.redaction.encoder import encoded
     from harness.report.markdown_summary import STEP_MAX_BYTES, markdown
@@ -115,7 +115,7 @@ def _summarize(path: Path, runs: Sequence[RunSummary], noun: str) -> None:
     _append(path, encoded(markdown(runs, room, noun)))
 
 
-def _annotate(repository: Path, runs: Sequence[RunSummary], noun: str) -> None:
+def _annotate(repository: Path, runs: Sequence[Result], noun: str) -> None:
     """Print the annotations on standard error, which GitHub reads too."""
     from harness.cli import terminal
     from harness.report.github_annotations import annotation_lines

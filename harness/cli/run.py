@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from harness.core.values.profile import Profile
     from harness.core.values.verdict import FindingClass, VerdictWord
     from harness.engines import Engine
-    from harness.report.run_summary import Invocation, RunSummary
+    from harness.results.result import Invocation, Result
     from harness.targets.output_capture import CaptureMode
 
 World = Literal["simulate", "supervise"]
@@ -122,7 +122,7 @@ def command(
         plan,
         under_profile,
     )  # fmt: skip
-    from harness.report.run_summary import Invocation
+    from harness.results.result import Invocation
 
     detail, where = _detail(quiet, verbose, as_json), Path(os.path.abspath(out))
     agent = _speaking(chosen_profile(profile_name), spoken)
@@ -151,7 +151,7 @@ def _again(
     """Return the command that plays one run by name, below the single path of this command."""
     from harness.cli.selection import DEFAULT_FOLDER
     from harness.files.bundle import shown
-    from harness.report.run_summary import run_command
+    from harness.results.result import run_command
 
     path, *others = paths or (DEFAULT_FOLDER,)
     return None if others else partial(run_command, asked(path=shown(path)), seed=seed)
@@ -218,7 +218,7 @@ def _end(output: RunOutput, page: Path | None) -> None:
         write_runs(page, output.runs)
 
 
-def as_named(run: RunSummary, where: Path, out: Path) -> RunSummary:
+def as_named(run: Result, where: Path, out: Path) -> Result:
     """Return the run with its paths as the user named the folder."""
     named = {
         name: getattr(run, name).replace(str(where), str(out), 1)
@@ -228,8 +228,8 @@ def as_named(run: RunSummary, where: Path, out: Path) -> RunSummary:
 
 
 def _settled(
-    runs: Generator[RunSummary], most: int | None, accept: Callable[[RunSummary], RunSummary]
-) -> Iterator[RunSummary]:
+    runs: Generator[Result], most: int | None, accept: Callable[[Result], Result]
+) -> Iterator[Result]:
     """Yield each run when its verdict is final; runs that lack a capability come last.
 
     `accept` sets apart the findings that do not fail. After `most` failing runs no further run is
@@ -237,7 +237,7 @@ def _settled(
     """
     from harness.runner.capability_ledger import CapabilityLedger
 
-    ledger: CapabilityLedger[RunSummary] = CapabilityLedger()
+    ledger: CapabilityLedger[Result] = CapabilityLedger()
     failed = 0
     with closing(runs):
         try:
@@ -252,7 +252,7 @@ def _settled(
     yield from map(accept, map(_without_trace, ledger.close()))
 
 
-def _without_trace(run: RunSummary) -> RunSummary:
+def _without_trace(run: Result) -> Result:
     """Mark a run as lacking a capability: write its new verdict and remove its folder."""
     from harness.runner.run_folder import drop_session, write_verdict
 

@@ -13,7 +13,7 @@ from harness.cli import terminal
 from harness.report import command_summary, json_lines, report_file, run_report
 from harness.report.first_screen import first_screen
 from harness.report.report_file import REPORT
-from harness.report.run_summary import RunSummary, lacks
+from harness.results.result import Result, lacks
 
 Detail = Literal["none", "quiet", "usual", "verbose", "json"]
 """How much is printed: nothing, failures only, causes, each run whole, or JSON Lines."""
@@ -45,10 +45,10 @@ class RunOutput:
         self._width, self._paint = terminal.width(), terminal.paint()
         labels = [run_report.label(*names) for names in planned]
         self._column = run_report.label_width(labels)
-        self.runs: list[RunSummary] = []
-        self._shown: RunSummary | None = None
+        self.runs: list[Result] = []
+        self._shown: Result | None = None
 
-    def add(self, run: RunSummary) -> None:
+    def add(self, run: Result) -> None:
         """Print the lines of a run."""
         self.runs.append(run)
         if self._detail == "json":
@@ -70,7 +70,7 @@ class RunOutput:
         """Whether only the causes are printed."""
         return self._detail == "usual" and self._planned > LISTED_MAX
 
-    def _has_line(self, run: RunSummary) -> bool:
+    def _has_line(self, run: Result) -> bool:
         if self._is_screen or self._detail == "none":
             return False
         if self._detail == "quiet":

@@ -22,7 +22,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.verdict import Verdict
 from harness.engines import Engine
 from harness.engines.ordered_map import ordered_map
-from harness.report.run_summary import Invocation, RunSummary, summarize
+from harness.results.result import Invocation, Result, summarize
 
 if TYPE_CHECKING:
     from harness.targets.output_capture import CaptureMode
@@ -47,7 +47,7 @@ class RunTask(msgspec.Struct, frozen=True, kw_only=True):
     capture: CaptureMode = "fd"
 
 
-def play(task: RunTask) -> RunSummary:
+def play(task: RunTask) -> Result:
     """Play a run, write its history below `out`, and return its summary for the report.
 
     What the target prints as it is imported was seen when the command imported it.
@@ -87,7 +87,7 @@ def _own_ends(task: RunTask) -> bool:
     return any(status not in _OUTSIDE for status in task.ends)
 
 
-def _in_doubt(summary: RunSummary, ends: tuple[int, ...]) -> RunSummary:
+def _in_doubt(summary: Result, ends: tuple[int, ...]) -> Result:
     """Turn a pass into unknown if the run ended its process the first time."""
     verdict = summary.verdict
     if verdict.verdict != "pass":
@@ -124,17 +124,17 @@ class RunTasks:
         return msgspec.structs.replace(task, ends=(*task.ends, status), isolate=True)
 
 
-def played(tasks: Sequence[RunTask], engine: Engine) -> Generator[RunSummary]:
+def played(tasks: Sequence[RunTask], engine: Engine) -> Generator[Result]:
     """Play the tasks of a command; yield their summaries, in order."""
     planned = RunTasks(tasks)
     return ordered_map(engine, play, planned, lost_run, planned.again)
 
 
-def lost_run(task: RunTask) -> RunSummary:
+def lost_run(task: RunTask) -> Result:
     """Return the summary of a run that ended each worker: its verdict is unknown."""
     how = f" with {_words(task.ends)}" if task.ends else ""
     doubt = f"each worker process that played this run ended{how}; no history is left"
-    return RunSummary(
+    return Result(
         name=task.scenario.run_name,
         scenario=task.scenario.name,
         title=task.scenario.title,

@@ -32,7 +32,7 @@ from harness.cli.run import DEFAULT_OUT, as_named
 
 if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
-    from harness.report.run_summary import RunSummary
+    from harness.results.result import Result
 
 
 @click.command("serve")
@@ -66,7 +66,7 @@ def command(
     from harness.cli.selection import single_run
     from harness.core.values.verdict import EXIT_STATUS
     from harness.redaction.encoder import Encoded, own_line
-    from harness.report.run_summary import summarize
+    from harness.results.result import summarize
     from harness.runner.serve import serve
 
     where = Path(os.path.abspath(out))
@@ -93,7 +93,7 @@ def command(
     return EXIT_STATUS[made.word]
 
 
-def _show(made: RunSummary, as_json: bool, verbose: bool) -> None:
+def _show(made: Result, as_json: bool, verbose: bool) -> None:
     from harness.cli.run_output import RunOutput
 
     output = RunOutput(

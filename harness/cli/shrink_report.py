@@ -15,8 +15,8 @@ from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import whole
 from harness.redaction.encoder import json_line
-from harness.report.event_lines import counted
-from harness.report.run_summary import Invocation, run_command
+from harness.results.event_lines import counted
+from harness.results.result import Invocation, run_command
 from harness.shrink import FindingOracle, Shrunk
 from harness.shrink.scenario_size import Extent, extent
 

@@ -27,7 +27,7 @@ from harness.files import load_scenarios
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
 from harness.redaction.encoder import encoded
-from harness.report.event_lines import two_figures
+from harness.results.event_lines import two_figures
 from harness.runner import run
 from harness.runner.run_folder import move_kept
 from harness.shrink import FindingOracle, ShrinkStep, Shrunk, shrink

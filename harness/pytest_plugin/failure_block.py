@@ -12,9 +12,9 @@ import msgspec
 
 from harness.checks.causes import rank
 from harness.core.values.verdict import Finding
-from harness.report.event_lines import counted
 from harness.report.run_report import CRASHED, codes, cut, finding_note, one_line, ways_on
-from harness.report.run_summary import RunSummary
+from harness.results.event_lines import counted
+from harness.results.result import Result
 
 WIDTH = 100
 CAUSE_MAX = 240
@@ -44,7 +44,7 @@ class _Cause(msgspec.Struct, frozen=True):
         return self.finding.code
 
 
-def failure_block(runs: Sequence[RunSummary], wanted: frozenset[str], room: int) -> list[str]:
+def failure_block(runs: Sequence[Result], wanted: frozenset[str], room: int) -> list[str]:
     """Return the worst cause with a run that shows it, then the others, in at most `room` lines.
 
     `wanted` are the codes that the test expects.
@@ -59,11 +59,11 @@ def failure_block(runs: Sequence[RunSummary], wanted: frozenset[str], room: int)
     return lines
 
 
-_Group = list[tuple[_Cause, RunSummary]]
+_Group = list[tuple[_Cause, Result]]
 """The runs with one cause."""
 
 
-def _groups(runs: Sequence[RunSummary], wanted: frozenset[str]) -> list[_Group]:
+def _groups(runs: Sequence[Result], wanted: frozenset[str]) -> list[_Group]:
     """Return the runs by cause: the worst cause first, then the most frequent one."""
     groups: dict[str, _Group] = {}
     for run in runs:
@@ -77,7 +77,7 @@ def _groups(runs: Sequence[RunSummary], wanted: frozenset[str]) -> list[_Group]:
     return sorted(groups.values(), key=weight)
 
 
-def _cause(run: RunSummary, wanted: frozenset[str]) -> _Cause:
+def _cause(run: Result, wanted: frozenset[str]) -> _Cause:
     """Return the first finding that fails and is not expected.
 
     Without one, return the expected codes that were not found, or why the run is unknown."""
@@ -106,7 +106,7 @@ def _and_others(group: _Group) -> str:
     return f" and {counted(len(group) - 1, 'other run')}" if len(group) > 1 else ""
 
 
-def _proof(run: RunSummary, found: Finding) -> Iterator[str]:
+def _proof(run: Result, found: Finding) -> Iterator[str]:
     """Yield the agent's own lines of a crash, then the events that prove the finding."""
     if found.code == CRASHED:
         yield from (cut(f"    {frame}", WIDTH) for frame in run.frames[-FRAMES_MAX:])
@@ -116,7 +116,7 @@ def _proof(run: RunSummary, found: Finding) -> Iterator[str]:
         yield f"    and {counted(len(found.events) - PROOF_MAX, 'more event')}"
 
 
-def _rest(run: RunSummary, found: Finding | None) -> Iterator[str]:
+def _rest(run: Result, found: Finding | None) -> Iterator[str]:
     """Yield the findings that follow from it, and the other findings, each in a line."""
     findings = run.verdict.findings
     at = findings.index(found) if found else len(findings)

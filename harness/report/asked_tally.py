@@ -9,7 +9,7 @@ from harness.checks.question_table import QUESTIONS
 from harness.checks.questions import asked_by
 from harness.checks.rule_classes import BOOK_KEEPING
 from harness.core.values.verdict import Verdict
-from harness.report.event_lines import counted
+from harness.results.event_lines import counted
 
 
 class AskedTally:

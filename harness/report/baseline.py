@@ -17,7 +17,7 @@ from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import visible_line
 from harness.files.regular_file import whole
 from harness.redaction.encoder import shown
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 
 VERSION = 1
 HEAD = f"# harness baseline, version {VERSION}"
@@ -35,7 +35,7 @@ class Accepted(NamedTuple):
     cause: str
 
 
-def accepted(run: RunSummary, finding: Finding) -> Accepted:
+def accepted(run: Result, finding: Finding) -> Accepted:
     """Return the row of a finding.
 
     The cause of a crash is the file and the error. The cause of a finding that follows from another
@@ -93,7 +93,7 @@ class Comparison:
         self._failing: dict[Accepted, None] = {}
         self._played: set[str] = set()
 
-    def take(self, run: RunSummary) -> RunSummary:
+    def take(self, run: Result) -> Result:
         """Return the run with its accepted findings set apart as known."""
         verdict = run.verdict
         if verdict.verdict == "not_applicable":

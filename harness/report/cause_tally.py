@@ -13,9 +13,9 @@ import msgspec
 
 from harness.checks.causes import rank
 from harness.core.values.verdict import Finding, Verdict
-from harness.report.event_lines import counted
 from harness.report.run_report import Paint, cut, finding_note, one_line, plain
-from harness.report.run_summary import RunSummary
+from harness.results.event_lines import counted
+from harness.results.result import Result
 
 GROUPS_MAX = 20
 """The most groups in a summary, so that it fits a screen."""
@@ -74,7 +74,7 @@ class CauseTally:
         self._noun = noun
 
     @classmethod
-    def of(cls, runs: Iterable[RunSummary]) -> Self:
+    def of(cls, runs: Iterable[Result]) -> Self:
         """Return the tally of these runs."""
         tally = cls()
         for run in runs:

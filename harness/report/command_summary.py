@@ -12,9 +12,9 @@ from typing import Literal
 from harness.core.values.verdict import CLASSES, FindingClass, Verdict
 from harness.report.asked_tally import AskedTally
 from harness.report.cause_tally import CauseTally
-from harness.report.event_lines import counted
 from harness.report.run_report import WORDS, Paint, plain, wrapped
-from harness.report.run_summary import RunSummary, lacks
+from harness.results.event_lines import counted
+from harness.results.result import Result, lacks
 
 REASONS_MAX = 5
 """The most reasons of one kind that are shown."""
@@ -24,7 +24,7 @@ _UNREACHED = {"run.unplayed_turn": "turns of the script", "run.silent_fault": "f
 
 
 def summary(
-    runs: Sequence[RunSummary], width: int, paint: Paint = plain, verbose: bool = False
+    runs: Sequence[Result], width: int, paint: Paint = plain, verbose: bool = False
 ) -> Iterator[str]:
     """Yield the runs by cause, by class, and by the reason why a check was not applied.
 
@@ -40,7 +40,7 @@ def summary(
         yield from (*section, "") if section else ()
 
 
-def _ways_on(tally: CauseTally, runs: Sequence[RunSummary]) -> Iterator[str]:
+def _ways_on(tally: CauseTally, runs: Sequence[Result]) -> Iterator[str]:
     """Yield the command that explains the first cause, and the one that plays its example."""
     for group in tally.groups()[:1]:
         repeat = next((run.repeat for run in runs if run.name == group.example), "")
@@ -49,7 +49,7 @@ def _ways_on(tally: CauseTally, runs: Sequence[RunSummary]) -> Iterator[str]:
             yield f"repeat:  {repeat}"
 
 
-def _classes(runs: Sequence[RunSummary]) -> Iterator[str]:
+def _classes(runs: Sequence[Result]) -> Iterator[str]:
     """Yield the failed runs by the worst class among their causes."""
     worst = Counter(_worst_class(run.verdict) for run in runs if run.word == "fail")
     said = [f"{name} {worst[name]}" for name in CLASSES if worst[name]]
@@ -63,14 +63,14 @@ def _worst_class(verdict: Verdict) -> FindingClass | Literal[""]:
     return next((name for name in CLASSES if name in found), "")
 
 
-def _incidents(runs: Sequence[RunSummary]) -> Iterator[str]:
+def _incidents(runs: Sequence[Result]) -> Iterator[str]:
     seen = Counter(incident for run in runs for incident in run.seen)
     for most, _ in seen.most_common(1):
         number = counted(len(seen), "public incident")
         yield f"would repeat {number} (-v names them), most often {most}"
 
 
-def not_applicable(runs: Sequence[RunSummary]) -> Iterator[str]:
+def not_applicable(runs: Sequence[Result]) -> Iterator[str]:
     """Yield the runs that lack a capability, then those that this world or target cannot play."""
     for lack in lacks(runs):
         yield f"{counted(lack.runs, 'run')} not applicable: {lack.reason}{lack.remedy}"
@@ -86,7 +86,7 @@ def not_applicable(runs: Sequence[RunSummary]) -> Iterator[str]:
     )
 
 
-def _unknown(runs: Sequence[RunSummary]) -> Iterator[str]:
+def _unknown(runs: Sequence[Result]) -> Iterator[str]:
     unknown = (run for run in runs if run.word == "unknown")
     yield from _by_reason(
         "unknown", ((doubt, run.name) for run in unknown for doubt in run.verdict.doubts)
@@ -109,7 +109,7 @@ def _by_reason(word: str, found: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield f"{word} for {len(times) - REASONS_MAX} other reasons: -v names them"
 
 
-def _unreached(runs: Sequence[RunSummary]) -> Iterator[str]:
+def _unreached(runs: Sequence[Result]) -> Iterator[str]:
     """Yield the steps that the agent's policy left out of runs that count."""
     left = [
         {lack.check for lack in run.verdict.not_applicable} & {*_UNREACHED}
@@ -123,14 +123,14 @@ def _unreached(runs: Sequence[RunSummary]) -> Iterator[str]:
         yield f"{runs_left} ended before the last step, which is not a finding: {parts}"
 
 
-def totals(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -> str:
+def totals(runs: Sequence[Result], paint: Paint = plain, planned: int = 0) -> str:
     """Return the last line: counts by verdict, the target and the seed."""
     below = below_words(Counter(f.class_ for run in runs for f in run.verdict.below))
     return f"{counts(runs, paint, planned)}{below}; {_targets(runs)}; {_seeds(runs)}"
 
 
 def counts(
-    runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0, noun: str = "run"
+    runs: Sequence[Result], paint: Paint = plain, planned: int = 0, noun: str = "run"
 ) -> str:
     """Return the number of runs, and the number of each verdict."""
     words = Counter(run.word for run in runs)
@@ -140,12 +140,12 @@ def counts(
     return f"{counted(max(planned, len(runs)), noun)}: {', '.join(parts) or 'nothing ran'}"
 
 
-def short_totals(runs: Sequence[RunSummary], paint: Paint = plain, planned: int = 0) -> str:
+def short_totals(runs: Sequence[Result], paint: Paint = plain, planned: int = 0) -> str:
     """Return the last line with the failing counts only, and without the seeds."""
     return f"{counts(runs, paint, planned)}; {_targets(runs)}"
 
 
-def _targets(runs: Sequence[RunSummary]) -> str:
+def _targets(runs: Sequence[Result]) -> str:
     return f"target {', '.join(dict.fromkeys(run.target for run in runs))}"
 
 
@@ -155,6 +155,6 @@ def below_words(times: Mapping[FindingClass | Literal[""], int]) -> str:
     return f"; not failing: {', '.join(said)}" if said else ""
 
 
-def _seeds(runs: Sequence[RunSummary]) -> str:
+def _seeds(runs: Sequence[Result]) -> str:
     seeds = sorted({run.seed for run in runs})
     return f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.comparison.figures import Figures, total
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.cause_tally import CauseTally
-from harness.report.event_lines import counted
 from harness.report.run_diff import Diff, RunDiff, by_words
 from harness.report.run_report import Paint, Style, cut, finding_note, one_line, plain
+from harness.results.event_lines import counted
 
 NEW_MAX, GONE_MAX, CALLS_MAX, BESIDE_MAX, LEFT_MAX = 4, 3, 4, 2, 2
 """The rows of each part of the screen, including the row that counts the omitted ones: the whole

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from harness.report.asked_tally import AskedTally
 from harness.report.cause_tally import CauseGroup, CauseTally
 from harness.report.command_summary import short_totals
-from harness.report.event_lines import counted
 from harness.report.run_report import Paint, cut, plain, wrapped
-from harness.report.run_summary import RunSummary, lacks
+from harness.results.event_lines import counted
+from harness.results.result import Result, lacks
 
 ROWS = 24
 """The least number of lines of a terminal."""
@@ -24,7 +24,7 @@ REASONS_MAX = 2
 
 
 def first_screen(
-    runs: Sequence[RunSummary],
+    runs: Sequence[Result],
     width: int,
     paint: Paint = plain,
     *,
@@ -83,7 +83,7 @@ def _left(groups: Sequence[CauseGroup]) -> str:
     return f"{counted(len(groups), 'more cause')}: {', '.join(codes)}"
 
 
-def _reasons(runs: Sequence[RunSummary], width: int) -> Iterator[str]:
+def _reasons(runs: Sequence[Result], width: int) -> Iterator[str]:
     """Yield the runs not applicable and unknown, the incidents, and what was never asked."""
     missing: Counter[str] = Counter()
     for lack in lacks(runs):
@@ -106,7 +106,7 @@ def _reasons(runs: Sequence[RunSummary], width: int) -> Iterator[str]:
     yield from AskedTally(run.verdict for run in runs).lines()
 
 
-def _otherwise(runs: Sequence[RunSummary]) -> int:
+def _otherwise(runs: Sequence[Result]) -> int:
     """Return the number of runs that are not applicable for a reason other than a lack."""
     return sum(
         run.word == "not_applicable" and not any(n.missing for n in run.verdict.not_applicable)

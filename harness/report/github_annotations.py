@@ -17,8 +17,8 @@ from harness.core.values.visible_text import visible_line
 from harness.files.regular_file import text_of
 from harness.redaction.encoder import shown
 from harness.report.cause_tally import CauseGroup, CauseTally
-from harness.report.event_lines import counted
-from harness.report.run_summary import RunSummary
+from harness.results.event_lines import counted
+from harness.results.result import Result
 
 KIND_MAX = 10
 """The most annotations of one kind that GitHub shows for a step."""
@@ -26,7 +26,7 @@ KIND_MAX = 10
 Kind = Literal["error", "warning", "notice"]
 
 
-def annotation_lines(runs: Sequence[RunSummary], root: Path, noun: str = "run") -> Iterator[str]:
+def annotation_lines(runs: Sequence[Result], root: Path, noun: str = "run") -> Iterator[str]:
     """Yield a line for each cause; `root` is the folder of the repository.
 
     A cause that fails is an error, a doubt is a warning, any other cause is a notice.
@@ -50,7 +50,7 @@ def _at_most(kind: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _annotation(
-    kind: Kind, group: CauseGroup, runs: Mapping[str, RunSummary], root: Path, noun: str
+    kind: Kind, group: CauseGroup, runs: Mapping[str, Result], root: Path, noun: str
 ) -> str:
     run = runs[group.example]
     crash = group.finding.place
@@ -59,13 +59,13 @@ def _annotation(
     return command(kind, text, title=f"{group.title}, {counted(group.runs, noun)}", **place)
 
 
-def _doubts(runs: Sequence[RunSummary]) -> Iterator[str]:
+def _doubts(runs: Sequence[Result]) -> Iterator[str]:
     for run in runs:
         if run.word == "unknown":
             yield command("warning", "; ".join(run.verdict.doubts), title=f"unknown: {run.name}")
 
 
-def _place(run: RunSummary) -> tuple[str, int]:
+def _place(run: Result) -> tuple[str, int]:
     """Return the file of the scenario, and the line at which its variant begins."""
     variant = run.name.removeprefix(run.scenario).partition("@")[0].partition("+")[0].strip("/")
     is_scenario = run.file.endswith((".yaml", ".yml"))

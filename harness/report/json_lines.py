@@ -11,13 +11,13 @@ from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.redaction.encoder import json_line
 from harness.report.baseline import Comparison
-from harness.report.run_summary import Lack, RunSummary
+from harness.results.result import Lack, Result
 
 VERSION = 1
 """The version of the keys of a run and of a transcript; docs/outputs.md has its promises."""
 
 
-def run_line(run: RunSummary) -> str:
+def run_line(run: Result) -> str:
     """Return a run: its name, how it was played, its verdict with findings, and its files."""
     verdict = run.verdict
     return json_line(

@@ -16,7 +16,6 @@ from harness.core.values.visible_text import visible_line
 from harness.redaction.encoder import json_line
 from harness.report.cause_tally import GROUPS_MAX, CauseTally
 from harness.report.command_summary import below_words
-from harness.report.event_lines import counted
 from harness.report.json_lines import judged_line
 from harness.report.run_report import (
     ALIKE_MAX,
@@ -28,6 +27,7 @@ from harness.report.run_report import (
     plain,
     wrapped,
 )
+from harness.results.event_lines import counted
 
 
 class JudgedTranscript(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.report.judge_report import JudgedFile, judge_command
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 
 NOUN = "transcript"
 
 
-def judged_runs(file: JudgedFile) -> Iterator[RunSummary]:
+def judged_runs(file: JudgedFile) -> Iterator[Result]:
     """Yield a run for each transcript, in order, then one for the refusals of a named file.
 
     Refusals of files in a folder are only counted in the report, because most of those files are
@@ -27,14 +27,14 @@ def judged_runs(file: JudgedFile) -> Iterator[RunSummary]:
         yield _run(file, "refused", Verdict("not_applicable", not_applicable=(refused,)), {})
 
 
-def _run(file: JudgedFile, name: str, verdict: Verdict, evidence: dict[int, str]) -> RunSummary:
-    return RunSummary(
+def _run(file: JudgedFile, name: str, verdict: Verdict, evidence: dict[int, str]) -> Result:
+    return Result(
         name=f"{file.path}/{name}", scenario=file.path, title=file.format, target="", world="",
         seed=0, verdict=verdict, file=file.path, repeat=judge_command(file.path),
         evidence=evidence,
     )  # fmt: skip
 
 
-def transcript_name(run: RunSummary) -> str:
+def transcript_name(run: Result) -> str:
     """Return the name of the transcript behind a run."""
     return run.name.removeprefix(f"{run.file}/")

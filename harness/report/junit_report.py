@@ -15,17 +15,17 @@ from harness.checks.question_table import QUESTIONS
 from harness.core.values.visible_text import visible
 from harness.redaction.encoder import shown
 from harness.report.run_report import block, label, one_line
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 
 WIDTH = 100
 _NO_XML = re.compile("[\ufffe\uffff]")
 """The characters that XML forbids, beside the control characters."""
 
 
-def junit(runs: Sequence[RunSummary]) -> bytes:
+def junit(runs: Sequence[Result]) -> bytes:
     """Return the document of these runs, in the order of their scenarios."""
     root = ElementTree.Element("testsuites", {"name": "harness", **_numbers(runs, skipped=False)})
-    suites: dict[str, list[RunSummary]] = {}
+    suites: dict[str, list[Result]] = {}
     for run in runs:
         suites.setdefault(run.scenario, []).append(run)
     for scenario, played in suites.items():
@@ -35,7 +35,7 @@ def junit(runs: Sequence[RunSummary]) -> bytes:
     return data + b"\n"
 
 
-def _numbers(runs: Sequence[RunSummary], skipped: bool = True) -> dict[str, str]:
+def _numbers(runs: Sequence[Result], skipped: bool = True) -> dict[str, str]:
     words = [run.word for run in runs]
     numbers = {
         "tests": len(runs),
@@ -52,7 +52,7 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.3f}"
 
 
-def _suite(root: ElementTree.Element, scenario: str, runs: Sequence[RunSummary]) -> None:
+def _suite(root: ElementTree.Element, scenario: str, runs: Sequence[Result]) -> None:
     values = {"name": xml_text(scenario), **_numbers(runs)}
     suite = ElementTree.SubElement(root, "testsuite", values)
     first = runs[0]
@@ -66,7 +66,7 @@ def _suite(root: ElementTree.Element, scenario: str, runs: Sequence[RunSummary])
         _case(suite, run)
 
 
-def _case(suite: ElementTree.Element, run: RunSummary) -> None:
+def _case(suite: ElementTree.Element, run: Result) -> None:
     name, scenario = (xml_text(text) for text in (label(run.name, run.scenario), run.scenario))
     case = ElementTree.SubElement(
         suite, "testcase", name=name, classname=scenario, time=_seconds(run.real_s)
@@ -88,7 +88,7 @@ def _end(case: ElementTree.Element, tag: str, kind: str, message: str, text: str
     ElementTree.SubElement(case, tag, values).text = xml_text(text) or None
 
 
-def _facts(run: RunSummary) -> list[str]:
+def _facts(run: Result) -> list[str]:
     """Return the facts of a run for which a JUnit case has no field."""
     facts = {
         "wire": run.wire,
@@ -103,7 +103,7 @@ def _facts(run: RunSummary) -> list[str]:
     return [f"{name}: {value}" for name, value in facts.items() if value]
 
 
-def _asked(run: RunSummary) -> str:
+def _asked(run: Result) -> str:
     """Return how many checks passed, and how many met nothing to judge; "" for a run not played."""
     lacks = run.verdict.not_applicable
     left = [n for n in lacks if n.kind == "unasked" and n.check not in QUESTIONS]

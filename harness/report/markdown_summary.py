@@ -15,9 +15,9 @@ from harness.redaction.encoder import encoded, shown
 from harness.report.asked_tally import AskedTally
 from harness.report.cause_tally import CauseGroup, CauseTally
 from harness.report.command_summary import counts
-from harness.report.event_lines import counted
 from harness.report.run_report import MARKS, block
-from harness.report.run_summary import RunSummary, lacks
+from harness.results.event_lines import counted
+from harness.results.result import Result, lacks
 
 COMMENT_MAX = 65_536
 """The most characters of a comment on GitHub."""
@@ -31,7 +31,7 @@ _ROOM = 200
 """The characters reserved for the line that counts the omitted parts."""
 
 
-def markdown(runs: Sequence[RunSummary], most: int = COMMENT_MAX, noun: str = "run") -> str:
+def markdown(runs: Sequence[Result], most: int = COMMENT_MAX, noun: str = "run") -> str:
     """Return the summary in at most `most` bytes, and so in at most as many characters."""
     return bounded(_parts(runs, noun), most)
 
@@ -52,7 +52,7 @@ def bounded(parts: Iterable[str], most: int) -> str:
     return "".join(said)
 
 
-def _parts(runs: Sequence[RunSummary], noun: str) -> Iterator[str]:
+def _parts(runs: Sequence[Result], noun: str) -> Iterator[str]:
     groups, by_name = CauseTally.of(runs).groups(), {run.name: run for run in runs}
     failing = [run for run in runs if run.word in ("fail", "unknown")]
     yield f"## {MARKS['fail' if failing else 'pass']} harness: {counts(runs, noun=noun)}\n\n"
@@ -71,14 +71,14 @@ def _parts(runs: Sequence[RunSummary], noun: str) -> Iterator[str]:
     yield from map(_run, failing)
 
 
-def _cause(group: CauseGroup, run: RunSummary, noun: str) -> str:
+def _cause(group: CauseGroup, run: Result, noun: str) -> str:
     note = group.title.removeprefix(group.finding.code).strip()
     said = f"- **{counted(group.runs, noun)}** {code(group.finding.code)} {note}".rstrip()
     repeat = f"\n  <br>{code(run.repeat)}" if run.repeat else ""
     return f"{said}: {code(group.cause)}{repeat}\n"
 
 
-def _not_applicable(runs: Sequence[RunSummary], noun: str) -> Iterator[str]:
+def _not_applicable(runs: Sequence[Result], noun: str) -> Iterator[str]:
     found = lacks(runs)
     if found:
         yield "Not applicable:\n\n"
@@ -86,7 +86,7 @@ def _not_applicable(runs: Sequence[RunSummary], noun: str) -> Iterator[str]:
         yield "\n"
 
 
-def _run(run: RunSummary) -> str:
+def _run(run: Result) -> str:
     """Return a run as a foldable section."""
     return folded(MARKS[run.word], run.name, block(run, WIDTH))
 

@@ -10,7 +10,7 @@ from harness.core.values.visible_text import visible
 from harness.files.regular_file import head_of, write_atomically
 from harness.redaction.encoder import text_bytes
 from harness.report import command_summary, run_report
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 
 REPORT = "report.txt"
 HEAD = "harness run, each run of"
@@ -19,18 +19,18 @@ HEAD = "harness run, each run of"
 WIDTH = 100
 
 
-def write(path: Path, runs: Sequence[RunSummary], planned: int) -> None:
+def write(path: Path, runs: Sequence[Result], planned: int) -> None:
     """Write the report. Raises InputError if it cannot be written."""
     lines = (text_bytes(f"{visible(line)}\n") for line in _lines(runs, planned))
     write_atomically(path, lines, durable=False)
 
 
-def _lines(runs: Sequence[RunSummary], planned: int) -> Iterator[str]:
+def _lines(runs: Sequence[Result], planned: int) -> Iterator[str]:
     yield f"{HEAD} {planned}"
     yield ""
     yield from command_summary.summary(runs, WIDTH, verbose=True)
     column = run_report.label_width([run_report.label(run.name, run.scenario) for run in runs])
-    before: RunSummary | None = None
+    before: Result | None = None
     for run in runs:
         yield run_report.entry(run, before, column, WIDTH)
         before = run

@@ -15,8 +15,8 @@ from harness.core.history.history import History
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.baseline import accepted
-from harness.report.event_lines import event_lines
-from harness.report.run_summary import RunSummary, of_history
+from harness.results.event_lines import event_lines
+from harness.results.result import Result, of_history
 
 Lack = Literal["missing", "not_applicable", "unusable"]
 
@@ -29,7 +29,7 @@ class Played(msgspec.Struct, frozen=True):
     path: str
 
     @property
-    def summary(self) -> RunSummary:
+    def summary(self) -> Result:
         """The summary for a report."""
         return of_history(self.history, self.verdict, self.path)
 

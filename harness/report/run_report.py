@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
 from harness.core.values.visible_text import visible_line
-from harness.report.event_lines import counted
-from harness.report.run_summary import RunSummary
+from harness.results.event_lines import counted
+from harness.results.result import Result
 
 Style = Literal["pass", "fail", "unknown", "not_applicable", "strong", "faint"]
 Paint: TypeAlias = Callable[[Style, str], str]
@@ -51,14 +51,14 @@ def label(name: str, scenario: str) -> str:
     return rest[1:] if rest.startswith("/") else f"baseline{rest}"
 
 
-def heading(run: RunSummary, width: int, paint: Paint = plain) -> str:
+def heading(run: Result, width: int, paint: Paint = plain) -> str:
     """Return the line above the runs of one scenario: its name and title."""
     room = width - len(run.scenario) - 2
     title = f"  {paint('faint', cut(run.title, room))}" if run.title and room > 8 else ""
     return f"{paint('strong', run.scenario)}{title}"
 
 
-def row(run: RunSummary, column: int, width: int, paint: Paint = plain) -> str:
+def row(run: Result, column: int, width: int, paint: Paint = plain) -> str:
     """Return the line of a run: mark, label, and its outcome or the codes of its findings."""
     said = cut(_said(run.verdict), max(width - column - 6, 20))
     name = label(run.name, run.scenario)
@@ -90,7 +90,7 @@ def codes(found: Iterable[Finding]) -> str:
     return ", ".join(code if n == 1 else f"{code} x{n}" for code, n in times.items())
 
 
-def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = False) -> str:
+def block(run: Result, width: int, paint: Paint = plain, verbose: bool = False) -> str:
     """Yield the findings of a run, the events that prove them, and the command that repeats it."""
     return "\n".join(
         [
@@ -106,7 +106,7 @@ def block(run: RunSummary, width: int, paint: Paint = plain, verbose: bool = Fal
     )
 
 
-def _word(run: RunSummary) -> str:
+def _word(run: Result) -> str:
     return {"pass": "PASS", "fail": "FAIL"}.get(run.word, WORDS[run.word].upper())
 
 
@@ -152,13 +152,13 @@ def finding_note(finding: Finding, fails: bool) -> str:
     return f"  ({notes})" if notes else ""
 
 
-def _traceback(run: RunSummary, verbose: bool) -> Iterator[str]:
+def _traceback(run: Result, verbose: bool) -> Iterator[str]:
     if run.traceback and verbose:
         yield "  traceback:"
         yield from (f"    {line}" for line in run.traceback.splitlines())
 
 
-def _output(run: RunSummary) -> Iterator[str]:
+def _output(run: Result) -> Iterator[str]:
     """Yield the end of what the target printed."""
     if run.output:
         left_out = run.output_lines - len(run.output)
@@ -168,7 +168,7 @@ def _output(run: RunSummary) -> Iterator[str]:
         yield from (f"    {line}".rstrip() for line in run.output)
 
 
-def _seen(run: RunSummary, width: int) -> Iterator[str]:
+def _seen(run: Result, width: int) -> Iterator[str]:
     """Yield the public incidents that a failing run repeats."""
     for incident in run.seen:
         yield from wrapped(f"would repeat {incident}", width, "  ")
@@ -206,7 +206,7 @@ def asides(verdict: Verdict, width: int) -> Iterator[str]:
         yield from wrapped(f"{reason}: {', '.join(names)}", width, "  ")
 
 
-def ways_on(run: RunSummary) -> Iterator[str]:
+def ways_on(run: Result) -> Iterator[str]:
     """Yield the commands that explain and repeat the first finding, and the folder of the run."""
     for finding in run.verdict.findings[:1]:
         yield f"  explain: harness explain {finding.code}"
@@ -236,16 +236,14 @@ def label_width(labels: Sequence[str]) -> int:
     return min(max(map(len, labels), default=0), 40)
 
 
-def entry(
-    run: RunSummary, before: RunSummary | None, column: int, width: int, paint: Paint = plain
-) -> str:
+def entry(run: Result, before: Result | None, column: int, width: int, paint: Paint = plain) -> str:
     """Yield a run's line, below a heading if its scenario differs from the previous run's."""
     line = row(run, column, width, paint)
     same = before is not None and before.scenario == run.scenario
     return line if same else f"{heading(run, width, paint)}\n{line}"
 
 
-def cause(run: RunSummary, before: RunSummary | None, width: int) -> Iterator[str]:
+def cause(run: Result, before: Result | None, width: int) -> Iterator[str]:
     """Yield the lines below the line of a failing run.
 
     They are its first cause, unless the previous run has the same one, and the kept folder."""
@@ -259,7 +257,7 @@ def cause(run: RunSummary, before: RunSummary | None, width: int) -> Iterator[st
         yield f"      output: {run.output_file}"
 
 
-def _first(run: RunSummary) -> list[tuple[str, str]]:
+def _first(run: Result) -> list[tuple[str, str]]:
     return [(finding.code, finding.message) for finding in run.verdict.failing[:1]]
 
 
@@ -269,7 +267,7 @@ def one_line(finding: Finding) -> str:
 
 
 def blocks(
-    runs: Sequence[RunSummary], width: int, paint: Paint = plain, verbose: bool = False
+    runs: Sequence[Result], width: int, paint: Paint = plain, verbose: bool = False
 ) -> Iterator[str]:
     """Yield a block for each run that did not pass; with `verbose`, for each run."""
     for run in runs:

@@ -9,8 +9,8 @@ from harness.core.history.history import History
 from harness.core.values.calls import InboxRequest
 from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import visible_line
-from harness.report.event_lines import at, event_lines
 from harness.report.run_report import MARKS, Paint, asides, cut, finding_title, plain, wrapped
+from harness.results.event_lines import at, event_lines
 
 
 def timeline(history: History, verdict: Verdict, width: int, paint: Paint = plain) -> str:

@@ -9,7 +9,7 @@ import pytest
 from harness.cli.judge_paths import files
 from harness.cli.run_output import LISTED_MAX, Detail, RunOutput
 from harness.report.first_screen import ROWS
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 from tests.report.test_command_summary import RUNS
 
 
@@ -20,7 +20,7 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shown(
-    runs: list[RunSummary], detail: Detail, folder: Path, capsys: pytest.CaptureFixture[str]
+    runs: list[Result], detail: Detail, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> str:
     """What the command prints of these runs."""
     names = [(run.name, run.scenario) for run in runs]
@@ -34,7 +34,7 @@ def shown(
 def test_many_runs_are_a_screen_and_a_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs = [run for run in RUNS if isinstance(run, RunSummary)]
+    runs = [run for run in RUNS if isinstance(run, Result)]
     text = shown(runs, "usual", tmp_path, capsys)
     assert len(text.splitlines()) <= ROWS
     assert "each run: runs/report.txt" in text
@@ -46,7 +46,7 @@ def test_many_runs_are_a_screen_and_a_file(
 def test_few_runs_have_a_line_each_and_no_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs = [run for run in RUNS if isinstance(run, RunSummary)][:LISTED_MAX]
+    runs = [run for run in RUNS if isinstance(run, Result)][:LISTED_MAX]
     text = shown(runs, "usual", tmp_path, capsys)
     assert text.count("no_progress_stop.same_call, 2 more") == LISTED_MAX
     assert not (tmp_path / "report.txt").exists()
@@ -55,7 +55,7 @@ def test_few_runs_have_a_line_each_and_no_file(
 def test_judge_takes_the_report_for_no_recording_and_a_strangers_file_for_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs = [run for run in RUNS if isinstance(run, RunSummary)]
+    runs = [run for run in RUNS if isinstance(run, Result)]
     shown(runs, "usual", tmp_path, capsys)
     (tmp_path / "chat").mkdir()
     (tmp_path / "chat" / "report.txt").write_text("User: hello\n", "utf-8")

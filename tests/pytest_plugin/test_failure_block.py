@@ -14,7 +14,7 @@ from harness import InboxItem, Scenario, Turn
 from harness.core.values.verdict import Finding, Verdict
 from harness.pytest_plugin.failure_block import failure_block
 from harness.pytest_plugin.failure_text import LINES_MAX, report
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 from harness.runner import run
 from tests.report.fabricated import RUNS, summary
 
@@ -25,7 +25,7 @@ CRASH = Finding("target.crashed", "the target crashed at a.py:7: KeyError: 'x' (
 EXPECTED = Finding("expect.calls", "memory was called 9 times, at most 4 are expected")
 
 
-def failing(name: str, *found: Finding) -> RunSummary:
+def failing(name: str, *found: Finding) -> Result:
     """A run that fails by these findings, as an agent's own lines in a crash."""
     run = replace(summary(name, Verdict("fail", "limit", findings=found)), history="")
     repeat = "pytest test_a.py::test_memory"
@@ -44,7 +44,7 @@ CRASHED = (failing("memory", CRASH, replace(UNPLAYED, follows=CRASH.code)), *MAN
 
 
 @pytest.mark.parametrize("runs", [ONE, MANY, CRASHED, RUNS[2:4]], ids=["one", "many", "crash", "?"])
-def test_block(runs: Sequence[RunSummary], snapshot: SnapshotAssertion) -> None:
+def test_block(runs: Sequence[Result], snapshot: SnapshotAssertion) -> None:
     assert "\n".join(failure_block(runs, frozenset(), LINES_MAX)) == snapshot
 
 

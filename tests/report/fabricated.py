@@ -10,7 +10,7 @@ from harness.core.values.messages import Text, ToolResult, ToolUse, assistant, r
 from harness.core.values.plans import Sent
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.report.run_diff import OneSide, RunDiff
-from harness.report.run_summary import Invocation, RunSummary, evidence, run_command
+from harness.results.result import Invocation, Result, evidence, run_command
 
 TITLE = "The same failing memory call until the budget is gone"
 FINDING = Finding(
@@ -63,11 +63,11 @@ def _model(
     made.answered(key=f"main/model#{n}", seam="model", at_ms=n * 700, **fields, **_TURN)
 
 
-def summary(name: str, verdict: Verdict, title: str = TITLE) -> RunSummary:
+def summary(name: str, verdict: Verdict, title: str = TITLE) -> Result:
     """A run of this name with this verdict."""
     asked = Invocation(path="scenarios/identical-failures.yaml", target="my.agent:agent")
     scenario = name.partition("/")[0].partition("+")[0].partition("@")[0]
-    return RunSummary(
+    return Result(
         name=name, scenario=scenario, title=title, target="my.agent:agent", world="simulate",
         seed=7, verdict=verdict, history=f".harness/runs/{name}/history.jsonl",
         repeat=run_command(asked, name, 7), evidence=evidence(history(), verdict.findings),

@@ -13,13 +13,13 @@ from harness.report.asked_tally import AskedTally
 from harness.report.json_lines import run_line
 from harness.report.junit_report import junit
 from harness.report.markdown_summary import markdown
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 from tests.checks.histories import Story, use
 
 PLAIN = judge(Story().turn("go").reply("x").final().end())
 FAILED = judge(Story().turn("go").reply(use("list")).tool(error=True).reply("x").final().end())
 LOG = judge(to_history(Transcript(name="s", messages=(user("a"), assistant("b")))))
-RUN = RunSummary(
+RUN = Result(
     name="a", scenario="a", title="", target="mine", world="simulate", seed=1, verdict=PLAIN
 )
 

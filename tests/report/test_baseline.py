@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import CLASSES, CrashPlace, Finding, NotApplicable, Verdict
 from harness.report.baseline import COLUMNS, HEAD, Accepted, Comparison, accepted, read, text, told
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 from tests.report.fabricated import summary
 from tests.report.test_command_summary import crash
 
@@ -31,14 +31,14 @@ findings = st.builds(
 runs = st.dictionaries(st.text(min_size=1, max_size=9), st.lists(findings, max_size=4), max_size=6)
 
 
-def run(name: str, *found: Finding, doubts: tuple[str, ...] = ()) -> RunSummary:
+def run(name: str, *found: Finding, doubts: tuple[str, ...] = ()) -> Result:
     """A run with these findings."""
     word = "fail" if any(f.fails("weakness") for f in found) else "unknown" if doubts else "pass"
     verdict = Verdict(word, findings=found, doubts=doubts)  # type: ignore[arg-type]
     return msgspec.structs.replace(summary("x", verdict), name=name)
 
 
-def update(made: list[RunSummary], file: Path, rows: object = None) -> Comparison:
+def update(made: list[Result], file: Path, rows: object = None) -> Comparison:
     """Write the baseline of these runs."""
     comparison = Comparison(rows or {}, update=True)  # type: ignore[arg-type]
     for each in made:
@@ -79,7 +79,7 @@ def test_one_finding_more_is_new_and_one_less_is_gone(
     assert bool(larger.gone) == bool(made)
 
 
-def rows_of(made: list[RunSummary]) -> dict[object, str]:
+def rows_of(made: list[Result]) -> dict[object, str]:
     """The rows of a baseline of these runs."""
     comparison = Comparison({}, update=True)
     for each in made:

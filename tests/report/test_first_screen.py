@@ -8,7 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.report.first_screen import ROWS, first_screen
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 from tests.report.fabricated import summary as run
 from tests.report.test_command_summary import RUNS, crash, fails
 
@@ -43,7 +43,7 @@ def test_it_fits_whatever_was_found(causes: int, doubts: int, long: int, width: 
 
 def test_a_command_is_whole_and_may_be_shorter_than_that_of_the_run() -> None:
     found = fails("loops", Finding("a.b", "wrong"))
-    assert isinstance(found, RunSummary)
+    assert isinstance(found, Result)
     assert f"       {found.repeat}" in first_screen([found], 60)
     assert "       again loops" in first_screen([found], 60, again=lambda name: f"again {name}")
 

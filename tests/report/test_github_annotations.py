@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.github_annotations import KIND_MAX, annotation_lines, command
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 from tests.report.fabricated import summary as run
 from tests.report.test_command_summary import crash
 
 SCENARIO = "name: a\nscript: []\nvariants:\n  slow:\n    seed: 1\n"
 
 
-def at(file: str, name: str, *found: Finding) -> RunSummary:
+def at(file: str, name: str, *found: Finding) -> Result:
     """A failing run of this file."""
     return msgspec.structs.replace(run(name, Verdict("fail", findings=found)), file=file)
 

@@ -8,7 +8,7 @@ import pytest
 
 from harness.report.json_lines import run_line
 from harness.report.judge_report import JudgedFile, json_lines
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 from tests.report.fabricated import RUNS
 from tests.report.test_judge_report import FILES
 
@@ -28,7 +28,7 @@ FINDING_KEYS = ["code", "class", "check", "message", "events", "follows", "repea
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
-def test_run_line(run: RunSummary) -> None:
+def test_run_line(run: Result) -> None:
     line = run_line(run)
     assert "\n" not in line
     said = json.loads(line)

@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from harness.core.values.verdict import Finding, FindingClass, Verdict
 from harness.report import judge_report
 from harness.report.judge_report import JudgedFile, JudgedTranscript
-from harness.report.run_summary import evidence
+from harness.results.result import evidence
 from tests.report.fabricated import FINDING, history
 
 ASKED = ("no_progress_stop", "tool_pairing")

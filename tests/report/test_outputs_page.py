@@ -14,7 +14,7 @@ from harness.report import diff_json
 from harness.report.baseline import Comparison
 from harness.report.json_lines import baseline_line, judged_line, last_line, run_line
 from harness.report.run_diff import Diff
-from harness.report.run_summary import Lack
+from harness.results.result import Lack
 from tests.report.fabricated import RUNS, run_diff
 
 PAGE = (Path(__file__).parents[2] / "docs/outputs.md").read_text("utf-8")

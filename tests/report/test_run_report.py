@@ -12,7 +12,7 @@ from harness.cli.run_output import Detail, RunOutput
 from harness.core.values.verdict import Finding, Verdict
 from harness.report import run_report
 from harness.report.run_report import Paint, Style
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 from tests.report.fabricated import RUNS
 
 Lines = Callable[..., list[str]]
@@ -26,7 +26,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Lines:
         width: int,
         detail: Detail = "usual",
         paint: Paint = run_report.plain,
-        runs: Sequence[RunSummary] = RUNS,
+        runs: Sequence[Result] = RUNS,
     ) -> list[str]:
         said: list[str] = []
         monkeypatch.setattr(terminal, "width", lambda: width)

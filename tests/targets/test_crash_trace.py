@@ -12,7 +12,7 @@ from harness.checks.judge import judge
 from harness.core.history.events import Ended
 from harness.core.history.history import canonical, decode, encode
 from harness.report.run_report import block
-from harness.report.run_summary import summarize
+from harness.results.result import summarize
 from harness.runner import run
 from tests.targets.test_process_exits import HELLO
 

@@ -12,6 +12,8 @@ from typing import Literal, get_args
 
 import msgspec
 
+from harness.core.values.finding_key import Cause
+
 VerdictWord = Literal["pass", "unknown", "fail", "not_applicable"]
 OutcomeWord = Literal["completed", "failed_truthfully", "limit", "cancelled", "none"]
 FindingClass = Literal["defect", "weakness", "advice"]
@@ -40,7 +42,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     The judge sets `class_`; the finding of a plug-in may bring its own. Book-keeping has no class.
     `follows` is the code of the finding that caused it; the judge sets it too. `place` is the
-    location of a crash in the user's code.
+    location of a crash in the user's code. `cause` tells findings of one code apart; `session` and
+    `seam` say where the proof stands.
     """
 
     code: str
@@ -49,6 +52,9 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     class_: FindingClass | Literal[""] = msgspec.field(default="", name="class")
     follows: str = ""
     place: CrashPlace | None = None
+    cause: Cause = Cause()
+    session: str = ""
+    seam: str = ""
 
     @property
     def check(self) -> str:

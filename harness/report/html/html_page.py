@@ -26,7 +26,7 @@ from harness.redaction.encoder import encoded, json_bytes
 from harness.report.cause_tally import CauseTally
 from harness.report.html.page_runs import PageRun, page_run
 from harness.report.html.run_details import TEXT_MAX, run_details
-from harness.report.run_summary import RunSummary, lacks
+from harness.results.result import Result, lacks
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -49,11 +49,11 @@ ORDER: tuple[VerdictWord, ...] = ("fail", "unknown", "pass", "not_applicable")
 class PagePart(msgspec.Struct, frozen=True):
     """A run for a page: its summary, and its packed details, "" without details."""
 
-    run: RunSummary
+    run: Result
     details: str = ""
 
 
-def page_part(run: RunSummary, history: History | None = None) -> PagePart:
+def page_part(run: Result, history: History | None = None) -> PagePart:
     """Return a run for a page, with its events if there is a history."""
     return PagePart(run, _details(history) if history is not None else "")
 
@@ -74,7 +74,7 @@ def pack(value: Json) -> str:
 
 def page(title: str, parts: Iterable[PagePart]) -> Iterator[bytes]:
     """Yield the page, piece by piece; only the summaries of the runs stay in memory."""
-    runs: list[RunSummary] = []
+    runs: list[Result] = []
     style, code = asset("page.css"), "\n".join(map(asset, SCRIPTS))
     pieces = template("page.html.jinja").generate(
         title=shown(title), style=style, code=code,
@@ -85,7 +85,7 @@ def page(title: str, parts: Iterable[PagePart]) -> Iterator[bytes]:
     return map(encoded, pieces)
 
 
-def _kept(parts: Iterable[PagePart], runs: list[RunSummary]) -> Iterator[tuple[int, str]]:
+def _kept(parts: Iterable[PagePart], runs: list[Result]) -> Iterator[tuple[int, str]]:
     """Yield the details with the position of their run, while there is room; keep the summaries."""
     size = 0
     for part in parts:
@@ -95,7 +95,7 @@ def _kept(parts: Iterable[PagePart], runs: list[RunSummary]) -> Iterator[tuple[i
         runs.append(part.run)
 
 
-def _index(title: str, runs: list[RunSummary]) -> Json:
+def _index(title: str, runs: list[Result]) -> Json:
     """Return the data of the first page."""
     lost = [{"missing": x.name, "reason": x.reason, "runs": x.runs, "remedy": x.remedy}
             for x in lacks(runs)]  # fmt: skip
@@ -103,7 +103,7 @@ def _index(title: str, runs: list[RunSummary]) -> Json:
     return {"title": title, "runs": shown, "lacks": lost}
 
 
-def _causes(runs: list[RunSummary]) -> list[tuple[str, int, str, str]]:
+def _causes(runs: list[Result]) -> list[tuple[str, int, str, str]]:
     """Return the causes for a reader without JavaScript: title, runs, message, a run."""
     return [
         (shown(group.title), group.runs, shown(group.finding.message), shown(group.example))
@@ -116,7 +116,7 @@ def shown(text: str) -> str:
     return visible_line(encoder.shown(text))
 
 
-def in_order(runs: Iterable[RunSummary]) -> list[RunSummary]:
+def in_order(runs: Iterable[Result]) -> list[Result]:
     """Return the runs in page order: failing ones first, because the room is limited."""
     return sorted(runs, key=lambda run: ORDER.index(run.word))
 

@@ -14,7 +14,7 @@ from harness import providers
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.json_lines import not_applicable
-from harness.report.run_summary import RunSummary
+from harness.results.result import Result
 
 _NAME = re.compile(r"(?P<rest>.*?)(@(?P<wire>[a-z-]+))?(?P<stream>\+stream)?", re.DOTALL)
 
@@ -49,7 +49,7 @@ class PageRun(msgspec.Struct, frozen=True, omit_defaults=True):
     traceback: str = ""
 
 
-def page_run(run: RunSummary) -> PageRun:
+def page_run(run: Result) -> PageRun:
     """Return a run as the page shows it."""
     verdict, named = run.verdict, _NAME.fullmatch(run.name)
     return PageRun(
@@ -77,7 +77,7 @@ def page_run(run: RunSummary) -> PageRun:
     )
 
 
-def folder_of(run: RunSummary) -> str:
+def folder_of(run: Result) -> str:
     """Return the folder of the scenario file, without parts that repeat the scenario's name."""
     folder = str(PurePosixPath(run.file).parent) if run.file else ""
     return "" if folder == "." else folder

@@ -46,8 +46,8 @@ from harness.report.judge_report import text as judged_text
 from harness.report.junit_report import junit
 from harness.report.markdown_summary import COMMENT_MAX, markdown
 from harness.report.run_diff import Diff, NotCompared, Played, run_diff
-from harness.report.run_summary import RunSummary, evidence, of_history
 from harness.report.run_timeline import timeline
+from harness.results.result import Result, evidence, of_history
 from harness.runner import run_folder
 from tests.fuzz.writers.hostile_values import SECRET, Case
 
@@ -65,7 +65,7 @@ class Said(NamedTuple):
     """The round; where a writer has several forms, it says which one is written."""
 
     @property
-    def summary(self) -> RunSummary:
+    def summary(self) -> Result:
         """The run as reports show it."""
         made = of_history(self.history, self.verdict, f"runs/{self.case.text[:40]}/history.jsonl")
         lines = evidence(self.history, (*self.verdict.findings, *self.verdict.known))
@@ -76,12 +76,12 @@ class Said(NamedTuple):
         )  # fmt: skip
 
     @property
-    def runs(self) -> list[RunSummary]:
+    def runs(self) -> list[Result]:
         """Two runs of a command: this one, and one beside it."""
         return [reported(self.summary), BESIDE]
 
 
-BESIDE = RunSummary(name="beside", scenario="beside", title="", target="mine", world="simulate",
+BESIDE = Result(name="beside", scenario="beside", title="", target="mine", world="simulate",
                     seed=0, verdict=Verdict("pass"))  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from harness.core.values.calls import ModelRequest, OutboxRequest, ToolRequest
 from harness.core.values.messages import Json, Text, ToolUse, assistant, user
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.html.html_page import PagePart, page, page_part
-from harness.report.run_summary import Invocation, RunSummary, summarize
+from harness.results.result import Invocation, Result, summarize
 from harness.targets.spec import resolve
 from tests.report.fabricated import RUNS, history
 
@@ -124,7 +124,7 @@ def hostile() -> bytes:
     """A page of two runs of that history, with hostile findings, reasons and names."""
     finding = Finding(f"{HOSTILE}.rule", HOSTILE, (4, 6), class_="defect")
     verdict = Verdict("fail", findings=(finding,), doubts=(HOSTILE,), passed=(HOSTILE,))
-    run = RunSummary(
+    run = Result(
         name=HOSTILE, scenario=HOSTILE, title=HOSTILE, target=HOSTILE, world="simulate", seed=1,
         verdict=verdict, file=f"{HOSTILE}/x.yaml", history=HOSTILE, repeat=HOSTILE, seen=(HOSTILE,),
         traceback=HOSTILE,

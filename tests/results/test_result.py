@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from examples.naive_agent import agent as naive
 from harness.core.values.brief import Brief
 from harness.files import load_scenarios
-from harness.report.run_summary import Invocation, run_command, summarize
+from harness.results.result import Invocation, run_command, summarize
 from harness.runner import run
 
 LOOP = Path(__file__).parents[2] / "scenarios" / "loops" / "identical-failures.yaml"

@@ -19,7 +19,7 @@ from harness.core.history.trace import Trace
 from harness.core.values.profile import NO_CONNECTIONS, Connections
 from harness.core.values.verdict import Finding, LackKind, Verdict, VerdictWord
 from harness.redaction.encoder import reported
-from harness.report.event_lines import at, event_lines
+from harness.results.event_lines import at, event_lines
 
 if TYPE_CHECKING:
     from harness.runner import Run
@@ -63,7 +63,7 @@ def run_command(asked: Invocation, name: str, seed: int | None) -> str:
     return shlex.join(words)
 
 
-class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
+class Result(msgspec.Struct, frozen=True, kw_only=True):
     """One run as a report shows it.
 
     `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line.
@@ -105,12 +105,12 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         return self.verdict.verdict
 
 
-def summarize(run: Run, asked: Invocation | None) -> RunSummary:
+def summarize(run: Run, asked: Invocation | None) -> Result:
     """Return the summary of a run; `asked` are the options that repeat it, if known."""
     name = run.scenario.run_name
     verdict, ended = run.verdict, run.history.trace.ended
     lines = run.output.splitlines()
-    made = RunSummary(
+    made = Result(
         name=name,
         scenario=run.scenario.name,
         title=run.scenario.title,
@@ -137,12 +137,12 @@ def summarize(run: Run, asked: Invocation | None) -> RunSummary:
     return reported(made)
 
 
-def of_history(history: History | None, verdict: Verdict, path: str) -> RunSummary:
+def of_history(history: History | None, verdict: Verdict, path: str) -> Result:
     """Return the summary of a run from its file; None for a file that cannot be read."""
     trace = history.trace if history else Trace()
     first = trace.starts[0] if trace.starts else None
     ended = trace.ended
-    made = RunSummary(
+    made = Result(
         name=(first.run or first.scenario if first else "") or path,
         scenario=first.scenario if first else path,
         title="",
@@ -182,7 +182,7 @@ _REMEDIES: dict[LackKind, str] = {
 }
 
 
-def lacks(runs: Sequence[RunSummary]) -> list[Lack]:
+def lacks(runs: Sequence[Result]) -> list[Lack]:
     """Return what the runs that are not applicable lack; the lack of most runs comes first."""
     lost = Counter(
         (lack.missing, lack.kind, lack.reason)

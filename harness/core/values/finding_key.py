@@ -1,0 +1,45 @@
+"""When two findings are the same one: equality of their keys, everywhere.
+
+A key is the code, the place and the cause. The place has no number of an event, so a change of the
+agent elsewhere keeps it; the cause holds values that the check gives, never a text. A screen folds
+findings by code and cause alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+
+class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What tells two findings of one code apart.
+
+    `tool` is the tool that it is about, `fault` the kind of the fault that the agent met, `error`
+    the name of an exception, `source` the file and function that raised it, `subject` what else the
+    rule names: a key of `expect`, a limit, a field.
+    """
+
+    tool: str = ""
+    fault: str = ""
+    error: str = ""
+    source: str = ""
+    subject: str = ""
+
+
+class Place(NamedTuple):
+    """Where a finding stands: the scenario, its variant (`baseline`, `VARIANT@WIRE+stream`), the
+    session, and the seam of the call that proves it."""
+
+    scenario: str
+    variant: str
+    session: str
+    seam: str
+
+
+class FindingKey(NamedTuple):
+    """The identity of a finding."""
+
+    code: str
+    place: Place
+    cause: Cause
