@@ -12,8 +12,8 @@ from harness.core.values import messages
 class _Face(ModuleType):
     """The package `harness`, in which `results` stays the public function of this name.
 
-    Python binds a folder to its name in the package as soon as the folder is imported, which would
-    take the function from a user whose run has loaded this one. A property ignores that.
+    Python binds a folder to its name in the package as soon as the folder is imported. A user whose
+    run has loaded this one would lose the function, so a property ignores it.
     """
 
     @property
