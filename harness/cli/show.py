@@ -87,17 +87,15 @@ _NOT_PLAYED = "no run of this scenario here: `harness run` plays it"
 
 def read(path: Path) -> History:
     """Read a history from its file. Raises InputError for a file that holds none."""
-    import msgspec
-
+    from harness.core.history.event_log import BadLine
     from harness.core.history.history import decode
     from harness.files.regular_file import whole
 
     data = whole(path)
     try:
         history = decode(data)
-    except (msgspec.ValidationError, msgspec.DecodeError) as error:
-        place, _, what = str(error).partition(": ")
-        raise InputError(what, f"{path}:{place.removeprefix('line ')}") from None
+    except BadLine as error:
+        raise InputError(error.what, f"{path}:{error.number}") from None
     if not history.events:
         raise InputError("no history: the file is empty", str(path))
     return history
