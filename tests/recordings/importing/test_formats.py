@@ -11,8 +11,7 @@ import yaml
 
 from harness.agent import agent as reference
 from harness.cassettes.cassette_file import parse_cassette
-from harness.cli.import_report import ScenarioImport
-from harness.cli.scenario_import import ImportRequest, import_file
+from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_file
 from harness.core.scenario.scenario import CassetteScript
 from harness.files import load_scenarios
 from harness.recordings.readers import compact
