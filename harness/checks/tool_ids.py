@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.declarations import asks_ids, asks_results, needs
+from harness.checks.evidence.declarations import asks_ids, asks_results, needs
 from harness.checks.evidence.stored_messages import accepted
 from harness.core.history.exchanges import Node
 from harness.core.history.history import History
 from harness.core.values.verdict import Finding
 
 
-@needs("model")
+@needs("model", place=100)
 @asks_ids("empty")
 @asks_results("two_results")
 def unique_tool_ids(history: History) -> Iterator[Finding]:
