@@ -36,6 +36,7 @@ from harness.checks import (
 )
 from harness.checks.causes import from_causes
 from harness.checks.declarations import declared, exempt_rules, missing_seams, untold
+from harness.checks.evidence.finding_cause import placed
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
 from harness.checks.expectations import doubts
 from harness.checks.musts import unmet
@@ -47,6 +48,7 @@ from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect, Limits
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.finding_key import Cause
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.core.values.verdict import (
     FAIL_ON,
@@ -263,6 +265,7 @@ def judge(
     if wanted.must:
         applied.doubts += unmet(history, wanted, lacks, known, set(chosen))
     applied.doubts += _unknown_settings(history, known)
+    applied.findings = placed(applied.findings, history)
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
     word = _word(any(finding.fails(line) for finding in standing), applied.doubts)
@@ -395,5 +398,5 @@ def _known_apart(
     for code in wanted.known:
         if code not in seen | unasked and check_of(code) in asked:
             text = f"the known defect {code} no longer appears: take it out of expect.known"
-            failing.append(Finding("expect.known_missing", text))
+            failing.append(Finding("expect.known_missing", text, cause=Cause(subject=code)))
     return tuple(failing), declared

@@ -30,6 +30,7 @@ from harness.core.history.events import Called
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
+from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Text, ToolResult, ToolUse, side
 from harness.core.values.verdict import Finding
 
@@ -117,7 +118,8 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
             if is_new and _same_side(node) and exchange.called.session not in groups():
                 text = f"{exchange.called.key}: two {node.side} messages in a row"
                 text += f" (message {node.depth - 1})"
-                yield Finding("role_alternation.wire", text, (exchange.n,))
+                cause = Cause(subject=node.side)
+                yield Finding("role_alternation.wire", text, (exchange.n,), cause=cause)
                 if _unanswered(node, logged, known) == SPIRAL:
                     text = f"{exchange.called.key}: {SPIRAL} messages of the user in a row, none "
                     text += "of them answered: replies are lost, and old questions asked again"
@@ -168,7 +170,7 @@ def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
     for a, b in pairwise(sides):
         if a == b and a in _ALTERNATING and not (goes_on and a == "assistant"):
             text = f"{where} stores two {a} messages in a row"
-            yield Finding("role_alternation.store", text, events)
+            yield Finding("role_alternation.store", text, events, cause=Cause(subject=a))
             return
     if sides[:1] != ["user"] or sides[-1:] != ["assistant"]:
         text = f"{where} must store its inbound message first and its reply last, stores: "
@@ -203,7 +205,8 @@ def nonblank_content(history: History, *, results: bool = False) -> Iterator[Fin
 
 def _not_blank(exchange: Exchange, node: Node, rule: str) -> Finding:
     text = f"{exchange.called.key}: message {node.depth - 1} ({node.side}) is {rule}"
-    return Finding(f"nonblank_content.{rule}", text, (exchange.n,))
+    cause = Cause(subject=node.side)
+    return Finding(f"nonblank_content.{rule}", text, (exchange.n,), cause=cause)
 
 
 def _is_empty_reply(node: Node) -> bool:
@@ -246,11 +249,12 @@ def wellformed_text(history: History) -> Iterator[Finding]:
         if exchange.called.malformed:
             text = f"{exchange.called.key} holds half a character, and cannot be read"
             yield Finding("wellformed_text.request", text, (exchange.n,))
-        for name in (request.system, request.tools, *request.messages):
+        parts = (("system", request.system), ("tools", request.tools))
+        for part, name in (*parts, *(("messages", name) for name in request.messages)):
             if name in trace.malformed and name not in told:
                 told.add(name)
-                text = f"{exchange.called.key} holds half a character"
-                yield Finding("wellformed_text.request", text, (exchange.n,))
+                text, cause = f"{exchange.called.key} holds half a character", Cause(subject=part)
+                yield Finding("wellformed_text.request", text, (exchange.n,), cause=cause)
     for event in trace.stored if trace.malformed else ():
         for row in (*event.added, *event.changed):
             if row.digest in trace.malformed:
@@ -365,13 +369,13 @@ def tool_pairing(history: History) -> Iterator[Finding]:
             before = state.get(id(node.parent), _NONE)
             state[id(node)], orphans = _step(before, node, id(node.message) in unsent)
             if node.side == "assistant" and not before.is_said and (owed := before.open):
-                yield _without_result(exchange, owed)
+                yield _without_result(exchange, node, owed)
             if orphans and not exchange.request.stateful:
                 text = f"{exchange.called.key}: a result without its call: {_ids(orphans)}"
                 yield Finding("tool_pairing.orphan", text, (exchange.n,))
         last = state.get(id(exchange.node), _NONE)
         if not last.is_said and (owed := last.open):
-            yield _without_result(exchange, owed)
+            yield _without_result(exchange, exchange.node, owed)
             state[id(exchange.node)] = _Calls(last.made)
 
 
@@ -389,9 +393,20 @@ def _step(before: _Calls, node: Node, is_unsent: bool) -> tuple[_Calls, frozense
     return _Calls(before.made, before.owed, answered=answered), found - before.made
 
 
-def _without_result(exchange: Exchange, open_ids: frozenset[str]) -> Finding:
+def _without_result(exchange: Exchange, end: Node, open_ids: frozenset[str]) -> Finding:
     text = f"{exchange.called.key}: a call without its result: {_ids(open_ids)}"
-    return Finding("tool_pairing.unanswered", text, (exchange.n,))
+    cause = Cause(tool=_tool_names(end, open_ids))
+    return Finding("tool_pairing.unanswered", text, (exchange.n,), cause=cause)
+
+
+def _tool_names(end: Node, ids: frozenset[str]) -> str:
+    """The tools of the newest calls with these ids, in the list that ends with a message."""
+    names: dict[str, str] = {}
+    node: Node | None = end
+    while node is not None and names.keys() != ids:
+        names |= {u.id: u.name for u in node.message.tool_uses if u.id in ids - names.keys()}
+        node = node.parent
+    return ", ".join(sorted(set(names.values())))
 
 
 def _ids(ids: frozenset[str]) -> str:
