@@ -34,9 +34,8 @@ from harness.checks import (
     tool_ids,
     truthfulness,
 )
-from harness.checks.causes import from_causes
+from harness.checks.causes import from_causes, placed
 from harness.checks.declarations import declared, exempt_rules, missing_seams, untold
-from harness.checks.evidence.finding_cause import placed
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
 from harness.checks.expectations import doubts
 from harness.checks.musts import unmet
@@ -265,7 +264,6 @@ def judge(
     if wanted.must:
         applied.doubts += unmet(history, wanted, lacks, known, set(chosen))
     applied.doubts += _unknown_settings(history, known)
-    applied.findings = placed(applied.findings, history)
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
     word = _word(any(finding.fails(line) for finding in standing), applied.doubts)
@@ -295,9 +293,7 @@ def _fail_on(history: History, wanted: Expect) -> FindingClass:
 
 
 def _word(fails: bool, doubts: Sequence[str]) -> VerdictWord:
-    if fails:
-        return "fail"
-    return "unknown" if doubts else "pass"
+    return "fail" if fails else "unknown" if doubts else "pass"
 
 
 def _why_not_asked(only: str | None, applied: _Applied) -> str:
@@ -313,6 +309,8 @@ def _apply_all(history: History, chosen: Mapping[str, CheckFunction], applied: _
         # A check without seams is about the run: it sees the limit, and how the target ended.
         asked = agents_part if getattr(check, "needs", ()) else history
         _apply(asked, name, check, questions, applied)
+    if applied.findings:
+        applied.findings = placed(applied.findings, history)
 
 
 def _apply(
@@ -394,9 +392,8 @@ def _known_apart(
     failing = [f for f in applied.findings if f.code not in wanted.known]
     seen = {finding.code for finding in declared}
     unasked = {n.check for n in applied.not_applicable}
-    asked = chosen - unasked
     for code in wanted.known:
-        if code not in seen | unasked and check_of(code) in asked:
+        if code not in seen | unasked and check_of(code) in chosen - unasked:
             text = f"the known defect {code} no longer appears: take it out of expect.known"
             failing.append(Finding("expect.known_missing", text, cause=Cause(subject=code)))
     return tuple(failing), declared

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from harness.core.values.finding_key import Cause, FindingKey, Place
+from harness.core.values.finding_key import NO_CAUSE, Cause, FindingKey, Place
 
 VerdictWord = Literal["pass", "unknown", "fail", "not_applicable"]
 OutcomeWord = Literal["completed", "failed_truthfully", "limit", "cancelled", "none"]
@@ -53,7 +53,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     class_: FindingClass | Literal[""] = msgspec.field(default="", name="class")
     follows: str = ""
     place: CrashPlace | None = None
-    cause: Cause = Cause()
+    cause: Cause = NO_CAUSE
     session: str = ""
     seam: str = ""
 
