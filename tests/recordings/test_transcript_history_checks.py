@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from harness.checks.judge import judge, rule_of
 from harness.checks.loops import no_progress_stop
-from harness.checks.request_form import role_alternation, tool_pairing
+from harness.checks.request_form import role_alternation
+from harness.checks.tool_ids import tool_pairing
 from harness.core.history.events import Called
 from harness.core.history.history import History
 from harness.core.values.errors import InputError
