@@ -21,13 +21,13 @@ from harness.cli.options import World
 from harness.cli.shrink_source import kebab, scenarios_of
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import unknown_name
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.files import load_scenarios
 from harness.files.regular_file import whole, write_atomically
 from harness.files.scenario_text import scenario_yaml
+from harness.parts.loading import unknown_name
 from harness.redaction.encoder import encoded, json_line
 from harness.results.event_lines import counted, two_figures
 from harness.results.result import Invocation, run_command
