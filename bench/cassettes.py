@@ -2,11 +2,11 @@
 
 One agent run of 300 turns is 20 MB of YAML, because every request repeats the history. All sides
 answer the same requests of the same bare client in recorded order, in one process, loading
-included; what counts is the ratio of the times: to vcrpy's, from the same file; and to the parsing
+included. What counts is the ratio of the times: to vcrpy's from the same file, and to the parsing
 of that file by PyYAML's loader in C. The growth says how much longer a call takes in the last tenth
 of the run than in the first: most of it is the client's, whose requests grow. A cassette of many
-small calls is loaded first, and played beside a door that answers them from memory, so what is left
-is the index's.
+small calls is loaded first. It is played beside a door that answers them from memory, so what is
+left is the index's.
 """
 
 from __future__ import annotations
