@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.agent import agent as reference
-from harness.checks.causes import rank
+from harness.checks.judge.causes import rank
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import HarnessError, InputError, nearest
 from harness.core.values.finding_key import Cause
