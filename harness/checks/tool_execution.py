@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 
-from harness.checks.declarations import needs
+from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import CUT_STOPS, is_empty, plain
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
+from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
 from harness.core.values.verdict import Finding
 
 
-@needs("model", "tool")
+@needs("model", "tool", place=300)
 def args_complete(history: History) -> Iterator[Finding]:
     """A tool runs only for a complete answer, and with the input of that answer.
 
@@ -69,7 +70,8 @@ def _no_objects(trace: Trace) -> Iterator[Finding]:
                 said = canonical(use.input)[:80]
                 text = f"{exchange.called.key}: the input of {use.name} is not an object: {said}"
                 events = (exchange.answered.n,) if exchange.answered else ()
-                yield Finding("args_complete.no_object", text, events)
+                cause = Cause(tool=use.name)
+                yield Finding("args_complete.no_object", text, events, cause=cause)
 
 
 def _is_other_json(value: Json) -> bool:
@@ -97,7 +99,7 @@ def _readings(value: Json) -> dict[str, Json]:
     return found
 
 
-@needs("tool", told_by="run")
+@needs("tool", told_by="run", place=310)
 def effect_once(history: History) -> Iterator[Finding]:
     """A call of the model runs once, also if the next request fails.
 

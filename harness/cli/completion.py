@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import COMPLETE
-
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -23,13 +21,16 @@ NAMES_MOST = 400
 _Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
-def complete(instruction: str) -> int:
-    """Print the script of a shell, or the completions of a line. Return the exit status."""
+def complete(variable: str, instruction: str) -> int:
+    """Print the script of a shell, or the completions of a line. Return the exit status.
+
+    `variable` is the environment variable by which a shell asks, with `instruction` as its value.
+    """
     from click.shell_completion import shell_complete
 
     from harness.cli.verbs import harness
 
-    return shell_complete(harness, {}, "harness", COMPLETE, instruction)
+    return shell_complete(harness, {}, "harness", variable, instruction)
 
 
 def completing(names: Callable[[str], Iterable[str | tuple[str, str]]]) -> _Completer:
@@ -66,14 +67,14 @@ def codes(incomplete: str) -> Iterable[str]:
     """Return codes of findings, checks, faults and rules; after a dot also settings and keys."""
     from harness import providers
     from harness.catalogue.presets import PRESETS
-    from harness.checks.rule_classes import RULE_CLASSES
+    from harness.checks.judge import rules
     from harness.faults import faults
 
-    found = {code for code in RULE_CLASSES if not code.endswith("*")}
+    found = {code for code in rules() if not code.endswith("*")}
     found |= {code.rpartition(".")[0] for code in found} | {*PRESETS, *faults()}
     if incomplete[:1].isupper() or incomplete.startswith("valid_request."):
-        rules = [rule for name in providers.names() for rule in providers.rules(name)]
-        found |= {*rules, *(f"valid_request.{rule}" for rule in rules)}
+        of_providers = [rule for name in providers.names() for rule in providers.rules(name)]
+        found |= {*of_providers, *(f"valid_request.{rule}" for rule in of_providers)}
     part, dot, _ = incomplete.rpartition(".")
     if dot and part in found:
         from harness.cli.setting_explanation import settings_of_part
@@ -88,16 +89,9 @@ def codes(incomplete: str) -> Iterable[str]:
 
 def check_names(_: str) -> Iterable[tuple[str, str]]:
     """Return the checks, each with its summary."""
-    from harness.checks.judge import names
+    from harness.checks.judge.check_texts import names
 
     return names().items()
-
-
-def listed(_: str) -> Iterable[str]:
-    """Return the kinds of part that `list` prints."""
-    from harness.cli.list import KINDS
-
-    return KINDS
 
 
 def files_with_schema(_: str) -> Iterable[str]:
