@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.html_report import html
 from harness.cli.options import NamedPath, every_verb, named_plugins
+from harness.cli.reports import html
 from harness.cli.run import DEFAULT_OUT
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
-    from harness.core.values.verdict import Verdict
+    from harness.core.values.verdict import VerdictWord
+    from harness.report.html.html_page import PagePart
 
-HISTORY, VERDICT = "history.jsonl", "verdict.json"
+HISTORY = "history.jsonl"
 
 
 @click.command("show")
@@ -32,20 +35,20 @@ def command(run: Path, page: Path | None, as_json: bool) -> int:
     folder.
     """
     from harness.cli import terminal
-    from harness.cli.html_report import histories_below, write_folder
     from harness.redaction.encoder import Encoded, event_line
     from harness.report.run_timeline import timeline
+    from harness.results.kept_runs import kept_verdict, read_history
 
     if page is not None:
         write_folder(page, list(histories_below(run)), run)
         return 0
     path = find(run)
-    history = read(path)
+    history = read_history(path)
     if as_json:
         lines = b"".join(map(event_line, history.events)).decode()
         terminal.out(Encoded(lines.rstrip("\n")))
         return 0
-    terminal.out(timeline(history, verdict(path, history), terminal.width(), terminal.paint()))
+    terminal.out(timeline(history, kept_verdict(path, history), terminal.width(), terminal.paint()))
     return 0
 
 
@@ -85,36 +88,45 @@ def _name_in(scenario: Path) -> str:
 _NOT_PLAYED = "no run of this scenario here: `harness run` plays it"
 
 
-def read(path: Path) -> History:
-    """Read a history from its file. Raises InputError for a file that holds none."""
-    import msgspec
+def write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
+    """Write the page of the runs of these histories; `named` is the folder as the user wrote it.
 
-    from harness.core.history.history import decode
-    from harness.files.regular_file import whole
+    Each history is read once. Its place in the page follows from its verdict, so all are read
+    before the page begins. For each verdict, the memory holds details of at most one page's size.
+    """
+    from harness.cli import terminal
+    from harness.files.regular_file import write_atomically
+    from harness.report.html.html_page import ORDER, PAGE_MAX_BYTES, PagePart, page
 
-    data = whole(path)
-    try:
-        history = decode(data)
-    except (msgspec.ValidationError, msgspec.DecodeError) as error:
-        place, _, what = str(error).partition(": ")
-        raise InputError(what, f"{path}:{place.removeprefix('line ')}") from None
-    if not history.events:
-        raise InputError("no history: the file is empty", str(path))
-    return history
+    parts: list[PagePart] = []
+    sizes: Counter[VerdictWord] = Counter()
+    for part in map(_read, histories):
+        sizes[part.run.word] += len(part.details)
+        is_kept = sizes[part.run.word] <= PAGE_MAX_BYTES
+        parts.append(part if is_kept else PagePart(part.run))
+    parts.sort(key=lambda part: ORDER.index(part.run.word))
+    write_atomically(file, page(f"The runs of {named}", parts), durable=False)
+    terminal.note(f"page: {file}")
 
 
-def verdict(path: Path, history: History) -> Verdict:
-    """Return the stored verdict beside a history, or else a new one."""
-    import msgspec
-
-    from harness.checks.judge import judge
+def _read(path: Path) -> PagePart:
+    """Read a run from its file; for an unreadable file return an unknown run with the reason."""
     from harness.core.values.verdict import Verdict
-    from harness.files.regular_file import whole
+    from harness.report.html.html_page import page_part
+    from harness.results.kept_runs import kept_verdict, read_history
+    from harness.results.result import of_history
 
-    file = path.with_name(VERDICT)
-    if not file.is_file():
-        return judge(history)
+    history: History | None = None
     try:
-        return msgspec.json.decode(whole(file), type=Verdict)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"no verdict: {error}", str(file)) from None
+        history = read_history(path)
+        found = kept_verdict(path, history)
+    except InputError as error:
+        found = Verdict("unknown", doubts=(f"cannot be read: {error}",))
+    return page_part(of_history(history, found, str(path)), history)
+
+
+def histories_below(run: Path) -> Iterator[Path]:
+    """Return the history that RUN names, or each one below the folder, in order of the names."""
+    folder = folder_of(run)
+    found = sorted(folder.rglob(HISTORY)) if folder.is_dir() else []
+    yield from found or [find(run)]

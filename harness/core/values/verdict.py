@@ -66,9 +66,10 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         return not self.class_ or CLASSES.index(self.class_) <= CLASSES.index(fail_on)
 
 
-LackKind = Literal["", "declared", "unused", "wire", "package", "unasked"]
-"""The kind of a missing part: a capability that the profile declares absent, or that no run used; a
-wire without a model call; a package that is not installed; the event that puts a question."""
+LackKind = Literal["", "declared", "unused", "wire", "package", "unasked", "refused"]
+"""The kind of a missing part: a capability that the profile declares absent, or that no run
+used; a wire without a model call; a package that is not installed; the event that puts a
+question; what of a recording could not be read."""
 
 
 class NotApplicable(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import pytest
 from junitparser import JUnitXml
 
-from harness.cli.output_files import OutputFiles
+from harness.cli.reports import _KEY, Wanted, reporting
+from harness.cli.run import command
 from harness.core.values.errors import InputError
-from harness.report.markdown_summary import STEP_MAX_BYTES
+from harness.report.media.markdown import STEP_MAX_BYTES
+from harness.results.command_events import CommandStarted
 from tests.cli.conftest import Command, Harness
 from tests.report.fabricated import RUNS
 
@@ -65,14 +68,18 @@ def test_a_step_summary_that_cannot_be_written(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="GITHUB_STEP_SUMMARY"):
-        OutputFiles(step_summary=tmp_path).check({})
+        Wanted(step_summary=tmp_path).check()
 
 
 def test_the_step_summary_keeps_to_what_is_left_of_its_size(tmp_path: Path) -> None:
     path = tmp_path / "steps.md"
     path.write_bytes(b"x" * (STEP_MAX_BYTES - 1000))
-    files = OutputFiles(step_summary=path)
-    files.check({})
-    files.write(RUNS)
+    wanted = Wanted(step_summary=path)
+    wanted.check()
+    with click.Context(command) as context:
+        context.meta[_KEY] = wanted
+        with reporting(CommandStarted(verb="run")) as tell:
+            for run in RUNS:
+                tell(run)
     assert STEP_MAX_BYTES - 1000 < path.stat().st_size <= STEP_MAX_BYTES
     assert "**Cut:**" in path.read_text("utf-8")

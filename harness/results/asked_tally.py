@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from harness.checks.judge import checks
 from harness.checks.question_table import QUESTIONS
-from harness.checks.questions import asked_by
 from harness.checks.rule_classes import BOOK_KEEPING
 from harness.core.values.verdict import Verdict
-from harness.results.event_lines import counted
 
 
 class AskedTally:
@@ -40,20 +38,7 @@ class AskedTally:
         never = (rule for rule in QUESTIONS if rule not in self._asked)
         return [rule for rule in never if rule.rpartition(".")[0] in self._asked]
 
-    def lines(self, verbose: bool = False) -> Iterator[str]:
-        """Yield how many were never asked; with `verbose` their names, by the event they need."""
-        if not self._asked or not (self.checks or self.rules):
-            return
-        number, rules = counted(len(self.checks), "check"), len(self.rules)
-        others = f" and {counted(rules, 'rule')} of other checks" if rules else ""
-        more = "" if verbose else " (-v names them)"
-        yield f"never asked in this command: {number}{others}{more}"
-        if not verbose:
-            return
-        if self.checks:
-            yield f"  checks: {', '.join(self.checks)}"
-        by_event: dict[str, list[str]] = {}
-        for rule in self.rules:
-            by_event.setdefault(asked_by(rule), []).append(rule)
-        for event, named in by_event.items():
-            yield f"  rules that need {event}: {', '.join(named)}"
+    @property
+    def asks(self) -> bool:
+        """Whether any run asked a check."""
+        return bool(self._asked)

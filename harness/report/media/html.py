@@ -1,0 +1,28 @@
+"""The page of the runs: one HTML file that needs no network, with the events of each run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from harness.core.history.history import History
+from harness.redaction.encoder import Encoded
+from harness.results.command_events import CommandStarted
+from harness.results.kept_runs import kept_history
+from harness.results.result import Result
+
+Read = Callable[[Result], History | None]
+
+
+def html(results: Sequence[Result], command: CommandStarted) -> Iterator[str]:
+    """The runs as one HTML page, with their events and messages."""
+    yield document(results, command, kept_history)
+
+
+def document(results: Sequence[Result], command: CommandStarted, read: Read) -> Encoded:
+    """Return the page; `read` returns the history of a run."""
+    from harness.report.html.html_page import in_order, page, page_part
+
+    targets = ", ".join(dict.fromkeys(run.target for run in results if run.target))
+    title = targets or ("judged recordings" if command.verb == "judge" else "no run")
+    parts = (page_part(run, read(run)) for run in in_order(results))
+    return Encoded(b"".join(page(title, parts)).decode())
