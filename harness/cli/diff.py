@@ -200,7 +200,7 @@ def _not_applicable(lacks: dict[str, str]) -> str:
 
 def _history(run: SideRun, letter: str) -> History:
     """Read a run from its file. Raises InputError for a history that cannot be used."""
-    from harness.results.kept_runs import read_history
+    from harness.runner.run_folder import read_history
 
     if run.history is None:
         raise InputError(f"no history in {letter}")

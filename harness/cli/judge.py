@@ -120,14 +120,15 @@ def _tell(file: FileRead, tell: Telling, *, shows_refusals: bool) -> None:
     because most of those files are not recordings.
     """
     from harness.cli import terminal
+    from harness.results.command_events import refusal_line
     from harness.results.result import of_refusals
 
     taken = tuple(map(tell, file.results))
     if file.named and file.refusals:
-        tell(of_refusals(file.path, file.format, file.refusals))
+        tell(of_refusals(file.path, file.format, [*map(refusal_line, file.refusals)]))
     tell.tell(msgspec.structs.replace(file, results=taken))
     for refusal in file.refusals if shows_refusals else ():
-        terminal.note(f"{file.path}: {refusal}")
+        terminal.note(f"{file.path}: {refusal_line(refusal)}")
 
 
 def _journal(folder: Path, held: ExitStack) -> JudgeJournal:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -19,8 +19,10 @@ import msgspec
 from harness.cli.baseline import baseline
 from harness.cli.completion import completing, targets
 from harness.cli.options import (
+    RUNS,
     EngineName,
     NamedPath,
+    World,
     chosen_profile,
     configuration,
     engine,
@@ -51,9 +53,6 @@ if TYPE_CHECKING:
     from harness.results.result import Invocation, Result
     from harness.targets.output_capture import CaptureMode
 
-World = Literal["simulate", "supervise"]
-DEFAULT_OUT = ".harness/runs"
-
 
 @click.command("run")
 @click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
@@ -69,7 +68,7 @@ DEFAULT_OUT = ".harness/runs"
 @fail_on
 @seed
 @world
-@out_folder(DEFAULT_OUT, "The folder for the histories.")
+@out_folder(RUNS, "The folder for the histories.")
 @click.option("--store", default="", metavar="READER:PATH",
               help="How to read the agent's session store, such as sqlite:sessions.db.",
               )  # fmt: skip

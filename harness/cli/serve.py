@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.options import (
+    RUNS,
     NamedPath,
     chosen_profile,
     configuration,
@@ -29,7 +30,7 @@ from harness.cli.options import (
     spoken,
 )
 from harness.cli.reports import reporting
-from harness.cli.run import DEFAULT_OUT, as_named
+from harness.cli.run import as_named
 
 if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 @profile
 @fail_on
 @seed
-@out_folder(DEFAULT_OUT, "The folder for the history.")
+@out_folder(RUNS, "The folder for the history.")
 @click.option("--store", default="", metavar="READER:PATH",
               help="How to read the agent's session store below HARNESS_SESSION_DIR.",
               )  # fmt: skip

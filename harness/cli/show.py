@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.options import NamedPath, every_verb, named_plugins
+from harness.cli.options import RUNS, NamedPath, every_verb, named_plugins
 from harness.cli.reports import html
-from harness.cli.run import DEFAULT_OUT
 from harness.core.values.errors import InputError
+from harness.core.values.verdict import Verdict, VerdictWord
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
-    from harness.core.values.verdict import VerdictWord
     from harness.report.html.html_page import PagePart
-
-HISTORY = "history.jsonl"
 
 
 @click.command("show")
@@ -37,10 +34,10 @@ def command(run: Path, page: Path | None, as_json: bool) -> int:
     from harness.cli import terminal
     from harness.redaction.encoder import Encoded, event_line
     from harness.report.run_timeline import timeline
-    from harness.results.kept_runs import kept_verdict, read_history
+    from harness.runner.run_folder import read_history
 
     if page is not None:
-        write_folder(page, list(histories_below(run)), run)
+        _write_folder(page, list(_histories_below(run)), run)
         return 0
     path = find(run)
     history = read_history(path)
@@ -48,19 +45,21 @@ def command(run: Path, page: Path | None, as_json: bool) -> int:
         lines = b"".join(map(event_line, history.events)).decode()
         terminal.out(Encoded(lines.rstrip("\n")))
         return 0
-    terminal.out(timeline(history, kept_verdict(path, history), terminal.width(), terminal.paint()))
+    terminal.out(timeline(history, _verdict(path, history), terminal.width(), terminal.paint()))
     return 0
 
 
 def find(run: Path) -> Path:
     """Return the history that RUN names. Raises InputError, which names the runs of a folder."""
-    folder = folder_of(run)
+    from harness.runner.run_folder import HISTORY
+
+    folder = _folder_of(run)
     path = folder / HISTORY if folder.is_dir() else folder
     if path.is_file():
         return path
     if not folder.exists():
         what = "no such run: name a folder with history.jsonl, or the file"
-        # `folder_of` has changed the path: RUN named a scenario, which has no run yet.
+        # `_folder_of` has changed the path: RUN named a scenario, which has no run yet.
         raise InputError(what if folder is run else _NOT_PLAYED, str(folder))
     below = sorted(str(p.parent) for p in folder.rglob(HISTORY))
     if len(below) == 1:
@@ -69,9 +68,9 @@ def find(run: Path) -> Path:
     raise InputError(hint, str(folder))
 
 
-def folder_of(run: Path) -> Path:
+def _folder_of(run: Path) -> Path:
     """Return the folder of a scenario's runs; any other path unchanged."""
-    return Path(DEFAULT_OUT, _name_in(run)) if run.suffix == ".yaml" else run
+    return Path(RUNS, _name_in(run)) if run.suffix == ".yaml" else run
 
 
 def _name_in(scenario: Path) -> str:
@@ -88,7 +87,24 @@ def _name_in(scenario: Path) -> str:
 _NOT_PLAYED = "no run of this scenario here: `harness run` plays it"
 
 
-def write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
+def _verdict(path: Path, history: History) -> Verdict:
+    """Return the stored verdict beside a history, or else a new one."""
+    from harness.checks.judge import judge
+    from harness.runner.run_folder import read_verdict
+
+    return read_verdict(path) or judge(history)
+
+
+def _histories_below(run: Path) -> Iterator[Path]:
+    """Return the history that RUN names, or each one below the folder, in order of the names."""
+    from harness.runner.run_folder import HISTORY
+
+    folder = _folder_of(run)
+    found = sorted(folder.rglob(HISTORY)) if folder.is_dir() else []
+    yield from found or [find(run)]
+
+
+def _write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
     """Write the page of the runs of these histories; `named` is the folder as the user wrote it.
 
     Each history is read once. Its place in the page follows from its verdict, so all are read
@@ -111,22 +127,14 @@ def write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
 
 def _read(path: Path) -> PagePart:
     """Read a run from its file; for an unreadable file return an unknown run with the reason."""
-    from harness.core.values.verdict import Verdict
     from harness.report.html.html_page import page_part
-    from harness.results.kept_runs import kept_verdict, read_history
     from harness.results.result import of_history
+    from harness.runner.run_folder import read_history
 
     history: History | None = None
     try:
         history = read_history(path)
-        found = kept_verdict(path, history)
+        found = _verdict(path, history)
     except InputError as error:
         found = Verdict("unknown", doubts=(f"cannot be read: {error}",))
     return page_part(of_history(history, found, str(path)), history)
-
-
-def histories_below(run: Path) -> Iterator[Path]:
-    """Return the history that RUN names, or each one below the folder, in order of the names."""
-    folder = folder_of(run)
-    found = sorted(folder.rglob(HISTORY)) if folder.is_dir() else []
-    yield from found or [find(run)]

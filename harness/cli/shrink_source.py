@@ -37,7 +37,7 @@ def scenarios_of(source: Path, only: Sequence[str], seed: int | None) -> list[Sc
 
 def _of_run(run: Path) -> Scenario:
     from harness.cli.show import find
-    from harness.results.kept_runs import read_history
+    from harness.runner.run_folder import read_history
 
     history = read_history(find(run))
     start = next((event for event in history.events if isinstance(event, Started)), None)

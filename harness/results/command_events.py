@@ -13,6 +13,7 @@ import msgspec
 
 from harness.core.values.messages import Json
 from harness.core.values.verdict import VerdictWord, worst
+from harness.recordings.transcripts import Refusal
 from harness.results.baseline import BaselineChange
 from harness.results.result import Result
 
@@ -39,7 +40,7 @@ class FileRead(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     format: str = ""
     results: tuple[Result, ...] = ()
-    refusals: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     notes: tuple[str, ...] = ()
     named: bool = False
 
@@ -48,6 +49,11 @@ class FileRead(msgspec.Struct, frozen=True, kw_only=True):
         """Return the worst verdict of its results."""
         words = {result.word for result in self.results}
         return "not_applicable" if words == {"not_applicable"} else worst(*words)
+
+
+def refusal_line(refusal: Refusal) -> str:
+    """Return a refusal on one line, with its place where a whole file was refused."""
+    return ": ".join(filter(None, (refusal.place, refusal.what)))
 
 
 class CommandFinished(msgspec.Struct, frozen=True, kw_only=True):

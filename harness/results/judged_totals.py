@@ -9,7 +9,7 @@ from typing import Literal
 from harness.core.values.messages import Json
 from harness.core.values.verdict import FindingClass, VerdictWord
 from harness.results.cause_tally import CauseTally
-from harness.results.command_events import FileRead
+from harness.results.command_events import FileRead, refusal_line
 from harness.results.result import WORDS
 
 
@@ -20,6 +20,7 @@ class JudgedTotals:
         self.files = 0
         self.words: Counter[VerdictWord] = Counter()
         self.refused: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
         self.causes = CauseTally()
         self.below: Counter[FindingClass | Literal[""]] = Counter()
         self.asked: Counter[str] = Counter()
@@ -28,7 +29,8 @@ class JudgedTotals:
     def add(self, file: FileRead) -> None:
         """Add a file."""
         self.files += 1
-        self.refused.update(file.refusals)
+        self.refused.update(map(refusal_line, file.refusals))
+        self.reasons.update(refusal.reason for refusal in file.refusals)
         for result in file.results:
             self.words[result.word] += 1
             self.causes.add(file.path, result.verdict)

@@ -56,6 +56,10 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     session: str = ""
     seam: str = ""
 
+    def __str__(self) -> str:
+        """One line: the code and the sentence."""
+        return f"{self.code}: {self.message}"
+
     @property
     def check(self) -> str:
         """The name of its check."""
@@ -66,22 +70,32 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         return not self.class_ or CLASSES.index(self.class_) <= CLASSES.index(fail_on)
 
 
-LackKind = Literal["", "declared", "unused", "wire", "package", "unasked", "refused"]
-"""The kind of a missing part: a capability that the profile declares absent, or that no run
-used; a wire without a model call; a package that is not installed; the event that puts a
-question; what of a recording could not be read."""
+LackKind = Literal[
+    "", "declared", "unused", "wire", "package", "unasked", "time", "target", "profile", "refused"
+]
+"""The kind of a missing part: a capability that the profile declares absent, or that no run used; a
+wire without a model call; a package that is not installed; the event that puts a question; virtual
+time; what this target cannot do; what the profile does not allow; what of a recording cannot be
+read."""
 
 
 class NotApplicable(msgspec.Struct, frozen=True, omit_defaults=True):
     """A check or a rule that does not apply, and the reason; for a whole run `check` is `run`.
 
-    `missing` names the missing part, and `kind` is its kind.
+    `missing` names the missing part, and `kind` is its kind. `detail` is the part of the reason
+    that differs from run to run, such as the fault that needs virtual time.
     """
 
     check: str
     reason: str
     missing: str = ""
     kind: LackKind = ""
+    detail: str = ""
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """Equal for reasons that a report counts as one."""
+        return (self.kind, self.missing) if self.detail else (self.reason,)
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -11,7 +11,7 @@ from harness.checks.causes import rank
 from harness.core.values.visible_text import visible_line
 from harness.report.command_summary import GROUPS_MAX, baseline_lines, below_words, cause_lines
 from harness.report.run_report import ALIKE_MAX, MARKS, Paint, codes, findings, plain, wrapped
-from harness.results.command_events import CommandFinished, Event, FileRead
+from harness.results.command_events import CommandFinished, Event, FileRead, refusal_line
 from harness.results.event_lines import counted
 from harness.results.judged_totals import JudgedTotals
 from harness.results.result import WORDS, Result
@@ -45,7 +45,7 @@ def text(file: FileRead, width: int, paint: Paint = plain, verbose: bool = False
         yield from _heading(file, width, paint, verbose)
         yield from _findings(file, width, paint, verbose)
     if verbose:
-        for note in (*(f"refused: {r}" for r in file.refusals), *file.notes):
+        for note in (*(f"refused: {refusal_line(r)}" for r in file.refusals), *file.notes):
             yield from wrapped(f"{file.path}: {note}", width, "  ")
 
 
@@ -117,7 +117,7 @@ def ending(
     most = GROUPS_MAX if verbose else CAUSES_MAX
     causes = cause_lines(totals.causes, width, paint, "transcript", most)
     is_whole = verbose or len(totals.refused) <= REASONS_MAX
-    refused = _every_reason(totals.refused) if is_whole else _reasons(totals.refused, width)
+    refused = _every_reason(totals.refused) if is_whole else _reasons(totals.reasons, width)
     for section in map(tuple, (causes, _shares(totals, width), refused)):
         yield from ("", *section) if section else ()
     yield ""
@@ -142,14 +142,11 @@ def _shares(totals: JudgedTotals, width: int) -> Iterator[str]:
         yield from wrapped(whole + (f"; and {more} more" if more else ""), width, "")
 
 
-def _reasons(refused: Counter[str], width: int) -> Iterator[str]:
-    """Yield the refusals, grouped by the beginning of the reason."""
-    heads = Counter[str]()
-    for reason, number in refused.items():
-        heads[reason.partition(": ")[0]] += number
-    first = heads.most_common(REASONS_MAX - 1)
-    said = [f"{number} {head}" for head, number in first]
-    more = heads.total() - sum(number for _, number in first)
+def _reasons(reasons: Counter[str], width: int) -> Iterator[str]:
+    """Yield the most frequent reasons of refusals, in a paragraph."""
+    first = reasons.most_common(REASONS_MAX - 1)
+    said = [f"{number} {reason}" for reason, number in first]
+    more = reasons.total() - sum(number for _, number in first)
     said += [f"{more} for other reasons"] if more else []
     yield from wrapped(f"refused: {'; '.join(said)} (-v: all reasons)", width, "")
 

@@ -32,6 +32,7 @@ from harness.files.yaml_text import parse
 from harness.fuzz import campaign_journal, findings
 from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.findings import ShrunkFinding
+from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import encoded, reported
 from harness.report.diff_json import json_lines as diff_lines
 from harness.report.diff_markdown import markdown_of
@@ -270,8 +271,9 @@ def _judged(said: Said) -> FileRead:
     lines = evidence(said.history, said.verdict.findings)
     one = of_transcript("a", said.case.text, "atif", said.verdict, evidence=lines,
                         counts={said.case.text: 1}, asked=("x",), asked_of=2)  # fmt: skip
+    refusals, notes = (Refusal("", said.case.text),), (said.case.text,)
     return reported(FileRead(path="a", format="atif", results=(one,), named=True,
-                             refusals=(said.case.text,), notes=(said.case.text,)))  # fmt: skip
+                             refusals=refusals, notes=notes))  # fmt: skip
 
 
 def judge_reports(said: Said, folder: Path) -> None:
