@@ -20,7 +20,7 @@ from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.fuzz.found_runs import scenario_file
 from harness.redaction.encoder import json_line
 from harness.report.command_summary import baseline_lines, cause_lines
-from harness.report.media.jsonl import baseline_line
+from harness.report.media.json_lines import baseline_line
 from harness.report.run_report import wrapped
 from harness.results.cause_tally import CauseTally
 from harness.results.command_events import CommandFinished, CommandStarted, Event

@@ -107,17 +107,17 @@ def command(
 
 def _screen(as_json: bool, verbose: bool) -> Report:
     from harness.cli import terminal
-    from harness.report.media.jsonl import JsonLines
-    from harness.report.media.transcripts import Transcripts
+    from harness.report.media.json_lines import JsonLines
+    from harness.report.media.judged_files import JudgedFiles
 
-    return JsonLines() if as_json else Transcripts(terminal.width(), terminal.paint(), verbose)
+    return JsonLines() if as_json else JudgedFiles(terminal.width(), terminal.paint(), verbose)
 
 
 def _tell(file: FileRead, tell: Telling, *, shows_refusals: bool) -> None:
     """Tell the transcripts of a file, then the file.
 
-    The refusals of a named file are a result of their own. Those in a folder are only counted,
-    because most of those files are not recordings.
+    The refusals of a named file are one more result. Those in a folder are only counted, because
+    most of those files are not recordings.
     """
     from harness.cli import terminal
     from harness.results.command_events import refusal_line

@@ -125,7 +125,7 @@ class Telling:
             try:
                 output.tell(event)
             except Exception as error:
-                if "." not in name or isinstance(error, (InputError, OSError)):
+                if not name.startswith("--report") or isinstance(error, InputError):
                     raise
                 del self._outputs[name]
                 self.words.add("unknown")
@@ -187,12 +187,11 @@ def _outputs(
         yield str(path.name), Filed(report, partial(write, "", path))
     for flag, (name, path) in wanted.files.items():
         report = _page(read) if name == "html" and read else report_named(name).made()
-        yield f"{flag} {name}", Filed(report, partial(write, name, path))
+        yield (flag if "." in name else name), Filed(report, partial(write, name, path))
     if wanted.step_summary:
         yield "step summary", Filed(*_step_summary(wanted.step_summary))
     if wanted.is_github:
-        report = report_named("github").made()
-        yield "annotations", Printed(report, terminal.annotate)
+        yield "annotations", Printed(_annotations(), terminal.annotate)
 
 
 def _baseline_alone(event: Event) -> Iterator[str]:
@@ -212,6 +211,7 @@ def _page(read: Read) -> Report:
 
 
 def write(name: str, path: Path, lines: Sequence[str]) -> None:
+    """Write the lines of a report to a file; `name` is that of the report."""
     from harness.redaction.encoder import Encoded, encoded, shown
 
     texts = (line if isinstance(line, Encoded) else visible(shown(line)) for line in lines)
@@ -238,6 +238,15 @@ def append(path: Path, data: bytes) -> None:
     except (OSError, ValueError) as error:
         what = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be written: {what}", f"GITHUB_STEP_SUMMARY {path}") from None
+
+
+def _annotations() -> Report:
+    """Return the causes at lines of the files of the repository."""
+    from harness.report.media.github import annotation_lines
+    from harness.report.report_parts import Document
+
+    root = Path(os.environ.get("GITHUB_WORKSPACE") or os.getcwd())
+    return Document(lambda results, command: annotation_lines(results, root, command.noun))
 
 
 def _step_summary(path: Path) -> tuple[Report, Callable[[Sequence[str]], None]]:
@@ -291,11 +300,8 @@ def outputs(function: _F) -> _F:
 
 
 def _named(given: str) -> tuple[str, Path]:
-    """Return the report and the file of `--report NAME[=FILE]`. Raises InputError for no report."""
-    from harness.report.report_parts import report_named
-
+    """Return the name and the file of `--report NAME[=FILE]`."""
     name, _, path = given.partition("=")
-    report_named(name)
     return name, Path(path) if path else STANDARD_OUTPUT
 
 

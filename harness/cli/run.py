@@ -113,21 +113,14 @@ def command(
     from harness.cli.agent_runs import for_agent
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
-    from harness.cli.selection import (
-        check_target,
-        failing_on,
-        overlaid,
-        plan,
-        under_profile,
-    )  # fmt: skip
+    from harness.cli.selection import check_target, failing_on, overlaid, plan, under_profile
     from harness.results.result import Invocation
 
     detail, where = _detail(quiet, verbose), Path(os.path.abspath(out))
     agent = _speaking(chosen_profile(profile_name), spoken)
     target, drawn = target or agent.target, configuration().seed if seed is None else seed
     chosen = for_agent(plan(paths), only, agent.wires, target, plays=not dry_run)
-    planned = overlaid(chosen, faults)
-    planned = failing_on(under_profile(planned, agent), fail_on)
+    planned = failing_on(under_profile(overlaid(chosen, faults), agent), fail_on)
     if dry_run:
         listed, with_hits = "json" if as_json else detail, verbose or faults is not None
         return rehearse(planned, target, drawn, listed, with_hits=with_hits)
@@ -210,7 +203,7 @@ def screen(
 ) -> Report:
     """Return the verb's own report; `report` is the file of each run as the user wrote it."""
     from harness.cli import terminal
-    from harness.report.media.jsonl import JsonLines
+    from harness.report.media.json_lines import JsonLines
     from harness.report.media.screen import Screen
     from harness.report.media.text import Text
 

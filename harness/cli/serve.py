@@ -98,7 +98,7 @@ def command(
 
 def _show(made: Result, as_json: bool, verbose: bool) -> None:
     from harness.cli import terminal
-    from harness.report.media.jsonl import JsonLines
+    from harness.report.media.json_lines import JsonLines
     from harness.report.media.text import Text
     from harness.results.command_events import CommandStarted
 

@@ -10,7 +10,7 @@ from harness.comparison.figures import total
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding
 from harness.redaction.encoder import json_line
-from harness.report.media.jsonl import VERSION
+from harness.report.media.json_lines import VERSION
 from harness.results.run_diff import Diff, OneSide, RunDiff
 
 

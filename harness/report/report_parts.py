@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
-from types import ModuleType
-from typing import Any
+from types import FunctionType, ModuleType
+from typing import Any, cast
 
 import msgspec
 
@@ -28,17 +29,16 @@ DOCUMENT, STREAM = ["results", "command"], ["event"]
 
 
 class ReportPart(msgspec.Struct, frozen=True):
-    """A report: its name, what it writes, and what it is made of."""
+    """A report: what it writes, and the function or class that it is."""
 
-    name: str
     text: str
     source: Callable[..., Any]
 
     def made(self) -> Report:
         """Return it for one command."""
-        if isinstance(self.source, type):
-            return self.source()  # type: ignore[no-any-return]
-        return Document(self.source) if _parameters(self.source) == DOCUMENT else self.source
+        made = self.source() if isinstance(self.source, type) else self.source
+        is_document = inspect.isfunction(self.source) and _parameters(self.source) == DOCUMENT
+        return Document(self.source) if is_document else cast(Report, made)
 
 
 class Document:
@@ -79,46 +79,39 @@ def report_named(name: str) -> ReportPart:
 
 @cache
 def _own() -> dict[str, ReportPart]:
-    modules = (each.name for each in pkgutil.iter_modules(media.__path__))
-    return {name: own_part(import_module(f"{media.__name__}.{name}")) for name in sorted(modules)}
+    names = (each.name for each in pkgutil.iter_modules(media.__path__))
+    return dict(own_part(import_module(f"{media.__name__}.{name}")) for name in sorted(names))
 
 
-def own_part(module: ModuleType) -> ReportPart:
+def own_part(module: ModuleType) -> tuple[str, ReportPart]:
     """Return the report of a file of `media`. Raises LookupError for a file without exactly one."""
-    name = module.__name__.rpartition(".")[2]
-    found = _parts(name, vars(module), module.__name__)
+    found = parts_of(Plugin("", module))
     if len(found) != 1:
         raise LookupError(f"{module.__name__}: not one function of {DOCUMENT} or class of {STREAM}")
-    return msgspec.structs.replace(found[0], name=name)
+    return next(iter(found.items()))
 
 
 def parts_of(plugin: Plugin) -> dict[str, ReportPart]:
-    """Return the reports of a plug-in by their name in its module."""
-    own = plugin.module.__name__
+    """Return the reports of a plug-in by their name: that of a function, of a class in snake
+    case."""
     return {
-        part.name.rpartition(".")[2]: part
-        for part in _parts(plugin.prefix, vars(plugin.module), own)
+        re.sub("(?<=.)([A-Z])", r"_\1", name).lower(): ReportPart(
+            inspect.getdoc(found) or "", found
+        )
+        for name, found in sorted(vars(plugin.module).items())
+        if not name.startswith("_")
+        and f"{getattr(found, '__module__', '')}.".startswith(f"{plugin.module.__name__}.")
+        and _is_report(found)
     }
 
 
-def _parts(prefix: str, names: dict[str, object], module: str) -> list[ReportPart]:
-    return [
-        ReportPart(f"{prefix}.{name}", inspect.getdoc(found) or "", found)
-        for name, found in sorted(names.items())
-        if not name.startswith("_")
-        and callable(found)
-        and f"{getattr(found, '__module__', '')}.".startswith(f"{module}.")
-        and _is_report(found)
-    ]
-
-
-def _is_report(found: Callable[..., Any]) -> bool:
-    if isinstance(found, type):
+def _is_report(found: object) -> bool:
+    if inspect.isclass(found):
         called = vars(found).get("__call__")
         return inspect.isfunction(called) and _parameters(called)[1:] == STREAM
     return inspect.isfunction(found) and _parameters(found) in (DOCUMENT, STREAM)
 
 
-def _parameters(function: Callable[..., Any]) -> list[str]:
+def _parameters(function: FunctionType) -> list[str]:
     code = function.__code__
     return list(code.co_varnames[: code.co_argcount])

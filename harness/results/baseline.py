@@ -116,8 +116,8 @@ def text(rows: Mapping[Accepted, str], head: str = HEAD) -> str:
 class BaselineChange(msgspec.Struct, frozen=True):
     """How the results of a command differ from its baseline.
 
-    `accepted` counts the rows with a finding, `new` fail a run and are not in the file, `gone` are
-    rows of played runs without a finding. `written`: the file was written anew.
+    `accepted` counts the rows with a finding. `new` fail a run and are not in the file. `gone` are
+    rows of played runs without a finding. `written`: the file was written.
     """
 
     file: str

@@ -1,8 +1,8 @@
-"""The events of a command: what a report of any medium is given, whatever the verb.
+"""The events of a command, which a report of any medium gets from every verb.
 
-A command starts, comes to results one by one, and finishes, after Ctrl-C too. A report is a
-function of one event, or an object that is called with one; it gives the lines that the event adds
-to its medium. It knows no verb, and a verb knows no medium.
+A command starts, comes to results one by one, and finishes, after Ctrl-C too. A report is called
+with each event, and gives the lines that the event adds to its medium. No report depends on a verb,
+and no verb on a medium.
 """
 
 from __future__ import annotations

@@ -83,3 +83,45 @@ def test_the_step_summary_keeps_to_what_is_left_of_its_size(tmp_path: Path) -> N
                 tell(run)
     assert STEP_MAX_BYTES - 1000 < path.stat().st_size <= STEP_MAX_BYTES
     assert "**Cut:**" in path.read_text("utf-8")
+
+
+MINE = """
+class Names:
+    def __call__(self, event):
+        return [event.name] if hasattr(event, "name") else []
+
+def broken(results, command):
+    raise KeyError("mistake")
+"""
+
+
+def test_a_plug_in_brings_a_report_that_works_with_each_verb(
+    in_process: Command, folder: Path
+) -> None:
+    Path("mine.py").write_text(MINE, "utf-8")
+    with_it = ("--plugin", "mine")
+    assert "mine.names" in in_process("list", "reports", *with_it).out
+    done = in_process(*RUN, "--only", "greeting*", *with_it, "--report", "mine.names=names.txt")
+    assert (done.status, Path("names.txt").read_text("utf-8")) == (1, "greeting\ngreeting/polite\n")
+    history = ".harness/runs/greeting/baseline/history.jsonl"
+    judged = in_process("judge", history, *with_it, "--report", "mine.names")
+    assert judged.out == f"{history}/greeting\n"
+
+
+def test_a_report_that_fails_leaves_the_others_and_makes_the_command_doubtful(
+    in_process: Command,
+) -> None:
+    Path("mine.py").write_text(MINE, "utf-8")
+    words = ("--plugin", "mine", "--report", "mine.broken=x", "--junit", "j.xml")
+    done = in_process("run", "--target", "reference", "--only", "greeting*", *words)
+    assert done.status == 3
+    assert "the report --report mine.broken=x failed: KeyError: 'mistake'" in done.err
+    assert JUnitXml.fromfile("j.xml").tests == 2
+    assert not Path("x").exists()
+
+
+def test_an_unknown_report_costs_no_run(in_process: Command) -> None:
+    done = in_process(*RUN, "--report", "junitt=x")
+    assert (done.status, done.out) == (2, "")
+    assert "no such report" in done.err
+    assert "junit" in done.err

@@ -11,7 +11,7 @@ import pytest
 
 from harness.core.values.verdict import Verdict
 from harness.report import diff_json
-from harness.report.media.jsonl import baseline_line, judged_line, last_line, run_line
+from harness.report.media.json_lines import baseline_line, judged_line, last_line, run_line
 from harness.results.baseline import BaselineChange
 from harness.results.result import Lack, of_transcript
 from harness.results.run_diff import Diff

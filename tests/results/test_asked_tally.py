@@ -10,7 +10,7 @@ from harness.core.values.messages import assistant, user
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from harness.report.command_summary import asked_lines
-from harness.report.media.jsonl import run_line
+from harness.report.media.json_lines import run_line
 from harness.report.media.junit import document as junit
 from harness.report.media.markdown import document as markdown
 from harness.results.asked_tally import AskedTally

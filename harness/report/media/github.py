@@ -30,8 +30,7 @@ Kind = Literal["error", "warning", "notice"]
 
 def github(results: Sequence[Result], command: CommandStarted) -> Iterator[str]:
     """Causes as annotations of GitHub Actions, at lines of the agent or of a scenario."""
-    root = Path(os.environ.get("GITHUB_WORKSPACE") or os.getcwd())
-    return map(Encoded, annotation_lines(results, root, command.noun))
+    return map(Encoded, annotation_lines(results, Path.cwd(), command.noun))
 
 
 def annotation_lines(runs: Sequence[Result], root: Path, noun: str = "run") -> Iterator[str]:

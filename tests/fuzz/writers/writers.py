@@ -39,14 +39,14 @@ from harness.report.diff_markdown import markdown_of
 from harness.report.diff_screen import details, screen
 from harness.report.html.diff_page import diff_page
 from harness.report.html.html_page import page, page_part
-from harness.report.media import jsonl
+from harness.report.media import json_lines
 from harness.report.media.github import annotation_lines
-from harness.report.media.jsonl import JsonLines
+from harness.report.media.json_lines import JsonLines
+from harness.report.media.judged_files import JudgedFiles
 from harness.report.media.junit import document as junit
 from harness.report.media.markdown import COMMENT_MAX
 from harness.report.media.markdown import document as markdown
 from harness.report.media.text import EACH_RUN, Detail, Text
-from harness.report.media.transcripts import Transcripts
 from harness.report.run_timeline import timeline
 from harness.results import baseline
 from harness.results.command_events import CommandFinished, CommandStarted, FileRead
@@ -137,7 +137,7 @@ def verdict(said: Said, folder: Path) -> None:
 
 def run_rows(said: Said, folder: Path) -> None:
     """`run --json`, on an ASCII terminal."""
-    lines_of(_printed("ascii", map(jsonl.run_line, said.runs)), 2)
+    lines_of(_printed("ascii", map(json_lines.run_line, said.runs)), 2)
 
 
 def screens(said: Said, folder: Path) -> None:
@@ -282,7 +282,7 @@ def judge_reports(said: Said, folder: Path) -> None:
     events = (CommandStarted(verb="judge"), *made.results, made, made, CommandFinished())
     for report, code, check_lines in (
         (JsonLines(), "ascii", lambda data: lines_of(data, 2)),
-        (Transcripts(WIDTH, verbose=True), "latin-1", text_in),
+        (JudgedFiles(WIDTH, verbose=True), "latin-1", text_in),
     ):
         check_lines(_printed(code, (line for event in events for line in report(event))))
     with JudgeJournal(folder) as journal:

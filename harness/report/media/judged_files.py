@@ -17,7 +17,7 @@ from harness.results.judged_totals import JudgedTotals
 from harness.results.result import WORDS, Result
 
 
-class Transcripts:
+class JudgedFiles:
     """The recordings that were read, each with its findings, and the totals."""
 
     def __init__(self, width: int = 100, paint: Paint = plain, verbose: bool = False) -> None:

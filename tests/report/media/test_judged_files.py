@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from harness.core.values.verdict import Finding, FindingClass, Verdict
 from harness.recordings.transcripts import Refusal
-from harness.report.media import transcripts
+from harness.report.media import judged_files
 from harness.results.command_events import FileRead
 from harness.results.judged_totals import JudgedTotals
 from harness.results.result import evidence, of_transcript
@@ -54,11 +54,11 @@ FILES = (
 @pytest.mark.parametrize("width", [60, 120])
 @pytest.mark.parametrize("verbose", [False, True])
 def test_text(width: int, verbose: bool, snapshot: SnapshotAssertion) -> None:
-    said = [line for file in FILES for line in transcripts.text(file, width, verbose=verbose)]
+    said = [line for file in FILES for line in judged_files.text(file, width, verbose=verbose)]
     tally = JudgedTotals()
     for file in FILES:
         tally.add(file)
-    assert "\n".join([*said, *transcripts.ending(tally, width, verbose=verbose)]) == snapshot
+    assert "\n".join([*said, *judged_files.ending(tally, width, verbose=verbose)]) == snapshot
 
 
 def _file(path: str, *findings: Finding, number: int = 1, **more: Any) -> FileRead:
@@ -83,32 +83,32 @@ ROLES = _finding("role_alternation.wire", "advice")
 
 def test_a_file_of_a_folder_that_passes_has_no_line() -> None:
     for findings in ((), (ROLES,)):
-        assert not [*transcripts.text(_file("a", *findings), 80)]
-        assert [*transcripts.text(_file("a", *findings, named=True), 80)]
-        assert [*transcripts.text(_file("a", *findings), 80, verbose=True)]
+        assert not [*judged_files.text(_file("a", *findings), 80)]
+        assert [*judged_files.text(_file("a", *findings, named=True), 80)]
+        assert [*judged_files.text(_file("a", *findings), 80, verbose=True)]
 
 
 def test_a_failing_file_says_how_it_was_read() -> None:
     file = _file("a", ORPHAN, notes=("line 3: torn, skipped", "line 9: not JSON"))
-    said = [*transcripts.text(file, 100)]
+    said = [*judged_files.text(file, 100)]
     assert said[1] == "    note: line 3: torn, skipped; -v shows all 2"
 
 
 def test_a_finding_of_many_transcripts_is_shown_three_times() -> None:
     file = _file("a", EMPTY, number=1961)
-    said = [*transcripts.text(file, 80)]
+    said = [*judged_files.text(file, 80)]
     assert sum("unique_tool_ids.empty  (weakness)" in line for line in said) == 3
     assert said[-1].strip() == (
         "and 1958 more of unique_tool_ids.empty, 1958 transcripts more; -v shows all"
     )
-    every = [*transcripts.text(file, 80, verbose=True)]
+    every = [*judged_files.text(file, 80, verbose=True)]
     assert sum("unique_tool_ids.empty  (weakness)" in line for line in every) == 1961
 
 
 def test_the_transcript_with_the_cause_comes_first() -> None:
     worst = _file("a", ORPHAN).results[0]
     both = msgspec.structs.replace(_file("a", EMPTY), results=(*FILES[0].results, worst))
-    codes = [line for line in transcripts.text(both, 80) if "(" in line and "." in line]
+    codes = [line for line in judged_files.text(both, 80) if "(" in line and "." in line]
     assert "tool_pairing.orphan  (defect)" in codes[0]
 
 
@@ -122,12 +122,12 @@ def test_the_summary_of_a_folder_reads_in_one_screen() -> None:
             Refusal("", f"reason {n % 9}"),
         )
         tally.add(_file(f"logs/{'x' * 90}/{n}", finding, number=2, refusals=refusals))
-    said = [*transcripts.ending(tally, 80)]
+    said = [*judged_files.ending(tally, 80)]
     assert len(said) <= 24
     assert "tool_pairing.orphan  (defect)" in said[2], "the cause stands first"
     assert "applied 2 of 45 checks: no_progress_stop, tool_pairing (of all 6000)" in said
     assert any(line.startswith("refused: 3000 no LLM traffic; ") for line in said)
-    every = [*transcripts.ending(tally, 80, verbose=True)]
+    every = [*judged_files.ending(tally, 80, verbose=True)]
     assert any("POST /v1/49" in line for line in every)
 
 
