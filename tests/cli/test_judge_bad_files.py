@@ -108,7 +108,7 @@ def test_half_of_a_pair_is_written_out(tmp_path: Path) -> None:
     (tmp_path / "half.json").write_text(SURROGATES)
     judged = judge_file(JudgeTask(path=str(tmp_path / "half.json")))
     (transcript,) = judged.results
-    assert transcript.name == "\\ud800"
+    assert transcript.label == "\\ud800"
     assert transcript.verdict.findings
     assert msgspec.json.decode(msgspec.json.encode(judged), type=FileRead) == judged
 
