@@ -60,7 +60,7 @@ def _text(row: Row, column: int) -> str:
 
 
 def _marked(row: Row) -> Row:
-    from harness.core.values.loaded_plugins import loaded
+    from harness.parts.loading import loaded
 
     prefix, dot, _ = row["name"].partition(".")
     modules = (plugin.module.__name__ for plugin in loaded() if dot and plugin.prefix == prefix)
@@ -161,10 +161,10 @@ def stores(_: Path | None = None) -> Iterator[Row]:
 
 def reports(_: Path | None = None) -> Iterator[Row]:
     """Return the reports, for `--report NAME`."""
-    from harness.report import reports as known
+    from harness.report import REPORTS
 
-    for name, report in known().items():
-        yield {"name": name, "title": first_line(report.source)}
+    for name, part in REPORTS.parts().items():
+        yield {"name": name, "title": part.title}
 
 
 def examples(_: Path | None = None) -> Iterator[Row]:

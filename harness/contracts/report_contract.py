@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.contracts.laws import drawing, law, part_named
-from harness.core.values.verdict import CLASSES, Finding, NotApplicable, Verdict
+from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.results.command_events import CommandFinished, CommandStarted, Event, FileRead
 from harness.results.result import Result
 
 _WORDS = st.text("abc <&`|\u2028🦊\x1b", max_size=9)
 _FINDINGS = st.builds(Finding, st.sampled_from(["a.b", "target.crashed"]), _WORDS,
-                      class_=st.sampled_from([*CLASSES, ""]))  # fmt: skip
+                      class_=st.sampled_from(["defect", "weakness", ""]))  # fmt: skip
 _VERDICTS = st.one_of(
     st.lists(_FINDINGS, min_size=1, max_size=3).map(lambda f: Verdict("fail", findings=tuple(f))),
     st.just(Verdict("pass", "completed", passed=("a",))),

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from harness.report.report_parts import REPORTS as REPORTS
     from harness.report.report_parts import Document as Document
     from harness.report.report_parts import ReportPart as ReportPart
     from harness.report.report_parts import parts_of as parts_of
     from harness.report.report_parts import report_named as report_named
-    from harness.report.report_parts import reports as reports
     from harness.results.command_events import CommandFinished as CommandFinished
     from harness.results.command_events import CommandStarted as CommandStarted
     from harness.results.command_events import Event as Event

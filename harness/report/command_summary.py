@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from harness.checks.questions import asked_by
+from harness.checks.judge import rules
+from harness.checks.judge.questions import asked_by
 from harness.core.values.verdict import CLASSES, FindingClass, Verdict
 from harness.report.run_report import Paint, cut, finding_note, one_line, plain, wrapped
 from harness.results.asked_tally import AskedTally
@@ -102,16 +103,16 @@ def asked_lines(tally: AskedTally, verbose: bool = False) -> Iterator[str]:
     """Yield how many were never asked; with `verbose` their names, by the event they need."""
     if not tally.asks or not (tally.checks or tally.rules):
         return
-    number, rules = counted(len(tally.checks), "check"), len(tally.rules)
-    others = f" and {counted(rules, 'rule')} of other checks" if rules else ""
+    number, unasked = counted(len(tally.checks), "check"), len(tally.rules)
+    others = f" and {counted(unasked, 'rule')} of other checks" if unasked else ""
     yield f"never asked in this command: {number}{others}{'' if verbose else ' (-v names them)'}"
     if not verbose:
         return
     if tally.checks:
         yield f"  checks: {', '.join(tally.checks)}"
     by_event: dict[str, list[str]] = {}
-    for rule in tally.rules:
-        by_event.setdefault(asked_by(rule), []).append(rule)
+    for code in tally.rules:
+        by_event.setdefault(asked_by(rules()[code]), []).append(code)
     for event, named in by_event.items():
         yield f"  rules that need {event}: {', '.join(named)}"
 

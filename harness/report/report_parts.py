@@ -1,26 +1,22 @@
 """The reports by name: a file of `media` each, and those of plug-ins.
 
 A report is written in one of three ways. Most are a document: a function of all results at the end.
-One that writes as results come is a function of one event; one that remembers is a class, made
+One that writes as results come is a function of one event. One that remembers is a class, made
 without arguments and called with each event.
 """
 
 from __future__ import annotations
 
 import inspect
-import pkgutil
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from importlib import import_module
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any, cast
 
 import msgspec
 
-from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
-from harness.report import media
+from harness.parts.loading import Kind, Plugin
+from harness.parts.part import Part, docstring_of
 from harness.results.command_events import CommandFinished, CommandStarted, Event, Report
 from harness.results.result import Result
 
@@ -29,9 +25,8 @@ DOCUMENT, STREAM = ["results", "command"], ["event"]
 
 
 class ReportPart(msgspec.Struct, frozen=True):
-    """A report: what it writes, and the function or class that it is."""
+    """A report: the function or class that it is."""
 
-    text: str
     source: Callable[..., Any]
 
     def made(self) -> Report:
@@ -59,48 +54,13 @@ class Document:
         return ()
 
 
-def reports() -> dict[str, ReportPart]:
-    """Return every report by name, those of plug-ins too."""
-    brought = {
-        f"{plugin.prefix}.{name}": part
-        for plugin in loaded()
-        for name, part in parts_of(plugin).items()
-    }
-    return dict(_own()) | brought
-
-
-def report_named(name: str) -> ReportPart:
-    """Return a report. Raises InputError for a name that does not exist."""
-    known = reports()
-    if name not in known:
-        raise InputError(f"no such report; {unknown_name(name, known)}", f"--report {name}")
-    return known[name]
-
-
-@cache
-def _own() -> dict[str, ReportPart]:
-    names = (each.name for each in pkgutil.iter_modules(media.__path__))
-    return dict(own_part(import_module(f"{media.__name__}.{name}")) for name in sorted(names))
-
-
-def own_part(module: ModuleType) -> tuple[str, ReportPart]:
-    """Return the report of a file of `media`. Raises LookupError for a file without exactly one."""
-    found = parts_of(Plugin("", module))
-    if len(found) != 1:
-        raise LookupError(f"{module.__name__}: not one function of {DOCUMENT} or class of {STREAM}")
-    return next(iter(found.items()))
-
-
-def parts_of(plugin: Plugin) -> dict[str, ReportPart]:
-    """Return the reports of a plug-in by their name: that of a function, of a class in snake
-    case."""
+def _recognised(module: Plugin) -> dict[str, ReportPart]:
+    """Return the reports of a module by the name of the function, of a class in snake case."""
     return {
-        re.sub("(?<=.)([A-Z])", r"_\1", name).lower(): ReportPart(
-            inspect.getdoc(found) or "", found
-        )
-        for name, found in sorted(vars(plugin.module).items())
+        re.sub("(?<=.)([A-Z])", r"_\1", name).lower(): ReportPart(found)
+        for name, found in sorted(vars(module.module).items())
         if not name.startswith("_")
-        and f"{getattr(found, '__module__', '')}.".startswith(f"{plugin.module.__name__}.")
+        and f"{getattr(found, '__module__', '')}.".startswith(f"{module.module.__name__}.")
         and _is_report(found)
     }
 
@@ -115,3 +75,18 @@ def _is_report(found: object) -> bool:
 def _parameters(function: FunctionType) -> list[str]:
     code = function.__code__
     return list(code.co_varnames[: code.co_argcount])
+
+
+REPORTS: Kind[ReportPart] = Kind(
+    "report",
+    "a report with `results, command` or `event`",
+    _recognised,
+    lambda name, part: Part(name, docstring_of(part.source)),
+    folder="harness.report.media",
+)
+parts_of = REPORTS.parts_of
+
+
+def report_named(name: str) -> ReportPart:
+    """Return a report. Raises InputError for a name that does not exist."""
+    return REPORTS.named(name, f"--report {name}", "no such report")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.checks.judge import checks
-from harness.checks.question_table import QUESTIONS
-from harness.checks.rule_classes import BOOK_KEEPING
-from harness.core.values.verdict import Verdict
+from harness.checks.judge import checks, rules
+from harness.core.values.verdict import BOOK_KEEPING, Verdict
 
 
 class AskedTally:
@@ -23,8 +21,8 @@ class AskedTally:
         found = (*verdict.findings, *verdict.known)
         names = {*verdict.passed, *(finding.check for finding in found)}
         unasked = {n.check for n in verdict.not_applicable}
-        rules = (rule for rule in QUESTIONS if rule.rpartition(".")[0] in names)
-        self._asked.update(names, (rule for rule in rules if rule not in unasked))
+        asked = (code for code, rule in rules().items() if rule.check in names)
+        self._asked.update(names, (code for code in asked if code not in unasked))
         self._asked.update(finding.code for finding in found)
 
     @property
@@ -35,8 +33,11 @@ class AskedTally:
     @property
     def rules(self) -> list[str]:
         """The rules that no run asked, of checks that were asked."""
-        never = (rule for rule in QUESTIONS if rule not in self._asked)
-        return [rule for rule in never if rule.rpartition(".")[0] in self._asked]
+        return [
+            code
+            for code, rule in rules().items()
+            if code not in self._asked and rule.check in self._asked
+        ]
 
     @property
     def asks(self) -> bool:

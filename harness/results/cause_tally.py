@@ -12,7 +12,7 @@ from typing import Self
 
 import msgspec
 
-from harness.checks.causes import rank
+from harness.checks.judge.causes import rank
 from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding, Verdict
 from harness.results.result import Result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.contracts import check_report
-from harness.report import reports
+from harness.report import REPORTS
 
 
 def right(results: object, command: object) -> object:
@@ -40,9 +40,9 @@ class Narrow:
         yield event.verb  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", reports())
+@pytest.mark.parametrize("name", REPORTS.own())
 def test_our_reports_keep_the_laws(name: str) -> None:
-    check_report(reports()[name].source, examples=20)
+    check_report(REPORTS.own()[name].source, examples=20)
 
 
 def test_a_report_of_a_plug_in_keeps_them() -> None:

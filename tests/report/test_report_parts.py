@@ -7,10 +7,9 @@ from types import ModuleType
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import Plugin, set_loaded
 from harness.core.values.verdict import Verdict
-from harness.report import report_named, reports
-from harness.report.report_parts import own_part
+from harness.parts.loading import Plugin, set_loaded
+from harness.report import REPORTS, report_named
 from tests.report.fabricated import summary, told
 
 PLUGIN = """
@@ -43,13 +42,12 @@ def brought() -> object:
 
 def test_a_file_of_the_folder_is_a_report_by_its_name() -> None:
     names = ["github", "html", "json_lines", "judged_files", "junit", "markdown", "screen", "text"]
-    assert list(reports()) == names
-    assert all(report.text for report in reports().values())
+    assert list(REPORTS.all()) == names
+    assert all(part.title for part in REPORTS.parts().values())
 
 
-def test_a_file_without_a_report_is_an_error() -> None:
-    with pytest.raises(LookupError, match=r"harness\.media\.empty"):
-        own_part(ModuleType("harness.media.empty"))
+def test_each_file_of_the_folder_brings_one_report() -> None:
+    assert {len(REPORTS.parts_of(file)) for file in REPORTS.files()} == {1}
 
 
 @pytest.mark.usefixtures("brought")
@@ -72,6 +70,6 @@ def test_an_unknown_name_says_the_nearest() -> None:
 
 
 @pytest.mark.parametrize("verb", ["run", "judge", "fuzz", "diff", "doctor"])
-@pytest.mark.parametrize("name", reports())
+@pytest.mark.parametrize("name", REPORTS.own())
 def test_every_report_takes_the_events_of_every_verb(name: str, verb: str) -> None:
     assert all(isinstance(line, str) for line in told(report_named(name).made(), RUNS, verb))

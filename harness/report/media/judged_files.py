@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.causes import rank
+from harness.checks.judge.causes import rank
 from harness.core.values.visible_text import visible_line
 from harness.report.command_summary import GROUPS_MAX, baseline_lines, below_words, cause_lines
 from harness.report.run_report import ALIKE_MAX, MARKS, Paint, codes, findings, plain, wrapped
