@@ -252,6 +252,9 @@ def judge(
         raise InputError(f"there is no check {only!r}; {unknown_name(only, known)}", "--check")
     chosen = {name: check for name, check in known.items() if only in (None, name)}
     wanted = _expectation(history)
+    ended = history.trace.ended
+    if ended is not None and ended.how == "machine":  # nothing that happened then is the agent's
+        return Verdict("unknown", outcome=outcome(history), doubts=(ended.text,))
     applied = _Applied(doubts=list(doubts(history.trace)))
     missing = tuple(unreached(history)) if history.trace.is_open and "run" in chosen else ()
     applied.not_applicable += [*exempt_rules(history, wanted, chosen), *missing]

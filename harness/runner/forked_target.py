@@ -4,8 +4,9 @@ A forked child has all imports already, so an attempt costs only its run. A `Kil
 the next child's inbox repeats unconfirmed messages. Fork only in a process with one thread.
 
 The child copies the transition and writes to files that remain after its end: events before their
-steps, fault counts, and store writes at begin and return. It also marks when the target begins and
-when it ends. If a child ends between the two marks, its target ended it; otherwise the harness did.
+steps, fault counts, and store writes at begin and return. Shared memory has its marks: whether the
+target plays, and how the child ends. If a child ends while its target plays, its target ended it;
+otherwise the harness did.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from mmap import mmap
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -34,6 +36,14 @@ from harness.processes.life_signs import (
     Overseer,
     end_with,
     tell,
+)
+from harness.processes.machine import (
+    full_disk,
+    killed_for_memory,
+    lack,
+    lack_of,
+    out_of_memory_kills,
+    own_call,
 )
 from harness.runner import prepare
 from harness.runner.awaited_child import awaited
@@ -95,29 +105,32 @@ class Restarts:
 
     def _is_killed(self, number: int, out: Path, kill: tuple[int, Moment] | None) -> bool:
         """Make an attempt, read its files, and return whether it was killed."""
-        code, overdue = _forked(
-            Attempt(
-                self.transition, self._tape, self._target, self._world, self._folder, self._store,
-                self._opener, number, out, self._watched, kill,
-            )
+        attempt = Attempt(
+            self.transition, self._tape, self._target, self._world, self._folder, self._store,
+            self._opener, number, out, mmap(-1, MARKS), self._watched, kill,
         )  # fmt: skip
+        memory_kills = out_of_memory_kills()
+        code, overdue = _forked(attempt)
+        marks = attempt.marks
+        if marks[LACK]:
+            raise lack(marks[LACK])
         self._take(out)
         if overdue:
             if self.history.trace.ended is None:
                 self._end(overdue)
             return False
-        if (out / KILLED).exists():
+        if marks[KILLED]:
             self._record_kill(kill)
             return True
-        if (out / CLOSED).exists():
+        if marks[CLOSED]:
             self._end(End("crashed", None, "the target closed files that it did not open"))
-        elif (out / PHASE).read_bytes()[-1:] == IN_TARGET and not _is_told(out):
-            self._record_crash(code, out)
+        elif marks[IN_TARGET] and not _is_told(out):
+            self._record_crash(code, out, memory_kills)
         elif code:
             raise _broken(self.transition.scenario, out, code)
         return False
 
-    def _record_crash(self, code: int, out: Path) -> None:
+    def _record_crash(self, code: int, out: Path, memory_kills: int) -> None:
         """Record that the target has ended its process."""
         dump = (out / FATAL).read_text("utf-8", "replace")
         frames = crash_trace.fatal_frames(dump, os.getcwd())
@@ -128,12 +141,13 @@ class Restarts:
             text += f" (in {frames[-1].function})"
         status = code if code >= 0 else None
         place = crash_trace.crash_place(frames, error)
-        self._end(End("crashed", status, text, tuple(map(str, frames)), place, dump))
+        lack = killed_for_memory(memory_kills) if code == -signal.SIGKILL else None
+        self._end(End("crashed", status, text, tuple(map(str, frames)), place, dump, lack))
 
     def _end(self, crash: End) -> None:
         at_ms = now_ms(self.history)
         self._look(at_ms)
-        prepare.end(self.transition, crash, at_ms)
+        prepare.end(self.transition, crash, at_ms, full_disk(self._folder))
 
     def _take(self, out: Path) -> None:
         lines = (out / HISTORY).read_bytes()
@@ -194,7 +208,8 @@ def _forked(attempt: Attempt) -> tuple[int, End | None]:
         if stream is not None:
             stream.flush()
     told, parent = LifeSigns(), os.getpid()
-    child = os.fork()
+    with own_call():
+        child = os.fork()
     if not child:
         end_with(parent)
         tell(told)
@@ -240,14 +255,14 @@ HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes",
 ELSEWHERE = "elsewhere"
 """The files of a child that are written line by line."""
 
-PHASE, FATAL, KILLED, CLOSED = "phase", "fatal", "killed", "closed"
-"""The marks of a child, byte by byte; the stack of a fatal error; the mark that a kill was
-carried out; the mark that the target has closed the harness's files."""
+FATAL, BROKEN, REFUSED = "fatal", "broken", "refused.json"
+"""The stack of a fatal error; why a child has no end: the harness failed, or the user's files have
+an error."""
 
-IN_TARGET, IN_HARNESS = b"t", b"h"
-
-BROKEN, REFUSED = "broken", "refused.json"
-"""Exit codes of a child without an end: the harness failed, or the user's files have an error."""
+IN_TARGET, KILLED, CLOSED, LACK, MARKS = range(5)
+"""The marks of a child, a byte each, and their number. The target plays; a kill was carried out;
+the target has closed the harness's files; the `errno` of a call that failed for want of something.
+They are in memory, because a full disk would keep a file from being written."""
 
 
 class EventSink:
@@ -265,7 +280,8 @@ class Attempt(NamedTuple):
     """An attempt: the target, the world, the session, and the store write at which it is killed, if
     any.
 
-    `out` is the folder for its files. Store writes are recorded only if `watched`."""
+    `out` is the folder for its files, and `marks` are its marks. Store writes are recorded
+    only if `watched`."""
 
     transition: Transition
     tape: EventSink
@@ -276,6 +292,7 @@ class Attempt(NamedTuple):
     opener: OpenStore
     number: int
     out: Path
+    marks: mmap
     watched: bool = False
     kill: tuple[int, Moment] | None = None
 
@@ -285,7 +302,7 @@ class ForkedAttempt:
 
     def __init__(self, attempt: Attempt) -> None:
         self._attempt, self._count, self._pid = attempt, 0, os.getpid()
-        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, ELSEWHERE, PHASE, FATAL):
+        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, ELSEWHERE, FATAL):
             self._write(name, b"")
 
     def _write(self, name: str, data: bytes) -> None:
@@ -302,26 +319,34 @@ class ForkedAttempt:
             os.close(file)
 
     def live(self) -> NoReturn:
-        """Run the target and end the process, also after any exception."""
-        make_replaceable(self._mark)
+        """Run the target and end the process, whatever happens."""
+        status = 1
         try:
-            self._dump = os.open(self._attempt.out / FATAL, os.O_WRONLY)
-            faulthandler.enable(self._dump)
-            self._run()
-            if self._is_closed():
-                raise OSError("the target has closed the files of the harness")
-        except InputError as error:
+            make_replaceable(self._in_target)
+            try:
+                self._dump = os.open(self._attempt.out / FATAL, os.O_WRONLY)
+                faulthandler.enable(self._dump)
+                self._run()
+                if self._is_closed():
+                    raise OSError("the target has closed the files of the harness")
+                status = 0
+            except BaseException as error:
+                self._tell(error)
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(status)
+
+    def _tell(self, error: BaseException) -> None:
+        """Leave word of an error that the target's end does not tell."""
+        if found := lack_of(error):
+            self._attempt.marks[LACK] = found.number
+        elif isinstance(error, InputError):
             (self._attempt.out / REFUSED).write_bytes(msgspec.json.encode(_words_of(error)))
-            os._exit(2)
-        except BaseException:
-            if self._is_closed():
-                self._write(CLOSED, b"")
-            else:
-                (self._attempt.out / BROKEN).write_text(traceback.format_exc())
-            os._exit(1)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
+        elif self._is_closed():
+            self._mark(CLOSED)
+        else:
+            (self._attempt.out / BROKEN).write_text(traceback.format_exc())
 
     def _is_closed(self) -> bool:
         """Whether a file of the harness is closed; only the target can have closed it."""
@@ -332,7 +357,6 @@ class ForkedAttempt:
         return False
 
     def _run(self) -> None:
-        self._mark(False)
         plan = self._attempt
         plan.tape.record = self._record
         seed = seed_messages(plan.transition.scenario)
@@ -347,23 +371,32 @@ class ForkedAttempt:
         self._write(ELSEWHERE, "\n".join(plan.transition.elsewhere).encode("utf-8", "replace"))
         own.close(keep=True)
 
-    def _mark(self, in_target: bool) -> None:
-        self._write(PHASE, IN_TARGET if in_target else IN_HARNESS)
+    def _mark(self, place: int, value: int = 1) -> None:
+        if os.getpid() == self._pid:
+            self._attempt.marks[place] = value
+
+    def _in_target(self, is_playing: bool) -> None:
+        self._mark(IN_TARGET, is_playing)
 
     def _die(self) -> None:
-        self._write(KILLED, b"")
+        self._mark(KILLED)
         kill_process()
 
     def _record(self, event: AnyEvent) -> None:
-        self._write(HISTORY, encode((event,)))
+        try:
+            self._write(HISTORY, encode((event,)))
+        except OSError as error:  # the target may catch it, and the history has a gap from here on
+            if found := lack_of(error):
+                self._mark(LACK, found.number)
+            raise
         if isinstance(event, Answered) and event.faults:
             fired = [fault.fired for fault in self._attempt.transition.faults]
             self._write(FIRED, msgspec.json.encode(fired) + b"\n")
 
     def _watched(self, store: SessionStore) -> Any:
-        return WatchedStore(store, self._tell, self._acknowledge)
+        return WatchedStore(store, self._store_call, self._acknowledge)
 
-    def _tell(self, name: str, moment: Moment) -> None:
+    def _store_call(self, name: str, moment: Moment) -> None:
         if moment == "before":
             self._count += 1
             self._write(WRITES, f"{name}\n".encode())

@@ -8,7 +8,7 @@ agent, so a diff shows the agent's change.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from harness.core.values.errors import Inapplicable, InputError, PackageMissing
 from harness.core.values.profile import NO_CONNECTIONS, Connections, Profile
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.files.owner import scratch_folder
+from harness.processes.machine import lack_of
 from harness.redaction.masking import mask
 from harness.runner import prepare, run_folder
 from harness.runner.applicability import WORLDS, World, unplayable
@@ -129,7 +130,7 @@ def run(
     if not reasons and (lack := unplayable(scenario, spec, chosen)):
         reasons = (lack,)
     if reasons:
-        return _unplayed(scenario, spec, chosen, reasons, out)
+        return _unplayed(scenario, spec, chosen, _lacking(*reasons), out)
     try:
         with session_folder() as folder:
             with captured(capture) as output:
@@ -137,7 +138,14 @@ def run(
             session = folder if keep else None
             return judged_run(played, spec, chosen, out, session, output.text)
     except (PackageMissing, Inapplicable) as error:
-        return _unplayed(scenario, spec, chosen, (_lack(error),), out)
+        return _unplayed(scenario, spec, chosen, _lacking(_lack(error)), out)
+    except Exception as error:
+        if (missing := lack_of(error)) is None:
+            raise
+        verdict = Verdict("unknown", doubts=(str(missing),))
+        with suppress(OSError, InputError):  # it may have no room for this file either
+            return _unplayed(scenario, spec, chosen, verdict, out)
+        return _unplayed(scenario, spec, chosen, verdict, None)
 
 
 def _lack(error: PackageMissing | Inapplicable) -> NotApplicable:
@@ -147,15 +155,18 @@ def _lack(error: PackageMissing | Inapplicable) -> NotApplicable:
     return NotApplicable("run", error.what, kind="target")
 
 
+def _lacking(*reasons: NotApplicable) -> Verdict:
+    return Verdict("not_applicable", not_applicable=reasons)
+
+
 def _unplayed(
     scenario: Scenario,
     target: TargetSpec,
     world: World,
-    reasons: tuple[NotApplicable, ...],
+    verdict: Verdict,
     out: Path | None,
 ) -> Run:
-    """Return a run that is not applicable; with `out` only its verdict is written."""
-    verdict = Verdict("not_applicable", not_applicable=reasons)
+    """Return a run without a history; with `out` only its verdict is written."""
     if out:
         run_folder.write_unplayed(run_folder.folder_for(out, scenario), verdict)
     return Run(scenario, target.text, world, scenario.seed, History(), verdict)
