@@ -1,4 +1,4 @@
-"""A machine that lacks something, for a block of a test: open files, room in a file or on a disk."""
+"""A machine that lacks something, for a block of a test: open files, or room on a disk."""
 
 from __future__ import annotations
 

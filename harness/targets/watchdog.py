@@ -10,7 +10,7 @@ import ctypes
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Protocol, TypeAlias
 
@@ -73,7 +73,9 @@ class Watchdog:
         # A lock and not an event, because time in `threading` may be virtual.
         while not self._over.acquire(timeout=self._beat_s):
             signs().beat()
-            now, using = real_monotonic(), self._usage()
+            now, using = real_monotonic(), used
+            with suppress(OSError):  # no file is left to read it from: the beats go on
+                using = self._usage()
             wall_s, cpu_s = now - before, max(0.0, using.cpu_s - used.cpu_s)
             seams, late_s = self._seams, wall_s - self._beat_s - cpu_s
             in_line_s = max(0.0, using.in_line_s - used.in_line_s)
