@@ -15,6 +15,7 @@ import msgspec
 
 from harness import providers
 from harness.cassettes.folder_redaction import redact_folder
+from harness.core.history.event_log import BadLine
 from harness.core.history.history import History, decode
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
@@ -87,9 +88,8 @@ def read_history(path: Path) -> History:
     """Read a history from its file. Raises InputError for a file that holds none."""
     try:
         history = decode(whole(path))
-    except (msgspec.ValidationError, msgspec.DecodeError) as error:
-        place, _, what = str(error).partition(": ")
-        raise InputError(what, f"{path}:{place.removeprefix('line ')}") from None
+    except BadLine as error:
+        raise InputError(error.what, f"{path}:{error.number}") from None
     if not history.events:
         raise InputError("no history: the file is empty", str(path))
     return history

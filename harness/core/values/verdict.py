@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from harness.core.values.finding_key import Cause
+from harness.core.values.finding_key import NO_CAUSE, Cause, FindingKey, Place
 
 VerdictWord = Literal["pass", "unknown", "fail", "not_applicable"]
 OutcomeWord = Literal["completed", "failed_truthfully", "limit", "cancelled", "none"]
@@ -42,8 +42,9 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     The judge sets `class_`; the finding of a plug-in may bring its own. Book-keeping has no class.
     `follows` is the code of the finding that caused it; the judge sets it too. `place` is the
-    location of a crash in the user's code. `cause` tells findings of one code apart; `session` and
-    `seam` say where the proof stands.
+    location of a crash in the user's code. `cause` tells findings of one code apart: the check
+    names what only it knows, and the judge reads the rest from the events. `session` and `seam` say
+    where the proof stands; the judge reads them there too.
     """
 
     code: str
@@ -52,7 +53,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     class_: FindingClass | Literal[""] = msgspec.field(default="", name="class")
     follows: str = ""
     place: CrashPlace | None = None
-    cause: Cause = Cause()
+    cause: Cause = NO_CAUSE
     session: str = ""
     seam: str = ""
 
@@ -64,6 +65,10 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     def check(self) -> str:
         """The name of its check."""
         return self.code.rpartition(".")[0] or self.code
+
+    def key(self, scenario: str = "", variant: str = "") -> FindingKey:
+        """The identity of the finding in a run of a scenario; without one, within the run."""
+        return FindingKey(self.code, Place(scenario, variant, self.session, self.seam), self.cause)
 
     def fails(self, fail_on: FindingClass) -> bool:
         """Whether it fails a run in which findings of this class and worse fail."""

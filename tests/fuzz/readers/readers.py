@@ -95,7 +95,7 @@ def recording(folder: Path, data: bytes) -> None:
     """A recording of any format: judged, and imported."""
     path = _file(folder, "recording", data)
     judged = judge_file(JudgeTask(path=str(path)))
-    failed = [reason for reason in judged.refusals if reason.startswith(DEFECTS)]
+    failed = [one.what for one in judged.refusals if one.what.startswith(DEFECTS)]
     if failed:
         raise ReaderFailed(*failed)
     msgspec.json.encode(judged)
