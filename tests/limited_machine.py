@@ -14,7 +14,7 @@ import pytest
 
 @contextmanager
 def open_files_left(number: int) -> Iterator[None]:
-    """In the block this process can open so many more files."""
+    """In the block this process can open this number of files more."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     listed = map(int, os.listdir("/proc/self/fd"))
     used = {number for number in listed if os.path.exists(f"/proc/self/fd/{number}")}
@@ -43,7 +43,7 @@ def file_size_most(size_bytes: int) -> Iterator[None]:
 
 @contextmanager
 def small_disk(folder: Path, size_kb: int = 64) -> Iterator[Path]:
-    """A folder with a disk of its own; skips the test where this user may not mount one."""
+    """A folder that is its own disk; skips the test where this user may not mount one."""
     folder.mkdir()
     options = ["-t", "tmpfs", "-o", f"size={size_kb}k", "tmpfs", str(folder)]
     if subprocess.run(["mount", *options], capture_output=True, check=False).returncode:

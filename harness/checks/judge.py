@@ -37,7 +37,7 @@ from harness.checks import (
 from harness.checks.causes import from_causes, placed
 from harness.checks.declarations import declared, exempt_rules, missing_seams, untold
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
-from harness.checks.expectations import doubts
+from harness.checks.expectations import doubts, machine_lack
 from harness.checks.musts import unmet
 from harness.checks.observed_reads import ObservedHistory
 from harness.checks.questions import UNASKED, Questions
@@ -253,19 +253,17 @@ def judge(
         raise InputError(f"there is no check {only!r}; {unknown_name(only, known)}", "--check")
     chosen = {name: check for name, check in known.items() if only in (None, name)}
     wanted = _expectation(history)
-    ended = history.trace.ended
-    if ended is not None and ended.how == "machine":  # nothing that happened then is the agent's
-        return Verdict("unknown", outcome=outcome(history), doubts=(ended.text,))
+    if lack := machine_lack(history.trace):  # nothing that happened then is the agent's
+        return Verdict("unknown", outcome=outcome(history), doubts=(lack,))
     applied = _Applied(doubts=list(doubts(history.trace)))
     missing = tuple(unreached(history)) if history.trace.is_open and "run" in chosen else ()
     applied.not_applicable += [*exempt_rules(history, wanted, chosen), *missing]
     _apply_all(history, chosen, applied)
     is_vain = bool(missing) and is_untested(history, missing)
-    # The one check that a user names need not apply, and the verdict then says why.
-    applied.doubts += [] if applied.asked or only else ["no check applied"]
+    if not (applied.asked or only):  # the verdict says why the one check of a user does not apply
+        applied.doubts.append("no check applied")
     lacks = [n for n in applied.not_applicable if not (is_vain and n.kind == "unasked")]
-    if wanted.must:
-        applied.doubts += unmet(history, wanted, lacks, known, set(chosen))
+    applied.doubts += unmet(history, wanted, lacks, known, set(chosen)) if wanted.must else ()
     applied.doubts += _unknown_settings(history, known)
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)

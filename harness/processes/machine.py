@@ -1,7 +1,7 @@
 """What this machine lacks for a run: disk space, open files, memory, processes, an address.
 
-Such a lack says nothing about the agent. A run that meets one is unknown, with the reason and what
-to do about it, also where it is the agent's own call that fails.
+Such a lack says nothing about the agent, also where the agent's own call fails. A run that meets
+one is unknown, with the reason and what to do about it.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _LACKS = {
 every machine."""
 
 _OWN_CALLS = frozenset({errno.EAGAIN, errno.EADDRNOTAVAIL, errno.EADDRINUSE})
-"""Numbers that only a call of the harness may show: an agent may bind an address that nobody has,
-and a socket that does not wait says EAGAIN."""
+"""Numbers that only a call of the harness may show: an agent may bind an address that is not
+this machine's, and a socket that does not wait says EAGAIN."""
 
 
 def lack(number: int) -> MachineLacks:
@@ -93,7 +93,7 @@ def own_call() -> Iterator[None]:
 def full_disk(folder: Path) -> MachineLacks | None:
     """Return the lack of a folder whose disk has no room.
 
-    A program that ends with an error tells its number to nobody, so the disk is asked.
+    A program does not tell the number of the error that it ends with, so the disk is asked.
     """
     try:
         found = os.statvfs(folder)
@@ -104,7 +104,7 @@ def full_disk(folder: Path) -> MachineLacks | None:
 
 
 def out_of_memory_kills() -> int:
-    """Return how many processes the kernel has killed for want of memory; 0 where it tells none."""
+    """Return how many processes the kernel has killed because no memory was left; 0 if unknown."""
     try:
         lines = Path("/proc/vmstat").read_text("ascii").splitlines()
     except OSError:

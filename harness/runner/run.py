@@ -126,37 +126,30 @@ def run(
     store = store or known.store
     chosen = _world(spec, world)
     check_faults(scenario, spec)
-    reasons = absent(scenario)
-    if not reasons and (lack := unplayable(scenario, spec, chosen)):
-        reasons = (lack,)
-    if reasons:
-        return _unplayed(scenario, spec, chosen, _lacking(*reasons), out)
+    if reasons := absent(scenario) or unplayable(scenario, spec, chosen):
+        verdict = Verdict("not_applicable", not_applicable=reasons)
+        return _unplayed(scenario, spec, chosen, verdict, out)
     try:
         with session_folder() as folder:
             with captured(capture) as output:
                 played = pass_through(scenario, spec, chosen, folder, script=script, store=store)
             session = folder if keep else None
             return judged_run(played, spec, chosen, out, session, output.text)
-    except (PackageMissing, Inapplicable) as error:
-        return _unplayed(scenario, spec, chosen, _lacking(_lack(error)), out)
     except Exception as error:
-        if (missing := lack_of(error)) is None:
-            raise
-        verdict = Verdict("unknown", doubts=(str(missing),))
-        with suppress(OSError, InputError):  # it may have no room for this file either
-            return _unplayed(scenario, spec, chosen, verdict, out)
-        return _unplayed(scenario, spec, chosen, verdict, None)
+        return _unplayed(scenario, spec, chosen, _verdict_of(error), out)
 
 
-def _lack(error: PackageMissing | Inapplicable) -> NotApplicable:
-    """Return why a run is not applicable that could not begin."""
+def _verdict_of(error: Exception) -> Verdict:
+    """Return the verdict of a run that could not begin or go on. Raises any other error again."""
     if isinstance(error, PackageMissing):
-        return NotApplicable("run", error.what, error.package, "package")
-    return NotApplicable("run", error.what, kind="target")
-
-
-def _lacking(*reasons: NotApplicable) -> Verdict:
-    return Verdict("not_applicable", not_applicable=reasons)
+        reason = NotApplicable("run", error.what, error.package, "package")
+    elif isinstance(error, Inapplicable):
+        reason = NotApplicable("run", error.what, kind="target")
+    elif lack := lack_of(error):
+        return Verdict("unknown", doubts=(str(lack),))
+    else:
+        raise error
+    return Verdict("not_applicable", not_applicable=(reason,))
 
 
 def _unplayed(
@@ -167,8 +160,10 @@ def _unplayed(
     out: Path | None,
 ) -> Run:
     """Return a run without a history; with `out` only its verdict is written."""
-    if out:
-        run_folder.write_unplayed(run_folder.folder_for(out, scenario), verdict)
+    # A disk without room for the history may have none for the verdict either.
+    with suppress(*((OSError, InputError) if verdict.doubts else ())):
+        if out:
+            run_folder.write_unplayed(run_folder.folder_for(out, scenario), verdict)
     return Run(scenario, target.text, world, scenario.seed, History(), verdict)
 
 
