@@ -1,0 +1,376 @@
+"""The event that puts the question of each rule, and which of these events a history holds.
+
+A rule without a finding passes only if its question was put: where no tool failed, no failure was
+hidden. The table beside a check names the events of its rules. The event is what the world does,
+never the agent's answer to it. So an agent that does nothing is still asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import chain, islice
+from typing import NamedTuple
+
+from harness.checks.evidence.carried_words import BYTES_PER_TOKEN
+from harness.checks.evidence.stored_messages import finished_turns
+from harness.checks.evidence.turn_outcomes import (
+    CUT_STOPS,
+    asked_ms,
+    claimed,
+    fails_for_good,
+    in_vain,
+    is_empty,
+    is_our_own,
+    is_over_window,
+    wrong,
+)
+from harness.checks.judge.check_rules import CheckRule, Question
+from harness.checks.spending import WOKEN, woken_by
+from harness.core.history.events import Answered, AnyEvent, Effected, Killed
+from harness.core.history.exchanges import ENDINGS, Exchange
+from harness.core.history.trace import Trace
+from harness.core.values.calls import Seam
+from harness.core.values.messages import Message, canonical
+from harness.core.values.patterns import EndlessPattern
+from harness.core.values.verdict import Finding, NotApplicable
+
+
+class _Event(NamedTuple):
+    """An event in words, and whether a trace holds one."""
+
+    words: str
+    is_in: Callable[[Trace], bool]
+
+
+def _seam(words: str, name: Seam) -> _Event:
+    return _Event(words, lambda trace: name in trace.seams)
+
+
+def _exchange(words: str, holds: Callable[[Exchange], bool]) -> _Event:
+    return _Event(words, lambda trace: any(map(holds, trace.exchanges)))
+
+
+def _answer(words: str, *kinds: str) -> _Event:
+    """An answer that ends a turn in one of these wrong ways, or in any of them."""
+
+    def holds(exchange: Exchange) -> bool:
+        rule = exchange.answered is not None and wrong(exchange)
+        return rule in kinds if kinds else bool(rule)
+
+    return _exchange(words, holds)
+
+
+def _is_failed(exchange: Exchange) -> bool:
+    """Whether an attempt failed, and not at a limit or the end of the script."""
+    answered = exchange.answered
+    return answered is None or not (exchange.succeeded or is_our_own(answered))
+
+
+def _asks_for_a_wait(exchange: Exchange) -> bool:
+    said = exchange.answered.retry_after if exchange.answered else ""
+    return bool(said) and exchange.transient and asked_ms(said) > 0
+
+
+def _goes_on(trace: Trace) -> bool:
+    seen = set[str]()
+    for exchange in trace.exchanges:
+        if exchange.purpose == "main":
+            if exchange.called.session in seen:
+                return True
+            seen.add(exchange.called.session)
+    return False
+
+
+def _is_woken(trace: Trace) -> bool:
+    settings = (trace.settings.get("checks") or {}).get("wake_budget") or {}
+    try:
+        is_woken = woken_by(settings.get("woken", WOKEN))
+        return any(is_woken(delivery.inbound.text) for delivery in trace.deliveries)
+    except (ValueError, TypeError, EndlessPattern):
+        return True  # the check itself refuses the setting
+
+
+def _sent(trace: Trace, holds: Callable[[Message], object]) -> bool:
+    """Whether a request or a store added a message of this kind.
+
+    A seeded session brings it along. An agent that sends calls as text keeps them as its rows.
+    """
+    unknown = Message("user")
+    rows = (row.digest for look in trace.stored for row in look.added)
+    return any(holds(trace.messages.get(digest, unknown)) for digest in rows) or any(
+        holds(trace.messages.get(digest, unknown))
+        for exchange in trace.exchanges
+        for digest in exchange.request.messages
+    )
+
+
+def _has_large_result(trace: Trace) -> bool:
+    """Whether a tool answered with more than the window, or a request holds such a result."""
+    window = trace.settings.get("window_tokens")
+    if not isinstance(window, int):
+        return False
+    most = window * BYTES_PER_TOKEN
+
+    def is_large(text: str) -> bool:
+        return len(text.encode("utf-8", "replace")) > most
+
+    ran = any(is_large(run.text) for run in trace.executions)
+    return ran or _sent(trace, lambda m: any(is_large(r.text) for r in m.tool_results))
+
+
+def _calls(trace: Trace) -> bool:
+    asked = bool(trace.asks or trace.executions)
+    return asked or _sent(trace, lambda message: message.tool_uses)
+
+
+def _is_repeated(trace: Trace) -> bool:
+    """Whether a call comes twice, asked for by the model or run with another input than asked."""
+    seen = set[tuple[str, str]]()
+    asked = ((ask.use.name, ask.use.input) for ask in trace.asks)
+    changed = (
+        (run.request.name, run.request.input)
+        for run in trace.executions
+        if run.ask is None or run.ask.use.input != run.request.input
+    )
+    for name, given in chain(asked, changed):
+        key = name, canonical(given)
+        if key in seen:
+            return True
+        seen.add(key)
+    return False
+
+
+def _lacks_input(trace: Trace) -> bool:
+    """Whether a call comes without the input that its schema requires, from model or agent."""
+    asked = ((ask, ask.use.name, ask.use.input) for ask in trace.asks)
+    ran = ((run.ask, run.request.name, run.request.input) for run in trace.executions)
+    return any(
+        is_empty(given) and trace.schema(ask.exchange if ask else None, name).get("required")
+        for some in (asked, ran)
+        for ask, name, given in some
+    )
+
+
+def _is_stopped(trace: Trace) -> bool:
+    # A log without stop reasons says nothing about them, so None counts in runs only.
+    stops = CUT_STOPS - {None} if trace.world == "recording" else CUT_STOPS
+    return any(a.exchange.stop in stops and not a.exchange.is_cut for a in trace.asks)
+
+
+def _message(is_wanted: Callable[[str], bool]) -> Callable[[Trace], bool]:
+    return lambda trace: any(is_wanted(d.inbound.text) for d in trace.deliveries)
+
+
+def _second(names: Callable[[Trace], Iterable[tuple[str, str]]]) -> Callable[[Trace], bool]:
+    """Whether one key has two different names."""
+
+    def holds(trace: Trace) -> bool:
+        first: dict[str, str] = {}
+        return any(first.setdefault(key, name) != name for key, name in names(trace))
+
+    return holds
+
+
+def _asks_after_reply(trace: Trace) -> bool:
+    replied = set[str]()
+    for turn in trace.turns.values():
+        if turn.session in replied and turn.main:
+            return True
+        if any(claimed(ending) == "completed" for ending in turn.endings):
+            replied.add(turn.session)
+    return False
+
+
+def _comes_after_fault(trace: Trace) -> bool:
+    """Whether a session has a message after a fault, a kill, a cancel, a failed tool or a seed."""
+    failed = {run.answered.n for run in trace.executions if run.answered and run.failed}
+    first: dict[str, int] = {}
+    if trace.stored and trace.deliveries and 0 < trace.stored[0].n < trace.deliveries[0].n:
+        first[""] = trace.stored[0].n
+    for event in trace.events:
+        if event.n in failed or _is_fault(event):
+            first.setdefault(event.session, event.n)
+    return any(
+        first.get(session, d.n) < d.n
+        for d in trace.deliveries
+        for session in ("", d.inbound.session)
+    )
+
+
+def _is_fault(event: AnyEvent) -> bool:
+    """Whether the event is an injected fault, a kill or a cancel."""
+    if isinstance(event, Killed) or not isinstance(event, Answered):
+        return isinstance(event, Killed)
+    value = event.value if event.seam == "inbox" else None
+    taken_back = isinstance(value, dict) and value.get("kind", "message") != "message"
+    return bool(event.faults) or taken_back
+
+
+def _forbids(trace: Trace) -> bool:
+    wanted = trace.settings.get("expect")
+    must_not = wanted.get("must_not") if isinstance(wanted, dict) else None
+    return isinstance(must_not, dict) and bool(must_not.get("say"))
+
+
+def _exits(trace: Trace) -> bool:
+    ended = trace.ended
+    return ended is not None and ended.exit_code == 0 and not trace.sendings
+
+
+def _loads(trace: Trace) -> bool:
+    """Whether a request follows a start whose store held rows before the request's turn."""
+    rows = [look.n for look in trace.stored if look.added]
+    if not rows:
+        return False
+    if len(trace.starts) > 1:
+        return True
+    asked = (e.called for e in trace.exchanges if e.purpose == "main")
+    turns = (trace.turns.get((called.session, called.turn)) for called in asked)
+    return any(turn is not None and rows[0] < turn.opened_n for turn in islice(turns, 1))
+
+
+def _is_non_ascii(exchange: Exchange) -> bool:
+    said = exchange.reply.text if exchange.reply and exchange.succeeded else ""
+    # A file holds half a character as its escape, which is ASCII, so a half does not count.
+    return not said.isascii() and any(c > "\x7f" and not "\ud800" <= c <= "\udfff" for c in said)
+
+
+EVENTS: Mapping[Question, _Event] = {
+    "run": _Event("a run of the harness", lambda t: t.world != "recording"),
+    "recording": _Event("a recording of another program", lambda t: t.world == "recording"),
+    "inbox": _seam("an inbox", "inbox"),
+    "outbox": _seam("an outbox", "outbox"),
+    "store": _seam("a store", "store"),
+    "turn": _Event("a turn", lambda t: bool(t.turns)),
+    "request": _Event("a request to the model", lambda t: bool(t.exchanges)),
+    "later_request": _Event("a second request of a session", _goes_on),
+    "tools_offered": _exchange("an offer of tools", lambda e: e.request.tools_offered),
+    "sub_agent": _exchange("a sub-agent", lambda e: bool(e.called.parent)),
+    "woken_turn": _Event("a turn that a timer started", _is_woken),
+    "large_result": _Event("a tool result that is larger than the window", _has_large_result),
+    "overflow": _exchange(
+        "a request that is too large", lambda e: e.too_large or is_over_window(e)
+    ),
+    "failed_request": _exchange("a failed request", _is_failed),
+    "temporary_failure": _exchange(
+        "a temporary failure of the model", lambda e: e.transient and _is_failed(e)
+    ),
+    "retry_after": _exchange("a failure that asks for a wait", _asks_for_a_wait),
+    "vain_answer": _exchange(
+        "a refused, truncated or empty answer", lambda e: fails_for_good(e) or bool(in_vain(e))
+    ),
+    "bad_answer": _answer("a failed or cut answer", "failed", "incomplete", "truncated"),
+    "cut_answer": _exchange("an answer that broke off", lambda e: e.is_cut),
+    "refused_answer": _answer("a refusal of the model", "refused"),
+    "truncated_answer": _answer("a truncated answer", "truncated"),
+    "unfinished_answer": _answer("an unfinished answer", "unfinished"),
+    "synthetic_answer": _answer("an error in the form of an answer", "synthetic"),
+    "non_ascii_answer": _exchange("an answer beyond ASCII", _is_non_ascii),
+    "tool_call": _Event("a tool call", _calls),
+    "repeated_call": _Event("a repeated tool call", _is_repeated),
+    "unrun_call": _Event(
+        "a tool call that the agent answers itself", lambda t: any(a.refused for a in t.asks)
+    ),
+    "cut_call": _Event(
+        "a tool call in an answer that broke off", lambda t: any(a.exchange.is_cut for a in t.asks)
+    ),
+    "stopped_call": _Event("a tool call beside another stop reason", _is_stopped),
+    "odd_input": _Event(
+        "a tool input of another kind than an object",
+        lambda t: any(
+            a.use.input is not None and not isinstance(a.use.input, dict) for a in t.asks
+        ),
+    ),
+    "empty_input": _Event("a tool call without its required input", _lacks_input),
+    "tool_result": _Event("a tool result", lambda t: _sent(t, lambda m: m.tool_results)),
+    "tool_run": _Event("a tool run", lambda t: bool(t.executions)),
+    "second_tool_run": _Event(
+        "a second tool run in a turn",
+        lambda t: any(len(x.executions) > 1 for x in t.turns.values()),
+    ),
+    "failed_tool": _Event("a failed tool call", lambda t: any(e.failed for e in t.executions)),
+    "effect": _Event(
+        "an effect of a tool", lambda t: any(isinstance(e, Effected) for e in t.events)
+    ),
+    "message": _Event("a message", _message(lambda text: bool(text.strip()))),
+    "blank_message": _Event("a message without text", _message(lambda text: not text.strip())),
+    "second_message": _Event(
+        "a second message of a session",
+        _second(lambda t: ((d.inbound.session, d.inbound.id) for d in t.deliveries)),
+    ),
+    "second_session": _Event(
+        "a second session", _second(lambda t: (("", d.inbound.session) for d in t.deliveries))
+    ),
+    "request_after_reply": _Event("a request after a reply of its session", _asks_after_reply),
+    "message_after_fault": _Event("a message after a fault", _comes_after_fault),
+    "cancel": _Event("a cancel", lambda t: any(x.cancelled_n for x in t.turns.values())),
+    "kill": _Event("a kill", lambda t: bool(t.kills)),
+    "reply": _Event("a reply", lambda t: any(s.request.kind in ENDINGS for s in t.sendings)),
+    "partial_reply": _Event(
+        "a partial reply", lambda t: any(s.request.kind == "partial" for s in t.sendings)
+    ),
+    "forbidden_words": _Event("forbidden words", _forbids),
+    "exit_status": _Event("an exit with status 0 without a reply", _exits),
+    "finished_turn": _Event("a finished turn", lambda t: any(True for _ in finished_turns(t))),
+    "compaction": _Event("a compaction", lambda t: bool(t.compactions)),
+    "failed_compaction": _Event(
+        "a failed compaction", lambda t: any(c.failed for c in t.compactions)
+    ),
+    "bad_summary": _Event(
+        "an unusable summary", lambda t: any(c.calls and wrong(c.calls[-1]) for c in t.compactions)
+    ),
+    "stored_row": _Event(
+        "a stored row", lambda t: any(s.added or s.changed or s.gone for s in t.stored)
+    ),
+    "loaded_session": _Event("a start with a stored session", _loads),
+    "store_failure": _Event(
+        "a failure of the store",
+        lambda t: any(a.seam == "store" and a.outcome != "ok" for a in t.answers),
+    ),
+}
+"""Each event in words, and how it is seen."""
+
+
+class Questions:
+    """The questions that one history puts. Each event is looked for once, when a rule needs it."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._is_put: dict[Question, bool] = {}
+
+    def puts(self, question: Question) -> bool:
+        """Whether the history holds the event."""
+        if question not in self._is_put:
+            self._is_put[question] = EVENTS[question].is_in(self._trace)
+        return self._is_put[question]
+
+    def not_asked(
+        self, check: str, rules: Sequence[CheckRule], found: Iterable[Finding]
+    ) -> list[NotApplicable]:
+        """The rules of a check that the history does not ask, or the check if it asks none. A rule
+        with a finding was asked."""
+        codes = {finding.code for finding in found}
+        left = [(rule.code, lacks) for rule in rules if (lacks := self._lacks(rule))]
+        if len(left) < len(rules) or codes:
+            return [_not_asked(rule, (lacks,)) for rule, lacks in left if rule not in codes]
+        lacking = tuple(dict.fromkeys(lacks for _, lacks in left))
+        return [_not_asked(check, lacking)] if lacking else []
+
+    def _lacks(self, rule: CheckRule) -> Question | None:
+        return next((question for question in rule.asked_by if not self.puts(question)), None)
+
+
+@cache
+def _not_asked(code: str, lacking: tuple[Question, ...]) -> NotApplicable:
+    none = ", ".join(f"no {EVENTS[name].words.partition(' ')[2]}" for name in lacking)
+    return NotApplicable(code, f"{UNASKED}{none}", kind="unasked")
+
+
+UNASKED = "not asked: "
+"""The beginning of the reason of a rule whose question was never put."""
+
+
+def asked_by(rule: CheckRule) -> str:
+    """The events that put the question of a rule, in words."""
+    return " and ".join(EVENTS[name].words for name in rule.asked_by)
