@@ -172,8 +172,7 @@ def judge(
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
     word = _word(any(finding.fails(line) for finding in standing), applied.doubts)
-    reason = UNTESTED if is_vain else _why_not_asked(only, applied)
-    if word == "pass" and reason:
+    if word == "pass" and (reason := UNTESTED if is_vain else _why_not_asked(only, applied)):
         word = "not_applicable"
         applied.not_applicable.insert(0, NotApplicable("run", reason))
     return Verdict(
