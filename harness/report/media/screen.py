@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from harness.report.asked_tally import AskedTally
-from harness.report.cause_tally import CauseGroup, CauseTally
-from harness.report.command_summary import short_totals
+from harness.report.command_summary import (
+    asked_lines,
+    baseline_lines,
+    cause_text,
+    cause_title,
+    short_totals,
+)
 from harness.report.run_report import Paint, cut, plain, wrapped
+from harness.results.asked_tally import AskedTally
+from harness.results.cause_tally import CauseGroup, CauseTally
+from harness.results.command_events import CommandFinished, CommandStarted, Event
 from harness.results.event_lines import counted
 from harness.results.result import Result, lacks
 
@@ -21,6 +28,34 @@ ROWS = 24
 
 REASONS_MAX = 2
 """The most rows for the reasons of one kind."""
+
+
+class Screen:
+    """The causes of many runs on one screen, by weight."""
+
+    def __init__(
+        self,
+        width: int = 100,
+        paint: Paint = plain,
+        report: str = "",
+        again: Callable[[str], str] | None = None,
+    ) -> None:
+        self._width, self._paint, self._report, self._again = width, paint, report, again
+        self._planned, self._results = 0, list[Result]()
+
+    def __call__(self, event: Event) -> Iterator[str]:
+        """Yield the screen at the end."""
+        match event:
+            case CommandStarted():
+                self._planned = len(event.planned)
+            case Result():
+                self._results.append(event)
+            case CommandFinished():
+                yield from first_screen(
+                    self._results, self._width, self._paint, planned=self._planned,
+                    report=self._report, again=self._again,
+                )  # fmt: skip
+                yield from baseline_lines(event.baseline)
 
 
 def first_screen(
@@ -73,9 +108,9 @@ def _causes(
 
 
 def _head(group: CauseGroup, width: int, paint: Paint) -> str:
-    message = group.cause.removeprefix("the target crashed ")
-    left = cut(message, max(width - len(group.title) - 9, 20))
-    return f"{group.runs:>5}  {paint('fail' if group.fails else 'faint', group.title)}  {left}"
+    title, message = cause_title(group), cause_text(group).removeprefix("the target crashed ")
+    left = cut(message, max(width - len(title) - 9, 20))
+    return f"{group.runs:>5}  {paint('fail' if group.fails else 'faint', title)}  {left}"
 
 
 def _left(groups: Sequence[CauseGroup]) -> str:
@@ -103,7 +138,7 @@ def _reasons(runs: Sequence[Result], width: int) -> Iterator[str]:
     if seen := Counter(incident for run in runs for incident in run.seen):
         first = seen.most_common(1)[0][0]
         yield cut(f"would repeat {counted(len(seen), 'public incident')}, such as {first}", width)
-    yield from AskedTally(run.verdict for run in runs).lines()
+    yield from asked_lines(AskedTally(run.verdict for run in runs))
 
 
 def _otherwise(runs: Sequence[Result]) -> int:

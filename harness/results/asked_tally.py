@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from harness.checks.judge import checks, rules
-from harness.checks.judge.questions import asked_by
 from harness.core.values.verdict import BOOK_KEEPING, Verdict
-from harness.results.event_lines import counted
 
 
 class AskedTally:
@@ -41,20 +39,7 @@ class AskedTally:
             if code not in self._asked and rule.check in self._asked
         ]
 
-    def lines(self, verbose: bool = False) -> Iterator[str]:
-        """Yield how many were never asked; with `verbose` their names, by the event they need."""
-        if not self._asked or not (self.checks or self.rules):
-            return
-        number, unasked = counted(len(self.checks), "check"), len(self.rules)
-        others = f" and {counted(unasked, 'rule')} of other checks" if unasked else ""
-        more = "" if verbose else " (-v names them)"
-        yield f"never asked in this command: {number}{others}{more}"
-        if not verbose:
-            return
-        if self.checks:
-            yield f"  checks: {', '.join(self.checks)}"
-        by_event: dict[str, list[str]] = {}
-        for code in self.rules:
-            by_event.setdefault(asked_by(rules()[code]), []).append(code)
-        for event, named in by_event.items():
-            yield f"  rules that need {event}: {', '.join(named)}"
+    @property
+    def asks(self) -> bool:
+        """Whether any run asked a check."""
+        return bool(self._asked)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
-from harness.report.first_screen import ROWS, first_screen
+from harness.report.media.screen import ROWS, first_screen
 from harness.results.result import Result
 from tests.report.fabricated import summary as run
 from tests.report.test_command_summary import RUNS, crash, fails

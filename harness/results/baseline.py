@@ -1,12 +1,14 @@
 """A baseline: the findings that a project accepts for now, as a table for review in a diff.
 
-A row is a run, a code and a cause, with a note by the user; rows are sorted. It has no line or
-event numbers, so an unrelated change of the agent does not change it.
+A row is a run, a code and a cause, with a note by the user; rows are sorted. The cause is what the
+key of a finding holds beside its run and its code. It has no line or event numbers, so an unrelated
+change of the agent does not change it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,15 +18,11 @@ from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import visible_line
 from harness.files.regular_file import whole
-from harness.redaction.encoder import shown
-from harness.results.result import Result
-
-VERSION = 1
-HEAD = f"# harness baseline, version {VERSION}"
-GONE_MAX = 3
-"""The most gone rows that are named."""
+from harness.redaction.encoder import json_line, shown
+from harness.results.result import Result, finding_key
 
 COLUMNS = "run\tcode\tcause\tnote"
+_PLAIN = re.compile(r"[\w./@:*+-]+")
 
 
 class Accepted(NamedTuple):
@@ -36,7 +34,19 @@ class Accepted(NamedTuple):
 
 
 def accepted(run: Result, finding: Finding) -> Accepted:
-    """Return the row of a finding.
+    """Return the row of a finding: its key, with the cause as `name=value` words."""
+    key = finding_key(run, finding)
+    values = {
+        "session": key.place.session,
+        "seam": key.place.seam,
+        **msgspec.structs.asdict(key.cause),
+    }
+    words = (f"{name}={_value(value)}" for name, value in values.items() if value)
+    return Accepted(*map(_field, (run.name, finding.code, " ".join(words))))
+
+
+def accepted_by_1(run: Result, finding: Finding) -> Accepted:
+    """Return the row of a finding in a file of version 1, which told fewer findings apart.
 
     The cause of a crash is the file and the error. The cause of a finding that follows from another
     is the other's code.
@@ -46,18 +56,40 @@ def accepted(run: Result, finding: Finding) -> Accepted:
     return Accepted(*map(_field, (run.name, finding.code, cause)))
 
 
+RowOf = Callable[[Result, Finding], Accepted]
+VERSIONS: dict[str, RowOf] = {
+    f"# harness baseline, version {number}": row
+    for number, row in ((1, accepted_by_1), (2, accepted))
+}
+"""How the rows of a file are made, by its first line. A file keeps its version."""
+
+HEAD = [*VERSIONS][-1]
+
+
+def _value(text: str) -> str:
+    """Return a value as a word; any other text is quoted, so that no two causes are one row."""
+    return text if _PLAIN.fullmatch(text) else json_line(text)
+
+
 def _field(text: str) -> str:
     """Return a text as a field between two tabs."""
     return visible_line(shown(text))
 
 
-def read(path: Path) -> dict[Accepted, str]:
-    """Return the rows of a file with their notes. Raises InputError for a damaged row."""
+class BaselineFile(NamedTuple):
+    """The rows of a file with their notes, and its first line."""
+
+    rows: Mapping[Accepted, str]
+    head: str = HEAD
+
+
+def read(path: Path) -> BaselineFile:
+    """Return the rows of a file. Raises InputError for a damaged row."""
     try:
         head, *lines = whole(path).decode().split("\n")
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 at byte {error.start}", str(path)) from None
-    if head != HEAD:
+    if head not in VERSIONS:
         raise InputError(f"not a baseline of this version: its first line is not {HEAD!r}",
                          f"{path}:1")  # fmt: skip
     if lines[:1] != [COLUMNS]:
@@ -72,13 +104,27 @@ def read(path: Path) -> dict[Accepted, str]:
                              f"{path}:{number}")  # fmt: skip
         run, code, cause, note = (*fields, "", "")[:4]  # editors strip trailing tabs
         rows[Accepted(run, code, cause)] = note
-    return rows
+    return BaselineFile(rows, head)
 
 
-def text(rows: Mapping[Accepted, str]) -> str:
+def text(rows: Mapping[Accepted, str], head: str = HEAD) -> str:
     """Return the file of these rows, sorted."""
     lines = ("\t".join((*row, rows[row])).removesuffix("\t") for row in sorted(rows))
-    return "\n".join((HEAD, COLUMNS, *lines, ""))
+    return "\n".join((head, COLUMNS, *lines, ""))
+
+
+class BaselineChange(msgspec.Struct, frozen=True):
+    """How the results of a command differ from its baseline.
+
+    `accepted` counts the rows with a finding. `new` fail a run and are not in the file. `gone` are
+    rows of played runs without a finding. `written`: the file was written.
+    """
+
+    file: str
+    accepted: int
+    new: tuple[Accepted, ...]
+    gone: tuple[Accepted, ...]
+    written: bool
 
 
 class Comparison:
@@ -87,8 +133,8 @@ class Comparison:
     With `update` each finding that fails a run is accepted, and `rows` is the new baseline.
     """
 
-    def __init__(self, rows: Mapping[Accepted, str], update: bool = False) -> None:
-        self._old, self._update = rows, update
+    def __init__(self, file: BaselineFile, update: bool = False) -> None:
+        self._old, self._row, self._update = file.rows, VERSIONS[file.head], update
         self._found: dict[Accepted, None] = {}
         self._failing: dict[Accepted, None] = {}
         self._played: set[str] = set()
@@ -100,7 +146,7 @@ class Comparison:
             return run
         if verdict.verdict != "unknown":
             self._played.add(_field(run.name))
-        rows = [accepted(run, finding) for finding in verdict.findings]
+        rows = [self._row(run, finding) for finding in verdict.findings]
         self._found.update(dict.fromkeys(rows))
         pairs = list(zip(verdict.findings, rows, strict=True))
         self._failing.update({row: None for f, row in pairs if f.fails(verdict.fail_on)})
@@ -138,15 +184,3 @@ def _without(verdict: Verdict, left: tuple[Finding, ...], apart: Iterable[Findin
         verdict if verdict.verdict != "fail" else msgspec.structs.replace(verdict, verdict=word)
     )
     return msgspec.structs.replace(changed, findings=left, known=(*verdict.known, *apart))
-
-
-def told(comparison: Comparison, file: Path, written: bool) -> Iterator[str]:
-    """Yield the differences between the runs and the baseline, in a few lines."""
-    new, gone = comparison.new, comparison.gone
-    said = f"{comparison.standing} accepted, {len(new)} new, {len(gone)} gone"
-    done = "; written" if written else "; --update-baseline writes it" if new or gone else ""
-    yield f"baseline {file}: {said}{done}"
-    for row in gone[:GONE_MAX]:
-        yield f"  gone: {row.code} in {row.run}"
-    if len(gone) > GONE_MAX:
-        yield f"  and {len(gone) - GONE_MAX} more are gone"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import pytest
 from junitparser import JUnitXml
 
-from harness.cli.output_files import OutputFiles
+from harness.cli.reports import _KEY, Wanted, reporting
+from harness.cli.run import command
 from harness.core.values.errors import InputError
-from harness.report.markdown_summary import STEP_MAX_BYTES
+from harness.report.media.markdown import STEP_MAX_BYTES
+from harness.results.command_events import CommandStarted
 from tests.cli.conftest import Command, Harness
 from tests.report.fabricated import RUNS
 
@@ -65,14 +68,60 @@ def test_a_step_summary_that_cannot_be_written(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="GITHUB_STEP_SUMMARY"):
-        OutputFiles(step_summary=tmp_path).check({})
+        Wanted(step_summary=tmp_path).check()
 
 
 def test_the_step_summary_keeps_to_what_is_left_of_its_size(tmp_path: Path) -> None:
     path = tmp_path / "steps.md"
     path.write_bytes(b"x" * (STEP_MAX_BYTES - 1000))
-    files = OutputFiles(step_summary=path)
-    files.check({})
-    files.write(RUNS)
+    wanted = Wanted(step_summary=path)
+    wanted.check()
+    with click.Context(command) as context:
+        context.meta[_KEY] = wanted
+        with reporting(CommandStarted(verb="run")) as tell:
+            for run in RUNS:
+                tell(run)
     assert STEP_MAX_BYTES - 1000 < path.stat().st_size <= STEP_MAX_BYTES
     assert "**Cut:**" in path.read_text("utf-8")
+
+
+MINE = """
+class Names:
+    def __call__(self, event):
+        return [event.name] if hasattr(event, "name") else []
+
+def broken(results, command):
+    raise KeyError("mistake")
+"""
+
+
+def test_a_plug_in_brings_a_report_that_works_with_each_verb(
+    in_process: Command, folder: Path
+) -> None:
+    Path("mine.py").write_text(MINE, "utf-8")
+    with_it = ("--plugin", "mine")
+    assert "mine.names" in in_process("list", "reports", *with_it).out
+    done = in_process(*RUN, "--only", "greeting*", *with_it, "--report", "mine.names=names.txt")
+    assert (done.status, Path("names.txt").read_text("utf-8")) == (1, "greeting\ngreeting/polite\n")
+    history = ".harness/runs/greeting/baseline/history.jsonl"
+    judged = in_process("judge", history, *with_it, "--report", "mine.names")
+    assert judged.out == f"{history}/greeting\n"
+
+
+def test_a_report_that_fails_leaves_the_others_and_makes_the_command_doubtful(
+    in_process: Command,
+) -> None:
+    Path("mine.py").write_text(MINE, "utf-8")
+    words = ("--plugin", "mine", "--report", "mine.broken=x", "--junit", "j.xml")
+    done = in_process("run", "--target", "reference", "--only", "greeting*", *words)
+    assert done.status == 3
+    assert "the report --report mine.broken=x failed: KeyError: 'mistake'" in done.err
+    assert JUnitXml.fromfile("j.xml").tests == 2
+    assert not Path("x").exists()
+
+
+def test_an_unknown_report_costs_no_run(in_process: Command) -> None:
+    done = in_process(*RUN, "--report", "junitt=x")
+    assert (done.status, done.out) == (2, "")
+    assert "no such report" in done.err
+    assert "junit" in done.err

@@ -8,13 +8,14 @@ The schema of Jenkins has properties only for suites, so the facts of a run are 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from harness.checks.judge import rules
 from harness.core.values.visible_text import visible
-from harness.redaction.encoder import shown
-from harness.report.run_report import block, label, one_line
+from harness.redaction.encoder import Encoded, shown
+from harness.report.run_report import block, one_line
+from harness.results.command_events import CommandStarted
 from harness.results.result import Result
 
 WIDTH = 100
@@ -22,7 +23,12 @@ _NO_XML = re.compile("[\ufffe\uffff]")
 """The characters that XML forbids, beside the control characters."""
 
 
-def junit(runs: Sequence[Result]) -> bytes:
+def junit(results: Sequence[Result], command: CommandStarted) -> Iterator[str]:
+    """Runs as JUnit XML, for CI servers: a suite is a scenario, a case is a run."""
+    yield Encoded(document(results).decode())
+
+
+def document(runs: Sequence[Result]) -> bytes:
     """Return the document of these runs, in the order of their scenarios."""
     root = ElementTree.Element("testsuites", {"name": "harness", **_numbers(runs, skipped=False)})
     suites: dict[str, list[Result]] = {}
@@ -32,7 +38,7 @@ def junit(runs: Sequence[Result]) -> bytes:
         _suite(root, scenario, played)
     ElementTree.indent(root)
     data: bytes = ElementTree.tostring(root, "utf-8", xml_declaration=True)
-    return data + b"\n"
+    return data
 
 
 def _numbers(runs: Sequence[Result], skipped: bool = True) -> dict[str, str]:
@@ -67,7 +73,7 @@ def _suite(root: ElementTree.Element, scenario: str, runs: Sequence[Result]) -> 
 
 
 def _case(suite: ElementTree.Element, run: Result) -> None:
-    name, scenario = (xml_text(text) for text in (label(run.name, run.scenario), run.scenario))
+    name, scenario = xml_text(run.label), xml_text(run.scenario)
     case = ElementTree.SubElement(
         suite, "testcase", name=name, classname=scenario, time=_seconds(run.real_s)
     )

@@ -9,10 +9,11 @@ from harness.core.values.messages import assistant, user
 from harness.core.values.verdict import BOOK_KEEPING
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
-from harness.report.asked_tally import AskedTally
-from harness.report.json_lines import run_line
-from harness.report.junit_report import junit
-from harness.report.markdown_summary import markdown
+from harness.report.command_summary import asked_lines
+from harness.report.media.json_lines import run_line
+from harness.report.media.junit import document as junit
+from harness.report.media.markdown import document as markdown
+from harness.results.asked_tally import AskedTally
 from harness.results.result import Result
 from tests.checks.histories import Story, use
 
@@ -37,12 +38,12 @@ def test_what_one_run_asks_the_command_has_asked() -> None:
 def test_one_line_says_it_and_more_names_it() -> None:
     tally = AskedTally([PLAIN, FAILED])
     number = f"{len(tally.checks)} checks and {len(tally.rules)} rules of other checks"
-    assert list(tally.lines()) == [f"never asked in this command: {number} (-v names them)"]
-    head, checks, *rules = tally.lines(verbose=True)
+    assert list(asked_lines(tally)) == [f"never asked in this command: {number} (-v names them)"]
+    head, checks, *rules = asked_lines(tally, verbose=True)
     assert head == f"never asked in this command: {number}"
     assert "cancel_honoured" in checks
     assert "  rules that need a cancel: outbound_once.after_cancel" in rules
-    assert list(AskedTally().lines()) == []
+    assert list(asked_lines(AskedTally())) == []
 
 
 def test_the_reports_of_a_run_say_passed_only_of_what_was_asked() -> None:

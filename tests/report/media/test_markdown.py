@@ -12,7 +12,8 @@ from markdown_it.token import Token
 
 from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import visible_line
-from harness.report.markdown_summary import COMMENT_MAX, markdown
+from harness.report.media.markdown import COMMENT_MAX
+from harness.report.media.markdown import document as markdown
 from tests.report.fabricated import RUNS
 from tests.report.fabricated import summary as run
 

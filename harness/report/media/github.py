@@ -15,8 +15,10 @@ from typing import Literal
 from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible_line
 from harness.files.regular_file import text_of
-from harness.redaction.encoder import shown
-from harness.report.cause_tally import CauseGroup, CauseTally
+from harness.redaction.encoder import Encoded, shown
+from harness.report.command_summary import cause_text, cause_title
+from harness.results.cause_tally import CauseGroup, CauseTally
+from harness.results.command_events import CommandStarted
 from harness.results.event_lines import counted
 from harness.results.result import Result
 
@@ -24,6 +26,11 @@ KIND_MAX = 10
 """The most annotations of one kind that GitHub shows for a step."""
 
 Kind = Literal["error", "warning", "notice"]
+
+
+def github(results: Sequence[Result], command: CommandStarted) -> Iterator[str]:
+    """Causes as annotations of GitHub Actions, at lines of the agent or of a scenario."""
+    return map(Encoded, annotation_lines(results, Path.cwd(), command.noun))
 
 
 def annotation_lines(runs: Sequence[Result], root: Path, noun: str = "run") -> Iterator[str]:
@@ -55,8 +62,8 @@ def _annotation(
     run = runs[group.example]
     crash = group.finding.place
     place = _below(root, *((crash.file, crash.line) if crash else _place(run)))
-    text = f"{group.cause}\n{run.repeat}" if run.repeat else group.cause
-    return command(kind, text, title=f"{group.title}, {counted(group.runs, noun)}", **place)
+    text = f"{cause_text(group)}\n{run.repeat}" if run.repeat else cause_text(group)
+    return command(kind, text, title=f"{cause_title(group)}, {counted(group.runs, noun)}", **place)
 
 
 def _doubts(runs: Sequence[Result]) -> Iterator[str]:

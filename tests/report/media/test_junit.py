@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from junitparser import JUnitXml
 
 from harness.core.values.verdict import Finding, Verdict
-from harness.report.junit_report import junit, xml_text
+from harness.report.media.junit import document as junit
+from harness.report.media.junit import xml_text
 from tests.report.fabricated import RUNS
 from tests.report.fabricated import summary as run
 

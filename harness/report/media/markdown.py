@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from harness.checks.judge import checks
 from harness.core.values.visible_text import visible, visible_line
-from harness.redaction.encoder import encoded, shown
-from harness.report.asked_tally import AskedTally
-from harness.report.cause_tally import CauseGroup, CauseTally
-from harness.report.command_summary import counts
+from harness.redaction.encoder import Encoded, encoded, shown
+from harness.report.command_summary import cause_text, cause_title, counts
 from harness.report.run_report import MARKS, block
+from harness.results.asked_tally import AskedTally
+from harness.results.cause_tally import CauseGroup, CauseTally
+from harness.results.command_events import CommandStarted
 from harness.results.event_lines import counted
 from harness.results.result import Result, lacks
 
@@ -31,7 +32,12 @@ _ROOM = 200
 """The characters reserved for the line that counts the omitted parts."""
 
 
-def markdown(runs: Sequence[Result], most: int = COMMENT_MAX, noun: str = "run") -> str:
+def markdown(results: Sequence[Result], command: CommandStarted) -> Iterator[str]:
+    """A summary for a pull request: the causes, then each failing run, folded."""
+    yield Encoded(document(results, noun=command.noun).rstrip("\n"))
+
+
+def document(runs: Sequence[Result], most: int = COMMENT_MAX, noun: str = "run") -> str:
     """Return the summary in at most `most` bytes, and so in at most as many characters."""
     return bounded(_parts(runs, noun), most)
 
@@ -72,10 +78,10 @@ def _parts(runs: Sequence[Result], noun: str) -> Iterator[str]:
 
 
 def _cause(group: CauseGroup, run: Result, noun: str) -> str:
-    note = group.title.removeprefix(group.finding.code).strip()
+    note = cause_title(group).removeprefix(group.finding.code).strip()
     said = f"- **{counted(group.runs, noun)}** {code(group.finding.code)} {note}".rstrip()
     repeat = f"\n  <br>{code(run.repeat)}" if run.repeat else ""
-    return f"{said}: {code(group.cause)}{repeat}\n"
+    return f"{said}: {code(cause_text(group))}{repeat}\n"
 
 
 def _not_applicable(runs: Sequence[Result], noun: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from harness.core.history.history import History
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
-from harness.report.run_diff import Played, RunDiff, run_diff
+from harness.results.run_diff import Played, RunDiff, run_diff
 from tests.comparison import edited, played
 
 ONE = Finding("a.b", "on line 7", (3,), "defect")
@@ -32,7 +32,7 @@ def codes(run: RunDiff) -> tuple[list[str], list[str], list[str]]:
         (side(ONE, MOVED), side(ONE), ([], [], [])),
         (side(), side(ONE, MOVED), (["a.b"], ["a.b"], [])),
         (side(ONE), side(), ([], [], ["a.b"])),
-        (side(ONE), side(FOLLOWS), (["a.b"], ["a.b"], ["a.b"])),
+        (side(ONE), side(FOLLOWS), ([], [], [])),
         (side(), side(ADVICE), (["e.f"], [], [])),
         (side(ONE), side(word="unknown"), ([], [], [])),
     ],

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from harness.report.json_lines import run_line
-from harness.report.judge_report import JudgedFile, json_lines
+from harness.report.media.json_lines import JsonLines, run_line
+from harness.results.command_events import FileRead
 from harness.results.result import Result
-from tests.report.fabricated import RUNS
-from tests.report.test_judge_report import FILES
+from tests.report.fabricated import RUNS, told
+from tests.report.media.test_judged_files import FILES
 
 RUN_KEYS = [
     "name",
@@ -40,7 +40,8 @@ def test_run_line(run: Result) -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
-def test_judged_lines(file: JudgedFile) -> None:
-    said = [json.loads(line) for line in json_lines(file)]
-    assert [s["transcript"] for s in said] == [t.name for t in file.transcripts]
+def test_judged_lines(file: FileRead) -> None:
+    said = [json.loads(line) for line in told(JsonLines(), file.results, "judge")]
+    said = [row for row in said if "transcript" in row]
+    assert [s["transcript"] for s in said] == [t.label for t in file.results]
     assert all(set(JUDGE_KEYS) <= set(s) for s in said)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -10,11 +10,48 @@ from harness.checks.judge import rules
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.redaction.encoder import json_line
-from harness.report.baseline import Comparison
-from harness.results.result import Lack, Result
+from harness.results.baseline import BaselineChange
+from harness.results.command_events import CommandFinished, CommandStarted, Event, FileRead
+from harness.results.judged_totals import JudgedTotals
+from harness.results.result import Lack, Result, lacks
 
 VERSION = 1
 """The version of the keys of a run and of a transcript; docs/outputs.md has its promises."""
+
+
+class JsonLines:
+    """One JSON object a result, as the result comes; docs/outputs.md has the keys."""
+
+    def __init__(self) -> None:
+        self._command, self._told = CommandStarted(verb=""), 0
+        self._lacking: list[Result] = []
+        self._files = JudgedTotals()
+
+    def __call__(self, event: Event) -> Iterator[str]:
+        """Yield the object of a result, and what stands for all results at the end."""
+        match event:
+            case CommandStarted():
+                self._command = event
+            case Result():
+                self._told += 1
+                self._lacking += [event] if event.word == "not_applicable" else []
+                if not event.is_refusal:
+                    yield run_line(event) if self._command.verb != "judge" else judged_line(event)
+            case FileRead():
+                self._files.add(event)
+            case CommandFinished():
+                yield from self._last(event)
+
+    def _last(self, event: CommandFinished) -> Iterator[str]:
+        missing, left = lacks(self._lacking), max(len(self._command.planned) - self._told, 0)
+        if self._files.files > 1:
+            yield json_line({"summary": self._files.as_json()})
+        elif missing or left:
+            yield last_line(missing, left)
+        if event.totals is not None:
+            yield json_line(event.totals)
+        if event.baseline:
+            yield baseline_line(event.baseline)
 
 
 def run_line(run: Result) -> str:
@@ -55,39 +92,29 @@ def last_line(missing: Sequence[Lack], not_played: int) -> str:
     return json_line(said | ({"not_played": not_played} if not_played else {}))
 
 
-def baseline_line(comparison: Comparison) -> str:
-    """Return a baseline's comparison: the number of found rows, the new findings, the gone rows."""
-    new, gone = ([row._asdict() for row in rows] for rows in (comparison.new, comparison.gone))
-    return json_line(
-        {"version": VERSION, "accepted": comparison.standing, "new": new, "gone": gone}
-    )
+def baseline_line(change: BaselineChange) -> str:
+    """Return how a baseline differs: the number of found rows, the new findings, the gone rows."""
+    new, gone = ([row._asdict() for row in rows] for rows in (change.new, change.gone))
+    return json_line({"version": VERSION, "accepted": change.accepted, "new": new, "gone": gone})
 
 
-def judged_line(
-    file: str,
-    transcript: str,
-    kind: str,
-    verdict: Verdict,
-    counts: Json,
-    repeat: str,
-    asked: Sequence[str] = (),
-    asked_of: int = 0,
-) -> str:
+def judged_line(run: Result) -> str:
     """Return a transcript: file, transcript, format, verdict, applied checks, findings, counts."""
+    verdict = run.verdict
     return json_line(
         {
             "version": VERSION,
-            "file": file,
-            "transcript": transcript,
-            "format": kind,
+            "file": run.file,
+            "transcript": run.label,
+            "format": run.title,
             "verdict": verdict.verdict,
             "fail_on": verdict.fail_on,
-            "asked": asked,
-            "asked_of": asked_of,
-            "findings": [finding(f, repeat) for f in verdict.findings],
-            "known": [finding(f, repeat) for f in verdict.known],
+            "asked": run.asked,
+            "asked_of": run.asked_of,
+            "findings": [finding(f, run.repeat) for f in verdict.findings],
+            "known": [finding(f, run.repeat) for f in verdict.known],
             "doubts": verdict.doubts,
-            "counts": counts,
+            "counts": run.counts,
             "not_applicable": not_applicable(verdict),
             "not_asked": not_asked_rules(verdict),
         }

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.verdict import Finding, Verdict
-from harness.report.github_annotations import KIND_MAX, annotation_lines, command
+from harness.report.media.github import KIND_MAX, annotation_lines, command
 from harness.results.result import Result
 from tests.report.fabricated import summary as run
 from tests.report.test_command_summary import crash

@@ -7,25 +7,18 @@ from pathlib import Path
 from junitparser import JUnitXml
 
 from harness.core.values.verdict import Finding, Verdict
-from harness.recordings.transcripts import Refusal
-from harness.report.github_annotations import annotation_lines
-from harness.report.judge_report import JudgedFile, JudgedTranscript
-from harness.report.judged_runs import judged_runs, transcript_name
-from harness.report.junit_report import junit
-from harness.report.markdown_summary import markdown
+from harness.report.media.github import annotation_lines
+from harness.report.media.junit import document as junit
+from harness.report.media.markdown import document as markdown
+from harness.results.result import of_refusals, of_transcript
 
 LOOP = Finding("no_progress_stop.same_call", "read runs again", (4,), "weakness")
-FILE = JudgedFile(
-    path="logs/a.jsonl",
-    format="claude_code",
-    transcripts=(
-        JudgedTranscript(name="s/1", verdict=Verdict("fail", findings=(LOOP,)), evidence={4: "x"}),
-        JudgedTranscript(name="t", verdict=Verdict("pass", "completed")),
-    ),
-    refusals=(Refusal("line 3", "torn"), Refusal("line 9", "torn")),
-    named=True,
-)
-RUNS = list(judged_runs(FILE))
+FILE, FORMAT = "logs/a.jsonl", "claude_code"
+RUNS = [
+    of_transcript(FILE, "s/1", FORMAT, Verdict("fail", findings=(LOOP,)), evidence={4: "x"}),
+    of_transcript(FILE, "t", FORMAT, Verdict("pass", "completed")),
+    of_refusals(FILE, FORMAT, ("line 3: torn", "line 9: torn")),
+]
 
 
 def test_each_transcript_is_a_run_of_its_file() -> None:
@@ -34,9 +27,13 @@ def test_each_transcript_is_a_run_of_its_file() -> None:
         ("logs/a.jsonl/t", "pass"),
         ("logs/a.jsonl/refused", "not_applicable"),
     ]
-    assert [transcript_name(run) for run in RUNS] == ["s/1", "t", "refused"]
-    found = list(judged_runs(JudgedFile(path="logs/b", refusals=(Refusal("", "binary data"),))))
-    assert found == [], "a refusal in a folder is counted, not listed"
+    assert [run.label for run in RUNS] == ["s/1", "t", "refused"]
+    assert [run.is_refusal for run in RUNS] == [False, False, True]
+
+
+def test_the_command_is_quoted() -> None:
+    made = of_transcript("logs/a b.jsonl", "t", FORMAT, Verdict("pass"))
+    assert made.repeat == "harness judge 'logs/a b.jsonl'"
 
 
 def test_the_documents_of_runs_take_them() -> None:

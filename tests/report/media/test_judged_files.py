@@ -11,65 +11,65 @@ from syrupy.assertion import SnapshotAssertion
 
 from harness.core.values.verdict import Finding, FindingClass, Verdict
 from harness.recordings.transcripts import Refusal
-from harness.report import judge_report
-from harness.report.judge_report import JudgedFile, JudgedTranscript
-from harness.results.result import evidence
+from harness.report.media import judged_files
+from harness.results.command_events import FileRead
+from harness.results.judged_totals import JudgedTotals
+from harness.results.result import evidence, of_transcript
 from tests.report.fabricated import FINDING, history
 
 ASKED = ("no_progress_stop", "tool_pairing")
 FILES = (
-    JudgedFile(
+    FileRead(
         path="logs/a b.jsonl",
         format="claude_code",
-        transcripts=(
-            JudgedTranscript(
-                name="s1", verdict=Verdict("pass"), counts={"messages": 4}, asked=ASKED, asked_of=45
+        results=(
+            of_transcript(
+                "logs/a b.jsonl", "s1", "claude_code", Verdict("pass"),
+                counts={"messages": 4}, asked=ASKED, asked_of=45,
             ),
-            JudgedTranscript(
-                name="s2",
-                verdict=Verdict("fail", findings=(FINDING,)),
-                evidence=evidence(history(), (FINDING,)),
-                asked=ASKED,
-                asked_of=45,
+            of_transcript(
+                "logs/a b.jsonl", "s2", "claude_code", Verdict("fail", findings=(FINDING,)),
+                evidence=evidence(history(), (FINDING,)), asked=ASKED, asked_of=45,
             ),
         ),
         refusals=(Refusal("", "no LLM exchange"),),
         notes=("3 lines skipped",),
     ),
-    JudgedFile(path="logs/b.yaml", refusals=(Refusal("", "format not recognised"),)),
-    JudgedFile(path="logs/c.yaml", refusals=(Refusal("", "format not recognised"),)),
-    JudgedFile(
+    FileRead(path="logs/b.yaml", refusals=(Refusal("", "format not recognised"),)),
+    FileRead(path="logs/c.yaml", refusals=(Refusal("", "format not recognised"),)),
+    FileRead(
         path="logs/d.yaml",
         format="vcr",
-        transcripts=(
-            JudgedTranscript(
-                name="1", verdict=Verdict("unknown", doubts=("odd",)), asked=ASKED[:1], asked_of=45
+        results=(
+            of_transcript(
+                "logs/d.yaml", "1", "vcr", Verdict("unknown", doubts=("odd",)),
+                asked=ASKED[:1], asked_of=45,
             ),
         ),
         named=True,
     ),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("width", [60, 120])
 @pytest.mark.parametrize("verbose", [False, True])
 def test_text(width: int, verbose: bool, snapshot: SnapshotAssertion) -> None:
-    said = [line for file in FILES for line in judge_report.text(file, width, verbose=verbose)]
-    tally = judge_report.JudgedTotals()
+    said = [line for file in FILES for line in judged_files.text(file, width, verbose=verbose)]
+    tally = JudgedTotals()
     for file in FILES:
         tally.add(file)
-    assert "\n".join([*said, *tally.ending(width, verbose=verbose)]) == snapshot
+    assert "\n".join([*said, *judged_files.ending(tally, width, verbose=verbose)]) == snapshot
 
 
-def _file(path: str, *findings: Finding, transcripts: int = 1, **more: Any) -> JudgedFile:
+def _file(path: str, *findings: Finding, number: int = 1, **more: Any) -> FileRead:
     """A file whose transcripts all have these findings."""
     fails = any(finding.fails("weakness") for finding in findings)
     verdict = Verdict("fail" if fails else "pass", findings=findings)
     judged = (
-        JudgedTranscript(name=f"item {n}", verdict=verdict, asked=ASKED, asked_of=45)
-        for n in range(transcripts)
+        of_transcript(path, f"item {n}", "vcr", verdict, asked=ASKED, asked_of=45)
+        for n in range(number)
     )
-    return JudgedFile(path=path, format="vcr", transcripts=tuple(judged), **more)
+    return FileRead(path=path, format="vcr", results=tuple(judged), **more)
 
 
 def _finding(code: str, class_: FindingClass) -> Finding:
@@ -83,37 +83,37 @@ ROLES = _finding("role_alternation.wire", "advice")
 
 def test_a_file_of_a_folder_that_passes_has_no_line() -> None:
     for findings in ((), (ROLES,)):
-        assert not [*judge_report.text(_file("a", *findings), 80)]
-        assert [*judge_report.text(_file("a", *findings, named=True), 80)]
-        assert [*judge_report.text(_file("a", *findings), 80, verbose=True)]
+        assert not [*judged_files.text(_file("a", *findings), 80)]
+        assert [*judged_files.text(_file("a", *findings, named=True), 80)]
+        assert [*judged_files.text(_file("a", *findings), 80, verbose=True)]
 
 
 def test_a_failing_file_says_how_it_was_read() -> None:
     file = _file("a", ORPHAN, notes=("line 3: torn, skipped", "line 9: not JSON"))
-    said = [*judge_report.text(file, 100)]
+    said = [*judged_files.text(file, 100)]
     assert said[1] == "    note: line 3: torn, skipped; -v shows all 2"
 
 
 def test_a_finding_of_many_transcripts_is_shown_three_times() -> None:
-    file = _file("a", EMPTY, transcripts=1961)
-    said = [*judge_report.text(file, 80)]
+    file = _file("a", EMPTY, number=1961)
+    said = [*judged_files.text(file, 80)]
     assert sum("unique_tool_ids.empty  (weakness)" in line for line in said) == 3
     assert said[-1].strip() == (
         "and 1958 more of unique_tool_ids.empty, 1958 transcripts more; -v shows all"
     )
-    every = [*judge_report.text(file, 80, verbose=True)]
+    every = [*judged_files.text(file, 80, verbose=True)]
     assert sum("unique_tool_ids.empty  (weakness)" in line for line in every) == 1961
 
 
 def test_the_transcript_with_the_cause_comes_first() -> None:
-    worst = _file("a", ORPHAN).transcripts[0]
-    both = msgspec.structs.replace(_file("a", EMPTY), transcripts=(*FILES[0].transcripts, worst))
-    codes = [line for line in judge_report.text(both, 80) if "(" in line and "." in line]
+    worst = _file("a", ORPHAN).results[0]
+    both = msgspec.structs.replace(_file("a", EMPTY), results=(*FILES[0].results, worst))
+    codes = [line for line in judged_files.text(both, 80) if "(" in line and "." in line]
     assert "tool_pairing.orphan  (defect)" in codes[0]
 
 
 def test_the_summary_of_a_folder_reads_in_one_screen() -> None:
-    tally = judge_report.JudgedTotals()
+    tally = JudgedTotals()
     for n in range(3000):
         code = f"no_progress_stop.rule_{n % 30}"
         finding = _finding(code, "weakness") if n % 31 else ORPHAN
@@ -121,24 +121,20 @@ def test_the_summary_of_a_folder_reads_in_one_screen() -> None:
             Refusal("", "no LLM traffic", f"POST /v1/{n % 50}"),
             Refusal("", f"reason {n % 9}"),
         )
-        tally.add(_file(f"logs/{'x' * 90}/{n}", finding, transcripts=2, refusals=refusals))
-    said = [*tally.ending(80)]
+        tally.add(_file(f"logs/{'x' * 90}/{n}", finding, number=2, refusals=refusals))
+    said = [*judged_files.ending(tally, 80)]
     assert len(said) <= 24
     assert "tool_pairing.orphan  (defect)" in said[2], "the cause stands first"
     assert "applied 2 of 45 checks: no_progress_stop, tool_pairing (of all 6000)" in said
     assert any(line.startswith("refused: 3000 no LLM traffic; ") for line in said)
-    every = [*tally.ending(80, verbose=True)]
+    every = [*judged_files.ending(tally, 80, verbose=True)]
     assert any("POST /v1/49" in line for line in every)
 
 
 def test_the_summary_is_an_object_too() -> None:
-    tally = judge_report.JudgedTotals()
-    tally.add(_file("a", ORPHAN, transcripts=3))
+    tally = JudgedTotals()
+    tally.add(_file("a", ORPHAN, number=3))
     tally.add(FILES[0])
-    summary = json.loads(tally.json_line())["summary"]
+    summary = json.loads(json.dumps(tally.as_json()))
     assert (summary["files"], summary["transcripts"], summary["failed"]) == (2, 5, 4)
     assert (summary["asked"], summary["asked_of"]) == (dict.fromkeys(ASKED, 5), 45)
-
-
-def test_the_command_is_quoted() -> None:
-    assert judge_report.judge_command("logs/a b.jsonl") == "harness judge 'logs/a b.jsonl'"

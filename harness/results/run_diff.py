@@ -1,6 +1,6 @@
 """One run on two sides: findings of one side only, the first call that differs, the numbers.
 
-Two findings are the same if their baseline rows (run, code and cause) are. A side is A or B.
+A side is A or B.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from harness.comparison import Change, Figures, differences, figures
 from harness.core.history.history import History
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding, Verdict
-from harness.report.baseline import accepted
 from harness.results.event_lines import event_lines
-from harness.results.result import Result, of_history
+from harness.results.result import Result, finding_key, of_history
 
 Lack = Literal["missing", "not_applicable", "unusable"]
 
@@ -109,9 +108,11 @@ def run_diff(name: str, a: Played, b: Played) -> RunDiff:
 def _only_in(one: Played, other: Played) -> tuple[Finding, ...]:
     """Return the findings of one side that the other lacks, each cause once."""
     summary, its = one.summary, other.summary
-    known = {accepted(its, finding) for finding in (*its.verdict.findings, *its.verdict.known)}
-    rows = {accepted(summary, finding): finding for finding in reversed(summary.verdict.findings)}
-    kept = [finding for row, finding in rows.items() if row not in known]
+    known = {finding_key(its, finding) for finding in (*its.verdict.findings, *its.verdict.known)}
+    keys = {
+        finding_key(summary, finding): finding for finding in reversed(summary.verdict.findings)
+    }
+    kept = [finding for key, finding in keys.items() if key not in known]
     return tuple(reversed(kept))
 
 

@@ -11,14 +11,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
+from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import CLASSES, CrashPlace, Finding, NotApplicable, Verdict
-from harness.report.baseline import COLUMNS, HEAD, Accepted, Comparison, accepted, read, text, told
+from harness.report.command_summary import baseline_lines
+from harness.results.baseline import (
+    COLUMNS,
+    HEAD,
+    VERSIONS,
+    Accepted,
+    BaselineChange,
+    BaselineFile,
+    Comparison,
+    accepted,
+    read,
+    text,
+)
 from harness.results.result import Result
 from tests.report.fabricated import summary
 from tests.report.test_command_summary import crash
 
 FOUND = Finding("a.b", "bad", class_="defect")
 OTHER = Finding("a.c", "bad", class_="weakness")
+EMPTY = BaselineFile({})
 
 findings = st.builds(
     Finding,
@@ -38,12 +52,12 @@ def run(name: str, *found: Finding, doubts: tuple[str, ...] = ()) -> Result:
     return msgspec.structs.replace(summary("x", verdict), name=name)
 
 
-def update(made: list[Result], file: Path, rows: object = None) -> Comparison:
+def update(made: list[Result], file: Path, old: BaselineFile = EMPTY) -> Comparison:
     """Write the baseline of these runs."""
-    comparison = Comparison(rows or {}, update=True)  # type: ignore[arg-type]
+    comparison = Comparison(old, update=True)
     for each in made:
         comparison.take(each)
-    file.write_bytes(text(comparison.rows()).encode())
+    file.write_bytes(text(comparison.rows(), old.head).encode())
     return comparison
 
 
@@ -72,19 +86,19 @@ def test_one_finding_more_is_new_and_one_less_is_gone(
     comparison = Comparison(rows_of(made))
     words = [comparison.take(run(r.name, *r.verdict.findings, more)).word for r in made]
     assert words == ["fail"] * len(made)
-    assert len(comparison.new) == len(rows_of([run(r.name, more) for r in made]))
+    assert len(comparison.new) == len(rows_of([run(r.name, more) for r in made]).rows)
     larger = Comparison(rows_of([run(r.name, *r.verdict.findings, more) for r in made]))
     assert {larger.take(each).word for each in made} <= {"pass"}
     assert {row.code for row in larger.gone} <= {"z.new"}
     assert bool(larger.gone) == bool(made)
 
 
-def rows_of(made: list[Result]) -> dict[object, str]:
+def rows_of(made: list[Result]) -> BaselineFile:
     """The rows of a baseline of these runs."""
-    comparison = Comparison({}, update=True)
+    comparison = Comparison(BaselineFile({}), update=True)
     for each in made:
         comparison.take(each)
-    return comparison.rows()  # type: ignore[return-value]
+    return BaselineFile(comparison.rows())
 
 
 def test_a_narrower_selection_calls_nothing_gone_and_loses_nothing(tmp_path: Path) -> None:
@@ -97,7 +111,7 @@ def test_a_narrower_selection_calls_nothing_gone_and_loses_nothing(tmp_path: Pat
     some = [run("a"), absent, run("d", doubts=("why",))]
     comparison = update(some, file, read(file))
     assert [row.run for row in comparison.gone] == ["a"]
-    assert [row.run for row in read(file)] == ["b", "c", "d"]
+    assert [row.run for row in read(file).rows] == ["b", "c", "d"]
 
 
 def test_a_crash_is_known_by_its_file_and_error_and_not_by_its_line() -> None:
@@ -112,7 +126,7 @@ def test_limits_and_script_findings_are_accepted_and_what_fails_nothing_is_not_w
     rows = rows_of(
         [run("a", Finding("limit.model_calls", "x"), Finding("script.miss", "x"), below)]
     )
-    assert [row.code for row in sorted(rows)] == ["limit.model_calls", "script.miss"]  # type: ignore[attr-defined,type-var]
+    assert [row.code for row in sorted(rows.rows)] == ["limit.model_calls", "script.miss"]
 
 
 def test_a_doubt_stays_a_doubt() -> None:
@@ -141,12 +155,12 @@ def test_a_large_baseline_is_read(tmp_path: Path) -> None:
     rows = {Accepted(f"{long}/{n}", "a.b", ""): "" for n in range(3000)}
     file.write_text(text(rows), "utf-8")
     assert file.stat().st_size > 1024 * 1024
-    assert read(file) == rows
+    assert read(file) == BaselineFile(rows)
 
 
 BAD = {
     "empty": (b"", ":1: not a baseline of this version"),
-    "another version": (b"# harness baseline, version 2\n", ":1: not a baseline"),
+    "another version": (b"# harness baseline, version 3\n", ":1: not a baseline"),
     "YAML": (b"findings:\n- a\n", ":1: not a baseline"),
     "no columns": (f"{HEAD}\na\tb\t\n".encode(), ":2: the columns are not"),
     "a torn row": (f"{HEAD}\n{COLUMNS}\na\tb\t\na\n".encode(), ":4: a row is run, code"),
@@ -173,9 +187,33 @@ def test_what_is_told() -> None:
     comparison = Comparison(rows)
     for each in (*(run(str(n)) for n in range(5)), run("5", FOUND, OTHER)):
         comparison.take(each)
-    assert list(told(comparison, Path("b.tsv"), written=False)) == [
+    new, gone = tuple(comparison.new), tuple(comparison.gone)
+    change = BaselineChange("b.tsv", comparison.standing, new, gone, written=False)
+    assert list(baseline_lines(change)) == [
         "baseline b.tsv: 1 accepted, 1 new, 5 gone; --update-baseline writes it",
         *(f"  gone: a.b in {n}" for n in range(3)),
         "  and 2 more are gone",
     ]
     assert comparison.new == [accepted(run("5"), OTHER)]
+
+
+TOOL = msgspec.structs.replace(FOUND, cause=Cause(tool="read file"), session="main", seam="tool")
+
+
+def test_two_findings_of_one_code_are_told_apart_by_their_cause_and_place() -> None:
+    rows = rows_of([run("a", TOOL)])
+    assert [row.cause for row in rows.rows] == ['session=main seam=tool tool="read file"']
+    assert Comparison(rows).take(run("a", TOOL)).word == "pass"
+    for other in (FOUND, msgspec.structs.replace(TOOL, session="other")):
+        assert Comparison(rows).take(run("a", other)).word == "fail"
+
+
+def test_a_file_of_version_1_keeps_its_rows_and_its_version(tmp_path: Path) -> None:
+    file, head = tmp_path / "b.tsv", next(iter(VERSIONS))
+    crashed = crash("x.py:5", "KeyError", "1")
+    rows = ["a\ta.b\t", "a\ttarget.crashed\tx.py: KeyError"]
+    file.write_text("\n".join((head, COLUMNS, *rows, "")), "utf-8")
+    assert Comparison(read(file)).take(run("a", TOOL, crashed)).word == "pass"
+    update([run("a", TOOL, crashed)], file, read(file))
+    assert file.read_text("utf-8").splitlines()[:1] == [head]
+    assert {row.code for row in read(file).rows} == {"a.b", "target.crashed"}
