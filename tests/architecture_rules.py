@@ -246,7 +246,7 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def cycles(tree: Iterable[Module]) -> Iterator[str]:
-    """No cycle of modules (imports inside functions apart), and none of rooms (all imports)."""
+    """No cycle of modules within a room, and none of rooms: imports inside functions count too."""
     known = {m.name: m for m in tree}
     files: dict[str, set[str]] = {name: set() for name in known}
     rooms: dict[str, set[str]] = {}
@@ -256,7 +256,8 @@ def cycles(tree: Iterable[Module]) -> Iterator[str]:
             if inner is None:
                 continue
             used = inner if inner in known else inner.rpartition(".")[0]
-            if not found.deferred and used != module.name:
+            is_near = used in known and known[used].room == module.room
+            if used != module.name and (is_near or not found.deferred):
                 files[module.name].add(used)
             if _room_of(inner) != module.room:
                 rooms.setdefault(module.room, set()).add(_room_of(inner))

@@ -104,6 +104,11 @@ WRONG: list[tuple[Rule, dict[str, str], list[str]]] = [
     ),
     (
         rules.cycles,
+        {"cli/a.py": "def f(): import harness.cli.b", "cli/b.py": "from harness.cli.a import x"},
+        ["cycle of modules: cli."],
+    ),
+    (
+        rules.cycles,
         {
             "transports/a.py": "import harness.targets.b",
             "targets/c.py": "def f(): import harness.transports",
@@ -201,7 +206,7 @@ RIGHT: list[tuple[Rule, dict[str, str]]] = [
     (rules.providers_in_core, {"core/a.py": "X = 'a model'", "runner.py": "X = 'anthropic'"}),
     (
         rules.cycles,
-        {"core/a.py": "def f(): import harness.core.b", "core/b.py": "import harness.core.a"},
+        {"cli/a.py": "def f(): import harness.runner.b", "runner/b.py": "import harness.core.a"},
     ),
     (rules.cycles, {"core/__init__.py": "from harness.core.a import x", "core/a.py": "x = 1"}),
     (

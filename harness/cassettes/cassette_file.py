@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import count
+from operator import itemgetter
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -42,6 +43,7 @@ from harness.recordings.http_interaction import (
 )
 from harness.recordings.json_documents import UTF16, as_utf8
 from harness.recordings.readers import compact, har, vcr
+from harness.recordings.transcripts import Refusal
 from harness.redaction.masking import kept_headers
 
 _HEAD_BYTES = 4096
@@ -203,17 +205,17 @@ def read_archive(data: bytes) -> Cassette:
     Raises InputError, with the place, for JSON that is not an archive.
     """
     made: list[tuple[int, Interaction]] = []
-    left_out: list[tuple[int, str]] = []
+    left_out: list[tuple[int, Refusal]] = []
     for number, entry in har.entries(data):
         exchange = har.exchange(entry)
-        why = _why_left_out(exchange)
+        why = Refusal("", _why_left_out(exchange))
         try:
-            if not why:
+            if not why.reason:
                 made.append((number, _interaction(exchange)))
+                continue
         except InputError as error:
-            why = error.what
-        if why:
-            left_out.append((number, why))
+            why = Refusal("", error.reason, error.more)
+        left_out.append((number, why))
     numbers = tuple(number for number, _ in made)
     return Cassette([item for _, item in made], {}, numbers, tuple(left_out))
 
@@ -228,14 +230,14 @@ def _why_left_out(exchange: dict[str, Json]) -> str:
     return why or (response["lack"] and f"response: {response['lack']}")
 
 
-def passed_over(cassette: Cassette) -> list[tuple[int, str]]:
+def passed_over(cassette: Cassette) -> list[tuple[int, Refusal]]:
     """The entries of a cassette that are not played: the place of each, and why."""
     found = list(cassette.left_out)
     for number, item in zip(cassette.numbers or count(1), cassette.interactions, strict=False):
         path = address_of(item.uri).path
         if wire_of(item.method, path) is None:
-            found.append((number, model_exchange.refusal_reason(path, item.method)))
-    return sorted(found)
+            found.append((number, model_exchange.no_model_call("", path, item.method)))
+    return sorted(found, key=itemgetter(0))
 
 
 def archive_notes(path: Path) -> list[str]:
@@ -252,13 +254,11 @@ _OPENING_OF_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"log"')
 _NAMED_MOST = 5
 
 
-def notes_of(found: Iterable[tuple[int, str]]) -> list[str]:
-    """Entries with their reasons, a line for each reason; the address is not part of it."""
+def notes_of(found: Iterable[tuple[int, Refusal]]) -> list[str]:
+    """Entries with their reasons, a line for each reason."""
     places: dict[str, list[int]] = {}
     for number, why in found:
-        reason, _, address = why.rpartition(": ")
-        key = reason if address.partition(" ")[2].startswith("/") else why
-        places.setdefault(key, []).append(number)
+        places.setdefault(why.reason, []).append(number)
     return [f"skipped, {why}: {_entries(numbers)}" for why, numbers in places.items()]
 
 
@@ -347,7 +347,7 @@ def _reason(response: dict[str, Json], status: int) -> str:
     if isinstance(said, dict):
         return f.text(said.get("message", phrase(status)))
     if isinstance(said, str):
-        return said.partition(" ")[2]
+        return said.partition(" ")[2]  # go-vcr keeps the words of the status line: "200 OK"
     return f.text(response.get("reason", phrase(status)))
 
 

@@ -72,7 +72,8 @@ def indexes(path: Path, *, timed: bool = False) -> dict[str, CassetteIndex]:
 class CassettePlayer:
     """Plays the calls of a cassette; implements `harness.core.transition.ports.Script`.
 
-    `repeats`: when the answers to a request have been played, the last one is played again.
+    `repeats`: when the answers to a request have been played, the last one is played again. `turn`
+    is the turn that was played last, and `why` the reason for which none was.
     """
 
     recorded = True
@@ -82,6 +83,8 @@ class CassettePlayer:
         self._index, self._repeats = index, repeats
         self._places: dict[str, Node] = {}
         self._heads: dict[str, tuple[RequestHead, str]] = {}
+        self.turn: int | None = None
+        self.why = ""
 
     def reply(self, call: Call, past: Past) -> tuple[Recorded, int] | Miss:
         """The due answer of an equal request, and its turn; else the reason of the miss."""
@@ -94,8 +97,11 @@ class CassettePlayer:
         if due == len(turns) and turns and self._repeats:
             due -= 1
         if due == len(turns):
-            return Miss(explain_miss(self._index.entries, head, node, turns, past))
-        return self._index.entries[turns[due]].answer, turns[due]
+            self.turn = None
+            self.why = explain_miss(self._index.entries, head, node, turns, past)
+            return Miss(f"loop-harness: {self.why}")
+        self.turn, self.why = turns[due], ""
+        return self._index.entries[self.turn].answer, self.turn
 
     def unplayed(self, past: Past) -> Iterator[str]:
         """The recorded calls that were never played."""
@@ -127,7 +133,7 @@ class CassettePlayer:
         return self._heads[same]
 
 
-_NO_MATCH = "loop-harness: no recorded exchange matches this request"
+NO_MATCH = "no recorded exchange matches this request"
 _SHOWN_MAX = 60
 _BEFORE = 20
 """How much of what two long texts have in common is shown before their first difference."""
@@ -140,14 +146,14 @@ def explain_miss(
 ) -> str:
     """Why nothing answers the request of this head and place; `played` are its equals."""
     if played:
-        return f"{_NO_MATCH} any more; its answers have been played: {_runs(entries, played)}"
+        return f"{NO_MATCH} any more; its answers have been played: {_runs(entries, played)}"
     open_turns = [turn for turn in range(len(entries)) if not past.plays["model", turn]]
     if not open_turns:
-        return f"{_NO_MATCH}; all {len(entries)} have been played"
+        return f"{NO_MATCH}; all {len(entries)} have been played"
     nearest, *others = _nearest(entries, open_turns, head, node)
     said = [f"nearest is #{nearest.number}: {difference(nearest, head, node)}"]
     said += [f"then #{other.number}: {difference(other, head, node)}" for other in others]
-    return "; ".join([_NO_MATCH, *said, _so_far(entries, past)])
+    return "; ".join([NO_MATCH, *said, _so_far(entries, past)])
 
 
 def _nearest(

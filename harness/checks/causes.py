@@ -1,23 +1,86 @@
-"""Which finding follows from which, so that a verdict reports the cause first.
+"""What tells a finding from others of its code, and which finding follows from which.
 
-`causes.tsv` lists, for a code or a whole check (`check.*`), the findings that may cause it, and the
-tie that their events must have. `event`: they share an event. `turn`: they share an event or a
-turn. `later`: as `turn`, or the cause comes before the evidence of the other finding. `run`: they
-are of one run. A finding without a tie is reported by itself.
+A check names what only it knows of a cause: the tool of a refused call, the exception of a crash,
+the key of an expectation. The rest follows from the events that prove the finding, by one rule for
+all checks.
+
+A verdict reports the cause of other findings first. `causes.tsv` lists, for a code or a whole
+check (`check.*`), the findings that may cause it, and the tie that their events must have. `event`:
+they share an event. `turn`: they share an event or a turn. `later`: as `turn`, or the cause comes
+before the evidence of the other finding. `run`: they are of one run. A finding without a tie is
+reported by itself.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Literal
 
 import msgspec
 
+from harness.core.history.events import Answered, AnyEvent, Called, Effected
 from harness.core.history.history import History
+from harness.core.values.calls import ToolRequest
 from harness.core.values.table_file import table
 from harness.core.values.verdict import CLASSES, Finding
+
+
+def placed(findings: Sequence[Finding], history: History) -> list[Finding]:
+    """Return the findings with session and seam, and with the tool and the faults of the proof.
+
+    Several values of one field are sorted and joined by a comma.
+    """
+    wanted = {n for finding in findings for n in finding.events}
+    events: dict[int, AnyEvent] = {}
+    answers: dict[str, Answered] = {}
+    for event in history.events if wanted else ():
+        if event.n in wanted:
+            events[event.n] = event
+        if isinstance(event, Answered) and event.faults:
+            answers[event.key] = event
+    return [_placed(f, [events[n] for n in f.events if n in events], answers) for f in findings]
+
+
+def _placed(finding: Finding, proof: Sequence[AnyEvent], faulty: dict[str, Answered]) -> Finding:
+    if not proof:
+        return finding
+    cause = finding.cause
+    tool = cause.tool or _joined(map(_tool, proof))
+    fault = cause.fault or _joined(_faults(proof, faulty))
+    if (tool, fault) != (cause.tool, cause.fault):
+        cause = msgspec.structs.replace(cause, tool=tool, fault=fault)
+    session, seam = _joined(event.session for event in proof), _joined(map(_seam, proof))
+    return msgspec.structs.replace(finding, cause=cause, session=session, seam=seam)
+
+
+def _joined(values: Iterable[str]) -> str:
+    return ", ".join(sorted({*values} - {""}))
+
+
+def _seam(event: AnyEvent) -> str:
+    return event.seam if isinstance(event, Called | Answered) else type(event).__name__.lower()
+
+
+def _tool(event: AnyEvent) -> str:
+    match event:
+        case Effected(name=name) | Called(request=ToolRequest(name=name)):
+            return name
+        case _:
+            return ""
+
+
+def _faults(proof: Sequence[AnyEvent], faulty: dict[str, Answered]) -> Iterable[str]:
+    """The faults of the answers in the proof.
+
+    What answers the last call of the proof came after the agent's mistake, and does not count.
+    """
+    last_n = max(event.n for event in proof)
+    for event in proof:
+        answer = faulty.get(event.key) if isinstance(event, Called | Answered) else None
+        if answer is not None and answer.n <= last_n:
+            yield from answer.faults
 
 
 class CauseRow(msgspec.Struct, frozen=True):

@@ -27,6 +27,7 @@ from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import Bounds, Expect, MustNot, Waits
+from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
 from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
@@ -65,7 +66,7 @@ def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
     if words is not None and found not in words and not is_policy:
         events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
         text = f"the outcome is {found}, expected {' or '.join(words)}"
-        yield Finding("expect.outcome", text, events or _end(history))
+        yield Finding("expect.outcome", text, events or _end(history), cause=Cause(subject=found))
 
 
 def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
@@ -74,12 +75,12 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
     if calls.model is not None:
         numbers = [e.n for e in trace.exchanges]
         bounds = _raised(calls.model, more.total() + uncounted_attempts(trace))
-        yield from _bounds("the model", numbers, bounds, _end(history))
+        yield from _bounds("", numbers, bounds, _end(history))
     for name, bounds in calls.tool.items():
         numbers = [e.n for e in trace.executions if e.request.name == name]
         if _gave_up(trace):  # the calls after that point are not expected
             bounds = msgspec.structs.replace(bounds, min=0)
-        yield from _bounds(f"the tool {name}", numbers, _raised(bounds, more[name]), _end(history))
+        yield from _bounds(name, numbers, _raised(bounds, more[name]), _end(history))
 
 
 def _raised(bounds: Bounds, more: int) -> Bounds:
@@ -112,7 +113,8 @@ def _forbidden(history: History, must_not: MustNot) -> Iterator[Finding]:
         for words in must_not.say:
             if words.casefold() in said:
                 text = f"the user is told {words!r}, which is not true here"
-                yield Finding("expect.must_not", text, (sending.n,))
+                cause = Cause(subject=words)
+                yield Finding("expect.must_not", text, (sending.n,), cause=cause)
 
 
 def _differences(found: Json, wanted: Json) -> str:
@@ -128,15 +130,18 @@ def _entry(value: dict[str, Json], key: str) -> str:
 
 
 def _bounds(
-    what: str, numbers: list[int], bounds: Bounds, end: tuple[int, ...]
+    tool: str, numbers: list[int], bounds: Bounds, end: tuple[int, ...]
 ) -> Iterator[Finding]:
+    """Yield the finding for the calls of a tool; of the model for ""."""
     count, most = len(numbers), bounds.max
+    text = f"{f'the tool {tool}' if tool else 'the model'} is called {count} times, expected at "
+    kind = "tool" if tool else "model"
     if most is not None and count > most:
-        text = f"{what} is called {count} times, expected at most {most}"
-        yield Finding("expect.calls", text, (numbers[most],))
+        cause = Cause(tool=tool, subject=f"calls.{kind}.max")
+        yield Finding("expect.calls", f"{text}most {most}", (numbers[most],), cause=cause)
     elif count < bounds.min:
-        text = f"{what} is called {count} times, expected at least {bounds.min}"
-        yield Finding("expect.calls", text, end)
+        cause = Cause(tool=tool, subject=f"calls.{kind}.min")
+        yield Finding("expect.calls", f"{text}least {bounds.min}", end, cause=cause)
 
 
 def _end(history: History) -> tuple[int, ...]:
@@ -214,7 +219,10 @@ def target(history: History) -> Iterator[Finding]:
         exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
         place = f" at {ended.frames[-1].partition(' ')[0]}" if ended.frames else ""
         text = f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}".rstrip(": ")
-        yield Finding(f"target.{ended.how}", text, (ended.n,), place=ended.place)
+        at = ended.place
+        source = f"{at.file}:{at.function}" if at else ""
+        cause = Cause(error=ended.error, source=source)
+        yield Finding(f"target.{ended.how}", text, (ended.n,), place=at, cause=cause)
 
 
 def _is_ended_by_us(trace: Trace) -> bool:
@@ -247,15 +255,16 @@ def run(history: History) -> Iterator[Finding]:
     if not history.trace.exchanges:
         text, events = _why_nothing(history.trace), (*_refusals(history.trace), ended.n)
         yield Finding("run.nothing_intercepted", text, events)
-    wanting = {
-        "unplayed_turn": ("never played", () if _is_cassette(history) else ended.unplayed),
-        "silent_fault": ("the armed fault never fired", ended.silent_faults),
-        "live_socket": ("a connection beyond the harness", ended.live_sockets),
-        "undelivered": ("the inbound message was never taken", ended.undelivered),
-    }
-    for rule, (text, names) in wanting.items():
+    wanting = (
+        ("unplayed_turn", "never played", () if _is_cassette(history) else ended.unplayed, ""),
+        ("silent_fault", "the armed fault never fired", ended.silent_faults, "fault"),
+        ("live_socket", "a connection beyond the harness", ended.live_sockets, "subject"),
+        ("undelivered", "the inbound message was never taken", ended.undelivered, ""),
+    )
+    for rule, text, names, field in wanting:
         for name in names:
-            yield Finding(f"run.{rule}", f"{text}: {name}", (ended.n,))
+            cause = Cause(**{field: name} if field else {})
+            yield Finding(f"run.{rule}", f"{text}: {name}", (ended.n,), cause=cause)
 
 
 def _refusals(trace: Trace) -> tuple[int, ...]:
@@ -345,4 +354,4 @@ def doubts(trace: Trace) -> Iterator[str]:
     if ended is not None and ended.how == "unable":
         yield f"the harness could not continue: {ended.text}"
     if ended is not None and ended.real_wait_ms > REAL_WAIT_MS:
-        yield f"real wait: {ended.real_wait_ms / 1000:.1f} s passed outside of virtual time"
+        yield f"real wait: more than {REAL_WAIT_MS // 1000} s passed outside of virtual time"

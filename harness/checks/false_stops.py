@@ -25,6 +25,7 @@ from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
 from harness.core.history.repetition import cycles, equal_runs, without_marks
 from harness.core.history.trace import Trace, Turn
+from harness.core.values.finding_key import Cause
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 
@@ -36,6 +37,7 @@ class _Stop(NamedTuple):
     n: int
     text: str
     shown_n: int
+    tool: str = ""
 
 
 MAX_BOUND = 50
@@ -76,7 +78,7 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
     ran = {run.request.name: run.n for run in reversed(trace.executions)}
     found = [
         _Stop("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats",
-              max(a.sent_n, ran.get(a.use.name, NEVER)))
+              max(a.sent_n, ran.get(a.use.name, NEVER)), a.use.name)
         for a in turn.asks
         if a.refused and _is_valid(trace, a)
     ]  # fmt: skip
@@ -168,7 +170,7 @@ def _without_reason(trace: Trace, turn: Turn, stop: _Stop, repeats: int) -> Iter
     if any(e.answered and e.answered.n < n and _may_be_unread(e) for e in turn.exchanges):
         return
     if not _repeats_before(trace, turn, n, repeats):
-        yield Finding(f"no_false_stop.{stop.rule}", stop.text, (n,))
+        yield Finding(f"no_false_stop.{stop.rule}", stop.text, (n,), cause=Cause(tool=stop.tool))
 
 
 def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:

@@ -34,7 +34,7 @@ from harness.checks import (
     tool_ids,
     truthfulness,
 )
-from harness.checks.causes import from_causes
+from harness.checks.causes import from_causes, placed
 from harness.checks.declarations import declared, exempt_rules, missing_seams, untold
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
 from harness.checks.expectations import doubts
@@ -47,6 +47,7 @@ from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect, Limits
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.finding_key import Cause
 from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.core.values.verdict import (
     FAIL_ON,
@@ -292,9 +293,7 @@ def _fail_on(history: History, wanted: Expect) -> FindingClass:
 
 
 def _word(fails: bool, doubts: Sequence[str]) -> VerdictWord:
-    if fails:
-        return "fail"
-    return "unknown" if doubts else "pass"
+    return "fail" if fails else "unknown" if doubts else "pass"
 
 
 def _why_not_asked(only: str | None, applied: _Applied) -> str:
@@ -310,6 +309,8 @@ def _apply_all(history: History, chosen: Mapping[str, CheckFunction], applied: _
         # A check without seams is about the run: it sees the limit, and how the target ended.
         asked = agents_part if getattr(check, "needs", ()) else history
         _apply(asked, name, check, questions, applied)
+    if applied.findings:
+        applied.findings = placed(applied.findings, history)
 
 
 def _apply(
@@ -391,9 +392,8 @@ def _known_apart(
     failing = [f for f in applied.findings if f.code not in wanted.known]
     seen = {finding.code for finding in declared}
     unasked = {n.check for n in applied.not_applicable}
-    asked = chosen - unasked
     for code in wanted.known:
-        if code not in seen | unasked and check_of(code) in asked:
+        if code not in seen | unasked and check_of(code) in chosen - unasked:
             text = f"the known defect {code} no longer appears: take it out of expect.known"
-            failing.append(Finding("expect.known_missing", text))
+            failing.append(Finding("expect.known_missing", text, cause=Cause(subject=code)))
     return tuple(failing), declared

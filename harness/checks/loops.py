@@ -32,6 +32,7 @@ from harness.core.history.repetition import (
 )
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.calls import ToolRequest
+from harness.core.values.finding_key import Cause
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 
@@ -342,9 +343,10 @@ def _refusals(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
     asks = list(answers.values())
     for at, _ in equal_runs([_refusal(trace, a) for a in asks], 2 * repeats + 1):
         run = asks[at : at + 2 * repeats + 1]
-        text = f"the call of {run[0][0].use.name} is asked for over and over, and the agent "
-        text += "answers it itself each time"
-        yield Finding("no_progress_stop.refusals", text, tuple(a[0].exchange.n for a in run))
+        events, tool = tuple(a[0].exchange.n for a in run), run[0][0].use.name
+        text = f"the call of {tool} is asked for over and over, and the agent answers it itself "
+        text += "each time"
+        yield Finding("no_progress_stop.refusals", text, events, cause=Cause(tool=tool))
 
 
 def _refusal(trace: Trace, asks: list[Ask]) -> Hashable | None:

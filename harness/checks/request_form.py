@@ -1,4 +1,4 @@
-"""The form of requests: the dialect's rules, roles, tool calls and results, text, the last message.
+"""The form of requests: the dialect's rules, the roles, the text and the last message.
 
 The reader of a request applies the dialect's rules, and `valid_request` reports the results. The
 other checks hold for every dialect, because one provider refuses a form that another merges. Each
@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, partial
 from itertools import pairwise
-from typing import Any
-
-import msgspec
 
 from harness import providers
 from harness.checks.declarations import advice_in_recordings, asks_results, excused_by, needs
@@ -30,6 +27,7 @@ from harness.core.history.events import Called
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
+from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Text, ToolResult, ToolUse, side
 from harness.core.values.verdict import Finding
 
@@ -117,7 +115,8 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
             if is_new and _same_side(node) and exchange.called.session not in groups():
                 text = f"{exchange.called.key}: two {node.side} messages in a row"
                 text += f" (message {node.depth - 1})"
-                yield Finding("role_alternation.wire", text, (exchange.n,))
+                cause = Cause(subject=node.side)
+                yield Finding("role_alternation.wire", text, (exchange.n,), cause=cause)
                 if _unanswered(node, logged, known) == SPIRAL:
                     text = f"{exchange.called.key}: {SPIRAL} messages of the user in a row, none "
                     text += "of them answered: replies are lost, and old questions asked again"
@@ -168,7 +167,7 @@ def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
     for a, b in pairwise(sides):
         if a == b and a in _ALTERNATING and not (goes_on and a == "assistant"):
             text = f"{where} stores two {a} messages in a row"
-            yield Finding("role_alternation.store", text, events)
+            yield Finding("role_alternation.store", text, events, cause=Cause(subject=a))
             return
     if sides[:1] != ["user"] or sides[-1:] != ["assistant"]:
         text = f"{where} must store its inbound message first and its reply last, stores: "
@@ -203,7 +202,8 @@ def nonblank_content(history: History, *, results: bool = False) -> Iterator[Fin
 
 def _not_blank(exchange: Exchange, node: Node, rule: str) -> Finding:
     text = f"{exchange.called.key}: message {node.depth - 1} ({node.side}) is {rule}"
-    return Finding(f"nonblank_content.{rule}", text, (exchange.n,))
+    cause = Cause(subject=node.side)
+    return Finding(f"nonblank_content.{rule}", text, (exchange.n,), cause=cause)
 
 
 def _is_empty_reply(node: Node) -> bool:
@@ -246,11 +246,12 @@ def wellformed_text(history: History) -> Iterator[Finding]:
         if exchange.called.malformed:
             text = f"{exchange.called.key} holds half a character, and cannot be read"
             yield Finding("wellformed_text.request", text, (exchange.n,))
-        for name in (request.system, request.tools, *request.messages):
+        parts = (("system", request.system), ("tools", request.tools))
+        for part, name in (*parts, *(("messages", name) for name in request.messages)):
             if name in trace.malformed and name not in told:
                 told.add(name)
-                text = f"{exchange.called.key} holds half a character"
-                yield Finding("wellformed_text.request", text, (exchange.n,))
+                text, cause = f"{exchange.called.key} holds half a character", Cause(subject=part)
+                yield Finding("wellformed_text.request", text, (exchange.n,), cause=cause)
     for event in trace.stored if trace.malformed else ():
         for row in (*event.added, *event.changed):
             if row.digest in trace.malformed:
@@ -296,103 +297,3 @@ def _last_side(node: Node) -> str:
     while node.side == "system" and node.parent is not None and node.depth:
         node = node.parent
     return node.side
-
-
-class _Calls(msgspec.Struct, frozen=True):
-    """The calls of the assistant's last turn: those `made`, and those of them that need a result.
-
-    A message adds a link to `said` or `answered`, which share the links before it: a copy of a set
-    for each message is quadratic. `made` and `owed` are complete when the assistant has spoken.
-    """
-
-    made: frozenset[str] = frozenset()
-    owed: frozenset[str] = frozenset()
-    said: Any = None
-    answered: Any = None
-
-    @property
-    def is_said(self) -> bool:
-        return self.said is not None
-
-    @property
-    def open(self) -> frozenset[str]:
-        """The calls without a result."""
-        return self.owed.difference(*(ids for (ids,) in _links(self.answered)))
-
-    @property
-    def whole(self) -> _Calls:
-        """The calls when the assistant has said all."""
-        if self.said is None:
-            return self
-        made, owed = zip(*_links(self.said), strict=True)
-        return _Calls(_NO_IDS.union(*made), _NO_IDS.union(*owed))
-
-
-def _links(chain: Any) -> Iterator[tuple[frozenset[str], ...]]:
-    while chain is not None:
-        *link, chain = chain
-        yield tuple(link)
-
-
-_NO_IDS = frozenset[str]()
-
-
-_NONE = _Calls()
-
-
-@needs("model")
-@asks_results()
-def tool_pairing(history: History) -> Iterator[Finding]:
-    """Every tool call in a request has its result directly after it, and every result has its call.
-
-    `unanswered`: a call of the assistant has no result before it speaks again, or before the end of
-    the request. `orphan`: a result whose call is not in the assistant's last turn. Asked of
-    requests that the dialect accepts.
-
-    Not a finding: results in any order or split over several messages; neighbouring messages of the
-    assistant (one turn); a result whose call the provider keeps (`previous_response_id`); in a log,
-    the calls of an answer that broke off, which no request repeats.
-
-    One call without a result breaks a session: every later request is refused. To fix it, answer
-    each call before the next message, with an error result if the outcome is unknown. Source:
-    invariant 1; openclaw/openclaw#16095.
-    """
-    state: dict[int, _Calls] = {}
-    logged = any(start.inferred for start in history.trace.starts)
-    unsent = unsent_answers(history.trace) if logged else frozenset()
-    for exchange, nodes in first_seen(history.trace):
-        for node in nodes:
-            before = state.get(id(node.parent), _NONE)
-            state[id(node)], orphans = _step(before, node, id(node.message) in unsent)
-            if node.side == "assistant" and not before.is_said and (owed := before.open):
-                yield _without_result(exchange, owed)
-            if orphans and not exchange.request.stateful:
-                text = f"{exchange.called.key}: a result without its call: {_ids(orphans)}"
-                yield Finding("tool_pairing.orphan", text, (exchange.n,))
-        last = state.get(id(exchange.node), _NONE)
-        if not last.is_said and (owed := last.open):
-            yield _without_result(exchange, owed)
-            state[id(exchange.node)] = _Calls(last.made)
-
-
-def _step(before: _Calls, node: Node, is_unsent: bool) -> tuple[_Calls, frozenset[str]]:
-    """The calls after a message, and the ids of its results without a call. Calls of an answer that
-    is not sent again need no result."""
-    if node.side == "system":
-        return before, _NO_IDS
-    if node.side == "assistant":
-        made = frozenset(use.id for use in node.message.tool_uses)
-        return _Calls(said=(made, _NO_IDS if is_unsent else made, before.said)), _NO_IDS
-    found = frozenset(result.id for result in node.message.tool_results)
-    before = before.whole
-    answered = (found, before.answered) if found else before.answered
-    return _Calls(before.made, before.owed, answered=answered), found - before.made
-
-
-def _without_result(exchange: Exchange, open_ids: frozenset[str]) -> Finding:
-    text = f"{exchange.called.key}: a call without its result: {_ids(open_ids)}"
-    return Finding("tool_pairing.unanswered", text, (exchange.n,))
-
-
-def _ids(ids: frozenset[str]) -> str:
-    return ", ".join(sorted(ids))

@@ -14,6 +14,7 @@ from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
+from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
 from harness.core.values.verdict import Finding
 
@@ -69,7 +70,8 @@ def _no_objects(trace: Trace) -> Iterator[Finding]:
                 said = canonical(use.input)[:80]
                 text = f"{exchange.called.key}: the input of {use.name} is not an object: {said}"
                 events = (exchange.answered.n,) if exchange.answered else ()
-                yield Finding("args_complete.no_object", text, events)
+                cause = Cause(tool=use.name)
+                yield Finding("args_complete.no_object", text, events, cause=cause)
 
 
 def _is_other_json(value: Json) -> bool:

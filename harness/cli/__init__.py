@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if arguments is None and (instruction := os.environ.get(COMPLETE)):
         from harness.cli.completion import complete
 
-        sys.exit(complete(instruction))
+        sys.exit(complete(COMPLETE, instruction))
     words = [*(sys.argv[1:] if arguments is None else arguments)]  # `list` is a verb here
     with orderly_end():
         status = _guarded(words)

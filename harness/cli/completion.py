@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import COMPLETE
-
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -23,13 +21,16 @@ NAMES_MOST = 400
 _Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
-def complete(instruction: str) -> int:
-    """Print the script of a shell, or the completions of a line. Return the exit status."""
+def complete(variable: str, instruction: str) -> int:
+    """Print the script of a shell, or the completions of a line. Return the exit status.
+
+    `variable` is the environment variable by which a shell asks, with `instruction` as its value.
+    """
     from click.shell_completion import shell_complete
 
     from harness.cli.verbs import harness
 
-    return shell_complete(harness, {}, "harness", COMPLETE, instruction)
+    return shell_complete(harness, {}, "harness", variable, instruction)
 
 
 def completing(names: Callable[[str], Iterable[str | tuple[str, str]]]) -> _Completer:
@@ -91,13 +92,6 @@ def check_names(_: str) -> Iterable[tuple[str, str]]:
     from harness.checks.judge import names
 
     return names().items()
-
-
-def listed(_: str) -> Iterable[str]:
-    """Return the kinds of part that `list` prints."""
-    from harness.cli.list import KINDS
-
-    return KINDS
 
 
 def files_with_schema(_: str) -> Iterable[str]:

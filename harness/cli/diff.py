@@ -200,12 +200,12 @@ def _not_applicable(lacks: dict[str, str]) -> str:
 
 def _history(run: SideRun, letter: str) -> History:
     """Read a run from its file. Raises InputError for a history that cannot be used."""
-    from harness.cli.show import read
+    from harness.runner.run_folder import read_history
 
     if run.history is None:
         raise InputError(f"no history in {letter}")
     try:
-        history = read(run.history)
+        history = read_history(run.history)
     except InputError as error:
         raise InputError(f"{letter} cannot be read: {error}") from None
     if history.trace.ended is None:

@@ -12,6 +12,7 @@ import click
 from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
+    World,
     chosen_profile,
     every_verb,
     jobs,
@@ -23,7 +24,6 @@ from harness.cli.options import (
     world,
 )
 from harness.cli.probe_world import in_place, outside, told, user_folder
-from harness.cli.run import World
 
 if TYPE_CHECKING:
     from harness.cli.run_task import RunTask

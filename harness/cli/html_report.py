@@ -1,9 +1,8 @@
-"""`--html FILE`: writes the page of the runs of a command, or of the runs below a folder."""
+"""`--html FILE`: writes the page of the runs of a command."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,7 +10,6 @@ import click
 
 from harness.cli import terminal
 from harness.core.values.errors import InputError
-from harness.core.values.verdict import Verdict, VerdictWord
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
@@ -41,10 +39,10 @@ def html(function: _F) -> _F:
 
 def kept_history(run: Result) -> History | None:
     """Return the history of a run that was kept on disk; None without one."""
-    from harness.cli.show import read
+    from harness.runner.run_folder import read_history
 
     try:
-        return read(Path(run.history)) if run.history else None
+        return read_history(Path(run.history)) if run.history else None
     except InputError:  # it was removed in the meantime
         return None
 
@@ -58,28 +56,11 @@ def write_runs(
     """Write the page of these runs; `read` returns the history of each."""
     from harness.report.html.html_page import in_order, page_part
 
-    _write(file, title or _title(runs), (page_part(run, read(run)) for run in in_order(runs)))
+    write_page(file, title or _title(runs), (page_part(run, read(run)) for run in in_order(runs)))
 
 
-def write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
-    """Write the page of the runs of these histories; `named` is the folder as the user wrote it.
-
-    Each history is read once. Its place in the page follows from its verdict, so all are read
-    before the page begins. For each verdict, the memory holds details of at most one page's size.
-    """
-    from harness.report.html.html_page import ORDER, PAGE_MAX_BYTES, PagePart
-
-    parts: list[PagePart] = []
-    sizes = Counter[VerdictWord]()
-    for part in map(_read, histories):
-        sizes[part.run.word] += len(part.details)
-        is_kept = sizes[part.run.word] <= PAGE_MAX_BYTES
-        parts.append(part if is_kept else PagePart(part.run))
-    parts.sort(key=lambda part: ORDER.index(part.run.word))
-    _write(file, f"The runs of {named}", parts)
-
-
-def _write(file: Path, title: str, parts: Iterable[PagePart]) -> None:
+def write_page(file: Path, title: str, parts: Iterable[PagePart]) -> None:
+    """Write the page of these parts."""
     from harness.files.regular_file import write_atomically
     from harness.report.html.html_page import page
 
@@ -90,27 +71,3 @@ def _write(file: Path, title: str, parts: Iterable[PagePart]) -> None:
 def _title(runs: Sequence[Result]) -> str:
     targets = ", ".join(dict.fromkeys(run.target for run in runs))
     return f"{targets or 'no run'}"
-
-
-def _read(path: Path) -> PagePart:
-    """Read a run from its file; for an unreadable file return an unknown run with the reason."""
-    from harness.cli.show import read, verdict
-    from harness.report.html.html_page import page_part
-    from harness.results.result import of_history
-
-    history: History | None = None
-    try:
-        history = read(path)
-        found = verdict(path, history)
-    except InputError as error:
-        found = Verdict("unknown", doubts=(f"cannot be read: {error}",))
-    return page_part(of_history(history, found, str(path)), history)
-
-
-def histories_below(run: Path) -> Iterator[Path]:
-    """Return the history that RUN names, or each one below the folder, in order of the names."""
-    from harness.cli.show import HISTORY, find, folder_of
-
-    folder = folder_of(run)
-    found = sorted(folder.rglob(HISTORY)) if folder.is_dir() else []
-    yield from found or [find(run)]

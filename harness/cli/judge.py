@@ -186,7 +186,7 @@ def _show(file: JudgedFile, detail: Detail) -> None:
         terminal.out(line)
     if detail == "json" or (file.named and detail != "verbose"):
         for refusal in file.refusals:
-            terminal.note(f"{file.path}: {refusal}")
+            terminal.note(f"{file.path}: {judge_report.refusal_line(refusal)}")
 
 
 def _show_tally(tally: JudgedTotals, detail: Detail) -> None:

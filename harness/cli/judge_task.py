@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
@@ -26,6 +25,7 @@ from harness.core.values.verdict import FindingClass
 from harness.core.values.visible_text import visible_line
 from harness.engines import Engine
 from harness.engines.ordered_map import ordered_map
+from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import reported
 from harness.report.judge_report import JudgedFile, JudgedTranscript
 from harness.results.result import evidence
@@ -134,11 +134,11 @@ def lost_files(engine: Engine, chunk: TaskChunk) -> tuple[JudgedFile, ...]:
 def lost_file(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
     """Return the refusal of a file that ended the process which read it alone."""
     (task,) = chunk
-    return (_refused(task, DIED),)
+    return (_refused(task, Refusal("", DIED)),)
 
 
-def _refused(task: JudgeTask, reason: str) -> JudgedFile:
-    return reported(JudgedFile(path=shown(task.path), refusals=(reason,), named=task.named))
+def _refused(task: JudgeTask, why: Refusal) -> JudgedFile:
+    return reported(JudgedFile(path=shown(task.path), refusals=(why,), named=task.named))
 
 
 def judge_file(task: JudgeTask) -> JudgedFile:
@@ -153,22 +153,22 @@ def judge_file(task: JudgeTask) -> JudgedFile:
         known = recall(task.journal, task.recalled) if task.recalled is not None else None
         return known or reported(_judge(task))
     except InputError as error:
-        reason = _reason(error, task)
+        why = _refusal(error, task)
     except MemoryError:
-        reason = "needs more memory than there is"
+        why = Refusal("", "needs more memory than there is")
     except RecursionError:
-        reason = "nested too deeply"
+        why = Refusal("", "nested too deeply")
     except (Exception, SystemExit) as error:
-        reason = f"the reader failed: {type(error).__name__}"
-    return _refused(task, reason)
+        why = Refusal("", "the reader failed", type(error).__name__)
+    return _refused(task, why)
 
 
-def _reason(error: InputError, task: JudgeTask) -> str:
+def _refusal(error: InputError, task: JudgeTask) -> Refusal:
     """Return the whole error for a named file, else the part that is equal across files."""
     if not task.named:
-        return re.split(r"[:;]", error.what)[0]
+        return Refusal("", error.reason)
     place = error.place.removeprefix(task.path).removeprefix(": ")
-    return f"{place}: {error.what}" if place else error.what
+    return Refusal(place, error.reason, error.more)
 
 
 def _judge(task: JudgeTask) -> JudgedFile:
@@ -177,13 +177,13 @@ def _judge(task: JudgeTask) -> JudgedFile:
     if task.refused:
         raise InputError(task.refused)
     recording = _of_sessions(read_any_recording(Path(task.path), task.kind))
-    refusals = tuple(refusal.reason for refusal in recording.refusals)
+    refusals = tuple(msgspec.structs.replace(one, place="") for one in recording.refusals)
     transcripts = tuple(_transcripts(task, recording))
     return JudgedFile(
         path=shown(task.path),
         format=recording.format,
         transcripts=transcripts,
-        refusals=refusals if refusals or transcripts else ("holds no transcript",),
+        refusals=refusals if refusals or transcripts else (Refusal("", "holds no transcript"),),
         notes=recording.notes,
         named=task.named,
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from harness.cli.completion import completing, listed
+from harness.cli.completion import completing
 from harness.cli.options import NamedPath, every_verb, named_plugins
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.visible_text import visible_line
@@ -19,7 +19,7 @@ Row = dict[str, Any]
 @click.command("list")
 @click.argument(
     "what",
-    shell_complete=completing(listed),
+    shell_complete=completing(lambda _: KINDS),
     metavar="scenarios|faults|checks|targets|formats|stores|examples|docs",
 )
 @click.argument("folder", required=False, type=NamedPath(), metavar="[DIR]")

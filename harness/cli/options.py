@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from harness.engines import Engine
 
 EngineName = Literal["local", "ray"]
+World = Literal["simulate", "supervise"]
+
+RUNS = ".harness/runs"
+"""The folder for the histories of runs."""
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -21,8 +21,10 @@ from harness.cli.completion import completing, targets
 from harness.cli.html_report import html
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
+    RUNS,
     EngineName,
     NamedPath,
+    World,
     chosen_profile,
     configuration,
     engine,
@@ -52,9 +54,6 @@ if TYPE_CHECKING:
     from harness.results.result import Invocation, Result
     from harness.targets.output_capture import CaptureMode
 
-World = Literal["simulate", "supervise"]
-DEFAULT_OUT = ".harness/runs"
-
 
 @click.command("run")
 @click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
@@ -70,7 +69,7 @@ DEFAULT_OUT = ".harness/runs"
 @fail_on
 @seed
 @world
-@out_folder(DEFAULT_OUT, "The folder for the histories.")
+@out_folder(RUNS, "The folder for the histories.")
 @click.option("--store", default="", metavar="READER:PATH",
               help="How to read the agent's session store, such as sqlite:sessions.db.",
               )  # fmt: skip

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.options import (
+    RUNS,
     NamedPath,
     chosen_profile,
     configuration,
@@ -28,7 +29,7 @@ from harness.cli.options import (
     seed,
     spoken,
 )
-from harness.cli.run import DEFAULT_OUT, as_named
+from harness.cli.run import as_named
 
 if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 @profile
 @fail_on
 @seed
-@out_folder(DEFAULT_OUT, "The folder for the history.")
+@out_folder(RUNS, "The folder for the history.")
 @click.option("--store", default="", metavar="READER:PATH",
               help="How to read the agent's session store below HARNESS_SESSION_DIR.",
               )  # fmt: skip

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli.html_report import html
-from harness.cli.options import NamedPath, every_verb, named_plugins
-from harness.cli.run import DEFAULT_OUT
+from harness.cli.options import RUNS, NamedPath, every_verb, named_plugins
 from harness.core.values.errors import InputError
+from harness.core.values.verdict import Verdict, VerdictWord
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
-    from harness.core.values.verdict import Verdict
-
-HISTORY, VERDICT = "history.jsonl", "verdict.json"
+    from harness.report.html.html_page import PagePart
 
 
 @click.command("show")
@@ -32,32 +32,34 @@ def command(run: Path, page: Path | None, as_json: bool) -> int:
     folder.
     """
     from harness.cli import terminal
-    from harness.cli.html_report import histories_below, write_folder
     from harness.redaction.encoder import Encoded, event_line
     from harness.report.run_timeline import timeline
+    from harness.runner.run_folder import read_history
 
     if page is not None:
-        write_folder(page, list(histories_below(run)), run)
+        _write_folder(page, list(_histories_below(run)), run)
         return 0
     path = find(run)
-    history = read(path)
+    history = read_history(path)
     if as_json:
         lines = b"".join(map(event_line, history.events)).decode()
         terminal.out(Encoded(lines.rstrip("\n")))
         return 0
-    terminal.out(timeline(history, verdict(path, history), terminal.width(), terminal.paint()))
+    terminal.out(timeline(history, _verdict(path, history), terminal.width(), terminal.paint()))
     return 0
 
 
 def find(run: Path) -> Path:
     """Return the history that RUN names. Raises InputError, which names the runs of a folder."""
-    folder = folder_of(run)
+    from harness.runner.run_folder import HISTORY
+
+    folder = _folder_of(run)
     path = folder / HISTORY if folder.is_dir() else folder
     if path.is_file():
         return path
     if not folder.exists():
         what = "no such run: name a folder with history.jsonl, or the file"
-        # `folder_of` has changed the path: RUN named a scenario, which has no run yet.
+        # `_folder_of` has changed the path: RUN named a scenario, which has no run yet.
         raise InputError(what if folder is run else _NOT_PLAYED, str(folder))
     below = sorted(str(p.parent) for p in folder.rglob(HISTORY))
     if len(below) == 1:
@@ -66,9 +68,9 @@ def find(run: Path) -> Path:
     raise InputError(hint, str(folder))
 
 
-def folder_of(run: Path) -> Path:
+def _folder_of(run: Path) -> Path:
     """Return the folder of a scenario's runs; any other path unchanged."""
-    return Path(DEFAULT_OUT, _name_in(run)) if run.suffix == ".yaml" else run
+    return Path(RUNS, _name_in(run)) if run.suffix == ".yaml" else run
 
 
 def _name_in(scenario: Path) -> str:
@@ -85,36 +87,52 @@ def _name_in(scenario: Path) -> str:
 _NOT_PLAYED = "no run of this scenario here: `harness run` plays it"
 
 
-def read(path: Path) -> History:
-    """Read a history from its file. Raises InputError for a file that holds none."""
-    import msgspec
-
-    from harness.core.history.history import decode
-    from harness.files.regular_file import whole
-
-    data = whole(path)
-    try:
-        history = decode(data)
-    except (msgspec.ValidationError, msgspec.DecodeError) as error:
-        place, _, what = str(error).partition(": ")
-        raise InputError(what, f"{path}:{place.removeprefix('line ')}") from None
-    if not history.events:
-        raise InputError("no history: the file is empty", str(path))
-    return history
-
-
-def verdict(path: Path, history: History) -> Verdict:
+def _verdict(path: Path, history: History) -> Verdict:
     """Return the stored verdict beside a history, or else a new one."""
-    import msgspec
-
     from harness.checks.judge import judge
-    from harness.core.values.verdict import Verdict
-    from harness.files.regular_file import whole
+    from harness.runner.run_folder import read_verdict
 
-    file = path.with_name(VERDICT)
-    if not file.is_file():
-        return judge(history)
+    return read_verdict(path) or judge(history)
+
+
+def _histories_below(run: Path) -> Iterator[Path]:
+    """Return the history that RUN names, or each one below the folder, in order of the names."""
+    from harness.runner.run_folder import HISTORY
+
+    folder = _folder_of(run)
+    found = sorted(folder.rglob(HISTORY)) if folder.is_dir() else []
+    yield from found or [find(run)]
+
+
+def _write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
+    """Write the page of the runs of these histories; `named` is the folder as the user wrote it.
+
+    Each history is read once. Its place in the page follows from its verdict, so all are read
+    before the page begins. For each verdict, the memory holds details of at most one page's size.
+    """
+    from harness.cli.html_report import write_page
+    from harness.report.html.html_page import ORDER, PAGE_MAX_BYTES, PagePart
+
+    parts: list[PagePart] = []
+    sizes = Counter[VerdictWord]()
+    for part in map(_read, histories):
+        sizes[part.run.word] += len(part.details)
+        is_kept = sizes[part.run.word] <= PAGE_MAX_BYTES
+        parts.append(part if is_kept else PagePart(part.run))
+    parts.sort(key=lambda part: ORDER.index(part.run.word))
+    write_page(file, f"The runs of {named}", parts)
+
+
+def _read(path: Path) -> PagePart:
+    """Read a run from its file; for an unreadable file return an unknown run with the reason."""
+    from harness.report.html.html_page import page_part
+    from harness.results.result import of_history
+    from harness.runner.run_folder import read_history
+
+    history: History | None = None
     try:
-        return msgspec.json.decode(whole(file), type=Verdict)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"no verdict: {error}", str(file)) from None
+        history = read_history(path)
+        found = _verdict(path, history)
+    except InputError as error:
+        found = Verdict("unknown", doubts=(f"cannot be read: {error}",))
+    return page_part(of_history(history, found, str(path)), history)

@@ -36,9 +36,10 @@ def scenarios_of(source: Path, only: Sequence[str], seed: int | None) -> list[Sc
 
 
 def _of_run(run: Path) -> Scenario:
-    from harness.cli import show
+    from harness.cli.show import find
+    from harness.runner.run_folder import read_history
 
-    history = show.read(show.find(run))
+    history = read_history(find(run))
     start = next((event for event in history.events if isinstance(event, Started)), None)
     if start is None:
         raise InputError("the history does not begin with `started`", str(run))

@@ -20,7 +20,6 @@ VERBS = {
     "import": "Make a scenario of a recorded incident.",
     "fuzz": "Play generated scenarios against an agent; shrink what is found.",
     "shrink": "Reduce a failing scenario to what its finding needs.",
-    "convert": "Write a cassette in another format, without loss.",
     "secrets": "Tell which secrets cassettes and logs hold, without showing one.",
     "diff": "Compare two targets, or two folders of histories, run by run.",
     "show": "Print the timeline of one run.",

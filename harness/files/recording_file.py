@@ -39,13 +39,14 @@ def read_recording(path: Path, kind: str = "auto") -> Recording:
         return _read(file, path, kind)
 
 
-def _too_large(size: int) -> str:
+def _too_large(size: int, path: Path) -> InputError:
     mb = 1024 * 1024
-    return (
-        f"too large: {size // mb} MiB; a file that is held in memory has at most "
+    more = (
+        f"{size // mb} MiB; a file that is held in memory has at most "
         f"{json_documents.MAX_BYTES // mb} MiB as JSON, and {MAX_BYTES // mb} MiB as YAML; JSON "
         f"Lines have any size, and lines of at most {MAX_LINE_BYTES // mb} MiB"
     )
+    return InputError("too large", str(path), more=more)
 
 
 def _check_first_line(file: IO[bytes], path: Path, size: int) -> None:
@@ -57,7 +58,7 @@ def _check_first_line(file: IO[bytes], path: Path, size: int) -> None:
         if b"\n" in piece:
             return
         if file.tell() > MAX_LINE_BYTES:
-            raise InputError(_too_large(size), str(path))
+            raise _too_large(size, path)
 
 
 def _read(file: IO[bytes], path: Path, kind: str) -> Recording:
@@ -75,5 +76,5 @@ def _read(file: IO[bytes], path: Path, kind: str) -> Recording:
         lines = iter(partial(file.readline, MAX_LINE_BYTES + 1), b"")
         return recognition.read_lines(lines, str(path), format)
     if size > MAX_BYTES:
-        raise InputError(_too_large(size), str(path))
+        raise _too_large(size, path)
     return recognition.read(file.read(MAX_BYTES), str(path), kind)

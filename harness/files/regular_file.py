@@ -35,7 +35,7 @@ def opened(path: Path) -> Iterator[BufferedReader]:
                 raise InputError(NO_FILE, str(path))
             yield file
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", str(path)) from None
+        raise InputError("cannot be read", str(path), more=error.strerror or "") from None
 
 
 def _descriptor(path: Path) -> int:

@@ -18,7 +18,7 @@ def parse_toml(text: str, place: str) -> dict[str, Any]:
     """The values of a TOML text; raises InputError `PLACE:LINE: …` for what is not TOML."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except tomllib.TOMLDecodeError as error:  # before Python 3.14 only its text holds the line
         what, _, at = str(error).partition(" (at line ")
         line = at.partition(",")[0]
         where = f"{place}:{line}" if line.isdecimal() else place

@@ -18,7 +18,7 @@ from harness.fuzz.choice_sequence import Choices, ChoiceSequence
 from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
 from harness.fuzz.scenario_grammar import LIMITS, Options, scenario_of
 from harness.runner import Run, run
-from harness.runner.applicability import reason_not_applicable
+from harness.runner.applicability import unplayable
 from harness.runner.needs import needs_of
 from harness.shrink.finding_oracle import REFERENCE
 from harness.targets import TargetSpec
@@ -117,9 +117,7 @@ def _playable(scenario: Scenario, target: TargetSpec) -> Scenario:
     kept = tuple(
         fault
         for fault in scenario.faults
-        if not reason_not_applicable(
-            msgspec.structs.replace(bare, faults=(fault,)), target, "supervise"
-        )
+        if not unplayable(msgspec.structs.replace(bare, faults=(fault,)), target, "supervise")
     )
     return msgspec.structs.replace(scenario, faults=kept)
 

@@ -20,6 +20,7 @@ import msgspec
 from harness.core.values.machine_names import without_token
 from harness.core.values.messages import Json
 from harness.providers.shared.codec import Unreadable, encode
+from harness.recordings.transcripts import Refusal
 
 
 class Interaction(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +73,7 @@ class Cassette(msgspec.Struct, frozen=True):
     interactions: Iterable[Interaction]
     metadata: dict[str, Json] = {}
     numbers: tuple[int, ...] = ()
-    left_out: tuple[tuple[int, str], ...] = ()
+    left_out: tuple[tuple[int, Refusal], ...] = ()
 
 
 def phrase(status: int) -> str:

@@ -17,8 +17,6 @@ from harness.providers.shared.codec import decode
 MAX_BYTES = 128 * 1024 * 1024
 """The most that is read as one value."""
 
-NO_UTF8 = "not UTF-8: save the file in that encoding"
-
 UTF16 = (BOM_UTF16_LE, BOM_UTF16_BE)
 """How a text in UTF-16 begins."""
 
@@ -33,7 +31,9 @@ def as_utf8(data: bytes) -> bytes:
     try:
         return data.decode("utf-16").encode("utf-8", "replace")
     except UnicodeDecodeError as error:
-        raise InputError(f"begins as UTF-16 and is not UTF-16: {error.reason}", "line 1") from None
+        raise InputError(
+            "begins as UTF-16 and is not UTF-16", "line 1", more=error.reason
+        ) from None
 
 
 def is_json(data: bytes) -> bool:
@@ -45,27 +45,28 @@ def load(data: bytes) -> Json:
     """The value of a document; raises InputError with the line at which it ends being one."""
     if len(data) > MAX_BYTES:
         size, most = len(data) // 1024**2, MAX_BYTES // 1024**2
-        what = f"too large: {size} MiB of JSON, at most {most} are read at once"
-        raise InputError(what, "line 1")
+        more = f"{size} MiB of JSON, at most {most} are read at once"
+        raise InputError("too large", "line 1", more=more)
     try:
         return decode(data)
     except json.JSONDecodeError as error:
-        raise InputError(f"not JSON: {error.msg}", f"line {error.lineno}") from None
+        raise InputError("not JSON", f"line {error.lineno}", more=error.msg) from None
     except RecursionError:
         raise InputError("nested too deeply", "line 1") from None
     except UnicodeDecodeError:
-        raise InputError(NO_UTF8, f"line {first_line_undecoded(data)}") from None
+        raise not_utf8(data) from None
     except ValueError as error:
-        raise InputError(f"not JSON: {error}", "line 1") from None
+        raise InputError("not JSON", "line 1", more=str(error)) from None
 
 
-def first_line_undecoded(data: bytes) -> int:
-    """The line of the first byte that is not UTF-8; 1 when all of it is."""
+def not_utf8(data: bytes) -> InputError:
+    """The refusal of bytes that are not UTF-8, with the line of the first such byte."""
+    line = 1
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        return data.count(b"\n", 0, error.start) + 1
-    return 1
+        line += data.count(b"\n", 0, error.start)
+    return InputError("not UTF-8", f"line {line}", more="save the file in that encoding")
 
 
 def is_lines(data: bytes) -> bool:

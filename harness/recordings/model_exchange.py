@@ -55,7 +55,7 @@ def _without_a_body(exchange: dict[str, Json], place: str) -> Iterator[Refusal]:
     request = f.mapping(exchange.get("request"))
     method = method_of(request)
     if request and method != "POST":
-        yield Refusal(place, refusal_reason(path_of(request), method or "no method"))
+        yield no_model_call(place, path_of(request), method)
 
 
 def _transcripts_of(
@@ -66,13 +66,13 @@ def _transcripts_of(
     if not request:
         yield Refusal(place, "no request")
     if why := f.text(exchange.get("not_http")):
-        yield Refusal(place, f"{why}: {address(path_of(request), method_of(request))}")
+        yield Refusal(place, why, _address(path_of(request), method_of(request)))
     if why or method_of(request) != "POST":
         return
     path = path_of(request)
     api = api_of_path(path)
     if api is None:
-        yield Refusal(place, refusal_reason(path))
+        yield no_model_call(place, path)
         return
     try:
         asked = _asked(request, api, requests, together)
@@ -218,12 +218,12 @@ def api_of_path(path: str) -> RecordedApi | None:
     return next((api for pattern, api in _TABLE if pattern.search(path)), None)
 
 
-def refusal_reason(path: str, method: str = "POST") -> str:
-    """Why a path is refused, with ids taken out of it."""
+def no_model_call(place: str, path: str, method: str = "POST") -> Refusal:
+    """Why a request asks no model, and its address with ids taken out of it."""
     reasons = (reason for pattern, reason in _REASONS if pattern.search(path))
-    return f"{next(reasons, 'no LLM traffic')}: {address(path, method)}"
+    return Refusal(place, next(reasons, "no LLM traffic"), _address(path, method))
 
 
-def address(path: str, method: str) -> str:
+def _address(path: str, method: str) -> str:
     """A method and a path, with ids taken out of it."""
     return f"{method or 'no method'} {_CHANGING.sub('ID', path) or '/'}"

@@ -82,7 +82,7 @@ def _unrecognised(document: bytes) -> InputError:
         except InputError as error:
             return error
     tried = ", ".join(f"{name} ({kind.title})" for name, kind in formats().items())
-    return InputError(f"format not recognised; tried {tried}", "line 1")
+    return InputError("format not recognised", "line 1", more=f"tried {tried}")
 
 
 def line_format(head: bytes, format: str = AUTO) -> str:
@@ -138,4 +138,4 @@ def _check_text(data: bytes) -> None:
     at = data.find(b"\0", 0, _HEAD_BYTES)
     if at >= 0:
         line = data.count(b"\n", 0, at) + 1
-        raise InputError(f"binary data: byte {at} is zero", f"line {line}")
+        raise InputError("binary data", f"line {line}", more=f"byte {at} is zero")

@@ -134,8 +134,8 @@ def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Recording
     def read(given: Any) -> Recording | None:
         found = called(given)
         if not isinstance(found, (Recording, type(None))):
-            what = f"the format {name} failed: it returned a {type(found).__name__}"
-            raise InputError(f"{what}, not a Recording")
+            more = f"it returned a {type(found).__name__}, not a Recording"
+            raise InputError(f"the format {name} failed", more=more)
         return _encodable(found) if found else None
 
     return read if test is None else recognised_by(_in_words(test, name))(read)
@@ -150,8 +150,8 @@ def _in_words(function: Callable[..., _R], name: str) -> Callable[[Any], _R]:
             raise
         except Exception as error:
             words = " ".join(str(error).split())
-            what = f"the format {name} failed: {type(error).__name__}: {words}"
-            raise InputError(what) from error
+            more = f"{type(error).__name__}: {words}"
+            raise InputError(f"the format {name} failed", more=more) from error
 
     return call
 

@@ -75,7 +75,7 @@ class Notes:
 
     def refusal(self, what: str) -> InputError:
         """Why a log is refused as a whole, with its first note."""
-        return InputError("; ".join((what, *self._first_texts[:1])), "line 1")
+        return InputError(what, "line 1", more="".join(self._first_texts[:1]))
 
     def texts(self) -> tuple[str, ...]:
         """The notes."""

@@ -112,10 +112,19 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """What could not be read, and why; `reason` has no changing part, so that it can be counted."""
+    """What could not be read, and why.
+
+    `reason` has no changing part, so that refusals can be counted; `more` is what this one adds.
+    """
 
     place: str
     reason: str
+    more: str = ""
+
+    @property
+    def what(self) -> str:
+        """The text without the place."""
+        return f"{self.reason}: {self.more}" if self.more else self.reason
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -135,8 +144,8 @@ class Recording(msgspec.Struct, frozen=True):
 
     @property
     def refused(self) -> Counter[str]:
-        """How often each reason for a refusal was met."""
-        return Counter(refusal.reason for refusal in self.refusals)
+        """How often each refusal was met, wherever."""
+        return Counter(refusal.what for refusal in self.refusals)
 
 
 def uniquely_named(transcripts: Iterable[Transcript]) -> tuple[Transcript, ...]:

@@ -17,7 +17,7 @@ import yaml
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.recordings.http_interaction import is_text
-from harness.recordings.json_documents import NO_UTF8, first_line_undecoded
+from harness.recordings.json_documents import not_utf8
 
 _DEPTH = 200
 _WEIGHT = 5_000_000
@@ -110,11 +110,11 @@ def parse(data: bytes) -> Json:
                 take(document, event)
     except yaml.MarkedYAMLError as error:
         what = error.problem or error.context or "not well formed"
-        raise InputError(f"not YAML: {what}", _place(error.problem_mark)) from None
+        raise InputError("not YAML", _place(error.problem_mark), more=what) from None
     except (yaml.YAMLError, UnicodeError) as error:
         if not is_text(data):
-            raise InputError(NO_UTF8, f"line {first_line_undecoded(data)}") from None
-        raise InputError(f"not YAML: {' '.join(str(error).split())}", "line 1") from None
+            raise not_utf8(data) from None
+        raise InputError("not YAML", "line 1", more=" ".join(str(error).split())) from None
     return document.stack[0].items[0] if document.stack[0].items else None
 
 
@@ -128,8 +128,8 @@ def _scalar(event: yaml.ScalarEvent) -> Json:
         try:
             return base64.b64decode(text)
         except ValueError as error:
-            what = f"binary that is not base64: {error}"
-            raise InputError(what, _place(event.start_mark)) from None
+            what = "binary that is not base64"
+            raise InputError(what, _place(event.start_mark), more=str(error)) from None
     if not event.implicit[0] or (text and text[0] not in "~nNtTfF+-.0123456789"):
         return text
     return next((read(text) for form, read in _PLAIN if form.fullmatch(text)), text)

@@ -11,13 +11,11 @@ import zlib
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from harness.core.values.errors import InputError
+from harness.core.values.errors import InputError, PackageMissing
 from harness.recordings.session_log import MAX_KEPT_BYTES
 
 MAGIC = b"PK\x03\x04"
 """How every archive with a member begins."""
-
-NO_ZSTD = "compressed with zstd: pip install 'loop-harness[zstd]'"
 
 _ZSTD = 93
 """The number of the compression method in the ZIP format; older `zipfile` modules refuse it."""
@@ -37,14 +35,17 @@ class ZipArchive:
         try:
             self._zip = ZipFile(BytesIO(document))
         except (*_TORN, struct.error) as error:
-            raise InputError(f"no whole ZIP archive: {error}", "line 1") from None
+            raise InputError("no whole ZIP archive", "line 1", more=str(error)) from None
 
     def names(self) -> list[str]:
         """The names of the members, in the order of the archive."""
         return self._zip.namelist()
 
     def read(self, name: str) -> bytes:
-        """The bytes of a member; raises InputError for one that cannot be unpacked."""
+        """The bytes of a member; raises InputError for one that cannot be unpacked.
+
+        Raises PackageMissing where that needs a package.
+        """
         info = self._zip.getinfo(name)
         if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED, _ZSTD):
             raise InputError(f"compressed by method {info.compress_type}, which is not read", name)
@@ -70,7 +71,8 @@ class ZipArchive:
         try:
             import zstandard
         except ImportError:
-            raise InputError(NO_ZSTD, info.filename) from None
+            user = "a member compressed with zstd"
+            raise PackageMissing("zstandard", "zstd", user, info.filename) from None
         at = info.header_offset
         lengths = struct.unpack("<HH", self._document[at + 26 : at + _LOCAL_HEADER_BYTES].ljust(4))
         begin = at + _LOCAL_HEADER_BYTES + sum(lengths)

@@ -77,7 +77,7 @@ def not_applicable(runs: Sequence[Result]) -> Iterator[str]:
     yield from _by_reason(
         "not applicable",
         (
-            (lack.reason, run.name)
+            (lack.group, lack.reason, run.name)
             for run in runs
             if run.word == "not_applicable"
             for lack in run.verdict.not_applicable
@@ -89,21 +89,18 @@ def not_applicable(runs: Sequence[Result]) -> Iterator[str]:
 def _unknown(runs: Sequence[Result]) -> Iterator[str]:
     unknown = (run for run in runs if run.word == "unknown")
     yield from _by_reason(
-        "unknown", ((doubt, run.name) for run in unknown for doubt in run.verdict.doubts)
+        "unknown", (((doubt,), doubt, run.name) for run in unknown for doubt in run.verdict.doubts)
     )
 
 
-def _by_reason(word: str, found: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield reasons with their number of runs.
-
-    Reasons with the same beginning (`needs virtual time: …`) count as one."""
-    times, first = Counter[str](), dict[str, tuple[str, str]]()
-    for reason, name in found:
-        head = reason.partition(": ")[0]
-        times[head] += 1
-        first.setdefault(head, (reason, name))
-    for head, number in times.most_common(REASONS_MAX):
-        reason, name = first[head]
+def _by_reason(word: str, found: Iterable[tuple[tuple[str, ...], str, str]]) -> Iterator[str]:
+    """Yield reasons with their number of runs; reasons of one group count as one."""
+    times, first = Counter[tuple[str, ...]](), dict[tuple[str, ...], tuple[str, str]]()
+    for group, reason, name in found:
+        times[group] += 1
+        first.setdefault(group, (reason, name))
+    for group, number in times.most_common(REASONS_MAX):
+        reason, name = first[group]
         yield f"{counted(number, 'run')} {word}: {reason} (as in {name})"
     if len(times) > REASONS_MAX:
         yield f"{word} for {len(times) - REASONS_MAX} other reasons: -v names them"

@@ -13,6 +13,7 @@ from harness.checks.causes import rank
 from harness.core.values.messages import Json
 from harness.core.values.verdict import FindingClass, Verdict, VerdictWord, worst
 from harness.core.values.visible_text import visible_line
+from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import json_line
 from harness.report.cause_tally import GROUPS_MAX, CauseTally
 from harness.report.command_summary import below_words
@@ -44,6 +45,11 @@ class JudgedTranscript(msgspec.Struct, frozen=True, kw_only=True):
     asked_of: int = 0
 
 
+def refusal_line(refusal: Refusal) -> str:
+    """Return a refusal on one line, with its place where a whole file was refused."""
+    return ": ".join(filter(None, (refusal.place, refusal.what)))
+
+
 class JudgedFile(msgspec.Struct, frozen=True, kw_only=True):
     """One file; `refusals` are the reasons why it, or parts of it, could not be read.
 
@@ -53,7 +59,7 @@ class JudgedFile(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     format: str = ""
     transcripts: tuple[JudgedTranscript, ...] = ()
-    refusals: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     notes: tuple[str, ...] = ()
     named: bool = False
 
@@ -90,7 +96,7 @@ def text(
         yield from _heading(file, width, paint, verbose)
         yield from _findings(file, width, paint, verbose)
     if verbose:
-        for note in (*(f"refused: {r}" for r in file.refusals), *file.notes):
+        for note in (*(f"refused: {refusal_line(r)}" for r in file.refusals), *file.notes):
             yield from wrapped(f"{file.path}: {note}", width, "  ")
 
 
@@ -157,6 +163,7 @@ class JudgedTotals:
         self.files = 0
         self.words: Counter[VerdictWord] = Counter()
         self._refused: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
         self._causes = CauseTally("transcript")
         self._below: Counter[FindingClass | Literal[""]] = Counter()
         self._asked: Counter[str] = Counter()
@@ -165,7 +172,8 @@ class JudgedTotals:
     def add(self, file: JudgedFile) -> None:
         """Add a file."""
         self.files += 1
-        self._refused.update(file.refusals)
+        self._refused.update(map(refusal_line, file.refusals))
+        self._reasons.update(refusal.reason for refusal in file.refusals)
         for transcript in file.transcripts:
             self.words[transcript.verdict.verdict] += 1
             self._causes.add(file.path, transcript.verdict)
@@ -215,13 +223,10 @@ class JudgedTotals:
         return self.words.total()
 
     def _refusals(self, width: int) -> Iterator[str]:
-        """Yield the refusals, grouped by the beginning of the reason."""
-        heads = Counter[str]()
-        for reason, number in self._refused.items():
-            heads[reason.partition(": ")[0]] += number
-        first = heads.most_common(REASONS_MAX - 1)
-        said = [f"{number} {head}" for head, number in first]
-        more = heads.total() - sum(number for _, number in first)
+        """Yield the refusals, grouped by their reason."""
+        first = self._reasons.most_common(REASONS_MAX - 1)
+        said = [f"{number} {reason}" for reason, number in first]
+        more = self._reasons.total() - sum(number for _, number in first)
         said += [f"{more} for other reasons"] if more else []
         yield from wrapped(f"refused: {'; '.join(said)} (-v: all reasons)", width, "")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.core.values.verdict import NotApplicable, Verdict
-from harness.report.judge_report import JudgedFile, judge_command
+from harness.report.judge_report import JudgedFile, judge_command, refusal_line
 from harness.results.result import Result
 
 NOUN = "transcript"
@@ -23,7 +23,7 @@ def judged_runs(file: JudgedFile) -> Iterator[Result]:
     for transcript in file.transcripts:
         yield _run(file, transcript.name, transcript.verdict, transcript.evidence)
     if file.named and file.refusals:
-        refused = NotApplicable("run", f"refused: {'; '.join(file.refusals)}")
+        refused = NotApplicable("run", f"refused: {'; '.join(map(refusal_line, file.refusals))}")
         yield _run(file, "refused", Verdict("not_applicable", not_applicable=(refused,)), {})
 
 

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 from harness import faults
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario
+from harness.core.values.verdict import NotApplicable
 from harness.runner.needs import faults_seam, kills
 from harness.runner.session_seed import scenario_path
 from harness.targets import TargetSpec
@@ -28,20 +29,21 @@ _SILENT = frozenset({"tools.answer_lost", "gateway.confirmation_lost"})
 _WAITS = ("wait_s", "for_s", "retry_after")
 
 
-def reason_not_applicable(scenario: Scenario, target: TargetSpec, world: World) -> str:
-    """Return why this world cannot play the scenario with this target; "" if it can."""
+def unplayable(scenario: Scenario, target: TargetSpec, world: World) -> NotApplicable | None:
+    """Return why this world cannot play the scenario with this target; None if it can."""
     slow = needs_virtual_time(scenario) if world == "supervise" else ""
     if slow:
-        return f"needs virtual time: {slow}"
+        return NotApplicable("run", f"needs virtual time: {slow}", kind="time", detail=slow)
     if clash := _clash(scenario):
-        return clash
+        return NotApplicable("run", clash, kind="profile")
+    lack = ""
     if kills(scenario) and target.kind == "http":
-        return "needs a target that can be killed: the harness did not start the server"
-    if kills(scenario) and target.kind == "python" and not hasattr(os, "fork"):
-        return "needs os.fork, to kill a Python target"
-    if faults_seam(scenario, "store") and target.kind != "python":
-        return "needs brief.store: a program keeps its session in its own store"
-    return ""
+        lack = "needs a target that can be killed: the harness did not start the server"
+    elif kills(scenario) and target.kind == "python" and not hasattr(os, "fork"):
+        lack = "needs os.fork, to kill a Python target"
+    elif faults_seam(scenario, "store") and target.kind != "python":
+        lack = "needs brief.store: a program keeps its session in its own store"
+    return NotApplicable("run", lack, kind="target") if lack else None
 
 
 def _clash(scenario: Scenario) -> str:

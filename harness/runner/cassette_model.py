@@ -62,7 +62,7 @@ def playing(path: Path) -> Iterator[str]:
     prepare.end(transition, End("returned"), clock.now_ms())
     found = [f for f in judge(transition.history).findings if f.check == "cassette"]
     if found:
-        raise NotAsRecorded("\n".join(f"{f.code}: {f.message}" for f in found))
+        raise NotAsRecorded("\n".join(map(str, found)))
 
 
 @contextmanager
@@ -126,10 +126,10 @@ def record_run(
         stack.enter_context(proxy)
         if target.kind == "python":
             stack.enter_context(listening(recorder, beside={urlsplit(proxy.url).netloc}))
-        history = pass_through(
+        recorded = pass_through(
             played, target, "supervise", folder, script=None, store="", model_url=proxy.url
         )
-    ended = next(event for event in reversed(history.events) if isinstance(event, Ended))
+    ended = next(event for event in reversed(recorded.history.events) if isinstance(event, Ended))
     return LiveRun(_without(proxy.token, ended), tuple(proxy.failures), proxy.refused)
 
 

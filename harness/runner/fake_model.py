@@ -220,15 +220,14 @@ class FakeModel:
             raise NotAsScripted(UNASKED)
         if run.verdict.verdict != "pass":
             found = run.verdict.failing or run.verdict.findings
-            raise NotAsScripted("\n".join(f"{f.code}: {f.message}" for f in found))
+            raise NotAsScripted("\n".join(map(str, found)))
         return run
 
     def judged(self) -> Run | None:
         """Return the run so far, judged once; None without a request."""
         if self._run is None and self._transition is not None:
             prepare.end(self._transition, End("returned"), self._clock.now_ms())
-            scenario, history = self._transition.scenario, self._transition.history
-            self._run = judged_run(scenario, _TARGET, "supervise", history, self._out)
+            self._run = judged_run(self._transition, _TARGET, "supervise", self._out)
         return self._run
 
     @property

@@ -51,8 +51,8 @@ from harness.targets.process_exits import kill_process, make_replaceable
 class Restarts:
     """The attempts of one run: the first start, and a restart after each kill.
 
-    There are at most `limits.restarts` restarts. With `watched`, `writes` and `kept` hold the
-    store's writes.
+    There are at most `limits.restarts` restarts; `transition` joins all attempts. With `watched`,
+    `writes` and `kept` hold the store's writes.
     """
 
     def __init__(
@@ -70,34 +70,34 @@ class Restarts:
         self._target, self._world, self._folder = target, world, folder
         self._store, self._opener, self._watched = store, opener, watched
         self._tape = EventSink()
-        self._transition = prepare.transition_for(scenario, script, sink=self._tape)
+        self.transition = prepare.transition_for(scenario, script, sink=self._tape)
         self.writes: list[str] = []
         self.kept: list[Acknowledged] = []
 
     @property
     def history(self) -> History:
         """The joined history of all attempts so far."""
-        return self._transition.history
+        return self.transition.history
 
     def run(self, kill: tuple[int, Moment] | None = None) -> History:
         """Run to the end; `kill` is the store write at which the first attempt is killed, if any.
 
         Raises InputError for an error of the user's files, HarnessError if a child breaks.
         """
-        prepare.warm_up(self._transition.scenario, self._target, forks=True)
-        for number in range(self._transition.scenario.limits.restarts + 1):
+        prepare.warm_up(self.transition.scenario, self._target, forks=True)
+        for number in range(self.transition.scenario.limits.restarts + 1):
             with scratch_folder("attempt-") as out:
                 if not self._is_killed(number, out, None if number else kill):
                     return self.history
         text = f"killed more often than limits.restarts = {number}"
-        prepare.end(self._transition, End("killed", None, text), now_ms(self.history))
+        prepare.end(self.transition, End("killed", None, text), now_ms(self.history))
         return self.history
 
     def _is_killed(self, number: int, out: Path, kill: tuple[int, Moment] | None) -> bool:
         """Make an attempt, read its files, and return whether it was killed."""
         code, overdue = _forked(
             Attempt(
-                self._transition, self._tape, self._target, self._world, self._folder, self._store,
+                self.transition, self._tape, self._target, self._world, self._folder, self._store,
                 self._opener, number, out, self._watched, kill,
             )
         )  # fmt: skip
@@ -114,7 +114,7 @@ class Restarts:
         elif (out / PHASE).read_bytes()[-1:] == IN_TARGET and not _is_told(out):
             self._record_crash(code, out)
         elif code:
-            raise _broken(self._transition.scenario, out, code)
+            raise _broken(self.transition.scenario, out, code)
         return False
 
     def _record_crash(self, code: int, out: Path) -> None:
@@ -133,7 +133,7 @@ class Restarts:
     def _end(self, crash: End) -> None:
         at_ms = now_ms(self.history)
         self._look(at_ms)
-        prepare.end(self._transition, crash, at_ms)
+        prepare.end(self.transition, crash, at_ms)
 
     def _take(self, out: Path) -> None:
         lines = (out / HISTORY).read_bytes()
@@ -141,8 +141,9 @@ class Restarts:
             self.history.take(event)
         for line in (out / FIRED).read_bytes().splitlines()[-1:]:
             counts = msgspec.json.decode(line)
-            for fault, fired in zip(self._transition.faults, counts, strict=True):
+            for fault, fired in zip(self.transition.faults, counts, strict=True):
                 fault.fired = fired
+        self.transition.elsewhere += (out / ELSEWHERE).read_text("utf-8").splitlines()
         self.writes += (out / WRITES).read_text().split()
         said = (out / ACKNOWLEDGED).read_bytes().splitlines()
         self.kept += [msgspec.json.decode(line, type=Acknowledged) for line in said]
@@ -236,6 +237,7 @@ def _is_told(out: Path) -> bool:
 
 
 HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes", "acknowledged"
+ELSEWHERE = "elsewhere"
 """The files of a child that are written line by line."""
 
 PHASE, FATAL, KILLED, CLOSED = "phase", "fatal", "killed", "closed"
@@ -283,7 +285,7 @@ class ForkedAttempt:
 
     def __init__(self, attempt: Attempt) -> None:
         self._attempt, self._count, self._pid = attempt, 0, os.getpid()
-        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, PHASE, FATAL):
+        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, ELSEWHERE, PHASE, FATAL):
             self._write(name, b"")
 
     def _write(self, name: str, data: bytes) -> None:
@@ -342,6 +344,7 @@ class ForkedAttempt:
             plan.transition, plan.target, plan.world, plan.folder, own,
             store=plan.store, number=plan.number, on_kill=self._die,
         )  # fmt: skip
+        self._write(ELSEWHERE, "\n".join(plan.transition.elsewhere).encode("utf-8", "replace"))
         own.close(keep=True)
 
     def _mark(self, in_target: bool) -> None:

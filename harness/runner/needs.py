@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from harness import faults
 from harness.core.history.capabilities import touched, words_of
-from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.transition.arming import seam_of
+from harness.core.transition.transition import Transition
 from harness.core.values.profile import CAPABILITIES, Capability, Connections
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.providers import records
 from harness.runner.session_seed import seed_messages
-
-_OTHER_WIRE = re.compile(r"loop-harness: no POST (\S+) here; this run serves the wire")
-"""How `transports` refuses a call at the path of another API, in the text of a crash."""
 
 
 def needs_of(scenario: Scenario) -> tuple[Capability, ...]:
@@ -75,7 +71,8 @@ def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
     profile = scenario.profile
     if profile.wires and scenario.wire not in profile.wires:
         spoken = " and ".join(profile.wires)
-        return (NotApplicable("run", f"the profile says that the agent speaks {spoken}"),)
+        told = f"the profile says that the agent speaks {spoken}"
+        return (NotApplicable("run", told, kind="profile"),)
     denied = {name for name in CAPABILITIES if profile.declares(name) is False}
     lacks = [name for name in needs_of(scenario) if name in denied] if denied else []
     return tuple(
@@ -84,15 +81,16 @@ def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
     )
 
 
-def connections(run: Verdict, scenario: Scenario, trace: Trace) -> Connections:
+def connections(run: Verdict, played: Transition) -> Connections:
     """Return the capabilities that a run needs and uses, for the ledger of what an agent lacks.
 
     The run of a target that crashed, hung or called no model needs nothing. A capability that the
     profile declares present is not among the needs: the agent may not excuse itself by its lack.
     """
+    scenario, trace = played.scenario, played.history.trace
     used = touched(trace, seed_messages(scenario))
     if not trace.exchanges:
-        is_deaf = _is_deaf(run, scenario.wire, trace) and not scenario.profile.wires
+        is_deaf = _is_deaf(run, played) and not scenario.profile.wires
         return Connections(used=used, speaks=False if is_deaf else None)
     if any(finding.check == "target" for finding in run.findings):
         return Connections(used=used, speaks=True)
@@ -100,13 +98,12 @@ def connections(run: Verdict, scenario: Scenario, trace: Trace) -> Connections:
     return Connections(needs=tuple(needed), used=used, speaks=True)
 
 
-def _is_deaf(run: Verdict, wire: str, trace: Trace) -> bool:
+def _is_deaf(run: Verdict, played: Transition) -> bool:
     """Whether the target was silent on this wire for no reason but that it speaks another one.
 
-    A crash is a reason, unless it is one at our refusal of a call at the path of another API.
+    A crash is a reason, unless the target had called the model at the path of another API.
     """
     if any(finding.check == "target" for finding in run.findings):
-        asked = _OTHER_WIRE.search(trace.ended.text) if trace.ended else None
-        others = (record for record in records() if record.name != wire)
-        return asked is not None and any(other.is_spoken_at(asked[1]) for other in others)
+        others = [record for record in records() if record.name != played.scenario.wire]
+        return any(other.is_spoken_at(path) for path in played.elsewhere for other in others)
     return any(finding.code == "run.nothing_intercepted" for finding in run.findings)

@@ -16,16 +16,12 @@ import msgspec
 
 from harness import providers
 from harness.cassettes.cassette_file import CassetteExchange, calls, wire_of
-from harness.cassettes.cassette_player import CassettePlayer, first_difference
+from harness.cassettes.cassette_player import NO_MATCH, CassettePlayer, first_difference
 from harness.cassettes.request_index import CassetteIndex
 from harness.clock import RealClock
-from harness.core.history.past import Past
 from harness.core.scenario.scenario import Limits, Scenario
-from harness.core.transition.ports import Miss
-from harness.core.values.calls import Call
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
-from harness.core.values.plans import Recorded
 from harness.providers.shared import hosts
 from harness.providers.shared.codec import Unreadable
 from harness.recordings.http_interaction import Cassette, Interaction, address_of
@@ -33,7 +29,6 @@ from harness.runner import prepare
 from harness.targets import TargetSpec
 from harness.transports.dispatcher import Dispatcher, at_once
 
-_NO_MATCH = "loop-harness: no recorded exchange matches this request"
 _BOUNDARY = re.compile(rb"--([^\r\n]{1,70})\r\n")
 
 
@@ -87,8 +82,7 @@ class RecordedCalls:
             else:
                 answer = self._plain(body, is_alike)
             if answer.place is None:
-                why = answer.why.removeprefix("loop-harness: ")
-                self.misses.append(f"{method} {address.path}: {why}")
+                self.misses.append(f"{method} {address.path}: {answer.why}")
             else:
                 self._played[answer.place] += 1
         return answer
@@ -110,17 +104,17 @@ class RecordedCalls:
         if due is not None:
             return Answer(due)
         why = self._nearest(wanted, alike, equal)
-        error = {"error": {"type": "invalid_request_error", "message": why}}
+        error = {"error": {"type": "invalid_request_error", "message": f"loop-harness: {why}"}}
         return Answer(None, why, body=msgspec.json.encode(error))
 
     def _nearest(self, sent: Json, alike: Sequence[int], equal: Sequence[int]) -> str:
         """Return why no recorded answer matches a request that is not a call to a model."""
         if equal:
-            return f"{_NO_MATCH} any more; its answers have been played: #{equal[-1] + 1}"
+            return f"{NO_MATCH} any more; its answers have been played: #{equal[-1] + 1}"
         if not alike:
-            return f"{_NO_MATCH}; none has its method and address"
+            return f"{NO_MATCH}; none has its method and address"
         recorded = _comparable(self._interactions[alike[0]].request_body)
-        return f"{_NO_MATCH}; nearest is #{alike[0] + 1}: {first_difference(sent, recorded)}"
+        return f"{NO_MATCH}; nearest is #{alike[0] + 1}: {first_difference(sent, recorded)}"
 
 
 def _comparable(body: bytes) -> Json:
@@ -139,7 +133,7 @@ class _ModelCalls:
         self.wire = wire
         self.places: list[int] = []
         self._index = CassetteIndex()
-        self._player = _Player(self._index, repeats)
+        self._player = CassettePlayer(self._index, repeats=repeats)
         self._dispatcher: Dispatcher
 
     def add(self, exchange: CassetteExchange) -> None:
@@ -172,17 +166,3 @@ class _ModelCalls:
         target = TargetSpec("test", "http")
         prepare.start(transition, target, "supervise", 0, store=False, seams=("model",))
         self._dispatcher = Dispatcher(transition, RealClock())
-
-
-class _Player(CassettePlayer):
-    """A player that keeps which turn it played last, or why it played none."""
-
-    def __init__(self, index: CassetteIndex, repeats: bool) -> None:
-        super().__init__(index, repeats=repeats)
-        self.turn: int | None = None
-        self.why = ""
-
-    def reply(self, call: Call, past: Past) -> tuple[Recorded, int] | Miss:
-        said = super().reply(call, past)
-        self.turn, self.why = (None, said.text) if isinstance(said, Miss) else (said[1], "")
-        return said

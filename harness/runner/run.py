@@ -18,13 +18,14 @@ from harness.checks.judge import judge
 from harness.core.history.history import History, canonical
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
+from harness.core.transition.transition import Transition
 from harness.core.values.errors import Inapplicable, InputError, PackageMissing
 from harness.core.values.profile import NO_CONNECTIONS, Connections, Profile
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.files.owner import scratch_folder
 from harness.redaction.masking import mask
 from harness.runner import prepare, run_folder
-from harness.runner.applicability import WORLDS, World, reason_not_applicable
+from harness.runner.applicability import WORLDS, World, unplayable
 from harness.runner.forked_target import Restarts
 from harness.runner.needs import absent, connections, kills
 from harness.runner.prepare import check_faults
@@ -76,7 +77,7 @@ def _snapshot_lines(verdict: Verdict, history: History) -> Iterator[str]:
     for kind, found in (("finding", verdict.findings), ("known", verdict.known)):
         for finding in found:
             events = ", ".join(f"#{n}" for n in finding.events)
-            yield f"{kind} {finding.code}: {finding.message}{f' ({events})' if events else ''}"
+            yield f"{kind} {finding}{f' ({events})' if events else ''}"
     for doubt in verdict.doubts:
         yield f"doubt {doubt}"
     yield from canonical(history).decode().splitlines()
@@ -125,16 +126,16 @@ def run(
     chosen = _world(spec, world)
     check_faults(scenario, spec)
     reasons = absent(scenario)
-    if not reasons and (reason := reason_not_applicable(scenario, spec, chosen)):
-        reasons = (NotApplicable("run", reason),)
+    if not reasons and (lack := unplayable(scenario, spec, chosen)):
+        reasons = (lack,)
     if reasons:
         return _unplayed(scenario, spec, chosen, reasons, out)
     try:
         with session_folder() as folder:
             with captured(capture) as output:
-                history = pass_through(scenario, spec, chosen, folder, script=script, store=store)
+                played = pass_through(scenario, spec, chosen, folder, script=script, store=store)
             session = folder if keep else None
-            return judged_run(scenario, spec, chosen, history, out, session, output.text)
+            return judged_run(played, spec, chosen, out, session, output.text)
     except (PackageMissing, Inapplicable) as error:
         return _unplayed(scenario, spec, chosen, (_lack(error),), out)
 
@@ -143,7 +144,7 @@ def _lack(error: PackageMissing | Inapplicable) -> NotApplicable:
     """Return why a run is not applicable that could not begin."""
     if isinstance(error, PackageMissing):
         return NotApplicable("run", error.what, error.package, "package")
-    return NotApplicable("run", error.what)
+    return NotApplicable("run", error.what, kind="target")
 
 
 def _unplayed(
@@ -161,19 +162,18 @@ def _unplayed(
 
 
 def judged_run(
-    scenario: Scenario,
+    played: Transition,
     target: TargetSpec,
     world: World,
-    history: History,
     out: Path | None,
     session: Path | None = None,
     output: str = "",
 ) -> Run:
-    """Judge a history and return the run; with `out`, the history is written first.
+    """Judge what was played and return the run; with `out`, the history is written first.
 
     `session` is the session folder to keep if the run fails. `output` is what the target printed.
     """
-    output = mask(output)
+    scenario, history, output = played.scenario, played.history, mask(output)
     folder = run_folder.folder_for(out, scenario) if out else None
     if folder:
         run_folder.drop_session(folder)
@@ -186,7 +186,7 @@ def judged_run(
     return Run(
         scenario, target.text, world, scenario.seed, history, verdict, folder,
         kept=run_folder.keep_session(session, folder) if session and fails else None,
-        connections=connections(verdict, scenario, history.trace), output=output,
+        connections=connections(verdict, played), output=output,
     )  # fmt: skip
 
 
@@ -215,8 +215,8 @@ def pass_through(
     script: Script | None,
     store: str,
     model_url: str = "",
-) -> History:
-    """Return the history of a run in a world; the folder is the agent's session folder.
+) -> Transition:
+    """Play a run in a world; the folder is the agent's session folder.
 
     In supervise, `model_url` is the model's URL if another server serves it.
     """
@@ -225,16 +225,18 @@ def pass_through(
     if target.kind == "python" and (target.isolate or kills(scenario)):
         restarts = Restarts(scenario, target, world, folder, script=script, store=store)
         try:
-            return restarts.run()
+            restarts.run()
+            return restarts.transition
         finally:
             restarts.drop()
     prepare.warm_up(scenario, target, forks=False)
     transition = prepare.transition_for(scenario, script)
     if target.kind != "python":
-        return supervise(transition, target, folder, store, model_url)
+        supervise(transition, target, folder, store, model_url)
+        return transition
     own = OwnStore(transition, folder, seed, target.options, opener=open_unshared)
     try:
         attempt(transition, target, world, folder, own, store=store, model_url=model_url)
     finally:
         own.close()
-    return transition.history
+    return transition

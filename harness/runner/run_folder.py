@@ -1,7 +1,7 @@
 """The folder of a run: its history, written before it is judged, and its verdict.
 
-Files are written under another name and moved into place, so no file is partial. Secrets are
-removed.
+Both are read here too. Files are written under another name and moved into place, so no file is
+partial. Secrets are removed.
 """
 
 from __future__ import annotations
@@ -11,14 +11,20 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import msgspec
+
 from harness import providers
 from harness.cassettes.folder_redaction import redact_folder
-from harness.core.history.history import History
+from harness.core.history.event_log import BadLine
+from harness.core.history.history import History, decode
 from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import InputError
 from harness.core.values.verdict import Verdict
 from harness.files.owner import KEPT_PREFIX
-from harness.files.regular_file import write_atomically
+from harness.files.regular_file import whole, write_atomically
 from harness.redaction.encoder import encoded, event_line, json_document, reported
+
+HISTORY, VERDICT = "history.jsonl", "verdict.json"
 
 SESSION = "session"
 """The folder, in a run's folder, of a kept session."""
@@ -46,7 +52,7 @@ def run_of(folder: Path) -> str:
 
 def write_history(folder: Path, history: History) -> Path:
     """Write `history.jsonl`, whole."""
-    return _write(folder / "history.jsonl", history_lines(history))
+    return _write(folder / HISTORY, history_lines(history))
 
 
 def history_lines(history: History) -> Iterator[bytes]:
@@ -68,14 +74,37 @@ def write_output(folder: Path, output: str) -> None:
 def write_unplayed(folder: Path, verdict: Verdict) -> None:
     """Write `verdict.json` of a run that is not applicable; remove the files of an earlier run."""
     drop_session(folder)
-    (folder / "history.jsonl").unlink(missing_ok=True)
+    (folder / HISTORY).unlink(missing_ok=True)
     write_output(folder, "")
     write_verdict(folder, verdict)
 
 
 def write_verdict(folder: Path, verdict: Verdict) -> Path:
     """Write `verdict.json`, whole."""
-    return _write(folder / "verdict.json", [verdict_text(verdict)])
+    return _write(folder / VERDICT, [verdict_text(verdict)])
+
+
+def read_history(path: Path) -> History:
+    """Read a history from its file. Raises InputError for a file that holds none."""
+    try:
+        history = decode(whole(path))
+    except BadLine as error:
+        raise InputError(error.what, f"{path}:{error.number}") from None
+    if not history.events:
+        raise InputError("no history: the file is empty", str(path))
+    return history
+
+
+def read_verdict(history: Path) -> Verdict | None:
+    """Read the stored verdict beside a history; None without one. Raises InputError for a file that
+    holds none."""
+    file = history.with_name(VERDICT)
+    if not file.is_file():
+        return None
+    try:
+        return msgspec.json.decode(whole(file), type=Verdict)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"no verdict: {error}", str(file)) from None
 
 
 def verdict_text(verdict: Verdict) -> bytes:

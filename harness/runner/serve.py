@@ -17,7 +17,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError
 from harness.runner import prepare
-from harness.runner.applicability import reason_not_applicable
+from harness.runner.applicability import unplayable
 from harness.runner.needs import absent
 from harness.runner.run import Run, judged_run, session_folder
 from harness.runner.session_seed import seed_messages, write_seed
@@ -47,8 +47,8 @@ def serve(
     kill or the harness's store.
     """
     target = TargetSpec("started by hand", "http", options={"stream": scenario.stream})
-    lacks = "; ".join(lack.reason for lack in absent(scenario))
-    if reason := lacks or reason_not_applicable(scenario, target, "supervise"):
+    lacks = absent(scenario) or filter(None, [unplayable(scenario, target, "supervise")])
+    if reason := "; ".join(lack.reason for lack in lacks):
         raise InputError(reason, scenario.run_name)
     scenario, store = prepare.under_profile(scenario), store or scenario.profile.store
     with session_folder() as folder:
@@ -56,7 +56,7 @@ def serve(
         transition = prepare.transition_for(scenario, sink=_until_the_inbox_ends(stop))
         _served(transition, target, folder, store, port, ready, stop)
         session = folder if scenario.profile.keep else None
-        return judged_run(scenario, target, "supervise", transition.history, out, session)
+        return judged_run(transition, target, "supervise", out, session)
 
 
 def _until_the_inbox_ends(stop: threading.Event) -> Callable[[AnyEvent], None]:

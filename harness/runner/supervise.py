@@ -22,7 +22,6 @@ import msgspec
 from harness.checks.evidence.turn_outcomes import is_our_own
 from harness.clock import RealClock
 from harness.core.history.events import Answered
-from harness.core.history.history import History
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import OutboxRequest
 from harness.processes.family import family
@@ -57,7 +56,7 @@ FOLDER = "HARNESS_SESSION_DIR"
 
 def supervise(
     transition: Transition, target: TargetSpec, folder: Path, store: str, model_url: str = ""
-) -> History:
+) -> None:
     """Run a program or call a server until it ends, is killed too often, or reaches a limit.
 
     `model_url` is the model's URL if another server serves it.
@@ -68,7 +67,6 @@ def supervise(
         end = _Attempts(transition, target, folder, loopback, clock, bool(store)).run()
     transition.look(clock.now_ms())
     prepare.end(transition, end, clock.now_ms())
-    return transition.history
 
 
 class _Attempts:

@@ -95,9 +95,10 @@ def _opened(path: Path, live: bool) -> Iterator[sqlite3.Connection]:
             yield db
     except InputError as error:
         place = error.place if error.place.startswith(str(path)) else f"{path}: {error.place}"
-        raise InputError(error.what, place) from None
+        raise InputError(error.reason, place, more=error.more) from None
     except sqlite3.Error as error:
-        raise InputError(f"cannot be read as a SQLite database: {error}", str(path)) from None
+        what = "cannot be read as a SQLite database"
+        raise InputError(what, str(path), more=str(error)) from None
 
 
 def _text(data: bytes) -> str:

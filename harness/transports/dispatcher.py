@@ -183,6 +183,7 @@ class Dispatcher:
                 self.on_kill()
 
     def _no_endpoint(self, method: str, path: str) -> Plan:
+        self.transition.elsewhere.append(path)
         known = ", ".join(f"POST {p}" for p in sorted(self._paths))
         wire = self.transition.scenario.wire
         text = (

@@ -123,7 +123,7 @@ def test_what_cannot_be_played_says_why(kind: str) -> None:
     assert [found.number for found in exchanges_in(data)] == [2]
     ((number, why),) = passed_over(parse_cassette(data))
     assert number == 1
-    assert why.startswith(reason)
+    assert why.what.startswith(reason)
 
 
 def test_a_size_of_compressed_bytes_says_nothing() -> None:

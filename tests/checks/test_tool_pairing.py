@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from harness.checks.request_form import tool_pairing
-from harness.checks.tool_ids import unique_tool_ids
+from harness.checks.tool_ids import tool_pairing, unique_tool_ids
 from harness.core.history.history import History
 from harness.core.values.messages import Message, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use

@@ -16,11 +16,10 @@ from harness.checks.prompt_size import request_fits
 from harness.checks.request_form import (
     ends_with_user,
     nonblank_content,
-    tool_pairing,
     wellformed_text,
 )
 from harness.checks.retries import backoff, retry_budget
-from harness.checks.tool_ids import unique_tool_ids
+from harness.checks.tool_ids import tool_pairing, unique_tool_ids
 from harness.core.history.history import History, decode, encode
 from harness.core.values.messages import Message, Text, ToolResult, ToolUse, user
 from harness.core.values.verdict import Finding

@@ -68,7 +68,6 @@ def test_a_session_is_a_regular_file(
         ("judge", "scenarios/x"),
         ("import", "scenarios/x", "--name", "x"),
         ("import", "scenarios/x", "--name", "x", "--format", "hermes"),
-        ("convert", "scenarios/x", "out.yaml"),
         ("show", "scenarios/x"),
     ],
     ids=lambda words: " ".join((words[0], *words[-2:])),

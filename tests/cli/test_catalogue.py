@@ -83,7 +83,7 @@ def test_a_scenario_is_explained_by_its_story(in_process: Command) -> None:
     "words",
     [("run", "@lops", "--target", "naive"), ("list", "scenarios", "@lops"), ("explain", "@lops"),
      ("show", "@lops"), ("copy", "@lops"), ("judge", "@lops"), ("shrink", "@lops"),
-     ("serve", "@lops"), ("import", "@lops", "--name", "x"), ("convert", "@lops", "x.jsonl")],
+     ("serve", "@lops"), ("import", "@lops", "--name", "x")],
     ids=lambda words: words[0],
 )  # fmt: skip
 def test_a_wrong_name_is_one_line(words: tuple[str, ...], in_process: Command) -> None:

@@ -169,7 +169,7 @@ BAD: dict[str, tuple[Callable[[], object], str, str]] = {
     "cut between lines": (cut_between_lines, "one two", "circles: B is incomplete: two/circ"),
     "another version": (
         lambda: replaced("two", '"v":2', '"v":9'), "one two",
-        "a history of version 9; this loop-harness reads versions 1 to 2"),
+        "a history of version 9; this loop-harness reads version 2"),
     "a run that stands twice": (
         lambda: (kept("more/x"), kept("more/y")), "one more",
         "more/y/circles/baseline: the run circles is here twice, also in more/x/"),

@@ -94,7 +94,6 @@ WORDS: list[tuple[str, ...]] = [
     ("import", f"logs/{NAME}2", "--name", "made"),
     ("explain", HOSTILE),
     ("show", f"logs/{NAME}"),
-    ("convert", f"logs/{NAME}", "out.yaml"),
     ("shrink", "scenarios/hostile.yaml", "--target", "reference", "--max-runs", "3"),
     ("fuzz", "--target", HOSTILE.replace("\0", "")),
     ("record", "--target", HOSTILE.replace("\0", ""), "--out", "x"),

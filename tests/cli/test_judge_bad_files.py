@@ -16,6 +16,7 @@ from harness.cli.judge_paths import files
 from harness.cli.judge_task import JudgeTask, judge_file
 from harness.core.values.loaded_plugins import set_loaded
 from harness.plugins import load_plugins
+from harness.recordings.transcripts import Refusal
 from harness.report.judge_report import JudgedFile
 from tests.cli.conftest import Harness
 from tests.cli.talks import Command
@@ -123,7 +124,7 @@ def test_a_format_that_leaves_costs_one_file(
         judged = judge_file(JudgeTask(path=str(tmp_path / "leave")))
     finally:
         set_loaded(())
-    assert judged.refusals == ("the reader failed: SystemExit",)
+    assert judged.refusals == (Refusal("", "the reader failed", "SystemExit"),)
 
 
 def test_a_damaged_line_of_the_journal_is_judged_again(in_process: Command, talks: Path) -> None:

@@ -22,14 +22,15 @@ from harness.cli.judge_task import (
 )
 from harness.engines.local import Local
 from harness.engines.serial import Serial
-from harness.report.judge_report import JudgedFile
+from harness.recordings.transcripts import Refusal
+from harness.report.judge_report import JudgedFile, refusal_line
 
 LINE = '{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","content":"hi"}}\n'
 
 
 def _refused(path: Path, named: bool = False) -> str:
-    (reason,) = judge_file(JudgeTask(path=str(path), named=named)).refusals
-    return reason
+    (refusal,) = judge_file(JudgeTask(path=str(path), named=named)).refusals
+    return refusal_line(refusal)
 
 
 def test_a_file_is_judged(tmp_path: Path) -> None:
@@ -60,7 +61,7 @@ def test_what_cannot_be_read_is_a_reason(tmp_path: Path, content: bytes, reason:
 def test_a_reason_is_counted_in_a_folder_and_whole_for_a_named_file(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("hello")
     assert _refused(tmp_path / "f") == "format not recognised"
-    assert _refused(tmp_path / "f", named=True).startswith("line 1: format not recognised; tried")
+    assert _refused(tmp_path / "f", named=True).startswith("line 1: format not recognised: tried")
 
 
 def test_a_file_that_has_gone_or_is_a_pipe(tmp_path: Path) -> None:
@@ -98,13 +99,10 @@ def test_a_file_that_was_lost_twice_is_named(tmp_path: Path) -> None:
     (tmp_path / "good").write_text(LINE)
     good, bad = JudgeTask(path=str(tmp_path / "good")), JudgeTask(path="bad", named=True)
     (judged,) = judge_task.lost_file((bad,))
-    assert (judged.path, judged.refusals, judged.named) == ("bad", (DIED,), True)
+    assert (judged.path, judged.refusals, judged.named) == ("bad", (Refusal("", DIED),), True)
     first, second = judge_task.lost_files(Serial(), (good, bad))
-    assert (len(first.transcripts), bool(second.refusals), DIED in second.refusals) == (
-        1,
-        True,
-        False,
-    )
+    assert (len(first.transcripts), len(second.refusals)) == (1, 1)
+    assert second.refusals[0].reason != DIED
 
 
 def deadly(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
@@ -130,7 +128,9 @@ def test_a_file_that_ends_its_process_is_named_and_the_others_of_its_batch_are_j
     monkeypatch.setattr(judge_task, "judge_chunk", deadly)
     judged = list(judge_files(Local(2), jobs))
     assert [file.path for file in judged] == [job.path for job in jobs]
-    assert [file.refusals for file in judged] == [(DIED,) if n == 3 else () for n in range(6)]
+    assert [file.refusals for file in judged] == [
+        (Refusal("", DIED),) if n == 3 else () for n in range(6)
+    ]
     assert [len(file.transcripts) for file in judged] == [int(n != 3) for n in range(6)]
     assert [file.named for file in judged] == [n == 3 for n in range(6)]
     assert (tmp_path / "3.jsonl.deaths").read_text() == "xx", "it cost two workers"

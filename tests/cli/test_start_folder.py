@@ -97,7 +97,6 @@ READS = {
     "schema": ("schema", "scenario"),
     "copy": ("copy", "@loops/circles"),
     "import": ("import", "talk.jsonl", "--name", "talk"),
-    "convert": ("convert", "talk.jsonl", "x.yaml"),
     "diff": ("diff", ".harness/a", ".harness/b"),
     "run of no target of theirs": (
         "run", "scenarios", "--target", "reference", "--no-config", "-j", "2",

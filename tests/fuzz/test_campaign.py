@@ -30,7 +30,7 @@ from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.fuzz.found_runs import FOUND
 from harness.fuzz.held_examples import CauseCount
 from harness.runner import run as play
-from harness.runner.applicability import reason_not_applicable
+from harness.runner.applicability import unplayable
 from harness.targets.spec import resolve
 
 TARGET = "tests.mutants.delivers_twice:agent?client=plain"
@@ -131,7 +131,7 @@ def test_of_a_program_each_example_is_told_at_once_and_none_needs_virtual_time()
     drawn = [draw((), random, options, target=program)[0] for _ in range(300)]
     assert any(scenario.faults for scenario in drawn)
     bare = [msgspec.structs.replace(one, tools={}, inbox=()) for one in drawn]
-    assert {reason_not_applicable(one, program, "supervise") for one in bare} == {""}
+    assert {unplayable(one, program, "supervise") for one in bare} == {None}
 
 
 @pytest.mark.real

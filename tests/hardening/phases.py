@@ -141,15 +141,6 @@ VERBS = {
         ),
         ("judge", "recordings", "--resume", "out", "--json"),
     ),
-    "convert": Verb(
-        ("convert", "a.yaml", "out/b.jsonl", "--json"),
-        (
-            Phase("started", ENTRY),
-            Phase("cassette is read", "harness.cassettes.conversion:convert:1"),
-            Phase("cassette is moved", REPLACE),
-        ),
-        ("convert", "a.yaml", "out/b.jsonl", "--force"),
-    ),
     "serve": Verb(
         ("serve", "scenarios/greeting.yaml", "--out", "out", "--json"),
         (

@@ -30,14 +30,12 @@ class Case:
 
 
 _RUN = ("run", "scenarios", "--target", "agents:good", "--out", "out", "-j", "1")
-_CONVERT = ("convert", "a.yaml", "out/b.jsonl", "--force")
 _IMPORT = ("import", "a.yaml", "--name", "told", "--out", "out", "--force")
 _RECORD = ("record", "out/x.yaml", "--target", "url_agents:good", "--prompt", "Hi", "--upstream")
 _SHRINK = ("shrink", "scenarios/greeting.yaml", "--only", "greeting", "--target", "agents:crashing")
 _FUZZ = ("--workers", "1", "--examples", "3")
 CASES = {
     "run": Case(_RUN, _RUN, "out"),
-    "convert": Case(_CONVERT, _CONVERT, "out"),
     "import": Case(_IMPORT, _IMPORT, "out"),
     "record": Case(_RECORD, _RECORD, "out"),
     "shrink": Case((*_SHRINK, "--out", "out"), (*_SHRINK, "--out", "out"), "out"),
@@ -109,7 +107,7 @@ def _points(case: Case, place: Callable[[str], Place]) -> tuple[int, Tree]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
-@pytest.mark.parametrize("name", ["convert", pytest.param("run", marks=pytest.mark.real)])
+@pytest.mark.parametrize("name", ["import", pytest.param("run", marks=pytest.mark.real)])
 def test_some_writes(name: str, place: Callable[[str], Place]) -> None:
     count, expected = _points(CASES[name], place)
     for how, number in (("kill", count // 2), ("full", count // 2 + 1)):

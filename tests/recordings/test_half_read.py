@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.checks.judge import judge
 from harness.checks.loops import no_progress_stop
-from harness.checks.request_form import tool_pairing
+from harness.checks.tool_ids import tool_pairing
 from harness.core.values.verdict import Verdict
 from harness.recordings.half_read import is_of_a_tool
 from harness.recordings.recognition import read

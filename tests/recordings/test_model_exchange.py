@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.recordings.model_exchange import api_of_path, refusal_reason
+from harness.recordings.model_exchange import api_of_path, no_model_call
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_the_api_of_a_path(path: str, shape: str) -> None:
     ],
 )
 def test_a_refusal_says_what_it_is_without_ids(path: str, reason: str) -> None:
-    assert refusal_reason(path) == (reason + path if reason.endswith("POST ") else reason)
+    assert no_model_call("", path).what == (reason + path if reason.endswith("POST ") else reason)
 
 
 def test_a_refusal_names_the_method() -> None:
-    assert refusal_reason("/v1/models", "GET") == "no LLM traffic: GET /v1/models"
+    assert no_model_call("", "/v1/models", "GET").what == "no LLM traffic: GET /v1/models"

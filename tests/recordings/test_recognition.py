@@ -56,7 +56,7 @@ def test_logs_and_histories_are_told() -> None:
         (b"a\nb\0c", "f.x: line 2: binary data: byte 3 is zero"),
         (
             b"\x89PNG\r\n",
-            "f.x: line 1: format not recognised; tried "
+            "f.x: line 1: format not recognised: tried "
             + ", ".join(f"{name} ({kind.title})" for name, kind in formats().items()),
         ),
         (b'{"interactions": [', "f.x: line 1: not JSON: Expecting value"),

@@ -60,7 +60,7 @@ def test_notes_of_a_million_bad_lines_are_few() -> None:
     assert len(notes.texts()) == 101
     assert notes.texts()[-1] == "and 4900 lines more"
     refusal = notes.refusal("no entry")
-    assert str(refusal) == "line 1: no entry; line 1: not a JSON object, skipped"
+    assert str(refusal) == "line 1: no entry: line 1: not a JSON object, skipped"
 
 
 def test_a_line_that_is_too_long_ends_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from harness.checks.judge import judge
 from harness.checks.loops import no_progress_stop
-from harness.checks.request_form import role_alternation, tool_pairing
+from harness.checks.request_form import role_alternation
 from harness.checks.rule_classes import rule_class
+from harness.checks.tool_ids import tool_pairing
 from harness.core.history.events import Called
 from harness.core.history.history import History
 from harness.core.values.errors import InputError

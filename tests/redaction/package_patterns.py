@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, get_args
 
-from harness.recordings.importing import agent_texts
+from harness.recordings.importing import recorded_texts
 from harness.redaction import secret_patterns
 
 PACKAGE = Path(__file__).parents[2] / "harness"
@@ -27,7 +27,7 @@ OF_LOCAL_NAMES = {
     "providers/shared/addresses.py",
     "providers/shared/openai_models.py",
     "providers/shared/record.py",
-    "recordings/importing/agent_texts.py",
+    "recordings/importing/recorded_texts.py",
     "recordings/model_exchange.py",
     "redaction/secret_patterns.py",
     "report/github_annotations.py",
@@ -59,8 +59,8 @@ def package_patterns() -> Iterator[PackagePattern]:
     for shapes in (secret_patterns._IN_WORDS, secret_patterns._APART):
         for issuer, pattern in shapes.compiled:
             yield PackagePattern(f"secret_shapes.tsv: {issuer}", pattern, False)
-    for place in get_args(agent_texts.Place):
-        made = agent_texts._pattern(place)
+    for place in get_args(recorded_texts.Place):
+        made = recorded_texts._pattern(place)
         yield PackagePattern(f"agent_texts.tsv: {place}", made, is_anchored=place != "tail")
 
 

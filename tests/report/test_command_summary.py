@@ -41,7 +41,8 @@ RUNS = [
     run("kind", Verdict("pass", "completed", findings=(ADVICE,))),
     *(run(f"odd/{n}", Verdict("unknown", doubts=("the check x crashed: E: 1",))) for n in (1, 2)),
     *(run(f"late/{n}", Verdict("not_applicable", not_applicable=(
-        NotApplicable("run", f"needs virtual time: fault {n}"),))) for n in (1, 2)),
+        NotApplicable("run", f"needs virtual time: fault {n}", kind="time", detail=str(n)),)))
+      for n in (1, 2)),
     *(run(f"mute/{n}", Verdict("not_applicable", not_applicable=(
         NotApplicable("run", "needs cancel: no run asked", "cancel", "unused"),)))
       for n in (1, 2, 3)),

@@ -10,6 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from harness.core.values.verdict import Finding, FindingClass, Verdict
+from harness.recordings.transcripts import Refusal
 from harness.report import judge_report
 from harness.report.judge_report import JudgedFile, JudgedTranscript
 from harness.results.result import evidence
@@ -32,11 +33,11 @@ FILES = (
                 asked_of=45,
             ),
         ),
-        refusals=("no LLM exchange",),
+        refusals=(Refusal("", "no LLM exchange"),),
         notes=("3 lines skipped",),
     ),
-    JudgedFile(path="logs/b.yaml", refusals=("format not recognised",)),
-    JudgedFile(path="logs/c.yaml", refusals=("format not recognised",)),
+    JudgedFile(path="logs/b.yaml", refusals=(Refusal("", "format not recognised"),)),
+    JudgedFile(path="logs/c.yaml", refusals=(Refusal("", "format not recognised"),)),
     JudgedFile(
         path="logs/d.yaml",
         format="vcr",
@@ -116,7 +117,10 @@ def test_the_summary_of_a_folder_reads_in_one_screen() -> None:
     for n in range(3000):
         code = f"no_progress_stop.rule_{n % 30}"
         finding = _finding(code, "weakness") if n % 31 else ORPHAN
-        refusals = (f"no LLM traffic: POST /v1/{n % 50}", f"reason {n % 9}")
+        refusals = (
+            Refusal("", "no LLM traffic", f"POST /v1/{n % 50}"),
+            Refusal("", f"reason {n % 9}"),
+        )
         tally.add(_file(f"logs/{'x' * 90}/{n}", finding, transcripts=2, refusals=refusals))
     said = [*tally.ending(80)]
     assert len(said) <= 24

@@ -7,6 +7,7 @@ from pathlib import Path
 from junitparser import JUnitXml
 
 from harness.core.values.verdict import Finding, Verdict
+from harness.recordings.transcripts import Refusal
 from harness.report.github_annotations import annotation_lines
 from harness.report.judge_report import JudgedFile, JudgedTranscript
 from harness.report.judged_runs import judged_runs, transcript_name
@@ -21,7 +22,7 @@ FILE = JudgedFile(
         JudgedTranscript(name="s/1", verdict=Verdict("fail", findings=(LOOP,)), evidence={4: "x"}),
         JudgedTranscript(name="t", verdict=Verdict("pass", "completed")),
     ),
-    refusals=("line 3: torn", "line 9: torn"),
+    refusals=(Refusal("line 3", "torn"), Refusal("line 9", "torn")),
     named=True,
 )
 RUNS = list(judged_runs(FILE))
@@ -34,7 +35,7 @@ def test_each_transcript_is_a_run_of_its_file() -> None:
         ("logs/a.jsonl/refused", "not_applicable"),
     ]
     assert [transcript_name(run) for run in RUNS] == ["s/1", "t", "refused"]
-    found = list(judged_runs(JudgedFile(path="logs/b", refusals=("binary data",))))
+    found = list(judged_runs(JudgedFile(path="logs/b", refusals=(Refusal("", "binary data"),))))
     assert found == [], "a refusal in a folder is counted, not listed"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, ToolScript, ToolTurn
 from harness.core.values.profile import Profile
-from harness.runner.applicability import needs_virtual_time, reason_not_applicable
+from harness.runner.applicability import needs_virtual_time, unplayable
 from harness.targets.spec import of_callable
 
 PLAIN = Scenario(name="plain", inbox=(InboxItem(text="hello"),))
@@ -59,7 +59,6 @@ def test_two_tools_that_a_profile_names_alike_cannot_be_told_apart() -> None:
     tools = {"list": ToolScript(), "ls": ToolScript()}
     for names, clashes in (({"list": "ls"}, True), ({"list": "LS"}, False), ({}, False)):
         scenario = msgspec.structs.replace(PLAIN, tools=tools, profile=Profile(tool_names=names))
-        why = reason_not_applicable(scenario, of_callable(print), "simulate")
-        assert why == (
-            "the profile gives the tools list and ls the same name: ls" if clashes else ""
-        )
+        lack = unplayable(scenario, of_callable(print), "simulate")
+        told = "the profile gives the tools list and ls the same name: ls"
+        assert (lack and lack.reason) == (told if clashes else None)

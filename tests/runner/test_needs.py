@@ -6,6 +6,7 @@ import json
 import sys
 from typing import Any
 
+import httpx2
 import pytest
 
 from harness.agent import agent as reference
@@ -153,6 +154,20 @@ def test_another_crash_explains_the_silence(path: str) -> None:
         raise RuntimeError(f"loop-harness: no POST {path} here; this run serves the wire x")
 
     assert run(made(wire="openai-chat"), crashes).connections.speaks is None
+
+
+@pytest.mark.parametrize(("path", "is_deaf"), [("/v1/messages", True), ("/v2/nothing", False)])
+@pytest.mark.parametrize("isolate", [False, pytest.param(True, marks=pytest.mark.real)])
+def test_it_is_the_path_that_was_asked_for_and_no_text(
+    path: str, is_deaf: bool, isolate: bool
+) -> None:
+    def asks_elsewhere(brief: Any) -> None:
+        with httpx2.Client(transport=brief.transport, base_url=brief.base_url) as client:
+            client.post(path, json={})
+        raise ValueError("not as expected")
+
+    played = run(made(wire="openai-chat"), asks_elsewhere, isolate=isolate)
+    assert played.connections.speaks is (False if is_deaf else None)
 
 
 def test_what_others_say_too_shows_no_session() -> None:

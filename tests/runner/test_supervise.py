@@ -167,7 +167,8 @@ def test_a_program_that_is_killed_starts_again_on_its_session(tmp_path: Path) ->
     body = "open(os.path.join(os.environ['HARNESS_SESSION_DIR'], 'starts'), 'a').write('x')\n"
     folder = tmp_path / "session"
     folder.mkdir()
-    history = supervise(transition, program(tmp_path, body + "print(ask('hello'))"), folder, "")
+    supervise(transition, program(tmp_path, body + "print(ask('hello'))"), folder, "")
+    history = transition.history
     assert (folder / "starts").read_text() == "xx"
     attempts = [e.attempt for e in history.events if isinstance(e, Started)]
     assert attempts == [0, 1]

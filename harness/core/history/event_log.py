@@ -12,7 +12,6 @@ from typing import Protocol, TypeVar, overload
 import msgspec
 
 from harness.core.history.events import SCHEMA_VERSION, AnyEvent, RunSettings, Started
-from harness.core.history.upgrade import OLDEST_VERSION, upgraded
 from harness.core.values.messages import Json, Message, builtin, printable
 
 _Value = TypeVar("_Value")
@@ -96,32 +95,26 @@ def decode_event(line: bytes) -> AnyEvent:
 
 
 def decode_line(line: bytes, number: int) -> AnyEvent:
-    """The event of a line of a file; errors begin with `line N: `.
+    """The event of a line of a file.
 
-    Raises msgspec.DecodeError or ValidationError for a line that is not an event, or of a version
-    that this loop-harness does not read.
+    Raises BadLine for a line that is not an event, or of a version that this loop-harness does not
+    read.
     """
     try:
-        event = _decode(line)
+        event = _decoder.decode(line)
         if isinstance(event, Started):
             msgspec.convert(event.settings, RunSettings)
-    except msgspec.DecodeError as error:  # ValidationError is a subclass
-        raise type(error)(f"line {number}: {error}") from None
+    except msgspec.DecodeError as error:
+        raise BadLine(number, str(error)) from None
     if isinstance(event, Started) and event.v != SCHEMA_VERSION:
-        known = f"versions {OLDEST_VERSION} to {SCHEMA_VERSION}"
-        what = f"a history of version {event.v}; this loop-harness reads {known}"
-        raise msgspec.ValidationError(f"line {number}: {what}: use the one that wrote it")
+        what = f"a history of version {event.v}; this loop-harness reads version {SCHEMA_VERSION}"
+        raise BadLine(number, f"{what}: use the one that wrote it")
     return event
 
 
-def _decode(line: bytes) -> AnyEvent:
-    try:
-        event = _decoder.decode(line)
-    except msgspec.ValidationError:
-        fields = upgraded(msgspec.json.decode(line))
-        if fields is None:
-            raise
-        return _decoder.decode(msgspec.json.encode(fields))
-    if isinstance(event, Started) and event.v == OLDEST_VERSION:
-        return msgspec.structs.replace(event, v=SCHEMA_VERSION)
-    return event
+class BadLine(msgspec.ValidationError):
+    """A line of a history that is not an event: its number and what is wrong with it."""
+
+    def __init__(self, number: int, what: str) -> None:
+        self.number, self.what = number, what
+        super().__init__(f"line {number}: {what}")

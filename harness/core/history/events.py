@@ -5,6 +5,7 @@ Only `History` calls the constructors. The first line of a file has the schema v
 
 from __future__ import annotations
 
+import re
 from typing import TypeAlias, TypedDict
 
 import msgspec
@@ -198,6 +199,10 @@ class Refused(Event, frozen=True, kw_only=True, tag="refused"):
     request: str = ""
 
 
+_ERROR = r"(\w[\w.]*(?:Error|Exception|Exit|Interrupt|Group))\b"
+_ERROR_LINE, _ERROR_WORD = re.compile(rf"^{_ERROR}", re.MULTILINE), re.compile(rf"\b{_ERROR}")
+
+
 class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     """The target ended: returned, crashed or killed; at a limit (limit, memory, hung, computes,
     loops, backs_off); or unable (a harness failure, or a machine that is too slow).
@@ -221,6 +226,19 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     real_wait_ms: int = 0
     polled: bool = False
     tools_untaken: bool = False
+
+    @property
+    def error(self) -> str:
+        """The name of the exception that ended the target; "" if nothing tells it.
+
+        Only our own process sees the exception. A program prints its traceback, whose last line
+        begins with the name; the errors above it are those that it was raised from.
+        """
+        if self.place is not None or self.how != "crashed":
+            return self.place.error if self.place else ""
+        return next(
+            iter([*_ERROR_LINE.findall(self.text)[-1:], *_ERROR_WORD.findall(self.text)]), ""
+        )
 
 
 AnyEvent: TypeAlias = (

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from harness.core.history.event_log import EventLog, InMemory, decode_line, encode_event
+from harness.core.history.event_log import BadLine, EventLog, InMemory, decode_line, encode_event
 from harness.core.history.events import (
     SCHEMA_VERSION,
     Answered,
@@ -219,8 +219,8 @@ def encode(events: Iterable[AnyEvent]) -> bytes:
 def decode(lines: bytes) -> History:
     """A history from its JSON Lines.
 
-    Raises msgspec.DecodeError or msgspec.ValidationError for a line that is not an event or has an
-    unknown version, and for events that fit no run. The message begins with `line N: `.
+    Raises BadLine for a line that is not an event or has an unknown version, and for events that
+    fit no run.
     """
     history, number = History(), 0
     try:
@@ -228,13 +228,12 @@ def decode(lines: bytes) -> History:
             if line.strip():
                 history.take(decode_line(line, number))
         history.trace  # noqa: B018  folding the events finds a damaged value
-    except msgspec.DecodeError:
+    except BadLine:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        what = f"line {number}: a damaged history: {type(error).__name__}: {error}"
-        raise msgspec.DecodeError(what) from error
+        raise BadLine(number, f"a damaged history: {type(error).__name__}: {error}") from error
     except RecursionError:
-        raise msgspec.DecodeError(f"line {number}: nested too deeply") from None
+        raise BadLine(number, "nested too deeply") from None
     return history
 
 

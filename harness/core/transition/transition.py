@@ -60,8 +60,9 @@ class Transition:
     `look` is called before each call and records changes in the session store. The room that knows
     the store sets it and does the IO. `at_ms` comes with every call. Calls must not overlap, so a
     transport with several connections holds a lock. `paths` are the model's endpoints. `polled`:
-    the agent polls for cancels. `tools_taken`: it listed the tools. `stored` holds the seeded
-    messages of the agent's session.
+    the agent polls for cancels. `tools_taken`: it listed the tools. `elsewhere` are the paths at
+    which it asked for a model and none is. `stored` holds the seeded messages of the agent's
+    session.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class Transition:
         self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
         self.look: Callable[[int], None] = _unseen
         self.polled = self.tools_taken = False
+        self.elsewhere: list[str] = []
         self._refusals = 0
         recorded = getattr(script, "recorded", False)
         issued = None if recorded else IssuedThinking(history, stored)

@@ -22,18 +22,27 @@ class InputError(Exception):
     """A file, flag or name that the user gave cannot be used (exit status 2).
 
     `place` is the location: a file with line and key, a flag, a name. The text is one line, since
-    it may repeat what a file from outside says; `details` are lines of our own below it.
+    it may repeat what a file from outside says; `details` are lines of our own below it. `more` is
+    what this error adds to a `reason` that many files share, so that refusals can be counted.
     """
 
-    def __init__(self, what: str, place: str = "", details: Sequence[str] = ()) -> None:
-        self.what, self.place, self.details = what, place, tuple(details)
-        super().__init__(f"{place}: {what}" if place else what)
+    def __init__(
+        self, reason: str, place: str = "", details: Sequence[str] = (), *, more: str = ""
+    ) -> None:
+        self.reason, self.place, self.details, self.more = reason, place, tuple(details), more
+        super().__init__(": ".join(filter(None, (place, self.what))))
+
+    @property
+    def what(self) -> str:
+        """The text without the place."""
+        return f"{self.reason}: {self.more}" if self.more else self.reason
 
     def within(self, whole: str) -> InputError:
         """The same error with its file, or another container, before the place; added only once."""
         if whole and (self.place == whole or self.place.startswith(f"{whole}: ")):
             return self
-        return InputError(self.what, ": ".join(filter(None, (whole, self.place))), self.details)
+        place = ": ".join(filter(None, (whole, self.place)))
+        return InputError(self.reason, place, self.details, more=self.more)
 
     def lines(self) -> tuple[str, ...]:
         """The text, then each detail."""

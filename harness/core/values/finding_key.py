@@ -15,9 +15,9 @@ import msgspec
 class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
     """What tells two findings of one code apart.
 
-    `tool` is the tool that it is about, `fault` the kind of the fault that the agent met, `error`
-    the name of an exception, `source` the file and function that raised it, `subject` what else the
-    rule names: a key of `expect`, a limit, a field.
+    `tool` is the tool that it is about, and `fault` the kind of the fault that the agent met.
+    `error` is the name of an exception, and `source` the file and function that raised it.
+    `subject` is what else the rule names: a key of `expect`, an address, a part of a request.
     """
 
     tool: str = ""
@@ -25,6 +25,9 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
     source: str = ""
     subject: str = ""
+
+
+NO_CAUSE = Cause()
 
 
 class Place(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from harness.core.values.finding_key import Cause
+from harness.core.values.finding_key import NO_CAUSE, Cause, FindingKey, Place
 
 VerdictWord = Literal["pass", "unknown", "fail", "not_applicable"]
 OutcomeWord = Literal["completed", "failed_truthfully", "limit", "cancelled", "none"]
@@ -42,8 +42,9 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     The judge sets `class_`; the finding of a plug-in may bring its own. Book-keeping has no class.
     `follows` is the code of the finding that caused it; the judge sets it too. `place` is the
-    location of a crash in the user's code. `cause` tells findings of one code apart; `session` and
-    `seam` say where the proof stands.
+    location of a crash in the user's code. `cause` tells findings of one code apart: the check
+    names what only it knows, and the judge reads the rest from the events. `session` and `seam` say
+    where the proof stands; the judge reads them there too.
     """
 
     code: str
@@ -52,35 +53,53 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     class_: FindingClass | Literal[""] = msgspec.field(default="", name="class")
     follows: str = ""
     place: CrashPlace | None = None
-    cause: Cause = Cause()
+    cause: Cause = NO_CAUSE
     session: str = ""
     seam: str = ""
+
+    def __str__(self) -> str:
+        """One line: the code and the sentence."""
+        return f"{self.code}: {self.message}"
 
     @property
     def check(self) -> str:
         """The name of its check."""
         return self.code.rpartition(".")[0] or self.code
 
+    def key(self, scenario: str = "", variant: str = "") -> FindingKey:
+        """The identity of the finding in a run of a scenario; without one, within the run."""
+        return FindingKey(self.code, Place(scenario, variant, self.session, self.seam), self.cause)
+
     def fails(self, fail_on: FindingClass) -> bool:
         """Whether it fails a run in which findings of this class and worse fail."""
         return not self.class_ or CLASSES.index(self.class_) <= CLASSES.index(fail_on)
 
 
-LackKind = Literal["", "declared", "unused", "wire", "package", "unasked"]
+LackKind = Literal[
+    "", "declared", "unused", "wire", "package", "unasked", "time", "target", "profile"
+]
 """The kind of a missing part: a capability that the profile declares absent, or that no run used; a
-wire without a model call; a package that is not installed; the event that puts a question."""
+wire without a model call; a package that is not installed; the event that puts a question; virtual
+time; what this target cannot do; what the profile does not allow."""
 
 
 class NotApplicable(msgspec.Struct, frozen=True, omit_defaults=True):
     """A check or a rule that does not apply, and the reason; for a whole run `check` is `run`.
 
-    `missing` names the missing part, and `kind` is its kind.
+    `missing` names the missing part, and `kind` is its kind. `detail` is the part of the reason
+    that differs from run to run, such as the fault that needs virtual time.
     """
 
     check: str
     reason: str
     missing: str = ""
     kind: LackKind = ""
+    detail: str = ""
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """Equal for reasons that a report counts as one."""
+        return (self.kind, self.missing) if self.detail else (self.reason,)
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):

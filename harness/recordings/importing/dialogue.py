@@ -45,11 +45,13 @@ class ModelTurn(msgspec.Struct, frozen=True):
 class FailedTurn(msgspec.Struct, frozen=True):
     """A call to the model fails: with an error of the provider's, or None: the answer is cut.
 
-    `bad_request`: the provider refused what the agent sent.
+    `bad_request`: the provider refused what the agent sent. `too_long`: it refused the size of the
+    prompt.
     """
 
     error: ApiError | None = None
     bad_request: bool = False
+    too_long: bool = False
 
 
 DialogueStep: TypeAlias = UserTurn | ModelTurn | FailedTurn
@@ -146,7 +148,7 @@ def _items(
     if answered is None or one.called.refused or answered.error.startswith(_OURS):
         return
     if one.too_large:
-        yield FailedTurn(ApiError(400, "invalid_request_error", "prompt is too long"))
+        yield FailedTurn(ApiError(400, "", ""), too_long=True)
     elif (answered.status or 200) >= 400:
         yield FailedTurn(ApiError(answered.status or 500, "", ""))
     elif not one.succeeded:

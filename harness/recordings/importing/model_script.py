@@ -25,7 +25,6 @@ from harness.core.history.repetition import (
 from harness.core.values.messages import Block, Json, Message, Opaque, Text, Thinking, ToolUse
 from harness.core.values.plans import ApiError
 from harness.recordings.importing import fidelity
-from harness.recordings.importing.bad_requests import is_too_long
 from harness.recordings.importing.dialogue import DialogueStep, FailedTurn, ModelTurn, UserTurn
 from harness.recordings.importing.fidelity import GapLog
 
@@ -103,8 +102,7 @@ def _is_blank(message: Message) -> bool:
 
 def _summaries(steps: Sequence[DialogueStep], account: GapLog) -> list[_Turn]:
     """Summaries for an agent that compacts a conversation that is too long."""
-    errors = [step.error for step in steps if isinstance(step, FailedTurn)]
-    if not any(error is not None and is_too_long(error) for error in errors):
+    if not any(isinstance(step, FailedTurn) and step.too_long for step in steps):
         return []
     account.note(fidelity.SUMMARY)
     return [{"for": "compact", "say": SUMMARY, "times": "forever", "optional": True}]
@@ -266,7 +264,7 @@ def fault_of(failed: FailedTurn, stream: bool) -> dict[str, Json]:
         return {"kind": "sse.no_message_stop" if stream else "transport.reset_mid_body"}
     if error.status == _TOO_LARGE:
         return {"kind": "http.too_large"}
-    if is_too_long(error):
+    if failed.too_long:
         return {"kind": "http.prompt_too_long"}
     if 400 <= error.status <= 599:
         return {"kind": "http.status", "status": error.status, **_words(error)}

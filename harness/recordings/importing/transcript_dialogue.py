@@ -17,17 +17,6 @@ from harness.core.values.messages import Block, Message, Opaque, Text, Thinking,
 from harness.core.values.plans import ApiError
 from harness.recordings.exchange_sessions import request_of
 from harness.recordings.importing import fidelity
-from harness.recordings.importing.agent_texts import (
-    is_result_of_agent,
-    is_row_of_agent,
-    result_of_tool,
-)
-from harness.recordings.importing.api_errors import (
-    STATUS_OF_NO_ANSWER,
-    error_in_own_words,
-    logged_error,
-)
-from harness.recordings.importing.bad_requests import is_bad_request
 from harness.recordings.importing.dialogue import (
     Dialogue,
     DialogueStep,
@@ -35,8 +24,19 @@ from harness.recordings.importing.dialogue import (
     ModelTurn,
     UserTurn,
 )
-from harness.recordings.importing.failure_terms import says_that_it_failed
 from harness.recordings.importing.fidelity import GapLog
+from harness.recordings.importing.recorded_errors import (
+    STATUS_OF_NO_ANSWER,
+    error_in_own_words,
+    error_shown,
+    failed_turn,
+)
+from harness.recordings.importing.recorded_texts import (
+    is_result_of_agent,
+    is_row_of_agent,
+    result_of_tool,
+    says_that_it_failed,
+)
 from harness.recordings.pairing import Pairing, pair
 from harness.recordings.transcripts import Transcript
 
@@ -53,7 +53,8 @@ _INTERRUPTED = ("aborted", "interrupted", "cancelled")
 """The stop reasons of answers that the user cut short."""
 
 OURS = "loop-harness: "
-"""How an error of the fake model begins that was not a provider's: the script had ended."""
+"""How an error of the fake model begins that was not a provider's: the script had ended. Somebody
+else's recorder has kept the body of that answer, so its words are all that tells."""
 
 
 def choose_transcript(transcripts: Sequence[Transcript], name: str = "") -> Transcript:
@@ -137,11 +138,11 @@ class _DialogueBuilder:
         self._steps += self._failures.get(at, ())
         logged = self._marked.get(at)
         if logged is None and not self._chosen.exchange:
-            logged = logged_error(message)
+            logged = error_shown(message)
         if logged is not None:
             for _ in message.tool_uses:
                 next(self._numbers)
-            self._steps.append(_failed(logged))
+            self._steps.append(failed_turn(logged))
             self._sent[at] = Message("assistant", ())
             return
         if not self._chosen.wire:
@@ -227,13 +228,9 @@ def _failures(links: Sequence[Transcript]) -> dict[int, list[FailedTurn]]:
     return found
 
 
-def _failed(error: ApiError) -> FailedTurn:
-    return FailedTurn(error, bad_request=is_bad_request(error))
-
-
 def _failure(link: Transcript) -> FailedTurn | None:
     if link.error is not None:
-        return None if link.error.message.startswith(OURS) else _failed(link.error)
+        return None if link.error.message.startswith(OURS) else failed_turn(link.error)
     if (link.status or 200) >= 400:
         return FailedTurn(ApiError(link.status or STATUS_OF_NO_ANSWER, "", ""))
     return FailedTurn() if link.answered and not link.complete else None

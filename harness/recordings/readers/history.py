@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from harness.core.history.event_log import BadLine
 from harness.core.history.history import decode
 from harness.core.values.errors import InputError
-from harness.recordings.json_documents import first_line_undecoded
+from harness.recordings.json_documents import not_utf8
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import split
 from harness.recordings.transcripts import Recording
@@ -32,7 +33,7 @@ def history(document: bytes) -> Recording:
         document.decode()
         return Recording(history=decode(document))
     except UnicodeDecodeError:
-        raise InputError("not UTF-8", f"line {first_line_undecoded(document)}") from None
-    except (msgspec.MsgspecError, RecursionError) as error:
-        place, _, what = str(error).partition(": ")
-        raise InputError(f"no event of loop-harness: {what or place}", what and place) from None
+        raise not_utf8(document) from None
+    except BadLine as error:
+        place = f"line {error.number}"
+        raise InputError("no event of loop-harness", place, more=error.what) from None

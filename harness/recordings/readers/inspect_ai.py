@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.core.values.errors import InputError
+from harness.core.values.errors import InputError, PackageMissing
 from harness.core.values.messages import Json, ToolSpec
 from harness.providers.openai_chat.framework_messages import recorded_messages
 from harness.providers.openai_chat.record import RECORD
@@ -17,7 +17,7 @@ from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable, uniquely_named
-from harness.recordings.zip_archive import MAGIC, NO_ZSTD, ZipArchive
+from harness.recordings.zip_archive import MAGIC, ZipArchive
 
 _ATTACHMENT = "attachment://"
 _SAMPLES, _JOURNAL = "samples/", "_journal/"
@@ -60,9 +60,10 @@ def _unpacked(archive: ZipArchive) -> Iterator[_Found]:
     header = next((name for name in _HEADERS if name in names), "")
     try:
         model = _model(f.mapping(f.parse(archive.read(header)))) if header else ""
+    except PackageMissing:
+        raise
     except InputError as error:
-        what = error.what if error.what == NO_ZSTD else f"its header is {error.what}"
-        raise InputError(what, header) from None
+        raise InputError(f"its header is {error.what}", header) from None
     for name in names:
         if name.startswith(_SAMPLES) and name.endswith(".json"):
             yield _member(archive, name, model)
@@ -71,9 +72,9 @@ def _unpacked(archive: ZipArchive) -> Iterator[_Found]:
 def _member(archive: ZipArchive, name: str, model: str) -> _Found:
     try:
         value = f.parse(archive.read(name))
+    except PackageMissing:
+        raise
     except InputError as error:
-        if error.what == NO_ZSTD:
-            raise
         return Refusal(name, f"a sample that is {error.what}")
     return _sample(value, name, model) if isinstance(value, dict) else Refusal(name, "not JSON")
 

@@ -12,7 +12,6 @@ from harness import providers
 from harness.cassettes.cassette_file import load_cassette
 from harness.cassettes.conversion import FORMATS, written
 from harness.checks.judge import judge
-from harness.cli import show
 from harness.cli.judge_task import JudgeTask, judge_file
 from harness.cli.scenario_import import ImportRequest, import_file
 from harness.cli.selection import scenarios_of_cassette
@@ -29,6 +28,7 @@ from harness.files.profile_file import load_profile
 from harness.files.scenario_file import load_overlay, with_overlay
 from harness.providers.shared.event_stream import CONTENT_TYPE
 from harness.report.run_timeline import timeline
+from harness.runner.run_folder import read_history, read_verdict
 from harness.runner.session_seed import seed_messages
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.http_connection import Request
@@ -95,7 +95,7 @@ def recording(folder: Path, data: bytes) -> None:
     """A recording of any format: judged, and imported."""
     path = _file(folder, "recording", data)
     judged = judge_file(JudgeTask(path=str(path)))
-    failed = [reason for reason in judged.refusals if reason.startswith(DEFECTS)]
+    failed = [one.what for one in judged.refusals if one.what.startswith(DEFECTS)]
     if failed:
         raise ReaderFailed(*failed)
     msgspec.json.encode(judged)
@@ -105,8 +105,8 @@ def recording(folder: Path, data: bytes) -> None:
 def history(folder: Path, data: bytes) -> None:
     """A history: shown, judged and imported."""
     path = _file(folder, "history.jsonl", data)
-    found = show.read(path)
-    timeline(found, show.verdict(path, found), 100)
+    found = read_history(path)
+    timeline(found, read_verdict(path) or judge(found), 100)
     recording(folder, data)
 
 

@@ -32,6 +32,7 @@ from harness.files.yaml_text import parse
 from harness.fuzz import campaign_journal, findings
 from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.findings import ShrunkFinding
+from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import encoded, reported
 from harness.report import baseline, json_lines, report_file
 from harness.report.diff_json import json_lines as diff_lines
@@ -268,8 +269,9 @@ def _judged(said: Said) -> JudgedFile:
     lines = evidence(said.history, said.verdict.findings)
     one = JudgedTranscript(name=said.case.text, verdict=said.verdict, evidence=lines,
                            counts={said.case.text: 1}, asked=("x",), asked_of=2)  # fmt: skip
+    refusals = (Refusal("", said.case.text),)
     return reported(JudgedFile(path="a", format="atif", transcripts=(one,), named=True,
-                               refusals=(said.case.text,), notes=(said.case.text,)))  # fmt: skip
+                               refusals=refusals, notes=(said.case.text,)))  # fmt: skip
 
 
 def judge_reports(said: Said, folder: Path) -> None:

@@ -24,7 +24,7 @@ def test_what_is_wrong_with_a_line_costs_only_itself() -> None:
     data = f'{LINE}\n{{}}\n[3]\n{LINE}\n{{"mess'.encode()
     recording = CHAT_LINES.read(data)
     assert [t.name for t in recording.transcripts] == ["line 1", "line 4"]
-    assert [(r.place, r.reason) for r in recording.refusals] == [
+    assert [(r.place, r.what) for r in recording.refusals] == [
         ("line 2", "holds no list of messages")
     ]
     assert recording.notes == (

@@ -77,7 +77,7 @@ def test_an_answer_that_cannot_be_read_leaves_the_request(
     content: dict[str, Any], reason: str
 ) -> None:
     recording = HAR.read(documents.har([har_entry(ASKED, content)]))
-    assert [refusal.reason.startswith(reason) for refusal in recording.refusals] == [True]
+    assert [refusal.what.startswith(reason) for refusal in recording.refusals] == [True]
     assert len(recording.transcripts[0].messages) == 1
 
 
@@ -89,7 +89,7 @@ def test_what_is_no_llm_traffic_says_so() -> None:
     ]
     recording = HAR.read(documents.har([*entries, 3]))
     assert recording.transcripts == ()
-    assert [refusal.reason for refusal in recording.refusals] == [
+    assert [refusal.what for refusal in recording.refusals] == [
         "no LLM traffic: POST /v1/embeddings",
         "a text completion, which has no messages: POST /v1/completions",
         "no request",
@@ -112,7 +112,7 @@ def test_what_is_no_whole_answer_of_http_says_so() -> None:
     blocked["response"]["status"] = 0
     socket = {**har_entry({}, {}, method="GET", url="wss://h/v1/responses"), "_order": 0}
     recording = HAR.read(documents.har([cut, blocked, socket]))
-    assert [(refusal.place, refusal.reason) for refusal in recording.refusals] == [
+    assert [(refusal.place, refusal.what) for refusal in recording.refusals] == [
         ("interaction 1", "response: the body is truncated"),
         ("interaction 2", "response: no answer came, the response has no status"),
         (

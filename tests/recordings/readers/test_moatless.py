@@ -122,7 +122,7 @@ def test_every_node_is_on_a_path_or_refused(parents: list[int]) -> None:
         return
     recording = _read(*nodes)
     on_paths = {n for path in _paths(recording).values() for n in path}
-    looped = {int(r.place.split()[1]) for r in recording.refusals if "loop" in r.reason}
+    looped = {int(r.place.split()[1]) for r in recording.refusals if "loop" in r.what}
     assert on_paths | looped == set(range(len(parents)))
     assert not on_paths & looped
     leaves = Counter(path[-1] for path in _paths(recording).values())
@@ -152,7 +152,7 @@ def test_the_paths_together_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(moatless, "MAX_MESSAGES", 9)
     recording = _read(_node(0, None), _node(1, 0), _node(2, 0), _node(3, 0))
     assert list(_paths(recording)) == ["path to node 1", "path to node 2"]
-    assert [(r.place, r.reason) for r in recording.refusals] == [
+    assert [(r.place, r.what) for r in recording.refusals] == [
         ("node 3", "the paths hold more than 9 messages")
     ]
 

@@ -36,7 +36,7 @@ def test_every_dialect_says_the_same(data: bytes) -> None:
 
 def _one(*args: Any, **kwargs: Any) -> tuple[list[Transcript], list[str]]:
     recording = VCR.read(cassette(vcrpy(*args, **kwargs)))
-    return list(recording.transcripts), [refusal.reason for refusal in recording.refusals]
+    return list(recording.transcripts), [refusal.what for refusal in recording.refusals]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_torn_cassette_names_the_place(data: bytes, place: str) -> None:
 
 def test_odd_interactions_are_refused_one_by_one() -> None:
     recording = VCR.read(cassette(3, {}, {"request": {"method": "POST", "uri": "http://["}}))
-    assert [r.reason for r in recording.refusals] == [
+    assert [r.what for r in recording.refusals] == [
         "no request",
         "no request",
         "no LLM traffic: POST /",

@@ -10,8 +10,8 @@ from harness import providers
 from harness.core.values.messages import Message
 from harness.core.values.plans import ApiError
 from harness.recordings.importing import fidelity
-from harness.recordings.importing.bad_requests import is_bad_request
 from harness.recordings.importing.model_script import NO_ANSWER
+from harness.recordings.importing.recorded_errors import failed_turn
 from tests.recordings.importing.stories import assistant, call, log, result, told, user
 
 UNANSWERED = (
@@ -33,7 +33,7 @@ BODY = {"type": "error", "error": {"type": "invalid_request_error", "message": U
     ],
 )
 def test_a_refusal_of_the_messages(message: str) -> None:
-    assert is_bad_request(ApiError(400, "invalid_request_error", message))
+    assert failed_turn(ApiError(400, "invalid_request_error", message)).bad_request
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_refusal_of_the_messages(message: str) -> None:
     ],
 )
 def test_any_other_error_is_a_fault(status: int, message: str) -> None:
-    assert not is_bad_request(ApiError(status, "x", message))
+    assert not failed_turn(ApiError(status, "x", message)).bad_request
 
 
 @pytest.mark.parametrize("wire", providers.names())
@@ -58,7 +58,7 @@ def test_the_rules_of_each_provider_are_known(wire: str) -> None:
     """Sentences of a rule with its blanks filled in; rules of the window are not among them."""
     texts = [e.message for e in providers.by_name(wire).refusals().values() if e.status == 400]
     filled = [text.replace("{", "").replace("}", "") for text in texts]
-    known = [text for text in filled if is_bad_request(ApiError(400, "", text))]
+    known = [text for text in filled if failed_turn(ApiError(400, "", text)).bad_request]
     assert len(known) >= 0.8 * len(filled)
 
 

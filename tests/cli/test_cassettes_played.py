@@ -1,4 +1,4 @@
-"""`convert`, and cassettes given to `run`: what a user types, and what comes of it."""
+"""Cassettes given to `run`: what a user types, and what comes of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cassettes.recorded import ASK, cassette, interaction, said
+from tests.cassettes.recorded import ASK, cassette, interaction
 from tests.cassettes.test_headline import FOLDER
 from tests.cli.conftest import Harness
 
@@ -22,54 +22,12 @@ def mutant(folder: Path) -> str:
     return "recorded_with:agent"
 
 
-def test_there_and_back(harness: Harness, folder: Path) -> None:
-    source = folder / "a.yaml"
-    source.write_bytes(cassette(interaction(), interaction(answer=said("again"))))
-    done = harness("convert", "a.yaml", "b.jsonl")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("b.jsonl: compact, 2 interactions, ")
-    done = harness("convert", "b.jsonl", "c.yaml", "--to", "cassetter", "--json")
-    row = json.loads(done.stdout)
-    assert (row["file"], row["from"], row["format"]) == ("c.yaml", "b.jsonl", "cassetter")
-    assert row["after_bytes"] == (folder / "c.yaml").stat().st_size
-    judged = harness("judge", "c.yaml", "--json")
-    assert [json.loads(line)["format"] for line in judged.stdout.splitlines()] == ["vcr", "vcr"]
-
-
-@pytest.mark.parametrize(
-    ("words", "said_of_it"),
-    [
-        (["gone.yaml", "b.jsonl"], "error: gone.yaml: cannot be read: No such file"),
-        (["a.yaml", "b.txt"], "error: b.txt: the name says no format; known are .jsonl"),
-        (["a.yaml", "b.yaml", "--to", "vrc"], "error: --to: no format is named 'vrc'"),
-        (["a.yaml", "a.yaml"], "error: a.yaml: is there already: --force replaces it"),
-        (["torn.yaml", "b.jsonl"], "error: torn.yaml: torn: `version:` at the end is missing"),
-        (["bare.yaml", "b.jsonl"], "error: bare.yaml: line 2: interaction 1: there is no `resp"),
-    ],
-)
-def test_what_cannot_be_done_is_one_line(
-    harness: Harness, folder: Path, words: list[str], said_of_it: str
-) -> None:
-    whole = cassette(interaction())
-    (folder / "a.yaml").write_bytes(whole)
-    (folder / "torn.yaml").write_bytes(whole.replace(b"version: 1\n", b""))
-    (folder / "bare.yaml").write_text("interactions:\n- request: {uri: x}\nversion: 1\n")
-    done = harness("convert", *words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(said_of_it)
-    assert len(done.stderr.splitlines()) == 1
-    assert not (folder / "b.jsonl").exists()
-
-
 @pytest.mark.real
-@pytest.mark.parametrize("name", ["identical-failures.yaml", "identical-failures.jsonl"])
 def test_a_cassette_is_played_to_the_agent_that_it_was_recorded_with(
-    harness: Harness, folder: Path, mutant: str, name: str
+    harness: Harness, folder: Path, mutant: str
 ) -> None:
-    if name.endswith(".jsonl"):
-        harness("convert", str(FOLDER / "identical-failures.yaml"), name)
-    else:
-        (folder / name).write_bytes((FOLDER / name).read_bytes())
+    name = "identical-failures.yaml"
+    (folder / name).write_bytes((FOLDER / name).read_bytes())
     done = harness("run", name, "--target", mutant, "--json")
     codes = {finding["code"] for finding in json.loads(done.stdout)["findings"]}
     assert codes == {"no_progress_stop.same_call", "no_progress_stop.same_failure"}

@@ -6,13 +6,13 @@ import pytest
 
 from harness.core.values.messages import Message, Text, ToolResult
 from harness.recordings.importing import fidelity
-from harness.recordings.importing.agent_texts import (
+from harness.recordings.importing.model_script import NO_ANSWER
+from harness.recordings.importing.recorded_texts import (
     is_result_of_agent,
     is_row_of_agent,
     result_of_tool,
+    says_that_it_failed,
 )
-from harness.recordings.importing.failure_terms import says_that_it_failed
-from harness.recordings.importing.model_script import NO_ANSWER
 from harness.recordings.importing.scenario_document import PLACEHOLDER
 from tests.recordings.importing.stories import assistant, call, log, result, told, user
 
