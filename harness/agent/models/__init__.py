@@ -42,7 +42,7 @@ class AnswerSoFar:
     is_complete = is_over = False
 
     def read(self, value: Any) -> None:
-        """Take an answer that came at once. Raises ModelFailure for a value that is no answer."""
+        """Take an answer that came at once. Raises ModelFailure for a value that holds none."""
         raise NotImplementedError
 
     def take(self, piece: Any) -> Iterator[str]:
