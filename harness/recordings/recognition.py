@@ -19,7 +19,6 @@ from harness.recordings.readers.chat import chat_json, chat_lines
 from harness.recordings.readers.claude_code import claude_code
 from harness.recordings.readers.claude_stream import claude_stream
 from harness.recordings.readers.codex import codex
-from harness.recordings.readers.compact import compact
 from harness.recordings.readers.har import har
 from harness.recordings.readers.hermes import hermes
 from harness.recordings.readers.history import history
@@ -40,7 +39,7 @@ AUTO = "auto"
 
 _OWN: tuple[Reader, ...] = (
     history, claude_stream, claude_code, codex, hermes, pi, langfuse, langfuse_lines, otel,
-    compact, vcr, har, atif, inspect_ai, swe_agent, mini_swe_agent, moatless, intercode, autogpt,
+    vcr, har, atif, inspect_ai, swe_agent, mini_swe_agent, moatless, intercode, autogpt,
     chat_lines, chat_json,
 )  # fmt: skip
 """Our formats in the order in which they are tried: chats, which fit most, come last."""
