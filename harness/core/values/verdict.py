@@ -69,6 +69,11 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         """The name of its check."""
         return self.code.rpartition(".")[0] or self.code
 
+    @property
+    def group(self) -> tuple[str, Cause]:
+        """Code and cause: equal for findings that are the same wherever they stand."""
+        return self.code, self.cause
+
     def key(self, scenario: str = "", variant: str = "") -> FindingKey:
         """The identity of the finding in a run of a scenario; without one, within the run."""
         return FindingKey(self.code, Place(scenario, variant, self.session, self.seam), self.cause)
@@ -79,11 +84,12 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 LackKind = Literal[
-    "", "declared", "unused", "wire", "package", "unasked", "time", "target", "profile"
+    "", "declared", "unused", "wire", "package", "unasked", "time", "target", "profile", "refused"
 ]
 """The kind of a missing part: a capability that the profile declares absent, or that no run used; a
 wire without a model call; a package that is not installed; the event that puts a question; virtual
-time; what this target cannot do; what the profile does not allow."""
+time; what this target cannot do; what the profile does not allow; what of a recording cannot be
+read."""
 
 
 class NotApplicable(msgspec.Struct, frozen=True, omit_defaults=True):
