@@ -17,8 +17,8 @@ from harness.cli.options import plugin_flags
 from harness.cli.output_files import chosen_files
 from harness.core.values.verdict import EXIT_STATUS, worst
 from harness.fuzz.batch import BatchResult
+from harness.fuzz.example import scenario_file
 from harness.fuzz.findings import FOLDER, ShrunkFinding
-from harness.fuzz.found_runs import scenario_file
 from harness.redaction.encoder import json_line
 from harness.report.cause_tally import CauseTally
 from harness.report.run_report import wrapped
