@@ -1,8 +1,8 @@
 """Text for people: foreign text in a form that is safe to show, and times in hours and minutes.
 
-Control characters of foreign text become escapes. These are the control characters (C0, DEL, C1), the line and paragraph separators, and the marks
-that turn the direction of text around. The escapes are those of JSON, so the meaning of JSON text
-does not change.
+Control characters of foreign text become escapes. These are the control characters (C0, DEL, C1),
+the line and paragraph separators, and the marks that turn the direction of text around. The escapes
+are those of JSON, so the meaning of JSON text does not change.
 """
 
 from __future__ import annotations
