@@ -20,7 +20,7 @@ from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import encode
 from harness.providers.shared.json_fields import RecordedApi
 from harness.recordings.apis import APIS, api_of_message
-from harness.recordings.transcripts import Transcript, encodable
+from harness.recordings.transcripts import Transcript
 
 LISTS = ("messages", "traj", "history", "contents", "conversation", "input")
 """The names under which objects hold a list of messages, the first that fits."""
@@ -54,7 +54,7 @@ def transcript_of(name: str, value: Json) -> Transcript | None:
     assert asked is not None, "the list of messages is there"
     transcript = Transcript(
         name=name,
-        messages=encodable(asked.messages),
+        messages=asked.messages,
         wire=api.name,
         model=asked.model,
         system=asked.system,
@@ -88,7 +88,7 @@ def with_answer(transcript: Transcript, response: Json) -> Transcript:
         return transcript
     return msgspec.structs.replace(
         transcript,
-        messages=(*transcript.messages, *encodable((parsed.message,))),
+        messages=(*transcript.messages, parsed.message),
         stops={len(transcript.messages): parsed.stop} if parsed.stop else {},
         model=transcript.model or f.text(f.mapping(response).get("model")),
         exchange=True,

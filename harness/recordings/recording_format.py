@@ -16,7 +16,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.loaded_plugins import Plugin
 from harness.recordings.half_read import with_doubts
 from harness.recordings.session_log import split
-from harness.recordings.transcripts import Recording, encodable, readable
+from harness.recordings.transcripts import Recording, readable
 
 Reader = Callable[[Any], Recording | None]
 """A format's function."""

@@ -12,7 +12,7 @@ from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.transcripts import Recording, Transcript, encodable
+from harness.recordings.transcripts import Recording, Transcript
 
 
 def _is_mini_swe_agent(data: bytes) -> bool:
@@ -34,7 +34,7 @@ def mini_swe_agent(document: bytes) -> Recording:
     config = f.mapping(f.mapping(value.get("info")).get("config"))
     transcript = Transcript(
         name="messages",
-        messages=encodable(tuple(recorded_message(message) for message in sent)),
+        messages=tuple(recorded_message(message) for message in sent),
         wire=RECORD.name,
         model=f.text(f.mapping(config.get("model")).get("model_name")),
     )

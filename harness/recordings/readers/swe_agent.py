@@ -21,7 +21,6 @@ from harness.recordings.transcripts import (
     TrajectoryStep,
     Transcript,
     command_name,
-    encodable,
 )
 
 
@@ -57,11 +56,11 @@ def _transcripts(value: dict[str, Json]) -> Iterator[Transcript]:
     system = f.joined(message.text for message in history if message.role == "system")
     if steps:
         made = (m for n, step in enumerate(steps, start=1) for m in _step(step, n).messages())
-        said, task = encodable(tuple(made)), _task(f.objects(value.get("history")))
+        said, task = tuple(made), _task(f.objects(value.get("history")))
         yield Transcript(name="trajectory", messages=said, system=system, task=task)
     if history and (not steps or any(message.tool_uses for message in history)):
         wire = RECORD.name
-        yield Transcript(name="history", messages=encodable(tuple(history)), wire=wire)
+        yield Transcript(name="history", messages=tuple(history), wire=wire)
 
 
 def _step(step: dict[str, Json], number: int) -> TrajectoryStep:
