@@ -10,7 +10,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.checks.declarations import needs as needs
+    from harness.checks.evidence.declarations import needs as needs
     from harness.checks.judge import judge as judge
     from harness.core.history.history import History as History
     from harness.core.history.past import Past as Past

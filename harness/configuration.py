@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 
 from harness.core.values.errors import InputError, nearest
-from harness.core.values.loaded_plugins import unknown_name
 from harness.core.values.profile import Profile, ProfileLimits
 from harness.core.values.strict import Count, Strict
 from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import text_of
 from harness.files.toml_text import line_of, parse_toml
+from harness.parts.loading import unknown_name
 
 PYPROJECT, OWN_FILE = "pyproject.toml", "harness.toml"
 

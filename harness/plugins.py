@@ -17,7 +17,7 @@ from types import ModuleType
 
 from harness.configuration import Configuration, load_configuration, origins
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import Plugin, loaded, set_loaded
+from harness.parts.loading import Plugin, loaded, set_loaded
 
 ENTRY_POINTS = "loop_harness"
 

@@ -54,6 +54,13 @@ ROOMS: tuple[Room, ...] = (
         pure=True,
     ),
     Room(
+        "parts",
+        0,
+        "What a file or a plug-in brings: one loader, and one description, for all kinds.",
+        "core",
+        pure=True,
+    ),
+    Room(
         "catalogue",
         1,
         "Public incidents and the table of what may go wrong: data files with one loader. The file "
@@ -65,15 +72,16 @@ ROOMS: tuple[Room, ...] = (
         1,
         "One folder a provider: a record of all facts about it, its rules, and a codec between its "
         "bytes and our values. `shared` holds what all providers have in common.",
-        "core",
+        "core parts",
         pure=True,
     ),
     Room(
         "checks",
         1,
-        "One file a family of invariants. A check reads a history and yields findings; `evidence` "
-        "holds what several checks ask of a history. The judge applies them.",
-        "core providers",
+        "One file a family of invariants, with the table of its rules beside it. A check reads a "
+        "history and yields findings; `evidence` holds what several checks ask of a history. "
+        "`judge` finds and applies them.",
+        "core parts providers",
         pure=True,
     ),
     Room(
@@ -94,7 +102,7 @@ ROOMS: tuple[Room, ...] = (
         2,
         "One file a layer or a group of faults. A fault is a function from a moment and a plan to "
         "a plan; faults that differ in constants only are rows of presets.",
-        "core catalogue",
+        "core catalogue parts",
         pure=True,
     ),
     Room(
@@ -102,7 +110,7 @@ ROOMS: tuple[Room, ...] = (
         2,
         "Reads what others recorded: `readers` has one file a format, `importing` makes a scenario "
         "of a recording.",
-        "core providers",
+        "core parts providers",
         pure=True,
     ),
     Room(
@@ -116,7 +124,7 @@ ROOMS: tuple[Room, ...] = (
         "files",
         3,
         "From a scenario or overlay file to checked values, with file and line in every error.",
-        "core catalogue checks faults recordings providers redaction stores",
+        "core catalogue checks faults parts recordings providers redaction stores",
     ),
     Room(
         "cassettes",
@@ -142,7 +150,7 @@ ROOMS: tuple[Room, ...] = (
         "Public: agents of other frameworks as functions of a brief. One file a framework, and a "
         "table by which their objects are known. A framework is imported in its own file alone, "
         "and only for an object of it.",
-        "core",
+        "core parts",
     ),
     Room("targets", 6, "What `--target` may name: Python code, a program, a server."),
     Room(
@@ -180,14 +188,14 @@ ROOMS: tuple[Room, ...] = (
         "configuration",
         9,
         "Reads `[tool.harness]` of the start folder, and finds the profile of a name, strictly.",
-        "core files checks",
+        "core files checks parts",
     ),
     Room(
         "schema",
         10,
         "The JSON Schemas of the files that a user writes, with the words of every key and setting "
         "as two tables.",
-        "core catalogue checks configuration faults providers stores",
+        "core catalogue checks configuration faults parts providers stores",
     ),
     Room(
         "scratch",
@@ -205,7 +213,7 @@ ROOMS: tuple[Room, ...] = (
         "engines",
         9,
         "Runs many tasks: in this process, in local workers, on a Ray cluster.",
-        "core import_path plugins processes",
+        "core import_path parts plugins processes",
     ),
     Room("shrink", 10, "Makes a failing scenario small while its finding stays the same."),
     Room("fuzz", 11, "Draws scenarios from one grammar, in campaigns and for Hypothesis."),

@@ -50,10 +50,8 @@ class Siblings(NamedTuple):
 SIBLINGS: dict[str, Siblings] = {
     "providers": Siblings(common=_words("shared")),
     "recordings.readers": Siblings(),
-    "checks": Siblings(
-        common=_words("evidence declarations questions question_table"), above=_words("judge")
-    ),
-    "faults": Siblings(common=_words("durations error_answers replies stream_events")),
+    "checks": Siblings(common=_words("evidence"), above=_words("judge")),
+    "faults": Siblings(common=_words("shared")),
 }
 """Places whose parts are siblings: two providers, two readers, two layers of faults, two checks."""
 
@@ -116,13 +114,13 @@ PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("starter.python_sources", "ast"),
         ("starter.starter_files", "pkgutil"),
         ("starter.starter_files", "shlex"),
-        ("faults", "importlib"),
-        ("faults", "pkgutil"),
+        ("parts.loading", "importlib"),
+        ("parts.loading", "pkgutil"),
     }
 )
 """The one home of randomness (`random.Random`, keyed by seed, fault and call), the loaders of the
 packages' own tables and templates, the parsers that recordings and the starter need, which are
-handed text and bytes, and the walk that finds the faults in their folder."""
+handed text and bytes, and the walk that finds parts in their folders."""
 
 IMPURE_CALLS: frozenset[str] = _words(
     "open print input exec eval compile breakpoint hash __import__"
@@ -224,7 +222,7 @@ LISTENING: frozenset[str] = _words(
 
 PROCESS_STATE: tuple[str, ...] = (
     "clock.virtual_clock",
-    "core.values.loaded_plugins",
+    "parts.loading",
     "targets.process_exits",
 )
 """Who may say `global`: the one patch of the process that virtual time needs for sync code, the

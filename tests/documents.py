@@ -20,10 +20,12 @@ from pathlib import Path
 
 import msgspec
 
-from harness.checks.declarations import declared
-from harness.checks.judge import checks, docstring_of
-from harness.checks.rule_classes import class_words, rules_of
+from harness.checks.evidence.declarations import declared
+from harness.checks.judge import checks, rules_of
+from harness.checks.judge.check_rules import by_class
+from harness.checks.judge.check_texts import class_words
 from harness.core.transition.ports import CheckFunction
+from harness.parts.part import docstring_of
 from tests.generated_api import generated_api
 from tests.generated_coverage import generated_coverage
 from tests.generated_examples import example_files
@@ -80,19 +82,15 @@ def generated_checks() -> str:
 
 def _section(name: str, check: CheckFunction) -> str:
     head, _, rest = docstring_of(check).partition("\n")
-    needs = ", ".join(getattr(check, "needs", ())) or "nothing"
     settings = ", ".join(f"`{s}`" for s in check_settings(check)) or "none"
     paragraphs = [f"## {name}", _filled(head), *map(_filled, rest.split("\n\n"))]
     unsaid = [f"`{code}`" for code in codes_of(name) if f"`{_rule(code)}`" not in rest + head]
     if unsaid:
         paragraphs.append(_filled(f"Codes: {', '.join(unsaid)}."))
-    paragraphs.append("\n".join(_item(class_words(row)) for row in rules_of(name)))
-    paragraphs.append(_filled(f"Needs: {needs}. Settings: {settings}. {_declared(check)}"))
+    rows = sorted(rules_of(name), key=by_class)
+    paragraphs.append("\n".join(_item(class_words(row)) for row in rows))
+    paragraphs.append(_filled(f"Settings: {settings}. {' '.join(declared(check))}"))
     return "\n\n".join(filter(None, paragraphs)) + "\n"
-
-
-def _declared(check: CheckFunction) -> str:
-    return " ".join(declared(check))
 
 
 def _filled(text: str) -> str:

@@ -17,8 +17,8 @@ import pytest
 
 from harness import load_plugins
 from harness.configuration import load_configuration
-from harness.core.values.loaded_plugins import loaded, set_loaded
 from harness.files import load_scenarios
+from harness.parts.loading import loaded, set_loaded
 from harness.starter.starter_files import template
 from tests.document_blocks import Block, blocks_of, follow, missing
 from tests.document_world import MY_PARTS, make_project, make_world

@@ -74,7 +74,7 @@ def test_a_request_and_its_judgement_pass_few_files() -> None:
     for name, files in (("one request", request), ("one judgement", judgement)):
         print(f"{name} passes {len(files)} files: {', '.join(sorted(files))}")
     assert "core/transition/transition.py" in request
-    assert "checks/judge.py" in judgement
+    assert "checks/judge/__init__.py" in judgement
     assert len(request) <= REQUEST_MOST, sorted(request)
     assert FAMILIES & judgement
     assert len(judgement - FAMILIES) <= JUDGEMENT_MOST, sorted(judgement - FAMILIES)

@@ -1,6 +1,6 @@
 """Presets: faults that are a template with fixed constants, one row each.
 
-A template is the name of a function in `harness/faults`: `templates.error`, or a private one
+A template is the name of a function in `harness/faults`: `shared.templates.error`, or a private one
 (`tools._answers`). `constants` fixes settings and `settings` gives defaults of the others, both in
 JSON.
 """

@@ -15,10 +15,16 @@ imports are public.
 
 from __future__ import annotations
 
-from harness.checks.declarations import counted_anew, excused_by, needs, set_aside_by_overlay
 from harness.checks.evidence import excuses
+from harness.checks.evidence.declarations import (
+    counted_anew,
+    excused_by,
+    needs,
+    set_aside_by_overlay,
+)
 from harness.checks.evidence.excuses import Case, Excuse
-from harness.checks.judge import checks, explain, judge, names, parts_of
+from harness.checks.judge import checks, judge, parts_of
+from harness.checks.judge.check_texts import explain, names
 from harness.core.history.exchanges import Ask, Exchange, Execution, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Compaction, Delivery, Trace, Turn

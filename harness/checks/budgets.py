@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from harness.checks.declarations import counted_anew, excused_by, needs
+from harness.checks.evidence.declarations import counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import REDELIVERY, Case
 from harness.checks.evidence.polling import polls
 from harness.checks.evidence.sub_agents import Family, TurnName, children, root_turn
@@ -30,7 +30,7 @@ from harness.core.values.plans import Jump, waited_ms
 from harness.core.values.verdict import Finding
 
 
-@needs("model", told_by="run")
+@needs("model", told_by="run", place=260)
 def budget_ceiling(
     history: History, *, tokens: int = 10_000_000, wall_s: float = 43_200.0
 ) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def _over(bill: _Bill, called: Called, tokens: int, wall_s: float) -> Iterator[F
             yield Finding(f"budget_ceiling.{rule}", text, events)
 
 
-@needs("model", told_by="run")
+@needs("model", told_by="run", place=280)
 def bounded_spawn(
     history: History, *, depth: int = 2, width: int = 10, total: int = 50
 ) -> Iterator[Finding]:
@@ -134,7 +134,7 @@ _TOO_MANY = {
 }
 
 
-@needs("model", "inbox", told_by="run")
+@needs("model", "inbox", told_by="run", place=160)
 @counted_anew("a kill")
 def bounded_turn(
     history: History, *, max_requests: int = 50, pause_s: float = 5.0
@@ -179,7 +179,7 @@ class _Open(NamedTuple):
     until_ms: float
 
 
-@needs("model", told_by="run")
+@needs("model", told_by="run", place=290)
 @excused_by(silence=(REDELIVERY,))
 def bounded_wait(
     history: History, *, idle_s: float = 180.0, tool_s: float = 1800.0, retry_after_s: float = 120.0

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from harness.checks.declarations import excused_by, needs
 from harness.checks.evidence.carried_words import words_of
+from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BREAK_BETWEEN,
     EARLIER_COMPACTION,
@@ -45,7 +45,7 @@ BEGINNING = 20
 """The number of characters of an answer that its result keeps, even if an agent shortens it."""
 
 
-@needs("model", "inbox", "outbox", told_by="run")
+@needs("model", "inbox", "outbox", told_by="run", place=140)
 @excused_by(
     forgotten_reply=(FAILED_STORE, *_SHORTER),
     result=_SHORTER,
@@ -229,7 +229,7 @@ def _swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
     return None
 
 
-@needs("model", "inbox", told_by="run")
+@needs("model", "inbox", told_by="run", place=70)
 @excused_by(prefix=(BREAK_BETWEEN,))
 def append_only_prefix(history: History) -> Iterator[Finding | Case]:
     """Each main request of a session begins as the one before, and only adds to its end.

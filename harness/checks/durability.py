@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from harness.checks.declarations import asks_write_order, counted_anew, excused_by, needs
+from harness.checks.evidence.declarations import asks_write_order, counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import FAILED_STORE, Case
 from harness.checks.evidence.stored_messages import inbound_rows, reply_rows
 from harness.checks.evidence.turn_outcomes import claimed, is_a_reply, is_local, is_resent, is_taken
@@ -22,7 +22,7 @@ from harness.core.values.verdict import Finding
 _OVER = ("returned", "crashed")
 
 
-@needs("store", "outbox", told_by="run")
+@needs("store", "outbox", told_by="run", place=360)
 @counted_anew("a kill")
 def no_silent_loss(history: History, *, attempts: int = 10) -> Iterator[Finding]:
     """The agent writes a refused row in a later attempt, or tells the user that it is lost.
@@ -124,7 +124,7 @@ def _tells(sending: Sending) -> bool:
     return kind in ("notice", "error") or (kind == "final" and claimed(sending) != "completed")
 
 
-@needs("store", "inbox", "model", "outbox", told_by="run")
+@needs("store", "inbox", "model", "outbox", told_by="run", place=350)
 @asks_write_order("inbound", "reply")
 @excused_by(reply=(FAILED_STORE,))
 def durable_first(history: History) -> Iterator[Finding | Case]:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.allowed_repetitions import uncounted_attempts, uncounted_runs
+from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import (
     claimed,
@@ -33,7 +33,7 @@ from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
 
 
-@needs(told_by="run")
+@needs(told_by="run", place=450)
 @set_aside_by_overlay(
     outcome="an overlay changes how a run may end",
     calls=OVERLAY_COUNTS,
@@ -200,7 +200,7 @@ _ENDS = {
 """The abnormal ends of a target, in words."""
 
 
-@needs(told_by="run")
+@needs(told_by="run", place=10)
 def target(history: History) -> Iterator[Finding]:
     """The target ends by itself, and within the limits of real time and memory.
 
@@ -237,7 +237,7 @@ _STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")
 """Ends after which turns or faults are left over because the harness stopped the run."""
 
 
-@needs(told_by="run")
+@needs(told_by="run", place=20)
 @set_aside_by_overlay(unplayed_turn=OVERLAY_COUNTS)
 def run(history: History) -> Iterator[Finding]:
     """The run tested something, so its pass is not a false green.
@@ -283,7 +283,7 @@ def _why_nothing(trace: Trace) -> str:
     return text + "is played with --wire, in pytest with --harness-wire"
 
 
-@needs(told_by="run")
+@needs(told_by="run", place=30)
 def limit(history: History) -> Iterator[Finding]:
     """A limit of the scenario was hit; the rule is its name (`limit.model_calls`)."""
     seen: set[str] = set()
@@ -300,7 +300,7 @@ def limit(history: History) -> Iterator[Finding]:
         yield Finding("limit.virtual_s", ended.text or "the run's time is over", (ended.n,))
 
 
-@needs(told_by="run")
+@needs(told_by="run", place=40)
 @set_aside_by_overlay(exhausted=OVERLAY_COUNTS)
 def script(history: History) -> Iterator[Finding]:
     """The script has an answer that fits each request.
@@ -317,7 +317,7 @@ def script(history: History) -> Iterator[Finding]:
         yield Finding("script.unoffered", str(misfit.value), (misfit.n,))
 
 
-@needs(told_by="run")
+@needs(told_by="run", place=50)
 def cassette(history: History) -> Iterator[Finding]:
     """The agent makes the requests that the cassette recorded.
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from harness.checks.declarations import excused_by, needs
+from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, NEVER, REFUSED_WRITE, Case
 from harness.checks.evidence.tool_steps import PERIODS, steps
 from harness.checks.evidence.turn_outcomes import (
@@ -47,7 +47,7 @@ MAX_TOKENS, MAX_LASTING_S = 1_000_000, 14_400
 """A turn with this cost or duration may end because its budget is spent."""
 
 
-@needs("model", "tool", told_by="run")
+@needs("model", "tool", told_by="run", place=240)
 @excused_by(stop=(CANCEL, KILL, LIMIT, REFUSED_WRITE))
 def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | Case]:
     """A turn that makes progress is not stopped; progress means no `repeats` equal steps in a row.

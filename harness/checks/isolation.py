@@ -12,7 +12,7 @@ from heapq import merge
 from operator import itemgetter
 from typing import TypeAlias
 
-from harness.checks.declarations import needs
+from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.stored_messages import squeeze
 from harness.core.history.exchanges import Crossing, Exchange, Execution, Node, Sending
 from harness.core.history.history import History
@@ -33,7 +33,7 @@ _Event: TypeAlias = Delivery | Crossing
 """The events that may break a rule."""
 
 
-@needs("model", "inbox", told_by="run")
+@needs("model", "inbox", told_by="run", place=150)
 def session_isolation(history: History, *, memory: bool = False) -> Iterator[Finding]:
     """A session's requests and replies hold no words that only another session has said.
 

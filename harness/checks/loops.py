@@ -14,7 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from harness.checks.declarations import asks_results, counted_anew, needs
+from harness.checks.evidence.declarations import asks_results, counted_anew, needs
 from harness.checks.evidence.polling import stretches
 from harness.checks.evidence.tool_steps import PERIODS, changes_at_last, sequence, steps
 from harness.checks.evidence.turn_outcomes import is_empty
@@ -39,7 +39,7 @@ from harness.core.values.verdict import Finding
 _Made = TypeVar("_Made")
 
 
-@needs("tool", or_calls=True)
+@needs("tool", or_calls=True, place=230)
 @counted_anew("a kill")
 @asks_results("same_failure", "cycle")
 def no_progress_stop(

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.checks.declarations import excused_by, needs
+from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BLANK,
     CANCEL,
@@ -65,7 +65,7 @@ _ORDERLY = frozenset({"next", "returned"})
 """The states of a settled turn in which nothing excuses a missing reply."""
 
 
-@needs("inbox", "model", told_by="run")
+@needs("inbox", "model", told_by="run", place=380)
 @excused_by(
     second_turn=(KILL, FAILED_STORE),
     nothing_done=(*_STOPS, TAKEN),
@@ -185,7 +185,7 @@ def _may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
     return max(1, sum(same_text(t.text, turn.text) for t in turns))
 
 
-@needs("inbox", "outbox", told_by="run")
+@needs("inbox", "outbox", told_by="run", place=390)
 @excused_by(missing=(BLANK, REDELIVERY, TAKEN, *_STOPS), taken=(BLANK, REDELIVERY, *_STOPS))
 def outbound_once(history: History) -> Iterator[Finding | Case]:
     """A turn ends with exactly one final or error, and reports no success after a cancel.
@@ -287,7 +287,7 @@ class _Stretch(msgspec.Struct, frozen=True):
     last_n: int
 
 
-@needs("inbox", "model", "outbox", told_by="run")
+@needs("inbox", "model", "outbox", told_by="run", place=400)
 @excused_by(message=_NO_STRETCH)
 def turn_serial(history: History) -> Iterator[Finding]:
     """A session works on one message at a time.
@@ -337,7 +337,7 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
             yield _Stretch(turn.delivery.inbound.id, turn.session, first_n, last_n)
 
 
-@needs("inbox", "model", told_by="run")
+@needs("inbox", "model", told_by="run", place=410)
 def cancel_honoured(history: History) -> Iterator[Finding]:
     """Once the agent has seen a cancel, it does nothing more for that turn.
 

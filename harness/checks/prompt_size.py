@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from harness.checks.declarations import counted_anew, excused_by, needs
 from harness.checks.evidence.carried_words import (
     BYTES_PER_TOKEN,
     PROMPT_TOKENS,
@@ -17,6 +16,7 @@ from harness.checks.evidence.carried_words import (
     leaves_out,
     words_of,
 )
+from harness.checks.evidence.declarations import counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import KILL_BETWEEN, Case, is_killed_between, may_begin_again
 from harness.checks.evidence.stored_messages import settled_list, squeeze, stands
 from harness.checks.evidence.turn_outcomes import (
@@ -37,7 +37,7 @@ from harness.core.values.verdict import Finding
 _BETA = "anthropic-beta"
 
 
-@needs("model", "inbox", told_by="run")
+@needs("model", "inbox", told_by="run", place=190)
 @counted_anew("a kill")
 def request_fits(history: History) -> Iterator[Finding]:
     """A request that is too large is sent once in a turn; the next request is smaller.
@@ -151,7 +151,7 @@ _KEPT = 0.8
 """The share of the system text's words that must be left; the text may change otherwise."""
 
 
-@needs("model", "inbox", told_by="run")
+@needs("model", "inbox", told_by="run", place=250)
 def compaction_preserves(history: History) -> Iterator[Finding]:
     """A compaction keeps the work in progress, and a failed compaction changes nothing.
 
@@ -270,7 +270,7 @@ def _after_failure(compaction: Compaction, after: Exchange) -> Iterator[Finding]
         yield Finding("compaction_preserves.failed", text, events)
 
 
-@needs("model", told_by="run")
+@needs("model", told_by="run", place=180)
 @counted_anew("a kill")
 @excused_by(larger=(KILL_BETWEEN,), again=(KILL_BETWEEN,))
 def compaction_progress(

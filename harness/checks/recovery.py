@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.declarations import excused_by, needs
+from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import BLANK, CANCEL, LIMIT, REDELIVERY, Marks, holds_for
 from harness.checks.evidence.turn_outcomes import (
     TELLING,
@@ -30,7 +30,7 @@ from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
 
 
-@needs("model", "inbox", told_by="run")
+@needs("model", "inbox", told_by="run", place=370)
 def resume_bounded(history: History, *, resumes: int = 1) -> Iterator[Finding]:
     """After a kill, a turn is resumed at most `resumes` times, and none of its calls is repeated.
 
@@ -143,7 +143,7 @@ MANY_PAUSES = 3
 """The number of model pauses in a turn after which an agent may end the turn."""
 
 
-@needs("model", "inbox", "outbox", told_by="run")
+@needs("model", "inbox", "outbox", told_by="run", place=430)
 @excused_by(message=_NOT_COUNTED)
 def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
     """After a fault, the next `messages` messages of the session get an ordinary reply.

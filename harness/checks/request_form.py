@@ -12,7 +12,12 @@ from functools import cache, partial
 from itertools import pairwise
 
 from harness import providers
-from harness.checks.declarations import advice_in_recordings, asks_results, excused_by, needs
+from harness.checks.evidence.declarations import (
+    advice_in_recordings,
+    asks_results,
+    excused_by,
+    needs,
+)
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, REWRITTEN_STORE, Case
 from harness.checks.evidence.group_chats import group_chats
 from harness.checks.evidence.program_rows import is_by_program, is_one_message, unsent_answers
@@ -33,17 +38,14 @@ from harness.core.values.verdict import Finding
 
 SPIRAL = 5
 """The number of user messages in a row, each of which had a reply, in the incident."""
-
 ANSWER_MOST = 200
 """The number of characters of a provider's answer that a finding quotes."""
-
 _LEARNT = frozenset({"thread_not_found", "thread_already_continued", "thread_unsupported_request"})
 """Rules about state that only the provider knows."""
-
 _ALTERNATING = frozenset({"user", "assistant"})
 
 
-@needs("model", told_by="rules")
+@needs("model", told_by="rules", place=60)
 def valid_request(history: History) -> Iterator[Finding]:
     """The dialect accepts every request; the code of a finding ends with the id of the broken rule.
 
@@ -77,7 +79,7 @@ def _rule_words(trace: Trace, called: Called, rule: str) -> str:
     return f"{rule}: {row.asks} Answer {row.status}: {answer}"
 
 
-@needs("model")
+@needs("model", place=80)
 @asks_results()
 @advice_in_recordings("spiral")
 @excused_by(stored_rows=(FAILED_STORE, ANOTHER_WRITER, REWRITTEN_STORE))
@@ -174,7 +176,7 @@ def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
         yield Finding("role_alternation.store", text + (", ".join(sides) or "nothing"), events)
 
 
-@needs("model", told_by="requests")
+@needs("model", told_by="requests", place=110)
 def nonblank_content(history: History, *, results: bool = False) -> Iterator[Finding]:
     """No message of a request is empty, and no text block of one is blank.
 
@@ -227,7 +229,7 @@ def _is_text(result: ToolResult) -> bool:
     return isinstance(result.content, str) or all(isinstance(b, Text) for b in result.content)
 
 
-@needs("model")
+@needs("model", place=120)
 def wellformed_text(history: History) -> Iterator[Finding]:
     """Sent and stored text is Unicode text, without half of a surrogate pair.
 
@@ -259,7 +261,7 @@ def wellformed_text(history: History) -> Iterator[Finding]:
                 yield Finding("wellformed_text.row", text, (event.n,))
 
 
-@needs("model", told_by="run")
+@needs("model", told_by="run", place=130)
 def ends_with_user(history: History) -> Iterator[Finding]:
     """A main request ends with the user or a tool, never with the assistant's own words.
 

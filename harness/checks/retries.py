@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.declarations import counted_anew, needs
+from harness.checks.evidence.declarations import counted_anew, needs
 from harness.checks.evidence.excuses import may_begin_again
 from harness.checks.evidence.turn_outcomes import (
     asked_ms,
@@ -28,7 +28,7 @@ from harness.core.values.verdict import Finding
 _TOLERANCE_MS = 10
 
 
-@needs("model", told_by="run")
+@needs("model", told_by="run", place=210)
 def retry_budget(history: History, *, attempts: int = 6, turn: int = 12) -> Iterator[Finding]:
     """One request is tried at most `attempts` times, and a turn has at most `turn` failures.
 
@@ -101,7 +101,7 @@ class _Gap(msgspec.Struct, frozen=True):
         return f"{self.again.called.key} follows {self.failed.called.key}"
 
 
-@needs("model", told_by="run")
+@needs("model", told_by="run", place=220)
 @counted_anew("a start of the agent")
 def backoff(
     history: History,
@@ -201,7 +201,7 @@ _GROWTH = 1.25
 """The factor by which a wait must exceed another to be longer despite jitter."""
 
 
-@needs("model", told_by="run")
+@needs("model", told_by="run", place=170)
 @counted_anew("a kill")
 def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> Iterator[Finding]:
     """A request that failed permanently is not sent again unchanged in the same turn.

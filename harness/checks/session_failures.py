@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.declarations import asks_results, needs
+from harness.checks.evidence.declarations import asks_results, needs
 from harness.checks.evidence.group_chats import group_chats
 from harness.checks.evidence.logged_errors import ErrorKind, error_kind, error_text
 from harness.checks.evidence.program_rows import is_by_program, is_interrupt
@@ -20,7 +20,7 @@ from harness.core.history.trace import Trace
 from harness.core.values.verdict import Finding
 
 
-@needs("model")
+@needs("model", place=440)
 @asks_results()
 def session_answers(
     history: History, *, messages: int = 2, failures: int = 3, alone: int = 3

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
-from harness.checks.declarations import needs
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN, carried
+from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.sub_agents import children, root_turn
 from harness.checks.evidence.turn_outcomes import claimed, is_over_window, is_uncounted, said_tokens
-from harness.checks.question_table import WOKEN
-from harness.checks.questions import woken_by
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Compaction, Trace
 from harness.core.values.errors import InputError
+from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.verdict import Finding
 
 NEARLY_ALL = 0.8
@@ -29,7 +29,7 @@ _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
 """Words of a user's request for a summary."""
 
 
-@needs("model", "inbox", told_by="run")
+@needs("model", "inbox", told_by="run", place=200)
 def compaction_due(
     history: History, *, share: float = 0.1, tokens: int = 1_000, rows: int = 20, turns: int = 3
 ) -> Iterator[Finding]:
@@ -146,7 +146,21 @@ def _used(exchange: Exchange) -> int:
     return sum(count for count in usage.values() if isinstance(count, int))
 
 
-@needs("model", "inbox", told_by="run")
+WOKEN = r"(?i)^\W*(?:heartbeat|cron|timer|wake[ -]?up|scheduled)\b"
+"""The beginning of a message that a timer sends."""
+
+_WOKEN = re.compile(WOKEN)
+
+
+def woken_by(woken: str) -> Callable[[str], object]:
+    """What tells a woken message. Raises ValueError for no pattern, EndlessPattern in a search.
+
+    Our own pattern repeats nothing, so its search needs no limit.
+    """
+    return _WOKEN.match if woken == WOKEN else partial(is_in, pattern_of(woken))
+
+
+@needs("model", "inbox", told_by="run", place=270)
 def wake_budget(
     history: History,
     *,

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from harness.checks.declarations import excused_by, needs
+from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
 from harness.checks.evidence.stored_messages import (
     finished_turns,
@@ -34,7 +34,7 @@ from harness.core.values.messages import Message, Text, side
 from harness.core.values.verdict import Finding
 
 
-@needs("store", "inbox", "outbox", told_by="run")
+@needs("store", "inbox", "outbox", told_by="run", place=340)
 @excused_by(lost_rows=(FAILED_STORE, ANOTHER_WRITER))
 def reload_equivalence(history: History) -> Iterator[Finding | Case]:
     """The stored rows are the live messages: each once, unchanged, in order.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 
-from harness.checks.declarations import needs
+from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import CUT_STOPS, is_empty, plain
 from harness.core.history.events import Effected
@@ -19,7 +19,7 @@ from harness.core.values.messages import Json, canonical
 from harness.core.values.verdict import Finding
 
 
-@needs("model", "tool")
+@needs("model", "tool", place=300)
 def args_complete(history: History) -> Iterator[Finding]:
     """A tool runs only for a complete answer, and with the input of that answer.
 
@@ -99,7 +99,7 @@ def _readings(value: Json) -> dict[str, Json]:
     return found
 
 
-@needs("tool", told_by="run")
+@needs("tool", told_by="run", place=310)
 def effect_once(history: History) -> Iterator[Finding]:
     """A call of the model runs once, also if the next request fails.
 

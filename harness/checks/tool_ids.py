@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from harness.checks.declarations import asks_ids, asks_results, needs
+from harness.checks.evidence.declarations import asks_ids, asks_results, needs
 from harness.checks.evidence.program_rows import unsent_answers
 from harness.checks.evidence.stored_messages import accepted, first_seen
 from harness.core.history.exchanges import Exchange, Node
@@ -20,7 +20,7 @@ from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding
 
 
-@needs("model")
+@needs("model", place=100)
 @asks_ids("empty")
 @asks_results("two_results")
 def unique_tool_ids(history: History) -> Iterator[Finding]:
@@ -149,7 +149,7 @@ _NO_IDS = frozenset[str]()
 _NONE = _Calls()
 
 
-@needs("model")
+@needs("model", place=90)
 @asks_results()
 def tool_pairing(history: History) -> Iterator[Finding]:
     """Every tool call in a request has its result directly after it, and every result has its call.

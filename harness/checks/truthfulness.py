@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from harness.checks.declarations import excused_by, needs
+from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, Case, is_killed_between
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import (
@@ -34,7 +34,7 @@ from harness.core.values.plans import Kill, Raise, Sent
 from harness.core.values.verdict import Finding
 
 
-@needs("model", "outbox", told_by="run")
+@needs("model", "outbox", told_by="run", place=420)
 def truthful_outcome(history: History) -> Iterator[Finding]:
     """A turn that is reported as a success has a complete answer of the model.
 
@@ -83,7 +83,7 @@ def _exit_status(trace: Trace) -> Iterator[Finding]:
         yield Finding("truthful_outcome.exit_code", text, (main[-1].n, ended.n))
 
 
-@needs("model", "tool", told_by="run")
+@needs("model", "tool", told_by="run", place=320)
 def error_visible(history: History) -> Iterator[Finding]:
     """The model learns of each failed tool, and the user is not told that the tool worked.
 
@@ -219,7 +219,7 @@ _ORDERLY = ("next", "returned", "crashed")
 _HALF = re.compile(r"[\ud800-\udfff]|\\ud[89a-f][0-9a-f]{2}")
 
 
-@needs("model", told_by="run")
+@needs("model", told_by="run", place=330)
 @excused_by(stored=(CANCEL,), told=(CANCEL, KILL, LIMIT))
 def stream_error_handled(history: History) -> Iterator[Finding | Case]:
     """An answer that breaks off is not run or kept; the agent retries or reports the failure.

@@ -67,14 +67,14 @@ def codes(incomplete: str) -> Iterable[str]:
     """Return codes of findings, checks, faults and rules; after a dot also settings and keys."""
     from harness import providers
     from harness.catalogue.presets import PRESETS
-    from harness.checks.rule_classes import RULE_CLASSES
+    from harness.checks.judge import rules
     from harness.faults import faults
 
-    found = {code for code in RULE_CLASSES if not code.endswith("*")}
+    found = {code for code in rules() if not code.endswith("*")}
     found |= {code.rpartition(".")[0] for code in found} | {*PRESETS, *faults()}
     if incomplete[:1].isupper() or incomplete.startswith("valid_request."):
-        rules = [rule for name in providers.names() for rule in providers.rules(name)]
-        found |= {*rules, *(f"valid_request.{rule}" for rule in rules)}
+        of_providers = [rule for name in providers.names() for rule in providers.rules(name)]
+        found |= {*of_providers, *(f"valid_request.{rule}" for rule in of_providers)}
     part, dot, _ = incomplete.rpartition(".")
     if dot and part in found:
         from harness.cli.setting_explanation import settings_of_part
@@ -89,7 +89,7 @@ def codes(incomplete: str) -> Iterable[str]:
 
 def check_names(_: str) -> Iterable[tuple[str, str]]:
     """Return the checks, each with its summary."""
-    from harness.checks.judge import names
+    from harness.checks.judge.check_texts import names
 
     return names().items()
 

@@ -11,8 +11,8 @@ import click
 from harness.cli.completion import codes, completing
 from harness.cli.options import every_verb, named_plugins
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.files.bundle import MARK
+from harness.parts.loading import Plugin, loaded, unknown_name
 
 if TYPE_CHECKING:
     from harness.catalogue import Incident
@@ -78,7 +78,8 @@ def _key(code: str) -> str:
 
 def _check(code: str, is_other: bool) -> Iterator[str]:
     """Return the text of a check or of its rule. Raises InputError for an unknown rule."""
-    from harness.checks.judge import check_of, checks, explain
+    from harness.checks.judge import check_of, checks
+    from harness.checks.judge.check_texts import explain
     from harness.cli.rule_explanation import CHECK
 
     name = check_of(code)
@@ -93,7 +94,7 @@ def _check(code: str, is_other: bool) -> Iterator[str]:
 
 def names() -> set[str]:
     """Return every name that is explained, except incidents and pages."""
-    from harness.checks.judge import names as checks
+    from harness.checks.judge.check_texts import names as checks
     from harness.cli.field_explanation import field_names
     from harness.cli.rule_explanation import rule_names
     from harness.cli.setting_explanation import key_names, setting_names
@@ -103,9 +104,9 @@ def names() -> set[str]:
 
 
 def _codes() -> Iterator[str]:
-    from harness.checks.rule_classes import RULE_CLASSES
+    from harness.checks.judge import rules
 
-    yield from (code for code in RULE_CLASSES if not code.endswith("*"))
+    yield from (code for code in rules() if not code.endswith("*"))
 
 
 def _incident(code: str, row: Incident) -> str:

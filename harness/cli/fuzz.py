@@ -133,7 +133,7 @@ def _begun(
 
     from msgspec import UNSET
 
-    from harness.checks.judge import names
+    from harness.checks import names
     from harness.core.scenario.scenario import DEFAULT_WIRE
     from harness.core.values.profile import NO_PROFILE
     from harness.fuzz.batch import SIZE, SIZE_IN_REAL_TIME
@@ -182,7 +182,7 @@ def _new_folder(start: Path, named: Path, held: ExitStack) -> Path:
 
 
 def _resumed(folder: Path, held: ExitStack) -> tuple[Campaign, Journal, Path]:
-    from harness.checks.judge import names
+    from harness.checks import names
     from harness.fuzz.campaign import resume
     from harness.fuzz.campaign_journal import FILE
 

@@ -17,10 +17,10 @@ from typing import Self
 import msgspec
 
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import Plugin, loaded
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import check_regular, opened, whole
+from harness.parts.loading import Plugin, loaded
 from harness.redaction.encoder import json_bytes
 from harness.report.judge_report import JudgedFile
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import unknown_name
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.core.values.visible_text import visible_line
 from harness.engines import Engine
 from harness.engines.ordered_map import ordered_map
+from harness.parts.loading import unknown_name
 from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import reported
 from harness.report.judge_report import JudgedFile, JudgedTranscript
@@ -69,7 +69,7 @@ TaskChunk = tuple[JudgeTask, ...]
 
 def check_names(kind: str, check: str | None) -> None:
     """Raise InputError for a format or a check that does not exist."""
-    from harness.checks.judge import names
+    from harness.checks import names
     from harness.recordings.recognition import AUTO, formats
 
     if kind not in (known := {AUTO, *formats()}):

@@ -60,7 +60,7 @@ def _text(row: Row, column: int) -> str:
 
 
 def _marked(row: Row) -> Row:
-    from harness.core.values.loaded_plugins import loaded
+    from harness.parts.loading import loaded
 
     prefix, dot, _ = row["name"].partition(".")
     modules = (plugin.module.__name__ for plugin in loaded() if dot and plugin.prefix == prefix)

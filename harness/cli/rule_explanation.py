@@ -41,9 +41,9 @@ def rule_texts(code: str) -> Iterator[str]:
 
 
 def _text(provider: str, rule: Rule) -> str:
-    from harness.checks.rule_classes import rule_class
+    from harness.checks.judge import rule_of
 
-    row = rule_class(f"{CHECK}.{rule.id}")
+    row = rule_of(f"{CHECK}.{rule.id}")
     everywhere = rule.dialects == set(providers.record(provider).dialects.names)
     where = "every dialect" if everywhere else f"the dialects {', '.join(sorted(rule.dialects))}"
     models = f" For the models {rule.models}." if rule.models else ""

@@ -21,11 +21,11 @@ from harness.cli.shrink_report import ShrinkRequest, ShrinkResult, line, text
 from harness.cli.shrink_source import kebab, scenarios_of
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import unknown_name
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.files import load_scenarios
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
+from harness.parts.loading import unknown_name
 from harness.redaction.encoder import encoded
 from harness.results.event_lines import two_figures
 from harness.runner import run

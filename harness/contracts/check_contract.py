@@ -15,15 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.checks.judge import judge
-from harness.checks.observed_reads import ObservedHistory
-from harness.checks.rule_classes import BOOK_KEEPING
+from harness.checks.judge.observed_reads import ObservedHistory
 from harness.contracts.laws import drawing, law, part_named
 from harness.contracts.played_histories import histories, prefix
 from harness.contracts.setting_values import check_defaults, settings_of
 from harness.core.history.history import History, decode, encode
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.calls import Seam
-from harness.core.values.verdict import CLASSES, Finding
+from harness.core.values.verdict import BOOK_KEEPING, CLASSES, Finding
 
 Settings = dict[str, Any]
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from hypothesis import HealthCheck, Phase, settings
 
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import Plugin
+from harness.parts.loading import Plugin
 from harness.plugins import ROOMS
 
 _F = TypeVar("_F", bound=Callable[..., Any])

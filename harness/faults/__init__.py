@@ -1,19 +1,16 @@
 """Faults: functions `(moment, plan, **settings) -> plan` that bend what the world answers.
 
 A plug-in's public function with the positional parameters `moment` and `plan` is a fault, known as
-`PREFIX.name`; constants of its module say where it strikes (`harness.faults.fault`). It returns the
-steps to carry out; the unchanged plan counts as not fired. It is pure: each random value comes from
-`moment.draws`. Our own faults are kinds `layer.name`: functions here, and rows of
-`catalogue/presets.tsv`. Nothing registers; the registry walks folder, table and plug-ins.
+`PREFIX.name`; constants of its module say where it strikes (`harness.faults.shared.fault`). It
+returns the steps to carry out; the unchanged plan counts as not fired. It is pure: each random
+value comes from `moment.draws`. Our own faults are kinds `layer.name`: functions in the files of a
+layer, and rows of `catalogue/presets.tsv`. What the layers share stands in `shared`.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Iterator, Mapping
-from functools import cache
-from types import FunctionType, MappingProxyType
+from types import FunctionType
 
 import msgspec
 
@@ -22,10 +19,11 @@ from harness.core.transition.arming import ON, seam_of
 from harness.core.transition.arming import ArmedFault as ArmedFault
 from harness.core.values.choices import wrong_choice
 from harness.core.values.errors import InputError, nearest
-from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.core.values.plans import ApiError as ApiError
-from harness.faults.fault import Fault as Fault
-from harness.faults.fault import check_fault_shape, faults_in, preset_fault
+from harness.faults.shared.fault import Fault as Fault
+from harness.faults.shared.fault import check_fault_shape, faults_in, preset_fault
+from harness.parts.loading import Kind, Plugin, import_module
+from harness.parts.part import Part, Setting, knobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,27 +63,14 @@ if TYPE_CHECKING:
     from harness.core.values.strict import Count as Count
     from harness.core.values.strict import FromOne as FromOne
     from harness.core.values.strict import Seconds as Seconds
-    from harness.faults.error_answers import error as error
-    from harness.faults.replies import reply_of as reply_of
-    from harness.faults.replies import with_reply as with_reply
+    from harness.faults.shared.error_answers import error as error
+    from harness.faults.shared.replies import reply_of as reply_of
+    from harness.faults.shared.replies import with_reply as with_reply
 else:
     from harness.lazy_names import lazy_names
 
     OWN = ("ApiError", "ArmedFault", "Fault", "FaultSpec", "arm", "by_kind", "faults", "parts_of")
     __getattr__, __dir__ = lazy_names(__name__, *OWN)
-
-
-def faults() -> MappingProxyType[str, Fault]:
-    """All faults by their kind: ours, layer by layer, then those of the plug-ins."""
-    return _all(loaded())
-
-
-def by_kind(kind: str, place: str = "") -> Fault:
-    """The fault of that kind; InputError, with the nearest ones, when there is none."""
-    found = faults()
-    if kind not in found:
-        raise InputError(f"fault {kind!r}: unknown; {unknown_name(kind, found)}", place)
-    return found[kind]
 
 
 def parts_of(plugin: Plugin) -> Mapping[str, Fault]:
@@ -97,6 +82,57 @@ def parts_of(plugin: Plugin) -> Mapping[str, Fault]:
     for name, fault in found.items():
         check_fault_shape(fault, plugin.functions[name])
     return found
+
+
+def _presets() -> Mapping[str, Fault]:
+    from harness.catalogue.presets import PRESETS
+
+    return {k: preset_fault(preset, template_of(preset.template)) for k, preset in PRESETS.items()}
+
+
+def template_of(name: str) -> FunctionType:
+    """The function of a preset's template, by its place below this package."""
+    module, _, function = name.rpartition(".")
+    found = getattr(import_module(f"{__name__}.{module}"), function)
+    assert isinstance(found, FunctionType)
+    return found
+
+
+def _described(kind: str, fault: Fault) -> Part:
+    from harness.catalogue import sources
+
+    types = fault.settings
+    settings = {n: Setting(types[n], default) for n, default in fault.defaults.items()}
+    facts = {
+        "code": list(fault.codes),
+        "layer": fault.layer,
+        "stage": fault.stage,
+        "on": list(fault.seams),
+        "wires": list(fault.wires),
+        "knobs": knobs(settings),
+        "source": sources(fault.codes),
+    }
+    return Part(kind, fault.text, settings, facts)
+
+
+FAULTS: Kind[Fault] = Kind(
+    "fault",
+    "a fault begins with `moment, plan`",
+    lambda file: faults_in(file.functions, file.prefix),
+    _described,
+    folder=__name__,
+    layers=True,
+    others=_presets,
+    guests=parts_of,
+)
+
+faults = FAULTS.all
+"""All faults by their kind: ours in the order of their names, then those of the plug-ins."""
+
+
+def by_kind(kind: str, place: str = "") -> Fault:
+    """The fault of that kind; InputError, with the nearest ones, when there is none."""
+    return FAULTS.named(kind, place, "fault {!r}: unknown")
 
 
 def arm(
@@ -145,33 +181,3 @@ def _unknown_rule(spec: FaultSpec, refusals: Mapping[str, ApiError] | None) -> I
     rule = spec.settings.get("rule")
     if refusals is not None and rule is not None and rule not in refusals:
         yield f"setting 'rule': no rule {rule!r}; {nearest(str(rule), refusals)}"
-
-
-@cache
-def _all(plugins: tuple[Plugin, ...]) -> MappingProxyType[str, Fault]:
-    if not plugins:
-        return MappingProxyType(dict(sorted(_own())))
-    guests = {f.kind: f for plugin in plugins for f in parts_of(plugin).values()}
-    return MappingProxyType({**_all(()), **guests})
-
-
-def _own() -> Iterator[tuple[str, Fault]]:
-    """Our faults: the functions of the modules that say CODES, and the presets."""
-    from harness.catalogue.presets import PRESETS
-
-    for found in pkgutil.walk_packages(__path__, f"{__name__}."):
-        module = importlib.import_module(found.name)
-        if hasattr(module, "CODES"):
-            layer = found.name.removeprefix(f"{__name__}.").partition(".")[0]
-            functions = Plugin(layer, module).functions
-            yield from ((fault.kind, fault) for fault in faults_in(functions, layer).values())
-    for kind, preset in PRESETS.items():
-        yield kind, preset_fault(preset, template_of(preset.template))
-
-
-def template_of(name: str) -> FunctionType:
-    """The function of a preset's template, by its place below this package."""
-    module, _, function = name.rpartition(".")
-    found = getattr(importlib.import_module(f"{__name__}.{module}"), function)
-    assert isinstance(found, FunctionType)
-    return found

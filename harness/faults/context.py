@@ -15,10 +15,10 @@ from harness.core.transition.ports import Moment
 from harness.core.values.messages import Text, Thinking, ToolUse
 from harness.core.values.plans import Answer, ApiError, Close, Plan, Reply, Send, Wait
 from harness.core.values.strict import Count, FromOne, Seconds
-from harness.faults.durations import ms
-from harness.faults.error_answers import refusal, too_long
-from harness.faults.replies import reply_of, with_reply
-from harness.faults.stream_events import error_instead
+from harness.faults.shared.durations import ms
+from harness.faults.shared.error_answers import refusal, too_long
+from harness.faults.shared.replies import reply_of, with_reply
+from harness.faults.shared.stream_events import error_instead
 
 STAGE = {"too_long_in_the_stream": "bytes"}
 SEAMS = ("model",)

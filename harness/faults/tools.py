@@ -14,7 +14,7 @@ from harness.core.transition.ports import Moment
 from harness.core.values.messages import Json
 from harness.core.values.plans import Answer, Close, Effect, Kill, Plan, Raise, ToolAnswer, Wait
 from harness.core.values.strict import Seconds
-from harness.faults.durations import ms
+from harness.faults.shared.durations import ms
 
 STAGE = "value"
 SEAMS = ("tool",)

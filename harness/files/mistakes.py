@@ -15,17 +15,16 @@ from msgspec import inspect
 
 from harness import faults, providers
 from harness.catalogue import ROWS, incident
-from harness.checks.judge import checks, setting_types
-from harness.checks.rule_classes import rules_of
+from harness.checks.judge import checks, rules_of, setting_types
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Scenario, Turn
 from harness.core.scenario.script import block_from
 from harness.core.values.choices import wrong_choice
 from harness.core.values.errors import InputError, nearest
-from harness.core.values.loaded_plugins import unknown_name
 from harness.core.values.messages import Json
 from harness.core.values.patterns import pattern_of
 from harness.core.values.verdict import CLASSES, FindingClass
+from harness.parts.loading import unknown_name
 from harness.stores.store_readers import reader_named
 
 _PATH = re.compile(r" - at `\$?([^`]*)`\Z")

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.checks.question_table import QUESTIONS
+from harness.checks.judge import rules
 from harness.core.history.events import Answered, AnyEvent, Called, Effected, Ended, Killed, Stored
 from harness.core.history.history import History
 from harness.core.values.calls import OutboxRequest
@@ -47,7 +47,7 @@ def pairs_of(history: History) -> tuple[Pair, ...]:
 def checks_not_asked(verdict: Verdict) -> tuple[str, ...]:
     """Return the checks that were not applicable to a run, or not asked by it."""
     lacks = verdict.not_applicable
-    return tuple(row.check for row in lacks if row.check not in QUESTIONS)
+    return tuple(row.check for row in lacks if row.check not in rules())
 
 
 def _kinds(event: AnyEvent) -> Iterator[str]:

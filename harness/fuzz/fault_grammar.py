@@ -18,10 +18,10 @@ import msgspec
 from harness import faults
 from harness.core.scenario.scenario import FaultSpec, Times, When
 from harness.core.transition.arming import seam_of
-from harness.core.values.loaded_plugins import Plugin, loaded
 from harness.core.values.messages import Json
 from harness.faults import Fault
 from harness.fuzz.choice_sequence import Choose, sometimes
+from harness.parts.loading import Plugin, loaded
 from harness.providers import by_name
 
 _T = TypeVar("_T")

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 import msgspec
 
-from harness.checks.causes import rank
+from harness.checks.judge.causes import rank
 from harness.core.values.verdict import Finding
 from harness.report.run_report import CRASHED, codes, cut, finding_note, one_line, ways_on
 from harness.results.event_lines import counted

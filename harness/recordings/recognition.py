@@ -11,7 +11,7 @@ from functools import cache
 from types import MappingProxyType
 
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
+from harness.parts.loading import Plugin, loaded, unknown_name
 from harness.recordings import json_documents, zip_archive
 from harness.recordings.readers.atif import atif
 from harness.recordings.readers.autogpt import autogpt

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import Plugin
+from harness.parts.loading import Plugin
 from harness.recordings.half_read import with_doubts
 from harness.recordings.session_log import split
 from harness.recordings.transcripts import Recording, readable

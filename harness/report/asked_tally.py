@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from harness.checks.judge import checks
-from harness.checks.question_table import QUESTIONS
-from harness.checks.questions import asked_by
-from harness.checks.rule_classes import BOOK_KEEPING
-from harness.core.values.verdict import Verdict
+from harness.checks.judge import checks, rules
+from harness.checks.judge.questions import asked_by
+from harness.core.values.verdict import BOOK_KEEPING, Verdict
 from harness.results.event_lines import counted
 
 
@@ -25,8 +23,8 @@ class AskedTally:
         found = (*verdict.findings, *verdict.known)
         names = {*verdict.passed, *(finding.check for finding in found)}
         unasked = {n.check for n in verdict.not_applicable}
-        rules = (rule for rule in QUESTIONS if rule.rpartition(".")[0] in names)
-        self._asked.update(names, (rule for rule in rules if rule not in unasked))
+        asked = (code for code, rule in rules().items() if rule.check in names)
+        self._asked.update(names, (code for code in asked if code not in unasked))
         self._asked.update(finding.code for finding in found)
 
     @property
@@ -37,15 +35,18 @@ class AskedTally:
     @property
     def rules(self) -> list[str]:
         """The rules that no run asked, of checks that were asked."""
-        never = (rule for rule in QUESTIONS if rule not in self._asked)
-        return [rule for rule in never if rule.rpartition(".")[0] in self._asked]
+        return [
+            code
+            for code, rule in rules().items()
+            if code not in self._asked and rule.check in self._asked
+        ]
 
     def lines(self, verbose: bool = False) -> Iterator[str]:
         """Yield how many were never asked; with `verbose` their names, by the event they need."""
         if not self._asked or not (self.checks or self.rules):
             return
-        number, rules = counted(len(self.checks), "check"), len(self.rules)
-        others = f" and {counted(rules, 'rule')} of other checks" if rules else ""
+        number, unasked = counted(len(self.checks), "check"), len(self.rules)
+        others = f" and {counted(unasked, 'rule')} of other checks" if unasked else ""
         more = "" if verbose else " (-v names them)"
         yield f"never asked in this command: {number}{others}{more}"
         if not verbose:
@@ -53,7 +54,7 @@ class AskedTally:
         if self.checks:
             yield f"  checks: {', '.join(self.checks)}"
         by_event: dict[str, list[str]] = {}
-        for rule in self.rules:
-            by_event.setdefault(asked_by(rule), []).append(rule)
+        for code in self.rules:
+            by_event.setdefault(asked_by(rules()[code]), []).append(code)
         for event, named in by_event.items():
             yield f"  rules that need {event}: {', '.join(named)}"

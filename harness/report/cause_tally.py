@@ -11,7 +11,7 @@ from typing import Self
 
 import msgspec
 
-from harness.checks.causes import rank
+from harness.checks.judge.causes import rank
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.run_report import Paint, cut, finding_note, one_line, plain
 from harness.results.event_lines import counted

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from harness.checks.question_table import QUESTIONS
+from harness.checks.judge import rules
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.redaction.encoder import json_line
@@ -127,4 +127,4 @@ def not_asked_rules(verdict: Verdict) -> dict[str, list[str]]:
 
 def _is_rule(lack: NotApplicable) -> bool:
     """Whether it is a rule of ours that was not asked, and not a whole check."""
-    return lack.kind == "unasked" and lack.check in QUESTIONS
+    return lack.kind == "unasked" and lack.check in rules()

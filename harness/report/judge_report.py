@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from harness.checks.causes import rank
+from harness.checks.judge.causes import rank
 from harness.core.values.messages import Json
 from harness.core.values.verdict import FindingClass, Verdict, VerdictWord, worst
 from harness.core.values.visible_text import visible_line

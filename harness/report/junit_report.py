@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from harness.checks.question_table import QUESTIONS
+from harness.checks.judge import rules
 from harness.core.values.visible_text import visible
 from harness.redaction.encoder import shown
 from harness.report.run_report import block, label, one_line
@@ -106,7 +106,7 @@ def _facts(run: Result) -> list[str]:
 def _asked(run: Result) -> str:
     """Return how many checks passed, and how many met nothing to judge; "" for a run not played."""
     lacks = run.verdict.not_applicable
-    left = [n for n in lacks if n.kind == "unasked" and n.check not in QUESTIONS]
+    left = [n for n in lacks if n.kind == "unasked" and n.check not in rules()]
     passed = len(run.verdict.passed)
     return f"{passed} passed, {len(left)} not asked" if passed or left else ""
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from harness.checks.judge import checks, docstring_of, own_checks, setting_types, settings_of
-from harness.checks.rule_classes import BOOK_KEEPING, rules_of
-from harness.core.transition.ports import CheckFunction
+from harness.checks.judge import CHECKS, checks, own_checks, rules_of
+from harness.core.values.verdict import BOOK_KEEPING
+from harness.parts.part import Part
 from harness.schema.key_table import setting_text
 from harness.schema.struct_schema import Node, ref, schema_of_type, words
 
 
 def check_definitions() -> dict[str, Node]:
     """Return the definitions `CheckName`, `CheckSettings` and `Code`."""
-    found = checks()
-    named = [{"const": name, **words(docstring_of(check))} for name, check in found.items()]
+    found = CHECKS.parts()
+    named = [{"const": name, **words(part.text)} for name, part in found.items()]
     return {
         "CheckName": {"anyOf": named},
         "CheckSettings": {
             "type": "object",
-            "properties": {name: _settings(name, check) for name, check in found.items()},
+            "properties": {name: _settings(part) for name, part in found.items()},
             "additionalProperties": False,
         },
         "Code": _codes(),
@@ -30,26 +30,26 @@ def either_form() -> Node:
     return {"anyOf": [ref("CheckSettings"), {"type": "array", "items": named}]}
 
 
-def _settings(name: str, check: CheckFunction) -> Node:
+def _settings(part: Part) -> Node:
     return {
         "type": "object",
-        **words(docstring_of(check)),
-        "properties": settings_of_check(name),
+        **words(part.text),
+        "properties": settings_of_check(part.name),
         "additionalProperties": False,
     }
 
 
 def settings_of_check(name: str) -> dict[str, Node]:
     """Return the settings of a check: type, default, text."""
-    check = checks()[name]
-    own, defaults = "" if name in own_checks() else docstring_of(check), settings_of(check)
+    part = CHECKS.part(name)
+    own = "" if name in own_checks() else part.text
     return {
         setting: {
-            **schema_of_type(kind),
-            "default": defaults[setting],
+            **schema_of_type(kind.type),
+            "default": kind.default,
             **words(setting_text(name, setting, own)),
         }
-        for setting, kind in setting_types(check).items()
+        for setting, kind in part.settings.items()
     }
 
 

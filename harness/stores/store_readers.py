@@ -22,8 +22,8 @@ import msgspec
 from harness.core.history.events import StoredRow
 from harness.core.transition.ports import Store
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.core.values.messages import Block, Message
+from harness.parts.loading import Plugin, loaded, unknown_name
 from harness.stores.session_store import stored_row
 
 Reader = Callable[..., Store]

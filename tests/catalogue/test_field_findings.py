@@ -10,8 +10,8 @@ import pytest
 from harness import providers
 from harness.catalogue import field_findings
 from harness.catalogue.field_findings import field_finding
-from harness.checks.rule_classes import BOOK_KEEPING
 from harness.core.values.errors import InputError
+from harness.core.values.verdict import BOOK_KEEPING
 from harness.files.scenario_file import load_scenarios
 from harness.providers.gemini import rules as gemini
 from tests.catalogue.test_incidents import known_codes

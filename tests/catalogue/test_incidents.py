@@ -7,9 +7,10 @@ import re
 import pytest
 
 from harness.catalogue import CLASSES, INCIDENTS, INVARIANTS, incident
-from harness.checks.judge import names
-from harness.checks.rule_classes import BOOK_KEEPING, rules_of
+from harness.checks import names
+from harness.checks.judge import rules_of
 from harness.core.values.errors import InputError
+from harness.core.values.verdict import BOOK_KEEPING
 from harness.providers.anthropic import rules as anthropic
 from harness.providers.openai_chat import rules as openai_chat
 from harness.providers.openai_responses import rules as openai_responses

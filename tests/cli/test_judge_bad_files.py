@@ -14,7 +14,7 @@ import pytest
 from harness.cli.judge_journal import NAME
 from harness.cli.judge_paths import files
 from harness.cli.judge_task import JudgeTask, judge_file
-from harness.core.values.loaded_plugins import set_loaded
+from harness.parts.loading import set_loaded
 from harness.plugins import load_plugins
 from harness.recordings.transcripts import Refusal
 from harness.report.judge_report import JudgedFile

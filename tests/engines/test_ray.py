@@ -11,14 +11,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.checks.judge import names
+from harness.checks import names
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import set_loaded
 from harness.engines.ordered_map import ordered_map
 from harness.engines.serial import Serial
 from harness.fuzz.batch import Batch, Result, Task, lost, work
 from harness.fuzz.campaign import begin, run
 from harness.fuzz.campaign_journal import FILE, CampaignPlan
+from harness.parts.loading import set_loaded
 from harness.plugins import load_plugins
 from tests.engines import work as works
 from tests.engines.cluster import two_nodes

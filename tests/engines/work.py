@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.values.loaded_plugins import loaded
+from harness.parts.loading import loaded
 from harness.processes.life_signs import playing
 
 

@@ -14,8 +14,8 @@ from harness.core.scenario.script import TurnScript
 from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import Plugin, set_loaded
 from harness.faults import arm, by_kind, faults, parts_of
+from harness.parts.loading import Plugin, set_loaded
 
 SLOW_DISK = """
 from harness.faults import Moment, Plan, Seconds, Wait

@@ -13,7 +13,7 @@ from harness.catalogue import NOT_MADE, ROWS
 from harness.core.scenario.scenario import FaultSpec
 from harness.core.values.errors import InputError
 from harness.faults import arm, faults
-from harness.faults.fault import LAYERS, check_fault_shape
+from harness.faults.shared.fault import LAYERS, check_fault_shape
 
 TESTS = Path(__file__).parent
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz_.", min_size=1)

@@ -11,7 +11,7 @@ import pytest
 from harness.catalogue.presets import PRESETS, Preset
 from harness.core.transition.arming import ON, seam_of
 from harness.faults import faults, template_of
-from harness.faults.fault import preset_fault
+from harness.faults.shared.fault import preset_fault
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=str)
@@ -25,7 +25,7 @@ def test_a_row_fits_its_template(preset: Preset) -> None:
     parameters = inspect.signature(template).parameters.values()
     without = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty}
     assert without <= set(given)
-    assert preset.template.partition(".")[0] in ("templates", preset.kind.partition(".")[0])
+    assert preset.template.partition(".")[0] in ("shared", preset.kind.partition(".")[0])
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=str)

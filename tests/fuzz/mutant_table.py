@@ -20,7 +20,7 @@ from functools import partial
 
 import msgspec
 
-from harness.checks.judge import names
+from harness.checks import names
 from harness.core.values.errors import nearest
 from harness.engines import Engine
 from harness.engines.local import Local

@@ -10,7 +10,7 @@ from random import Random
 import msgspec
 import pytest
 
-from harness.checks.judge import names
+from harness.checks import names
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile

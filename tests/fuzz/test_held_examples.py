@@ -7,7 +7,7 @@ from typing import Any
 
 import anthropic
 
-from harness.checks.judge import names
+from harness.checks import names
 from harness.core.values.brief import Brief
 from harness.core.values.profile import Capability
 from harness.core.values.verdict import Finding

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from harness.checks import names
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, ToolScript, Turn
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import set_loaded
 from harness.fuzz.batch import Batch, play_all
 from harness.fuzz.campaign import begin, resume
 from harness.fuzz.campaign_journal import FILE, CampaignPlan
 from harness.fuzz.example import draw, options_of
 from harness.fuzz.fault_grammar import layer_of, matching, variations
 from harness.fuzz.findings import ShrinkTask, shrunk_finding
+from harness.parts.loading import set_loaded
 from harness.plugins import load_plugins
 from harness.shrink import FindingOracle, shrink
 from harness.strategies import fault_sets

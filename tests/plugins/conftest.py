@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.core.values.loaded_plugins import loaded, set_loaded
+from harness.parts.loading import loaded, set_loaded
 from tests.cli.conftest import AGENTS
 from tests.cli.talks import Done
 from tests.documents import ROOT, blocks

@@ -8,7 +8,7 @@ import pytest
 
 import harness as face
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import loaded, set_loaded
+from harness.parts.loading import loaded, set_loaded
 from harness.plugins import load_configured, load_plugins, loaded_modules
 from tests.plugins.conftest import MY_PARTS, Line
 

@@ -56,8 +56,8 @@ def test_a_campaign(folder: Path) -> None:
 
 
 def test_a_campaign_draws_the_fault(folder: Path) -> None:
-    from harness.core.values.loaded_plugins import set_loaded
     from harness.fuzz.fault_grammar import matching
+    from harness.parts.loading import set_loaded
     from harness.plugins import load_plugins
 
     set_loaded(())

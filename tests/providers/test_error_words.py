@@ -7,7 +7,7 @@ import pytest
 from harness import providers
 from harness.catalogue.presets import PRESETS
 from harness.core.values.plans import ApiError
-from harness.faults.error_answers import TYPES
+from harness.faults.shared.error_answers import TYPES
 from harness.providers.anthropic.errors import ERRORS
 from harness.providers.anthropic.errors import WORDS as ANTHROPIC
 from harness.providers.gemini.errors import WORDS as GEMINI

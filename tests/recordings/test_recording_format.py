@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from harness import InputError, Message, Text
-from harness.core.values.loaded_plugins import Plugin, set_loaded
+from harness.parts.loading import Plugin, set_loaded
 from harness.recordings import (
     Recording,
     Transcript,

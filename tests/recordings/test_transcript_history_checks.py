@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks.judge import judge
+from harness.checks.judge import judge, rule_of
 from harness.checks.loops import no_progress_stop
 from harness.checks.request_form import role_alternation
-from harness.checks.rule_classes import rule_class
 from harness.checks.tool_ids import tool_pairing
 from harness.core.history.events import Called
 from harness.core.history.history import History
@@ -110,4 +109,4 @@ def test_a_spiral_is_advice_in_a_recording_and_a_weakness_in_a_run() -> None:
     verdict = judge(to_history(_asked(5)))
     assert {f.class_ for f in verdict.findings if f.code == "role_alternation.spiral"} == {"advice"}
     assert verdict.verdict == "pass"
-    assert rule_class("role_alternation.spiral").class_ == "weakness"
+    assert rule_of("role_alternation.spiral").class_ == "weakness"

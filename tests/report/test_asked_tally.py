@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from harness.checks import judge
-from harness.checks.rule_classes import BOOK_KEEPING
 from harness.core.values.messages import assistant, user
+from harness.core.values.verdict import BOOK_KEEPING
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from harness.report.asked_tally import AskedTally

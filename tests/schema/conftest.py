@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from harness.core.values.loaded_plugins import Plugin, loaded, set_loaded
+from harness.parts.loading import Plugin, loaded, set_loaded
 
 _SOURCE = '''
 from harness.faults import Moment, Plan, Seconds

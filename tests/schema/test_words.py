@@ -10,8 +10,8 @@ import pytest
 
 from harness.checks.judge import checks, settings_of
 from harness.configuration import Configuration
-from harness.core.values.loaded_plugins import Plugin
 from harness.faults import faults
+from harness.parts.loading import Plugin
 from harness.schema import FILES, schema_of
 from harness.schema.key_table import KEYS, SETTINGS, setting_text
 from harness.schema.struct_schema import definitions

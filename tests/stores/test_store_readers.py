@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from harness.core.scenario.scenario import Scenario, Session
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import Plugin, set_loaded
 from harness.core.values.messages import Message, assistant, user
+from harness.parts.loading import Plugin, set_loaded
 from harness.runner.session_seed import seed_messages
 from harness.stores import parts_of, readers
 from harness.stores.store_readers import MessageLines, open_reader

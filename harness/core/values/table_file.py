@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import pkgutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin, get_type_hints
 
@@ -25,6 +25,15 @@ def table(package: str, name: str, row: type[_Row]) -> MappingProxyType[Any, _Ro
     Raises InputError, with file and line, for an invalid row.
     """
     return parse(package_text(package, name), row, name)
+
+
+def table_beside(module: str, row: type[_Row]) -> Mapping[Any, _Row]:
+    """The rows of the table that stands beside a module and has its name; none without a file."""
+    name = f"{module.rpartition('.')[2]}.tsv"
+    try:
+        return table(module, name, row)
+    except (OSError, AssertionError):  # a module without a table, or one that no file holds
+        return {}
 
 
 def package_text(package: str, name: str) -> str:

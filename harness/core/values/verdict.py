@@ -24,6 +24,9 @@ CLASSES: tuple[FindingClass, ...] = get_args(FindingClass)
 FAIL_ON: FindingClass = "weakness"
 """The default class from which findings fail a run."""
 
+BOOK_KEEPING = frozenset({"target", "run", "limit", "script", "cassette", "expect"})
+"""The checks of the run itself and of its expectations: their findings have no class."""
+
 
 class CrashPlace(msgspec.Struct, frozen=True):
     """Where a target crashed: the innermost line of the user's code, and the error's name."""

@@ -13,7 +13,7 @@ import msgspec
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Plan
 from harness.core.values.strict import FromOne
-from harness.faults.error_answers import error, page, type_of, words_of
+from harness.faults.shared.error_answers import error, page, type_of, words_of
 
 STAGE = "value"
 SEAMS = {

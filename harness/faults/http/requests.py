@@ -12,7 +12,7 @@ from harness.core.transition.ports import Moment
 from harness.core.values.messages import Text
 from harness.core.values.plans import Plan
 from harness.core.values.strict import FromOne
-from harness.faults.error_answers import error, refusal, too_long
+from harness.faults.shared.error_answers import error, refusal, too_long
 
 STAGE = "value"
 SEAMS = ("model",)

@@ -16,7 +16,7 @@ from harness.core.transition.ports import Moment
 from harness.core.values.calls import ModelRequest
 from harness.core.values.messages import Opaque
 from harness.core.values.plans import Head, Plan, Send
-from harness.faults.replies import reply_of, with_reply
+from harness.faults.shared.replies import reply_of, with_reply
 
 STAGE = {"missing_usage": "bytes", "model_echo_differs": "bytes", "count_tokens_disagrees": "bytes"}
 SEAMS = {

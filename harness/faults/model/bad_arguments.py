@@ -14,8 +14,7 @@ import msgspec
 from harness.core.transition.ports import Moment
 from harness.core.values.messages import Json, ToolUse
 from harness.core.values.plans import Plan, Reply
-from harness.faults.model.tool_calls import made_call, streams, tool_named, with_calls
-from harness.faults.replies import rewritten
+from harness.faults.shared.replies import made_call, rewritten, streams, tool_named, with_calls
 
 STAGE = "value"
 SEAMS = ("model",)

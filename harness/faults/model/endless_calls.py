@@ -14,7 +14,7 @@ import msgspec
 from harness.core.transition.ports import Moment
 from harness.core.values.messages import ToolUse
 from harness.core.values.plans import Answer, Plan, ToolAnswer
-from harness.faults.model.tool_calls import call_of, calling, made_call, new_id, tool_named, varied
+from harness.faults.shared.replies import call_of, calling, made_call, new_id, tool_named, varied
 
 STAGE = "value"
 SEAMS = {"changing_result": ("tool",)}

@@ -12,8 +12,7 @@ import msgspec
 from harness.core.transition.ports import Moment
 from harness.core.values.messages import Block, Opaque, Text, Thinking, ToolUse
 from harness.core.values.plans import Plan, Reply
-from harness.faults.model.tool_calls import with_calls
-from harness.faults.replies import rewritten
+from harness.faults.shared.replies import rewritten, with_calls
 
 STAGE = "value"
 SEAMS = ("model",)

@@ -9,7 +9,7 @@ import msgspec
 from harness.core.transition.ports import Moment
 from harness.core.values.messages import ToolUse
 from harness.core.values.plans import Plan
-from harness.faults.model.tool_calls import calling, last_call, new_id, with_calls
+from harness.faults.shared.replies import calling, last_call, new_id, with_calls
 
 STAGE = "value"
 SEAMS = ("model",)

@@ -20,7 +20,7 @@ from harness.core.values.messages import (
 )
 from harness.core.values.plans import Plan
 from harness.core.values.strict import Count, FromOne
-from harness.faults.persistence.store_records import Records, fact, message, opened, row, rows
+from harness.faults.shared.store_records import Records, fact, message, opened, row, rows
 
 STAGE = "value"
 SEAMS = ("store",)

@@ -11,7 +11,7 @@ from harness.core.transition.ports import Moment
 from harness.core.values.calls import OutboxRequest
 from harness.core.values.messages import Text
 from harness.core.values.plans import Effect, Kill, Plan, Reply
-from harness.faults.replies import rewritten
+from harness.faults.shared.replies import rewritten
 
 STAGE = "value"
 SEAMS = {"*": ("outbox",), "killed_after_effect": ("tool",), "line_separators": ("model",)}

@@ -14,8 +14,8 @@ from harness.core.transition.ports import Moment
 from harness.core.values.messages import user
 from harness.core.values.plans import Answer, Kept, Kill, Plan, Raise, Send, Wait
 from harness.core.values.strict import Count, Seconds
-from harness.faults.durations import ms
-from harness.faults.persistence.store_records import fact, on, records, row
+from harness.faults.shared.durations import ms
+from harness.faults.shared.store_records import fact, on, records, row
 
 KILLS = ("killed_at_write", "torn_write", "power_cut", "power_cut_reordered")
 STAGE = dict.fromkeys(("full_at_flush", "partial_write", *KILLS), "bytes")

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import ApiError, Close, Plan, Send, Step
 from harness.core.values.strict import Count
-from harness.faults import stream_events as stream
-from harness.faults.error_answers import own_error
+from harness.faults.shared import stream_events as stream
+from harness.faults.shared.error_answers import own_error
 
 STAGE = "bytes"
 SEAMS = ("model",)

@@ -14,7 +14,7 @@ import msgspec
 
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Close, Head, Plan, Send, Step, Wait
-from harness.faults import stream_events as stream
+from harness.faults.shared import stream_events as stream
 
 STAGE = "bytes"
 SEAMS = ("model",)

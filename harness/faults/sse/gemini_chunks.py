@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Plan, Send, Step
-from harness.faults import stream_events as stream
+from harness.faults.shared import stream_events as stream
 
 STAGE = "bytes"
 SEAMS = ("model",)

@@ -11,7 +11,7 @@ from harness.core.transition.ports import Moment
 from harness.core.values.messages import Json
 from harness.core.values.plans import Close, Plan, Send, Step
 from harness.core.values.strict import FromOne
-from harness.faults.stream_events import (
+from harness.faults.shared.stream_events import (
     changed,
     event,
     frame,

@@ -12,7 +12,7 @@ from typing import Literal
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Close, Head, Plan, Raise, Send, Wait
 from harness.core.values.strict import Seconds
-from harness.faults.durations import ms
+from harness.faults.shared.durations import ms
 
 _IN_BETWEEN = ("proxy_error", "redirect", "redirect_as_get", "answered_before_read")
 """What a machine answers in the provider's place."""

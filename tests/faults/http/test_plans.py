@@ -15,8 +15,8 @@ from harness.core.values.calls import Call, ModelRequest
 from harness.core.values.draws import Draws
 from harness.core.values.plans import Answer, ApiError, Close, Head, Plan, Reply, Send
 from harness.faults import by_kind, faults
-from harness.faults.error_answers import TYPES, refusal
 from harness.faults.http.successes import with_json
+from harness.faults.shared.error_answers import TYPES, refusal
 from harness.providers import by_name
 from tests.faults.world import bend, written
 

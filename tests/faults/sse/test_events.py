@@ -11,7 +11,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import Text, ToolUse
 from harness.core.values.plans import Close, Head, Plan, Reply, Send, Wait
 from harness.faults import faults
-from harness.faults import stream_events as events
+from harness.faults.shared import stream_events as events
 from harness.providers import by_name
 from tests.faults.world import bend, written
 

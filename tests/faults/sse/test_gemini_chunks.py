@@ -9,7 +9,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import Text, ToolUse
 from harness.core.values.plans import Close, Plan, Reply, Send
 from harness.faults import faults
-from harness.faults import stream_events as stream
+from harness.faults.shared import stream_events as stream
 from harness.providers import by_name
 from tests.faults.world import bend
 

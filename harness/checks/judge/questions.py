@@ -1,15 +1,14 @@
 """The event that puts the question of each rule, and which of these events a history holds.
 
 A rule without a finding passes only if its question was put: where no tool failed, no failure was
-hidden. `question_table` names the events of each rule. The event is what the world does, never the
-agent's answer to it. So an agent that does nothing is still asked.
+hidden. The table beside a check names the events of its rules. The event is what the world does,
+never the agent's answer to it. So an agent that does nothing is still asked.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -26,13 +25,14 @@ from harness.checks.evidence.turn_outcomes import (
     is_over_window,
     wrong,
 )
-from harness.checks.question_table import QUESTIONS, WOKEN, Question, QuestionRow, rows_of
+from harness.checks.judge.check_rules import CheckRule, Question
+from harness.checks.spending import WOKEN, woken_by
 from harness.core.history.events import Answered, AnyEvent, Effected, Killed
 from harness.core.history.exchanges import ENDINGS, Exchange
 from harness.core.history.trace import Trace
 from harness.core.values.calls import Seam
 from harness.core.values.messages import Message, canonical
-from harness.core.values.patterns import EndlessPattern, is_in, pattern_of
+from harness.core.values.patterns import EndlessPattern
 from harness.core.values.verdict import Finding, NotApplicable
 
 
@@ -80,17 +80,6 @@ def _goes_on(trace: Trace) -> bool:
                 return True
             seen.add(exchange.called.session)
     return False
-
-
-_WOKEN = re.compile(WOKEN)
-
-
-def woken_by(woken: str) -> Callable[[str], object]:
-    """What tells a woken message. Raises ValueError for no pattern, EndlessPattern in a search.
-
-    Our own pattern repeats nothing, so its search needs no limit.
-    """
-    return _WOKEN.match if woken == WOKEN else partial(is_in, pattern_of(woken))
 
 
 def _is_woken(trace: Trace) -> bool:
@@ -356,18 +345,20 @@ class Questions:
             self._is_put[question] = EVENTS[question].is_in(self._trace)
         return self._is_put[question]
 
-    def not_asked(self, check: str, found: Iterable[Finding]) -> list[NotApplicable]:
-        """The rules of one of our checks that the history does not ask, or the check if it asks
-        none. A rule with a finding was asked."""
-        rows, codes = rows_of(check), {finding.code for finding in found}
-        left = [(row.rule, lacks) for row in rows if (lacks := self._lacks(row))]
-        if len(left) < len(rows) or codes:
+    def not_asked(
+        self, check: str, rules: Sequence[CheckRule], found: Iterable[Finding]
+    ) -> list[NotApplicable]:
+        """The rules of a check that the history does not ask, or the check if it asks none. A rule
+        with a finding was asked."""
+        codes = {finding.code for finding in found}
+        left = [(rule.code, lacks) for rule in rules if (lacks := self._lacks(rule))]
+        if len(left) < len(rules) or codes:
             return [_not_asked(rule, (lacks,)) for rule, lacks in left if rule not in codes]
         lacking = tuple(dict.fromkeys(lacks for _, lacks in left))
         return [_not_asked(check, lacking)] if lacking else []
 
-    def _lacks(self, row: QuestionRow) -> Question | None:
-        return next((question for question in row.asked_by if not self.puts(question)), None)
+    def _lacks(self, rule: CheckRule) -> Question | None:
+        return next((question for question in rule.asked_by if not self.puts(question)), None)
 
 
 @cache
@@ -380,10 +371,6 @@ UNASKED = "not asked: "
 """The beginning of the reason of a rule whose question was never put."""
 
 
-def asked_by(code: str) -> str:
-    """The events that put the question of a rule, in words. Raises LookupError for a rule of ours
-    without a row."""
-    row = QUESTIONS.get(code) or QUESTIONS.get(f"{code.partition('.')[0]}.*")
-    if row is None:
-        raise LookupError(f"questions.tsv has no row for {code}")
-    return " and ".join(EVENTS[name].words for name in row.asked_by)
+def asked_by(rule: CheckRule) -> str:
+    """The events that put the question of a rule, in words."""
+    return " and ".join(EVENTS[name].words for name in rule.asked_by)

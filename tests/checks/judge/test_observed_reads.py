@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from harness.checks import CheckFunction, Finding, History, judge, needs
-from harness.checks.observed_reads import ObservedHistory
+from harness.checks.judge.observed_reads import ObservedHistory
 from harness.core.values.messages import assistant, user
 from harness.core.values.verdict import Verdict
 from harness.recordings.transcript_history import to_history

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from harness.core.values.loaded_plugins import Plugin, loaded, set_loaded, unknown_name
+from harness.parts.loading import Plugin, loaded, set_loaded, unknown_name
 
 KNOWN = ["http.status", "http.moved", "sse.cut", "valid_request", *(f"x.n{n}" for n in range(30))]
 

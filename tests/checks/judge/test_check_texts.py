@@ -9,22 +9,20 @@ from typing import Any
 import pytest
 
 from harness.checks import Finding, History, excused_by, excuses, needs
+from harness.checks.evidence.declarations import declared
 from harness.checks.evidence.excuses import Case
 from harness.checks.judge import (
-    MODULES,
-    ORDER,
+    CHECKS,
     check_of,
     checks,
-    declarations,
-    explain,
     judge,
-    names,
     own_checks,
     parts_of,
     settings_of,
 )
+from harness.checks.judge.check_texts import explain, names
 from harness.core.values.errors import InputError
-from harness.core.values.loaded_plugins import Plugin, set_loaded
+from harness.parts.loading import Plugin, set_loaded
 from tests.checks.histories import Story, codes
 
 
@@ -137,15 +135,19 @@ def test_the_check_of_a_code_is_all_before_its_last_dot(code: str, check: str) -
     assert check_of(code) == check
 
 
-def test_our_own_checks_have_a_place_in_the_order_and_say_what_they_need() -> None:
-    assert list(own_checks()) == list(ORDER)
-    assert all(hasattr(check, "needs") for check in own_checks().values())
-    assert {check.__module__ for check in own_checks().values()} == {m.__name__ for m in MODULES}
+def test_our_own_checks_declare_what_they_need_and_their_place() -> None:
+    own = own_checks()
+    assert all(hasattr(check, "needs") for check in own.values())
+    places = [getattr(check, "place", 0) for check in own.values()]
+    assert places == sorted(set(places))
+    assert [*own][:2] == ["target", "run"]
+    assert [*own][-1] == "expect"
+    files = {file.module.__name__ for file in CHECKS.files()}
+    assert {check.__module__ for check in own.values()} == files
 
 
 def test_declarations_are_told_in_words() -> None:
-    told = declarations()
-    assert told.keys() == own_checks().keys()
+    told = {name: tuple(declared(check)) for name, check in own_checks().items()}
     assert told["outbound_once"] == (
         "Needs these seams: inbox, outbox.",
         "Asked of runs, not of recordings.",

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.checks.declarations import needs
-from harness.checks.judge import checks, explain, judge, names
+from harness.checks.evidence.declarations import needs
+from harness.checks.judge import checks, judge
+from harness.checks.judge.check_texts import explain, names
 from harness.core.history.history import History
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding

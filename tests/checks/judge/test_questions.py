@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 
 from harness.checks.evidence.turn_outcomes import before_own_answers
-from harness.checks.judge import explain, judge, own_checks
-from harness.checks.question_table import QUESTIONS, Question, QuestionRow
-from harness.checks.questions import EVENTS, Questions, asked_by
-from harness.checks.rule_classes import BOOK_KEEPING, RULE_CLASSES
+from harness.checks.judge import judge, own_checks, rule_of, rules
+from harness.checks.judge.check_rules import CheckRule, Question
+from harness.checks.judge.check_texts import explain
+from harness.checks.judge.questions import EVENTS, Questions, asked_by
 from harness.contracts.played_histories import RUNS, played
 from harness.core.history.history import History, decode
 from harness.core.values import patterns
 from harness.core.values.messages import ToolResult, assistant, results, user
-from harness.core.values.verdict import Verdict
+from harness.core.values.verdict import BOOK_KEEPING, Verdict
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.checks.failing_worlds import FailingWorld
@@ -228,20 +228,16 @@ def _pool() -> tuple[Verdict, ...]:
     return tuple(map(judge, [*told, *_more(), *(decode(played(n)) for n in range(0, RUNS, 4))]))
 
 
-def _is_asked(row: QuestionRow, verdict: Verdict) -> bool:
+def _is_asked(row: CheckRule, verdict: Verdict) -> bool:
     """Whether a verdict says that a rule was asked."""
-    check = row.rule.rpartition(".")[0]
     lacks = {n.check for n in verdict.not_applicable}
-    return not lacks & {check, row.rule}
+    return not lacks & {row.check, row.code}
 
 
 def test_every_rule_names_its_event_and_no_other_does() -> None:
-    rules = set(RULE_CLASSES)
-    named = {code for code in rules if code in QUESTIONS or f"{code.split('.')[0]}.*" in QUESTIONS}
-    assert named == rules
-    assert {r.rule for r in QUESTIONS.values()} <= rules
-    assert {name for row in QUESTIONS.values() for name in row.asked_by} == EVENTS.keys()
-    assert {rule.partition(".")[0] for rule in QUESTIONS} == own_checks().keys() - BOOK_KEEPING
+    assert all(row.asked_by for row in rules().values())
+    assert {name for row in rules().values() for name in row.asked_by} == EVENTS.keys()
+    assert {row.check for row in rules().values()} == own_checks().keys() - BOOK_KEEPING
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -251,19 +247,19 @@ def test_an_event_is_seen_where_it_is_and_nowhere_else(name: Question) -> None:
     assert not Questions(absent.trace).puts(name)
 
 
-@pytest.mark.parametrize("row", QUESTIONS.values(), ids=lambda row: row.rule)
-def test_a_rule_without_its_event_is_not_applicable(row: QuestionRow) -> None:
+@pytest.mark.parametrize("row", rules().values(), ids=lambda row: row.code)
+def test_a_rule_without_its_event_is_not_applicable(row: CheckRule) -> None:
     verdict = judge(BARE())
     assert not _is_asked(row, verdict)
-    assert row.rule.rpartition(".")[0] not in verdict.passed
+    assert row.check not in verdict.passed
     for name in row.asked_by:
         _, absent = WITH[name]
         assert not _is_asked(row, judge(absent()))
 
 
-@pytest.mark.parametrize("row", QUESTIONS.values(), ids=lambda row: row.rule)
-def test_a_rule_with_its_event_is_asked(row: QuestionRow) -> None:
-    check = row.rule.rpartition(".")[0]
+@pytest.mark.parametrize("row", rules().values(), ids=lambda row: row.code)
+def test_a_rule_with_its_event_is_asked(row: CheckRule) -> None:
+    check = row.check
     asked = [verdict for verdict in _pool() if _is_asked(row, verdict)]
     assert asked
     for verdict in asked:
@@ -276,7 +272,7 @@ def _check_law(history: History) -> None:
     questions = Questions(part.trace)
     for name in own_checks().keys() - BOOK_KEEPING:
         for found in own_checks()[name](part):
-            row = QUESTIONS.get(found.code) or QUESTIONS[f"{found.check}.*"]
+            row = rule_of(found.code)
             assert all(map(questions.puts, row.asked_by)), found
 
 
@@ -323,9 +319,9 @@ def test_a_must_that_was_never_put_is_named(story: Told) -> None:
 def test_explain_names_the_event() -> None:
     assert "Asked by a failed tool call." in explain("error_visible.hidden")
     assert "Asked by a kill and an effect of a tool." in explain("history_faithful")
-    assert asked_by("valid_request.V4") == "a request to the model"
+    assert asked_by(rule_of("valid_request.V4")) == "a request to the model"
     with pytest.raises(LookupError, match=r"no row for backoff\.unheard_of"):
-        asked_by("backoff.unheard_of")
+        rule_of("backoff.unheard_of")
 
 
 @pytest.mark.parametrize("woken", [ENDLESS, "(", 5])

@@ -92,7 +92,7 @@ class CauseRow(msgspec.Struct, frozen=True):
     reason: str
 
 
-CAUSES: MappingProxyType[str, CauseRow] = table("harness.checks", "causes.tsv", CauseRow)
+CAUSES: MappingProxyType[str, CauseRow] = table("harness.checks.judge", "causes.tsv", CauseRow)
 """The rows by the code of the finding that follows, in the order of the file."""
 
 Places = dict[int, tuple[str, int]]

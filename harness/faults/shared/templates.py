@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Close, Head, Plan, Raise, Send
-from harness.faults import error_answers
+from harness.faults.shared import error_answers
 
 
 def error(

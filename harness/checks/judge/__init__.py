@@ -6,50 +6,28 @@ without an applicable check.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from types import FunctionType, MappingProxyType, ModuleType
+from types import FunctionType, MappingProxyType
 from typing import Any, get_type_hints
 
 import msgspec
 
-from harness.checks import (
-    budgets,
-    conversation,
-    durability,
-    expectations,
-    false_stops,
-    isolation,
-    loops,
-    message_delivery,
-    prompt_size,
-    recovery,
-    request_form,
-    retries,
-    session_failures,
-    spending,
-    stored_session,
-    tool_execution,
-    tool_ids,
-    truthfulness,
-)
-from harness.checks.causes import from_causes, placed
-from harness.checks.declarations import declared, exempt_rules, missing_seams, untold
+from harness.checks.evidence.declarations import LAST, exempt_rules, missing_seams, untold
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
 from harness.checks.expectations import doubts
-from harness.checks.musts import unmet
-from harness.checks.observed_reads import ObservedHistory
-from harness.checks.questions import UNASKED, Questions
-from harness.checks.rule_classes import BOOK_KEEPING, class_words, rule_class, rules_of
-from harness.checks.unreached import UNTESTED, is_untested, unreached
+from harness.checks.judge.causes import from_causes, placed
+from harness.checks.judge.check_rules import CheckRule, rules_beside
+from harness.checks.judge.observed_reads import ObservedHistory
+from harness.checks.judge.questions import UNASKED, Questions
+from harness.checks.judge.unreached import UNTESTED, is_untested, unreached
 from harness.core.history.history import History
-from harness.core.scenario.scenario import Expect, Limits
+from harness.core.scenario.scenario import Expect
 from harness.core.transition.ports import CheckFunction
-from harness.core.values.errors import InputError, nearest
+from harness.core.values.errors import InputError
 from harness.core.values.finding_key import Cause
-from harness.core.values.loaded_plugins import Plugin, loaded, unknown_name
 from harness.core.values.verdict import (
+    BOOK_KEEPING,
     FAIL_ON,
     Finding,
     FindingClass,
@@ -57,43 +35,8 @@ from harness.core.values.verdict import (
     Verdict,
     VerdictWord,
 )
-
-MODULES: tuple[ModuleType, ...] = (
-    request_form,
-    tool_ids,
-    conversation,
-    isolation,
-    prompt_size,
-    retries,
-    loops,
-    false_stops,
-    budgets,
-    spending,
-    tool_execution,
-    truthfulness,
-    stored_session,
-    durability,
-    recovery,
-    session_failures,
-    message_delivery,
-    expectations,
-)
-"""The families of invariants."""
-
-ORDER = (
-    *("target", "run", "limit", "script", "cassette"),
-    *("valid_request", "append_only_prefix", "role_alternation", "tool_pairing", "unique_tool_ids"),
-    *("nonblank_content", "wellformed_text", "ends_with_user", "history_faithful"),
-    "session_isolation",
-    *("bounded_turn", "no_blind_resend", "compaction_progress", "request_fits", "compaction_due"),
-    *("retry_budget", "backoff", "no_progress_stop", "no_false_stop", "compaction_preserves"),
-    *("budget_ceiling", "wake_budget", "bounded_spawn", "bounded_wait"),
-    *("args_complete", "effect_once", "error_visible", "stream_error_handled"),
-    *("reload_equivalence", "durable_first", "no_silent_loss", "resume_bounded"),
-    *("inbound_exactly_once", "outbound_once", "turn_serial", "cancel_honoured"),
-    *("truthful_outcome", "session_heals", "session_answers", "expect"),
-)
-"""The order in which the checks are applied; findings of one class are reported in it."""
+from harness.parts.loading import Kind, Plugin, loaded, unknown_name
+from harness.parts.part import Part, Setting, docstring_of, knobs
 
 
 def parts_of(plugin: Plugin) -> Mapping[str, CheckFunction]:
@@ -103,27 +46,6 @@ def parts_of(plugin: Plugin) -> Mapping[str, CheckFunction]:
         for name, function in plugin.functions.items()
         if _parameters(function)[:1] == ("history",)
     }
-
-
-def own_checks() -> Mapping[str, CheckFunction]:
-    """Our own checks by name."""
-    return _all(())
-
-
-def checks() -> Mapping[str, CheckFunction]:
-    """The checks by name, those of the loaded plug-ins after our own."""
-    return _all(loaded())
-
-
-@cache
-def _all(plugins: tuple[Plugin, ...]) -> Mapping[str, CheckFunction]:
-    own: dict[str, CheckFunction] = {}
-    for module in MODULES:
-        own |= parts_of(Plugin("", module))
-    found = {name: own[name] for name in (*ORDER, *own)}
-    for plugin in plugins:
-        found |= {f"{plugin.prefix}.{name}": check for name, check in parts_of(plugin).items()}
-    return MappingProxyType(found)
 
 
 def _undecorated(check: CheckFunction) -> FunctionType:
@@ -153,75 +75,57 @@ def setting_types(check: CheckFunction) -> Mapping[str, Any]:
     return {name: types.get(name, Any) for name in settings_of(check)}
 
 
-def names() -> dict[str, str]:
-    """The content of `harness list checks`: each check's name and its question."""
-    return {name: docstring_of(check).partition("\n")[0] for name, check in checks().items()}
+def _described(name: str, check: CheckFunction) -> Part:
+    types = setting_types(check)
+    settings = {n: Setting(types[n], default) for n, default in settings_of(check).items()}
+    needed = list(getattr(check, "needs", ()))
+    return Part(name, docstring_of(check), settings, {"needs": needed, "knobs": knobs(settings)})
+
+
+CHECKS: Kind[CheckFunction] = Kind(
+    "check",
+    "a check with `history`",
+    parts_of,
+    _described,
+    folder="harness.checks",
+    key=lambda name, check: (getattr(check, "place", LAST), name),
+)
+"""The checks in the order of their places: findings of one class are reported in it."""
+
+checks, own_checks = CHECKS.all, CHECKS.own
+
+
+def rules_of(check: str) -> tuple[CheckRule, ...]:
+    """The rules of a check, in the order of its table; none for a check without a table."""
+    return _rules_of(check, loaded())
+
+
+@cache
+def _rules_of(name: str, _: tuple[Plugin, ...]) -> tuple[CheckRule, ...]:
+    return rules_beside(checks()[name], name) if name in checks() else ()
+
+
+def rules() -> Mapping[str, CheckRule]:
+    """The rules of all checks by full code, in the order of the checks."""
+    return _rules(loaded())
+
+
+@cache
+def _rules(_: tuple[Plugin, ...]) -> Mapping[str, CheckRule]:
+    return MappingProxyType({row.code: row for name in checks() for row in rules_of(name)})
+
+
+def rule_of(code: str) -> CheckRule:
+    """The row of a rule. Raises LookupError for a rule without one."""
+    row = rules().get(code) or rules().get(f"{code.rpartition('.')[0]}.*")
+    if row is None:
+        raise LookupError(f"the table beside the check has no row for {code}")
+    return row
 
 
 def check_of(code: str) -> str:
     """The check of a code: the part before its last dot, or the code itself if it names a check."""
     return code if code in checks() else code.rpartition(".")[0] or code
-
-
-def explain(code: str) -> str:
-    """Explain a check: its question, its rules with their classes, its source, and its
-    declarations.
-
-    `code` is a check or `check.rule`. Raises InputError for an unknown name.
-    """
-    found, name = checks(), check_of(code)
-    if name not in found:
-        raise InputError(f"there is no check {name!r}; {unknown_name(name, found)}", code)
-    told = "\n".join([*declarations()[name], *([] if name in own_checks() else [_BY_READS])])
-    classes = "\n".join(_classes(name, code))
-    return "\n\n".join(filter(None, [docstring_of(found[name]), classes, told]))
-
-
-_BY_READS = "Asked by what it reads: a run in which it reads only empty lists is not applicable."
-"""The question of a plug-in's check, whose rules name no events."""
-
-
-def _classes(name: str, code: str) -> Iterator[str]:
-    """The class of one rule, or of each rule of a check, with its reason and source."""
-    if name in BOOK_KEEPING or name not in own_checks():
-        _check_rule(name, code)
-        return
-    if code == name:
-        yield from map(class_words, rules_of(name))
-        return
-    try:
-        yield class_words(msgspec.structs.replace(rule_class(code), code=code))
-    except LookupError:
-        known = [row.code for row in rules_of(name)]
-        raise InputError(
-            f"the check {name} has no such rule; {nearest(code, known)}", code
-        ) from None
-
-
-def _check_rule(name: str, code: str) -> None:
-    """Raise InputError for a rule that its check does not have, if the check has no table of
-    classes."""
-    rule = code.removeprefix(name).removeprefix(".")
-    known = {*Limits.__struct_fields__} if name == "limit" else set[str]()
-    known |= {*re.findall(r"`([a-z_]+)`", docstring_of(checks()[name]))}
-    if rule and rule not in known and name in BOOK_KEEPING:
-        raise InputError(f"the check {name} has no such rule; {nearest(rule, known)}", code)
-
-
-def declarations() -> dict[str, tuple[str, ...]]:
-    """The declarations of each check, in words: the seams it needs, its sources, its excuses."""
-    return {name: (*_seams(check), *declared(check)) for name, check in checks().items()}
-
-
-def _seams(check: CheckFunction) -> Iterator[str]:
-    if seams := getattr(check, "needs", ()):
-        yield f"Needs these seams: {', '.join(seams)}."
-
-
-def docstring_of(check: CheckFunction) -> str:
-    """The docstring of a check: a sentence, its rules, its source."""
-    lines = (check.__doc__ or "").strip().splitlines()
-    return "\n".join(line.strip() for line in lines)
 
 
 class _Applied(msgspec.Struct):
@@ -262,7 +166,7 @@ def judge(
     applied.doubts += [] if applied.asked or only else ["no check applied"]
     lacks = [n for n in applied.not_applicable if not (is_vain and n.kind == "unasked")]
     if wanted.must:
-        applied.doubts += unmet(history, wanted, lacks, known, set(chosen))
+        applied.doubts += _unmet(history, wanted, lacks, known, set(chosen))
     applied.doubts += _unknown_settings(history, known)
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
@@ -323,8 +227,8 @@ def _apply(
         applied.not_applicable.append(NotApplicable(name, reason))
         return
     aside = {n.check for n in applied.not_applicable}
-    is_own = name in own_checks()
-    seen = history if is_own else ObservedHistory(history)
+    rules, is_of_the_run = rules_of(name), name in BOOK_KEEPING
+    seen = history if rules or is_of_the_run else ObservedHistory(history)
     try:
         said = _with_prefix(name, check(seen, **_settings(history, name)))
         found = [
@@ -333,16 +237,16 @@ def _apply(
     except Exception as error:
         applied.doubts.append(f"the check {name} crashed: {type(error).__name__}: {error}")
         return
-    applied.asked = applied.asked or bool(needed) or not is_own
+    applied.asked = applied.asked or not is_of_the_run
     applied.findings += found
     if isinstance(seen, ObservedHistory):
         reason = "" if found else seen.reads.reason(declares_seams=bool(needed))
         unasked = [NotApplicable(name, f"{UNASKED}{reason}", kind="unasked")] if reason else []
     else:
-        unasked = questions.not_asked(name, found)
+        unasked = questions.not_asked(name, rules, found)
     applied.not_applicable += unasked
-    rules = {f"{name}.{rule}" for rule in getattr(check, "write_order", ())}
-    if not found and not (rules & aside) and all(n.check != name for n in unasked):
+    by_writes = {f"{name}.{rule}" for rule in getattr(check, "write_order", ())}
+    if not found and not (by_writes & aside) and all(n.check != name for n in unasked):
         applied.passed.append(name)
 
 
@@ -356,11 +260,11 @@ def _with_prefix(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _classed(history: History, name: str, check: CheckFunction, finding: Finding) -> Finding:
-    """A finding with its class: from the table for our checks, else its own, else "defect"."""
+    """A finding with its class: from the table of its check, else its own, else "defect"."""
     if name in BOOK_KEEPING:
         return finding
     advised = getattr(check, "advised", ()) if history.trace.world == "recording" else ()
-    known = rule_class(finding.code).class_ if name in own_checks() else finding.class_ or "defect"
+    known = rule_of(finding.code).class_ if rules_of(name) else finding.class_ or "defect"
     is_advice = finding.code.rpartition(".")[2] in advised
     return msgspec.structs.replace(finding, class_="advice" if is_advice else known)
 
@@ -397,3 +301,41 @@ def _known_apart(
             text = f"the known defect {code} no longer appears: take it out of expect.known"
             failing.append(Finding("expect.known_missing", text, cause=Cause(subject=code)))
     return tuple(failing), declared
+
+
+def _unmet(
+    history: History,
+    wanted: Expect,
+    lacks: Iterable[NotApplicable],
+    known: Collection[str],
+    chosen: Collection[str],
+) -> Iterator[str]:
+    """Yield a reason for each check that the scenario names and that was not asked.
+
+    If the agent's profile says that it has no store, checks of the store cause no doubt. Nor does a
+    check that is not asked under an overlay: its faults may keep the plan's own events away.
+    """
+    is_overlaid = bool(history.trace.settings.get("overlaid"))
+    reasons = {
+        n.check: f"is {n.reason}" if n.kind == "unasked" else n.reason
+        for n in lacks
+        if not (is_overlaid and n.kind == "unasked")
+    }
+    if _declares_no_store(history):
+        reasons = {c: r for c, r in reasons.items() if r != _NO_STORE}
+    for name in wanted.must:
+        if name not in known:
+            yield f"expect.must: there is no check {name!r}; {unknown_name(name, known)}"
+        elif name in reasons and name in chosen:
+            yield f"the scenario asks for {name}, which {reasons[name]}"
+
+
+_NO_STORE = "needs the seam store"
+
+
+def _declares_no_store(history: History) -> bool:
+    try:
+        profile = history.trace.profile
+    except msgspec.ValidationError:
+        return False
+    return profile.declares("store") is False and not profile.declares("own_store")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.causes import placed
+from harness.checks.judge.causes import placed
 from harness.core.history.history import History
 from harness.core.values.calls import ModelRequest, ToolRequest
 from harness.core.values.finding_key import Cause, FindingKey, Place

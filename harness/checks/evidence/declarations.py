@@ -31,8 +31,12 @@ _Check: TypeAlias = Callable[Concatenate[History, _P], Iterator[Finding]]
 _Cases: TypeAlias = Callable[Concatenate[History, _P], Iterator[Finding | Case]]
 
 
+LAST = 1_000
+"""The place of a check that declares none."""
+
+
 def needs(
-    *seams: Seam, told_by: Source = "messages", or_calls: bool = False
+    *seams: Seam, told_by: Source = "messages", or_calls: bool = False, place: int = LAST
 ) -> Callable[[_Check[_P]], _Check[_P]]:
     """Declare the seams that a check needs, and the kinds of history that it applies to.
 
@@ -40,7 +44,8 @@ def needs(
     the agent. With `told_by="run"` a check applies to runs only. With `"requests"` it also applies
     to recordings that keep the requests as they were sent. With `"rules"` it also applies to
     recordings that are read with the rules of a dialect. With `or_calls` the calls in the model's
-    answers replace the seam `tool`, because the agent's own tools show nothing else.
+    answers replace the seam `tool`, because the agent's own tools show nothing else. Findings of
+    one class are reported by the `place` of their checks, the smallest first.
     """
 
     def declare(check: _Check[_P]) -> _Check[_P]:
@@ -49,7 +54,7 @@ def needs(
             if not untold(asked, history.trace):
                 yield from check(history, *args, **settings)
 
-        asked.__dict__.update(needs=seams, told_by=told_by, or_calls=or_calls)
+        asked.__dict__.update(needs=seams, told_by=told_by, or_calls=or_calls, place=place)
         return asked
 
     return declare
@@ -233,7 +238,9 @@ _SOURCES: dict[Source, str] = {
 
 
 def declared(check: CheckFunction) -> Iterator[str]:
-    """Yield the declarations of a check, one sentence each: sources, excuses, counts, overlays."""
+    """Yield the declarations of a check, one sentence each: its seams, sources, excuses, counts."""
+    if seams := getattr(check, "needs", ()):
+        yield f"Needs these seams: {', '.join(seams)}."
     source: Source = getattr(check, "told_by", "messages")
     if source != "messages":
         yield _SOURCES[source]

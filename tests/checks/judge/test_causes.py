@@ -7,11 +7,10 @@ from graphlib import TopologicalSorter
 
 import pytest
 
-from harness.checks.causes import CAUSES, from_causes
-from harness.checks.judge import judge, own_checks
-from harness.checks.rule_classes import BOOK_KEEPING, RULE_CLASSES
+from harness.checks.judge import judge, own_checks, rules
+from harness.checks.judge.causes import CAUSES, from_causes
 from harness.core.history.history import History
-from harness.core.values.verdict import Finding, FindingClass
+from harness.core.values.verdict import BOOK_KEEPING, Finding, FindingClass
 from tests.checks.histories import Story, loop
 
 LOOP = "no_progress_stop.same_call"
@@ -123,7 +122,7 @@ def test_a_row_names_rules_that_there_are(row: object) -> None:
     for code in (getattr(row, "finding", ""), *getattr(row, "causes", ())):
         check, _, rule = code.partition(".")
         assert check in own_checks()
-        assert rule == "*" or check in BOOK_KEEPING or code in RULE_CLASSES, code
+        assert rule == "*" or check in BOOK_KEEPING or code in rules(), code
     assert re.fullmatch(r"[A-Z].*\.", getattr(row, "reason", ""))
 
 

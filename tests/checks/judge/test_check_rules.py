@@ -11,9 +11,12 @@ import pytest
 
 import harness.checks
 from harness.checks import Finding, History, judge
-from harness.checks.judge import docstring_of, explain, own_checks
-from harness.checks.rule_classes import BOOK_KEEPING, RULE_CLASSES, rule_class, rules_of
+from harness.checks.judge import own_checks, rule_of, rules, rules_of
+from harness.checks.judge.check_rules import by_class
+from harness.checks.judge.check_texts import explain
 from harness.core.values.errors import InputError
+from harness.core.values.verdict import BOOK_KEEPING
+from harness.parts.part import docstring_of
 from harness.providers.anthropic.rules import RULES as ANTHROPIC
 from harness.providers.openai_chat.rules import RULES as CHAT
 from harness.providers.openai_responses.rules import RULES as RESPONSES
@@ -61,7 +64,7 @@ def _named(check: str, begins: str) -> Iterator[str]:
 
 
 def test_each_rule_has_a_row_and_each_row_a_rule() -> None:
-    rows = {code for code in RULE_CLASSES if not code.startswith(OF_A_DIALECT)}
+    rows = {code for code in rules() if not code.startswith(OF_A_DIALECT)}
     assert rows == set(_harvest())
     assert {code.partition(".")[0] for code in rows} >= own_checks().keys() - BOOK_KEEPING - {
         OF_A_DIALECT.rstrip(".")
@@ -69,28 +72,28 @@ def test_each_rule_has_a_row_and_each_row_a_rule() -> None:
 
 
 def test_the_rows_of_the_dialects_name_their_rules() -> None:
-    rows = {code.removeprefix(OF_A_DIALECT) for code in RULE_CLASSES if OF_A_DIALECT in code}
+    rows = {code.removeprefix(OF_A_DIALECT) for code in rules() if OF_A_DIALECT in code}
     assert rows - {"*"} <= DIALECT_RULES.keys()
-    assert rule_class("valid_request.V4").class_ == "defect"
+    assert rule_of("valid_request.V4").class_ == "defect"
 
 
 def test_what_only_a_strict_provider_refuses_is_advice() -> None:
     strict = {id_ for id_, rule in DIALECT_RULES.items() if rule.dialects == {"strict"}} - {"V24"}
     assert strict >= {"V1", "C31", "R12"}
-    assert {rule_class(f"valid_request.{id_}").class_ for id_ in strict} == {"advice"}
+    assert {rule_of(f"valid_request.{id_}").class_ for id_ in strict} == {"advice"}
 
 
-@pytest.mark.parametrize("row", RULE_CLASSES.values(), ids=lambda row: row.code)
+@pytest.mark.parametrize("row", rules().values(), ids=lambda row: row.code)
 def test_a_reason_is_a_sentence_with_a_source(row: object) -> None:
-    reason = rule_class(getattr(row, "code", "")).reason
+    reason = rule_of(getattr(row, "code", "")).reason
     assert re.fullmatch(r"[A-Z][^.]*\.", reason), "one sentence"
     assert 6 <= len(reason.split()) <= 25
-    assert rule_class(getattr(row, "code", "")).source
+    assert rule_of(getattr(row, "code", "")).source
 
 
 def test_a_rule_of_ours_without_a_row_is_no_pass() -> None:
     with pytest.raises(LookupError, match=r"no row for backoff\.unheard_of"):
-        rule_class("backoff.unheard_of")
+        rule_of("backoff.unheard_of")
 
 
 def test_explain_says_class_reason_and_source() -> None:
@@ -108,7 +111,7 @@ def test_explain_says_class_reason_and_source() -> None:
 
 
 def test_the_rules_of_a_check_stand_by_class() -> None:
-    words = [row.class_ for row in rules_of("stream_error_handled")]
+    words = [row.class_ for row in sorted(rules_of("stream_error_handled"), key=by_class)]
     assert words == ["defect"] * 4 + ["weakness"]
 
 

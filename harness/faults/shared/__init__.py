@@ -1,0 +1,1 @@
+"""What the layers of faults share: what a fault is, templates, answers and durations."""
