@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.core.values.errors import InputError
-from harness.files.folder_files import FoundFile, files_below
+from harness.files.regular_file import FoundFile, files_below
 from harness.report.report_file import is_report
 
 

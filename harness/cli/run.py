@@ -43,7 +43,7 @@ from harness.cli.options import (
 )
 from harness.cli.output_files import chosen_files, output_files
 from harness.core.values.errors import InputError
-from harness.files.out_lock import out_lock
+from harness.files.owner import out_lock
 
 if TYPE_CHECKING:
     from harness.cli.run_output import Detail, RunOutput

@@ -27,9 +27,8 @@ from harness.core.values.choices import none_of
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.visible_text import visible_line
 from harness.files.bundle import named_path
-from harness.files.folder_files import files_below
 from harness.files.mistakes import explain, mistakes_in
-from harness.files.regular_file import HEAD_BYTES, opened, whole
+from harness.files.regular_file import HEAD_BYTES, files_below, opened, whole
 from harness.files.yaml_text import SIZE_MAX_BYTES, Lines, parse
 
 _T = TypeVar("_T")

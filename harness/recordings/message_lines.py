@@ -49,8 +49,9 @@ class LoggedMessage(msgspec.Struct):
 class LoggedSession:
     """The messages of one session so far, and what its lines say of them.
 
-    `model` is the one that an answer named first, else the one that was `announced`. `restarts` are the messages with which the context
-    began again, `failures` those that the program marks as errors of the API.
+    `model` is the one that an answer named first, else the one that was `announced`. `restarts` are
+    the messages with which the context began again, `failures` those that the program marks as
+    errors of the API.
     """
 
     def __init__(self, name: str) -> None:
@@ -60,10 +61,9 @@ class LoggedSession:
         self.failures: dict[int, ApiError] = {}
         self._by_id: dict[str, LoggedMessage] = {}
 
-    def take(self, message: Message, entry: LogEntry) -> None:
-        """Take in the message of a line."""
-        value = entry.value["message"]
-        draft = self._draft(message, value.get("id"), str(entry.number))
+    def take(self, message: Message, value: dict[str, Json], id_: str) -> None:
+        """Take in the message of the line `id_`; `value` is it as it was logged."""
+        draft = self._draft(message, value.get("id"), id_)
         draft.blocks.extend(message.blocks)
         if isinstance(value.get("stop_reason"), str):
             draft.stop = value["stop_reason"]

@@ -87,7 +87,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
             return self
         return msgspec.structs.replace(
             self,
-            messages=(_encodable(user(self.task)), *self.messages),
+            messages=(encodable(user(self.task)), *self.messages),
             stops={index + 1: stop for index, stop in self.stops.items()},
             restarts={index + 1: kept + 1 for index, kept in self.restarts.items()},
             failures={index + 1: error for index, error in self.failures.items()},
@@ -174,7 +174,7 @@ def _readable(
             reason = next(filter(None, map(_why_unread, message.blocks)), "")
             if reason:
                 return Refusal(f"{transcript.name}, message {index}", reason)
-            seen[id(message)] = message, _encodable(message)
+            seen[id(message)] = message, encodable(message)
         messages.append(seen[id(message)][1])
     is_answered = bool(messages) and side(messages[-1]) == "assistant"
     return msgspec.structs.replace(
@@ -191,7 +191,7 @@ def _why_unread(block: Block) -> str:
     return "a call has no name" if nameless else ""
 
 
-def _encodable(message: Message) -> Message:
+def encodable(message: Message) -> Message:
     """The message as a value that JSON can say: half a character becomes `?`."""
     if message.role.isascii() and all(map(_is_ascii, message.blocks)):
         return message  # most of a log, which need not be encoded for that

@@ -90,7 +90,7 @@ def _take(session: LoggedSession, message: Message, entry: LogEntry) -> None:
     value = entry.value
     if value.get("isCompactSummary") is True:
         session.begin_anew()
-    session.take(message, entry)
+    session.take(message, value["message"], str(entry.number))
     if message.role == "assistant" and value.get("isApiErrorMessage") is True:
         session.fail(message, value.get("apiErrorStatus"), value.get("error"))
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from harness.core.values.messages import Message
 from harness.providers.shared import json_fields as f
-from harness.recordings import session_log
 from harness.recordings.message_lines import ROLES, LoggedSession, message_on, note_type
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
@@ -51,7 +50,7 @@ def claude_stream(lines: Iterable[bytes]) -> Recording:
         message = _message(entry, session, notes)
         if message is not None:
             kept.add(entry)
-            session.take(message, entry)
+            session.take(message, entry.value["message"], str(entry.number))
             if message.role == "assistant" and (kind := f.text(entry.value.get("error"))):
                 session.fail(message, type_=kind)
     spoken = [session for session in sessions.values() if session.found]

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.files import out_lock as room
-from harness.files.out_lock import out_lock
+from harness.files import owner as room
+from harness.files.owner import out_lock
 
 SECOND = """
 import sys
 from pathlib import Path
 from harness.core.values.errors import InputError
-from harness.files.out_lock import out_lock
+from harness.files.owner import out_lock
 try:
     with out_lock(Path(sys.argv[1])):
         print("held")
