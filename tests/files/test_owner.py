@@ -42,7 +42,7 @@ def test_a_file_that_its_last_owner_removes_meanwhile_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the opening and the lock the owner ends: a lock on the removed file holds nothing."""
-    removals = [tmp_path / room.NAME]
+    removals = [tmp_path / room.LOCK]
 
     def locked(file: int, how: int) -> None:
         while removals:
