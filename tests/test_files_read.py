@@ -31,7 +31,7 @@ EXCEPTIONS = {
     "processes/guardian.py": (1, "/proc"),
     "processes/life_signs.py": (1, "/proc"),
     "runner/disk_log.py": (1, "a database without a file"),
-    "runner/forked_target.py": (10, "files of its own temporary folder"),
+    "runner/forked_target.py": (11, "files of its own temporary folder"),
     "stores/claude_code_store.py": (1, "a store, read while the agent writes it"),
     "stores/damaged_file.py": (3, "the store that a fault damages"),
     "stores/faulty_jsonl.py": (1, "the store that a fault damages"),
