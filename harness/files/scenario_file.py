@@ -181,8 +181,8 @@ class SourceFile:
         try:
             return msgspec.convert(value, type=kind)
         except msgspec.ValidationError as error:
-            what, path = explain(str(error), kind)
-            raise self.fail(what, root, *prefix, *path) from None
+            mistake = explain(str(error), kind)
+            raise self.fail(mistake.text, root, *prefix, *mistake.path) from None
 
     def _check_tools(self, values: dict[str, Any]) -> None:
         """Tools one by one: an error inside a mapping would not say which tool."""
