@@ -27,7 +27,14 @@ from harness.providers.shared.json_fields import RecordedApi, RecordedRequest
 from harness.providers.shared.request_memory import LastRequest, NewMessages
 from harness.recordings.apis import APIS, answer
 from harness.recordings.http_interaction import UnpackedSize, address_of, body_bytes, is_text
-from harness.recordings.transcripts import Recording, Refusal, Transcript, recording_of
+from harness.recordings.transcripts import (
+    Recording,
+    Refusal,
+    Transcript,
+    answered_with,
+    recording_of,
+    request_alone,
+)
 
 
 def recording(exchanges: Iterable[dict[str, Json]]) -> Recording:
@@ -233,28 +240,11 @@ def status_of(response: dict[str, Json]) -> int | None:
 def _transcript(
     name: str, wire: str, asked: RecordedRequest, answered: Parsed, status: int | None
 ) -> Transcript:
-    said = answered.message
-    messages = (*asked.messages, said) if said is not None else asked.messages
     error = answered.error
     if error is not None and not error.status:
         error = msgspec.structs.replace(error, status=status or 0)
-    return Transcript(
-        name=name,
-        messages=messages,
-        wire=wire,
-        model=asked.model,
-        system=asked.system,
-        tools=asked.tools,
-        stops={len(messages) - 1: answered.stop} if said is not None and answered.stop else {},
-        exchange=True,
-        answered=said is not None,
-        complete=answered.complete,
-        status=status,
-        error=error,
-        stateful=asked.stateful,
-        stream=asked.stream,
-        max_tokens=asked.max_tokens,
-    )
+    exchange = answered_with(request_alone(name, wire, asked), answered)
+    return msgspec.structs.replace(exchange, status=status, error=error)
 
 
 _NO_TRANSCRIPT: tuple[tuple[str, str], ...] = (

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from harness.core.history.history import History
+from harness.core.transition.ports import Parsed
 from harness.core.values.messages import (
     Block,
     Json,
@@ -27,7 +28,7 @@ from harness.core.values.messages import (
     user,
 )
 from harness.core.values.plans import ApiError
-from harness.providers.shared.json_fields import UNREAD_CALL
+from harness.providers.shared.json_fields import UNREAD_CALL, RecordedRequest
 
 SERVER_CALLS = frozenset((
     "server_tool_use", "mcp_tool_use", "web_search_call", "file_search_call", "mcp_call",
@@ -214,6 +215,24 @@ def _is_ascii(block: Block) -> bool:
 
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def request_alone(name: str, wire: str, asked: RecordedRequest) -> Transcript:
+    """A request as a transcript, without an answer."""
+    return Transcript(name=name, wire=wire, **msgspec.structs.asdict(asked))
+
+
+def answered_with(asked: Transcript, answered: Parsed) -> Transcript:
+    """The exchange of a request: its messages, and the answer where there is one."""
+    said, at = answered.message, len(asked.messages)
+    return msgspec.structs.replace(
+        asked,
+        messages=asked.messages if said is None else (*asked.messages, said),
+        stops={at: answered.stop} if said is not None and answered.stop else {},
+        exchange=True,
+        answered=said is not None,
+        complete=answered.complete,
+    )
 
 
 def recording_of(found: Iterable[Transcript | Refusal], notes: tuple[str, ...] = ()) -> Recording:

@@ -34,7 +34,7 @@ _MOST_BRANCHES = 100
 
 class _EntryTree:
     def __init__(self) -> None:
-        self.name = self.model = self.system = ""
+        self.name = self.model = ""
         self.said: dict[str, dict[str, Any]] = {}
         self._messages: dict[str, Message] = {}
         self._parents: dict[str, str] = {}
