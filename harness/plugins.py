@@ -26,6 +26,7 @@ ROOMS = {
     "harness.checks": "a check with `history`",
     "harness.recordings": "a format with `document` or `lines`",
     "harness.stores": "a store reader with `path` or `url`",
+    "harness.report": "a report with `results, command` or `event`",
 }
 """The rooms that recognise parts, and the parameters by which they recognise them."""
 
@@ -163,15 +164,16 @@ def _check_parts(plugin: Plugin) -> None:
         except InputError as error:
             raise InputError(str(error), place) from None
         for name in parts:
-            recognised[name].append(room.rpartition(".")[2])
+            recognised.setdefault(name, []).append(room.rpartition(".")[2])
     if not recognised:
         raise InputError("it has no public function, so it has no part", place)
     for name, rooms in recognised.items():
+        if len(rooms) == 1:
+            continue
         code = plugin.functions[name].__code__
         at = f"{place}: {name} ({_shown(code.co_filename)}:{code.co_firstlineno})"
         if not rooms:
             kinds = ", ".join(ROOMS.values())
             what = f"a function of no kind: {kinds}; a helper's name begins with `_`"
             raise InputError(what, at)
-        if len(rooms) > 1:
-            raise InputError(f"a part of more than one room: {', '.join(rooms)}", at)
+        raise InputError(f"a part of more than one room: {', '.join(rooms)}", at)

@@ -20,13 +20,13 @@ Row = dict[str, Any]
 @click.argument(
     "what",
     shell_complete=completing(lambda _: KINDS),
-    metavar="scenarios|faults|checks|targets|formats|stores|examples|docs",
+    metavar="scenarios|faults|checks|targets|formats|stores|reports|examples|docs",
 )
 @click.argument("folder", required=False, type=NamedPath(), metavar="[DIR]")
 @named_plugins
 @every_verb
 def command(what: str, folder: Path | None, as_json: bool) -> int:
-    """List scenarios, faults, checks, targets, formats, stores, examples or docs.
+    """List scenarios, faults, checks, targets, formats, stores, reports, examples or docs.
 
     Scenarios are those of DIR, else of ./scenarios, else the catalogue (@all, @loops). A part of a
     plug-in is marked with the name of its module.
@@ -159,6 +159,14 @@ def stores(_: Path | None = None) -> Iterator[Row]:
         yield {"name": name, "title": first_line(reader)}
 
 
+def reports(_: Path | None = None) -> Iterator[Row]:
+    """Return the reports, for `--report NAME`."""
+    from harness.report import REPORTS
+
+    for name, part in REPORTS.parts().items():
+        yield {"name": name, "title": part.title}
+
+
 def examples(_: Path | None = None) -> Iterator[Row]:
     """Return the bundled example agents."""
     yield from _bundled_files("examples")
@@ -194,9 +202,10 @@ KINDS: dict[str, Callable[[Path | None], Iterator[Row]]] = {
     "targets": targets,
     "formats": formats,
     "stores": stores,
+    "reports": reports,
     "examples": examples,
     "docs": docs,
 }
 
-BROUGHT = ("faults", "checks", "formats", "stores")
+BROUGHT = ("faults", "checks", "formats", "stores", "reports")
 """The parts that plug-ins add."""

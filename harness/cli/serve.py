@@ -23,22 +23,26 @@ from harness.cli.options import (
     configuration,
     every_verb,
     fail_on,
+    only,
     out_folder,
     plugins,
     profile,
     seed,
     spoken,
+    store,
 )
+from harness.cli.reports import reporting
 from harness.cli.run import as_named
 
 if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
+    from harness.report.media.text import Detail
     from harness.results.result import Result
 
 
 @click.command("serve")
 @click.argument("scenario", type=NamedPath())
-@click.option("--only", multiple=True, metavar="PATTERN", help="Which run of the file.")
+@only
 @spoken("The run on this wire.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, metavar="N",
               help="The port on 127.0.0.1; 0 takes a free one.")  # fmt: skip
@@ -46,9 +50,7 @@ if TYPE_CHECKING:
 @fail_on
 @seed
 @out_folder(RUNS, "The folder for the history.")
-@click.option("--store", default="", metavar="READER:PATH",
-              help="How to read the agent's session store below HARNESS_SESSION_DIR.",
-              )  # fmt: skip
+@store
 @click.option("-v", "--verbose", is_flag=True, help="Print more about the run.")
 @plugins
 @every_verb
@@ -95,13 +97,16 @@ def command(
 
 
 def _show(made: Result, as_json: bool, verbose: bool) -> None:
-    from harness.cli.run_output import RunOutput
+    from harness.cli import terminal
+    from harness.report.media.json_lines import JsonLines
+    from harness.report.media.text import Text
+    from harness.results.command_events import CommandStarted
 
-    output = RunOutput(
-        [(made.name, made.scenario)], "json" if as_json else "verbose" if verbose else "usual"
-    )
-    output.add(made)
-    output.end()
+    detail: Detail = "verbose" if verbose else "usual"
+    screen = JsonLines() if as_json else Text(detail, terminal.width(), terminal.paint())
+    started = CommandStarted(verb="serve", planned=((made.name, made.scenario),))
+    with reporting(started, screen) as tell:
+        tell(made)
 
 
 @contextmanager
