@@ -89,7 +89,7 @@ ROOMS: tuple[Room, ...] = (
         1,
         "Virtual time for Python agents: an event loop that jumps, a patched clock for sync code, "
         "and the meter that tells waiting from computing.",
-        "core",
+        "core processes",
     ),
     Room(
         "processes",

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from harness.core.history.exchanges import Exchange
 from harness.core.values.verdict import Finding
 from harness.doctor.connections import follows, refused
-from harness.doctor.observation import SCENARIO, TARGETS, Observation, State
-from harness.doctor.probe import Probe
+from harness.doctor.probe import SCENARIO, TARGETS, Observation, Probe, State
 
 Seen = tuple[State, str]
 

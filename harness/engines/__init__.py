@@ -63,3 +63,25 @@ class Engine(Protocol):
         workers behind a task that still runs.
         """
         ...
+
+
+class Serial:
+    """An engine without workers."""
+
+    workers = 1
+
+    def each(
+        self,
+        work: Callable[[Any], ResultT],
+        source: Callable[[], Any],
+        *,
+        window: int = 1,
+        lost: Callable[[Any], ResultT] | None = None,
+        again: Again = as_it_was,
+        attempts: int = ATTEMPTS,
+        loose: Loose = in_order,
+        rest: bool = False,
+    ) -> Iterator[ResultT]:
+        """See `Engine.each`."""
+        while (task := source()) is not None:
+            yield work(task)

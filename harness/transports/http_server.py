@@ -20,12 +20,12 @@ from harness.clock import real_monotonic, real_sleep
 from harness.core.values.errors import InputError, MachineLacks
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Send, Step, Wait
 from harness.processes.machine import few_files, lack_of
+from harness.processes.thread_times import BackgroundThread
 from harness.transports.access_check import new_token
-from harness.transports.background_thread import BackgroundThread
-from harness.transports.body_budget import BodyBudget
 from harness.transports.dispatcher import Dispatcher, at_once, is_stop
 from harness.transports.http_connection import (
     LAST_CHUNK,
+    BodyBudget,
     Connection,
     Hangup,
     Request,
