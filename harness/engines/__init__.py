@@ -71,17 +71,8 @@ class Serial:
     workers = 1
 
     def each(
-        self,
-        work: Callable[[Any], ResultT],
-        source: Callable[[], Any],
-        *,
-        window: int = 1,
-        lost: Callable[[Any], ResultT] | None = None,
-        again: Again = as_it_was,
-        attempts: int = ATTEMPTS,
-        loose: Loose = in_order,
-        rest: bool = False,
+        self, work: Callable[[Any], ResultT], source: Callable[[], Any], **_: Any
     ) -> Iterator[ResultT]:
-        """See `Engine.each`."""
+        """See `Engine.each`: no task is lost here, and none waits for another one."""
         while (task := source()) is not None:
             yield work(task)
