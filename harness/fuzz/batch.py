@@ -19,6 +19,7 @@ from harness.core.values.verdict import FindingClass
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
 from harness.fuzz.example import (
+    FoundRun,
     PlayedExample,
     RawFinding,
     draw,
@@ -27,7 +28,6 @@ from harness.fuzz.example import (
     run_of,
 )
 from harness.fuzz.findings import ShrinkTask, ShrunkFinding, is_late, not_shrunk, shrunk_finding
-from harness.fuzz.found_runs import FoundRun
 from harness.fuzz.held_examples import CauseCount, ShownByExamples, by_needs, used_by
 from harness.runner import Run
 from harness.runner.run_folder import drop_kept

@@ -1,12 +1,15 @@
 """A campaign: plays batches until its time is over, and shrinks and writes each finding.
 
-It folds results in task order, so the number of workers does not change the outcome.
+It folds results in task order, so the number of workers does not change the outcome. With a time
+limit, shrinking gets half of the workers' time, and one finding an eighth of the remaining time. A
+program plays few runs, so without this limit the first finding would take all of them.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from random import Random
 from typing import TypeGuard
@@ -17,19 +20,59 @@ from msgspec import UNSET
 from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE
 from harness.engines import Engine
-from harness.fuzz import batch, campaign_journal, findings, found_runs
+from harness.fuzz import batch, campaign_journal, findings
 from harness.fuzz.batch import Batch, BatchResult, Result, Task
 from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.corpus import GENERATION, Corpus
+from harness.fuzz.example import FoundRun, drop_run, write_run
 from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding, is_late
-from harness.fuzz.found_runs import FoundRun
 from harness.fuzz.held_examples import CauseCounts, HeldExamples, count_in
-from harness.fuzz.time_share import TimeShare
 from harness.plugins import loaded_modules
 from harness.redaction.masking import mask
 
 _PARENTS = 12
 """The most parents of a batch."""
+
+
+ONE_FINDING = 1 / 8
+"""The largest share of the remaining time for one finding."""
+
+LEAST_S = 10.0
+"""The least time for a finding, if the campaign has it."""
+
+
+class TimeShare:
+    """The time of tasks so far; running tasks count up to now."""
+
+    def __init__(self, now_s: Callable[[], float] = time.time) -> None:
+        self._now_s = now_s
+        self._spent_s = {False: 0.0, True: 0.0}
+        self._under_way: dict[Hashable, tuple[bool, float]] = {}
+
+    def begun(self, task: Hashable, *, shrinks: bool) -> None:
+        """Record that a task begins."""
+        self._under_way[task] = shrinks, self._now_s()
+
+    def ended(self, task: Hashable) -> None:
+        """Record that a task has ended; an unknown task began before a resume."""
+        if task in self._under_way:
+            shrinks, begun_s = self._under_way.pop(task)
+            self._spent_s[shrinks] += self._now_s() - begun_s
+
+    @property
+    def may_shrink(self) -> bool:
+        """Whether shrinking has used at most its half."""
+        return self._all_s(True) <= self._all_s(False)
+
+    def _all_s(self, shrinks: bool) -> float:
+        now_s = self._now_s()
+        running = (now_s - begun for kind, begun in self._under_way.values() if kind is shrinks)
+        return self._spent_s[shrinks] + sum(running)
+
+    def end_of_a_finding(self, until_s: float) -> float:
+        """Return when shrinking must end for a finding that begins now."""
+        now_s = self._now_s()
+        return min(until_s, now_s + max(LEAST_S, ONE_FINDING * (until_s - now_s)))
 
 
 class Campaign:
@@ -213,7 +256,7 @@ def run(
             yield line
     finally:
         for found in parked.values():
-            found_runs.drop(found)
+            drop_run(found)
 
 
 def _write(folder: Path, reduced: ShrunkFinding, plan: CampaignPlan) -> None:
@@ -233,8 +276,8 @@ def _write_runs(
     for run in runs:
         parked.pop(run.example, None)
         if run.example in chosen:
-            found_runs.write(folder, run)
+            write_run(folder, run)
         elif campaign.held.waits(run.example):
             parked[run.example] = run
         else:
-            found_runs.drop(run)
+            drop_run(run)

@@ -32,7 +32,7 @@ from harness.fuzz.held_examples import MOST_ALIKE
 from harness.redaction.encoder import encoded, shown, text_bytes
 from harness.shrink import FindingOracle, shrink
 from harness.shrink.finding_oracle import REFERENCE, is_same
-from harness.shrink.scenario_size import turns_of
+from harness.shrink.scenario_size import turns_of, with_turn
 from harness.targets import TargetSpec
 from harness.targets.output_capture import captured
 
@@ -183,12 +183,10 @@ def _smallest(scenario: Scenario, keeps: Callable[[Scenario], bool], tries_max: 
 
 
 def _with_plain_answers(scenario: Scenario, keeps: Callable[[Scenario], bool]) -> Scenario:
-    script = turns_of(scenario)
-    for place, turn in enumerate(script):
-        said = (*script[:place], HELLO, *script[place + 1 :])
-        candidate = msgspec.structs.replace(scenario, script=said)
+    for place, turn in enumerate(turns_of(scenario)):
+        candidate = with_turn(scenario, place, HELLO)
         if turn.purpose == "main" and turn.say is None and keeps(candidate):
-            script, scenario = said, candidate
+            scenario = candidate
     return scenario
 
 

@@ -18,6 +18,7 @@ from harness.core.transition.arming import seam_of
 from harness.core.transition.transition import Transition
 from harness.core.values.profile import CAPABILITIES, Capability, Connections
 from harness.core.values.verdict import NotApplicable, Verdict
+from harness.core.values.visible_text import duration
 from harness.providers import records
 from harness.runner.session_seed import scenario_path, seed_messages
 from harness.targets import TargetSpec
@@ -166,17 +167,18 @@ def _waits(scenario: Scenario) -> Iterator[tuple[str, float]]:
     """Yield each wait: its description and its seconds."""
     for item in scenario.inbox:
         if isinstance(item.when, dict) and "ms" in item.when:
-            yield f"inbox message at {item.when['ms']} ms", item.when["ms"] / 1000
+            wait_s = item.when["ms"] / 1000
+            yield f"inbox message at {duration(wait_s)}", wait_s
     for fault in scenario.faults:
         if faults.by_kind(fault.kind).virtual:
             yield f"fault {fault.kind} moves the clock", math.inf
         for name, wait_s in _of_fault(fault):
-            yield f"fault {fault.kind} with {name} {_duration(wait_s)}", wait_s
+            yield f"fault {fault.kind} with {name} {duration(wait_s)}", wait_s
     yield from _of_cassette(scenario)
     for name, tool in scenario.tools.items():
         for turn in tool.script:
             wait_s = math.inf if turn.hang is True else float(turn.hang)
-            yield f"tool {name} hangs {_duration(wait_s)}", wait_s
+            yield f"tool {name} hangs {duration(wait_s)}", wait_s
 
 
 def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
@@ -187,7 +189,7 @@ def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
     if isinstance(script, CassetteScript) and script.timing == "recorded":
         for number, wait_ms in answer_durations(scenario_path(scenario, script.cassette)):
             wait_s = wait_ms / 1000
-            yield f"exchange #{number} of the cassette takes {_duration(wait_s)}", wait_s
+            yield f"exchange #{number} of the cassette takes {duration(wait_s)}", wait_s
 
 
 def _of_fault(spec: FaultSpec) -> Iterator[tuple[str, float]]:
@@ -207,7 +209,3 @@ def _seconds(value: object, without: float) -> float:
         return float(str(value))
     except ValueError:
         return 0.0
-
-
-def _duration(wait_s: float) -> str:
-    return "for ever" if math.isinf(wait_s) else f"{wait_s:g} s"

@@ -7,7 +7,7 @@ findings by code and cause alone.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,6 +25,10 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
     source: str = ""
     subject: str = ""
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        # JSON leaves the default out by identity, so a worker must give back the same object.
+        return "NO_CAUSE" if self is NO_CAUSE else super().__reduce__()
 
 
 NO_CAUSE = Cause()
