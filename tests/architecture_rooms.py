@@ -94,7 +94,8 @@ ROOMS: tuple[Room, ...] = (
     Room(
         "processes",
         1,
-        "The processes that the harness owns: their signs of life, and their end with the harness.",
+        "The processes that the harness owns: their signs of life, and their end with the harness. "
+        "What the system tells of processes and threads, and what the machine lacks for a run.",
         "core",
     ),
     Room(
