@@ -226,9 +226,10 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
             elif earlier is not None and not exchange.called.sdk_retry:
                 text = f"{exchange.called.key} asks again what {failure_words(earlier)} in "
                 text += f"{earlier.called.key}, unchanged"
-                kind = Cause(subject=str(earlier.stop if earlier.succeeded else earlier.status))
+                how = earlier.stop if earlier.succeeded else earlier.status
                 events = (earlier.n, exchange.n)
-                yield Finding("no_blind_resend.same_request", text, events, cause=kind)
+                cause = Cause(subject=str(how or ""))
+                yield Finding("no_blind_resend.same_request", text, events, cause=cause)
             tries.see(exchange)
 
 
