@@ -2,11 +2,11 @@
 
 One agent run of 300 turns is 20 MB of YAML, because every request repeats the history. All sides
 answer the same requests of the same bare client in recorded order, in one process, loading
-included; what counts is the ratio of the times: to vcrpy's, from the same file; to the parsing of
-that file by PyYAML's loader in C; and from the compact form to the same. The growth says how much
-longer a call takes in the last tenth of the run than in the first: most of it is the client's,
-whose requests grow. A cassette of many small calls is played beside a door that answers them from
-memory, so what is left is the index's.
+included. What counts is the ratio of the times: to vcrpy's from the same file, and to the parsing
+of that file by PyYAML's loader in C. The growth says how much longer a call takes in the last tenth
+of the run than in the first: most of it is the client's, whose requests grow. A cassette of many
+small calls is loaded first. It is played beside a door that answers them from memory, so what is
+left is the index's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ import yaml
 
 from bench.figure import Figure
 from harness.cassettes.cassette_player import cassette_script
-from harness.cassettes.conversion import convert
 from harness.clock import RealClock
 from harness.core.history.history import History
 from harness.core.history.past import Past
@@ -40,7 +39,7 @@ from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
 
 TURNS, RATIO_MOST, GROWTH_MOST = 300, 0.05, 3.0
-YAML_MOST, COMPACT_MOST = 2.0, 1.0
+YAML_MOST = 2.0
 """Times the parsing of the YAML."""
 
 CALLS, DOOR_MOST = 20_000, 3.0
@@ -141,11 +140,6 @@ class InOrder:
         return iter(())
 
 
-def by_door(path: Path, bodies: list[bytes]) -> list[float]:
-    """The same calls through the same door, without a cassette."""
-    return by_script(InOrder(), bodies)
-
-
 def by_parser(path: Path, bodies: list[bytes]) -> list[float]:
     """The file parsed, and nothing else."""
     yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
@@ -166,30 +160,27 @@ def small_calls(count: int) -> list[bytes]:
     ]
 
 
-def timed(play: Any, path: Path, bodies: list[bytes]) -> tuple[float, list[float]]:
-    """The time of a replay in seconds, loading included, and that of each call."""
+def timed(play: Any, source: Path | Script, bodies: list[bytes]) -> tuple[float, list[float]]:
+    """The time of a replay in seconds, with the loading of a path, and that of each call."""
     gc.collect()
     start = time.perf_counter()
-    took = play(path, bodies)
+    took = play(source, bodies)
     return time.perf_counter() - start, took
 
 
 def whole_run(turns: int) -> Iterator[Figure]:
-    """What the run costs from YAML and from the compact form."""
+    """What the run costs."""
     bodies = list(requests(turns))
     with tempfile.TemporaryDirectory() as folder:
-        path, small = Path(folder) / "run.yaml", Path(folder) / "run.jsonl"
+        path = Path(folder) / "run.yaml"
         write(path, bodies)
-        convert(path, small)
         parsed_s = min(timed(by_parser, path, bodies)[0] for _ in range(3))
         ours_s, took = min(timed(by_us, path, bodies) for _ in range(3))
-        compact_s, _ = min(timed(by_us, small, bodies) for _ in range(3))
         theirs_s, _ = timed(by_vcrpy, path, bodies)
     name = f"strict replay of {turns} turns"
     yield Figure(f"{name}, of vcrpy", ours_s / theirs_s, RATIO_MOST, beside=f"of {theirs_s:.1f} s")
     parser = f"of {parsed_s:.2f} s"
     yield Figure(f"{name}, of parsing its YAML", ours_s / parsed_s, YAML_MOST, beside=parser)
-    yield Figure(f"{name}, compact, of the same", compact_s / parsed_s, COMPACT_MOST, beside=parser)
     yield Figure(f"{name}, last tenth of the first", _growth(took), GROWTH_MOST)
 
 
@@ -197,11 +188,11 @@ def many_calls(count: int) -> Iterator[Figure]:
     """What a small call of a large cassette costs."""
     bodies = small_calls(count)
     with tempfile.TemporaryDirectory() as folder:
-        path, small = Path(folder) / "many.yaml", Path(folder) / "many.jsonl"
+        path = Path(folder) / "many.yaml"
         write(path, bodies)
-        convert(path, small)
-        ours_s, took = timed(by_us, small, bodies)
-        door_s, _ = timed(by_door, small, bodies)
+        script = cassette_script(path, "anthropic")
+    ours_s, took = timed(by_script, script, bodies)
+    door_s, _ = timed(by_script, InOrder(), bodies)
     name = f"replay of {count:,} small calls"
     yield Figure(f"{name}, of the door's own", ours_s / door_s, DOOR_MOST, beside=f"{door_s:.1f} s")
     yield Figure(f"{name}, last tenth of the first", _growth(took), GROWTH_MOST)

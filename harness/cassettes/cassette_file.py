@@ -8,7 +8,7 @@ dropped. The standard library lacks br and zstd: such bodies stay encoded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
 from operator import itemgetter
@@ -42,7 +42,7 @@ from harness.recordings.http_interaction import (
     unpacked,
 )
 from harness.recordings.json_documents import UTF16, as_utf8
-from harness.recordings.readers import compact, har, vcr
+from harness.recordings.readers import har, vcr
 from harness.recordings.transcripts import Refusal
 from harness.redaction.masking import kept_headers
 
@@ -114,7 +114,7 @@ def _check_text(head: bytes) -> None:
 def is_cassette(data: bytes) -> bool:
     """Whether the bytes are meant as a cassette, whole or not; InputError for broken UTF-16."""
     data = as_utf8(data)
-    return compact.is_compact(data) or har.is_har(data) or vcr.is_vcr(data)
+    return har.is_har(data) or vcr.is_vcr(data)
 
 
 def parse_cassette(data: bytes) -> Cassette:
@@ -123,8 +123,6 @@ def parse_cassette(data: bytes) -> Cassette:
     data = as_utf8(data)
     if not data.strip():
         raise InputError("the file is empty")
-    if compact.is_compact(data):
-        return compact.decode_cassette(data)
     return read_archive(data) if har.is_har(data) else read_foreign(data)
 
 
@@ -247,19 +245,14 @@ def archive_notes(path: Path) -> list[str]:
     """
     if not _OPENING_OF_JSON.match(head_of(path)) or not har.is_har(whole(path)):
         return []
-    return notes_of(passed_over(load_cassette(path)))
+    places: dict[str, list[int]] = {}
+    for number, why in passed_over(load_cassette(path)):
+        places.setdefault(why.reason, []).append(number)
+    return [f"skipped, {why}: {_entries(numbers)}" for why, numbers in places.items()]
 
 
 _OPENING_OF_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"log"')
 _NAMED_MOST = 5
-
-
-def notes_of(found: Iterable[tuple[int, Refusal]]) -> list[str]:
-    """Entries with their reasons, a line for each reason."""
-    places: dict[str, list[int]] = {}
-    for number, why in found:
-        places.setdefault(why.reason, []).append(number)
-    return [f"skipped, {why}: {_entries(numbers)}" for why, numbers in places.items()]
 
 
 def _entries(numbers: list[int]) -> str:

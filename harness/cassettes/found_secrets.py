@@ -8,7 +8,7 @@ printable parts.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -45,10 +45,12 @@ def secrets_in(path: Path) -> list[FoundSecret]:
         return [*dict.fromkeys(_in_text(data.decode("utf-8", "replace")))]
 
 
-def secrets_of_interactions(interactions: Iterable[Interaction]) -> Iterator[Suspect]:
-    """What looks like a secret in recorded calls of any writer."""
+def secrets_of_interactions(
+    interactions: Iterable[Interaction], known: Collection[str] = ()
+) -> Iterator[Suspect]:
+    """What looks like a secret in recorded calls of any writer; `known` must stand nowhere."""
     for number, item in enumerate(interactions, start=1):
-        yield from suspects((number, part, text) for part, text in _parts(item))
+        yield from suspects(((number, part, text) for part, text in _parts(item)), known)
 
 
 def _parts(item: Interaction) -> Iterator[tuple[str, str]]:

@@ -1,31 +1,35 @@
 """A recording in the making: exchanges as they end, in the order of their requests.
 
 vcrpy hands over exchanges of this process; the recording proxy those of programs in any language.
-The file is masked, a loopback address becomes the provider's, and the result is scanned. An excerpt
-passes through the same masks.
+The file is VCR's YAML. It is masked, a loopback address becomes the provider's, and the result is
+scanned. An excerpt passes through the same masks.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
+import yaml
 
 from harness import providers
-from harness.cassettes import conversion
 from harness.cassettes.cassette_file import CassetteExchange, wire_of
+from harness.cassettes.found_secrets import secrets_of_interactions
 from harness.cassettes.timing import Timing, refitted, to_metadata
 from harness.core.values.errors import InputError
 from harness.core.values.machine_names import LOOPBACK_HOSTS, without_token
+from harness.core.values.messages import Json, printable
 from harness.files.regular_file import write_atomically
-from harness.recordings.http_interaction import Cassette, Interaction, phrase
+from harness.recordings.http_interaction import BASE64, Interaction, header, phrase
 from harness.redaction.encoder import encoded
 from harness.redaction.masking import kept_headers, mask_body, mask_url
-from harness.redaction.secret_scan import refuse, suspects, without_suspects
+from harness.redaction.secret_scan import refuse, without_suspects
+
+_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 class Recorder:
@@ -63,12 +67,13 @@ class Recorder:
         `part_of(path)` then has it without these texts.
         """
         exchanges = self._exchanges(path)
-        found = sorted(suspects(_parts(exchanges), self._secrets))
+        items = (exchange.item for exchange in exchanges)
+        found = sorted(secrets_of_interactions(items, self._secrets))
         part = part_of(path)
         if any(suspect.digest not in self._allowed for suspect in found):
             self._write_cut(part, exchanges)
         refuse(found, self._allowed, str(path), part.name)
-        write_atomically(path, _serialized(exchanges))
+        write_atomically(path, _file_of(exchanges))
 
     def write_part(self, path: Path) -> None:
         """Write what was taken so far without what still looks like a secret.
@@ -87,7 +92,7 @@ class Recorder:
 
     def _write_cut(self, path: Path, exchanges: Sequence[MaskedExchange]) -> None:
         cut = [_without_suspects(one, self._secrets, self._allowed) for one in exchanges]
-        write_atomically(path, _serialized(cut))
+        write_atomically(path, _file_of(cut))
 
 
 def part_of(path: Path) -> Path:
@@ -99,31 +104,28 @@ def _without_suspects(
     exchange: MaskedExchange, secrets: Collection[str], allowed: Collection[str]
 ) -> MaskedExchange:
     """The exchange without what looks like a secret; times of a changed body are fitted to it."""
-    from vcr.request import Request
 
     def cut(text: str) -> str:
         return without_suspects(text, secrets, allowed)
 
-    request, response = exchange.request, exchange.response
-    body = response["body"]["string"]
-    clean = _cut_body(body, cut)
-    timing = exchange.timing
+    item, timing = exchange.item, exchange.timing
+    clean = _cut_body(item.response_body, cut)
     if timing is not None:
-        timing = msgspec.structs.replace(timing, pieces=refitted(timing.pieces, body, clean))
-    return MaskedExchange(
-        Request(
-            request.method,
-            cut(request.uri),
-            _cut_body(request.body or b"", cut),
-            {name: cut(value) for name, value in dict(request.headers).items()},
-        ),
-        {
-            **response,
-            "headers": {n: [*map(cut, values)] for n, values in response["headers"].items()},
-            "body": {"string": clean},
-        },
-        timing,
+        pieces = refitted(timing.pieces, item.response_body, clean)
+        timing = msgspec.structs.replace(timing, pieces=pieces)
+    made = msgspec.structs.replace(
+        item,
+        uri=cut(item.uri),
+        request_headers=_cut_headers(item.request_headers, cut),
+        request_body=_cut_body(item.request_body, cut),
+        response_headers=_cut_headers(item.response_headers, cut),
+        response_body=clean,
     )
+    return MaskedExchange(made, timing)
+
+
+def _cut_headers(headers: dict[str, list[str]], cut: Callable[[str], str]) -> dict[str, list[str]]:
+    return {name: [*map(cut, values)] for name, values in headers.items()}
 
 
 def _cut_body(body: bytes, cut: Callable[[str], str]) -> bytes:
@@ -132,33 +134,43 @@ def _cut_body(body: bytes, cut: Callable[[str], str]) -> bytes:
     return body if (said := cut(text)) == text else said.encode()
 
 
-def _serialized(exchanges: Sequence[MaskedExchange]) -> bytes:
-    from vcr.serialize import serialize
-    from vcr.serializers import yamlserializer
+def _file_of(exchanges: Sequence[MaskedExchange]) -> bytes:
+    items = [exchange.item for exchange in exchanges]
+    return vcr_file(items, to_metadata(exchange.timing for exchange in exchanges))
 
-    cassette: dict[str, Any] = {
-        "requests": [exchange.request for exchange in exchanges],
-        "responses": [exchange.response for exchange in exchanges],
-        "metadata": to_metadata(exchange.timing for exchange in exchanges),
+
+def vcr_file(items: Iterable[Interaction], metadata: dict[str, Json] | None = None) -> bytes:
+    """A cassette as vcrpy writes it, except that letters outside ASCII stay as they are."""
+    held: dict[str, Json] = {"interactions": [*map(_vcr_interaction, items)]}
+    held |= {"metadata": metadata} if metadata else {}
+    held["version"] = 1
+    said = printable(held)  # YAML cannot say half a surrogate pair; it becomes its escape
+    return encoded(yaml.dump(said, Dumper=_Dumper, sort_keys=False, allow_unicode=True))
+
+
+def _vcr_interaction(item: Interaction) -> dict[str, Json]:
+    return {
+        "request": {
+            "body": _text(item.request_body),
+            "headers": item.request_headers,
+            "method": item.method,
+            "uri": item.uri,
+        },
+        "response": {
+            "body": {"string": _text(item.response_body) or ""},
+            "headers": item.response_headers,
+            "status": {"code": item.status, "message": item.reason},
+        },
     }
-    text = serialize(cassette, yamlserializer)
-    assert isinstance(text, str)
-    return encoded(text)
 
 
-def _parts(exchanges: Iterable[MaskedExchange]) -> Iterator[tuple[int, str, str]]:
-    """The texts that will stand in the file, by exchange and name."""
-    for number, exchange in enumerate(exchanges, start=1):
-        request, response = exchange.request, exchange.response
-        yield number, "URL", request.uri
-        yield number, "request's headers", _lines(dict(request.headers))
-        yield number, "request's body", (request.body or b"").decode("utf-8", "replace")
-        yield number, "answer's headers", _lines(response["headers"])
-        yield number, "answer's body", response["body"]["string"].decode("utf-8", "replace")
-
-
-def _lines(headers: dict[str, Any]) -> str:
-    return "\n".join(f"{name}: {value}" for name, value in headers.items())
+def _text(body: bytes) -> str | bytes | None:
+    """A body as text where it is text, and reading the file gives the same bytes."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return body
+    return body if text.startswith(BASE64) else text or None
 
 
 _VERSIONS = tuple({f"/{record.path.split('/')[1]}/": None for record in providers.records()})
@@ -185,29 +197,57 @@ class ReceivedAnswer(msgspec.Struct, frozen=True):
 
 
 class MaskedExchange(msgspec.Struct, frozen=True):
-    """An exchange as it is written: a request and a response of vcrpy's, and when."""
+    """An exchange as it is written, and when."""
 
-    request: Any
-    response: dict[str, Any]
+    item: Interaction
     timing: Timing | None
 
 
 def masked_exchange(asked: SentRequest, heard: ReceivedAnswer) -> MaskedExchange:
     """An exchange as it is written; InputError for a body that cannot be searched for keys."""
-    response, timing = _vcr_response(heard), heard.timing
-    if timing is not None:
-        pieces = refitted(timing.pieces, heard.body, response["body"]["string"])
-        timing = msgspec.structs.replace(timing, pieces=pieces)
-    return MaskedExchange(_vcr_request(asked), response, timing)
-
-
-def _vcr_request(asked: SentRequest) -> Any:
-    from vcr.request import Request
-
     wire = wire_of(asked.method, urlsplit(asked.url).path)
     assert wire is not None, "a call to a model"
-    url = mask_url(_at_home(asked.url, providers.record(wire.name).host))
-    return Request(asked.method, url, mask_body(asked.body), kept_headers(asked.headers))
+    encoding = heard.headers.get("content-encoding", "identity")
+    if encoding.lower() != "identity":
+        what = f"an answer is compressed with {encoding}, which cannot be undone here"
+        raise InputError(f"{what}: have the client ask for gzip, or install its package")
+    item = _masked(
+        Interaction(
+            method=asked.method,
+            uri=_at_home(asked.url, providers.record(wire.name).host),
+            request_headers=_listed(asked.headers),
+            request_body=asked.body,
+            status=heard.status,
+            reason=heard.reason,
+            response_headers=_listed(heard.headers),
+            response_body=heard.body,
+        )
+    )
+    timing = heard.timing
+    if timing is not None:
+        pieces = refitted(timing.pieces, heard.body, item.response_body)
+        timing = msgspec.structs.replace(timing, pieces=pieces)
+    return MaskedExchange(item, timing)
+
+
+def _masked(item: Interaction) -> Interaction:
+    response_headers = _kept(item.response_headers)
+    return msgspec.structs.replace(
+        item,
+        uri=mask_url(item.uri),
+        request_headers=_kept(item.request_headers),
+        request_body=mask_body(item.request_body),
+        response_headers=response_headers,
+        response_body=mask_body(item.response_body, header(response_headers, "content-type")),
+    )
+
+
+def _listed(headers: Mapping[str, str]) -> dict[str, list[str]]:
+    return {name: [value] for name, value in headers.items()}
+
+
+def _kept(headers: dict[str, list[str]]) -> dict[str, list[str]]:
+    return _listed(kept_headers({name: ", ".join(values) for name, values in headers.items()}))
 
 
 def _at_home(url: str, host: str) -> str:
@@ -220,23 +260,9 @@ def _at_home(url: str, host: str) -> str:
     return urlunsplit(("https", host, path, parts.query, ""))
 
 
-def _vcr_response(heard: ReceivedAnswer) -> dict[str, Any]:
-    encoding = heard.headers.get("content-encoding", "identity")
-    if encoding.lower() != "identity":
-        what = f"an answer is compressed with {encoding}, which cannot be undone here"
-        raise InputError(f"{what}: have the client ask for gzip, or install its package")
-    headers = kept_headers(heard.headers)
-    body = mask_body(heard.body, headers.get("content-type", ""))
-    return {
-        "status": {"code": heard.status, "message": heard.reason},
-        "headers": {name: [value] for name, value in headers.items()},
-        "body": {"string": body},
-    }
-
-
 def excerpt(exchanges: Iterable[CassetteExchange]) -> bytes:
     """The file of a cassette with these exchanges, in VCR's YAML."""
-    return conversion.vcr(Cassette([_interaction(one) for one in exchanges]))
+    return vcr_file(map(_interaction, exchanges))
 
 
 def _interaction(exchange: CassetteExchange) -> Interaction:
@@ -244,13 +270,15 @@ def _interaction(exchange: CassetteExchange) -> Interaction:
     wire = wire_of(exchange.method, exchange.path)
     host = providers.record(wire.name).host if wire else "localhost"
     query = exchange.query
-    return Interaction(
-        method=exchange.method,
-        uri=mask_url(f"https://{host}/{exchange.path.lstrip('/')}" + (query and f"?{query}")),
-        request_headers={"content-type": ["application/json"]},
-        request_body=mask_body(exchange.body),
-        status=answer.status,
-        reason=phrase(answer.status),
-        response_headers={name: [value] for name, value in kept_headers(answer.headers).items()},
-        response_body=mask_body(answer.body, answer.headers.get("content-type", "")),
+    return _masked(
+        Interaction(
+            method=exchange.method,
+            uri=f"https://{host}/{exchange.path.lstrip('/')}" + (query and f"?{query}"),
+            request_headers={"content-type": ["application/json"]},
+            request_body=exchange.body,
+            status=answer.status,
+            reason=phrase(answer.status),
+            response_headers=_listed(answer.headers),
+            response_body=answer.body,
+        )
     )

@@ -115,13 +115,13 @@ class FuzzReport:
             return
         size = f"{counted(reduced.turns, 'turn')}, {counted(reduced.faults, 'fault')}"
         _out(f"{terminal.paint()('fail', 'found')} {reduced.code}  ({size})")
-        _out(f"    {' '.join(reduced.message.split())}")
+        _out(f"    {' '.join(reduced.finding.message.split())}")
         _out(f"    {repeat}")
 
     def _row(self, reduced: ShrunkFinding, file: Path, repeat: str) -> dict[str, Any]:
         return {
             "code": reduced.code,
-            "message": reduced.message,
+            "message": reduced.finding.message,
             "file": str(file),
             "example": reduced.example,
             "turns": reduced.turns,
@@ -186,7 +186,7 @@ class FuzzReport:
         file = self._run_file(found.example)
         return {
             "code": found.code,
-            "message": found.message,
+            "message": found.finding.message,
             "example": found.example,
             "file": str(file),
             "repeat": self._repeat(file),

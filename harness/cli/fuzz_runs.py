@@ -57,6 +57,6 @@ def _of_a_code(campaign: Campaign, code: str, shrunk: list[ShrunkFinding] | None
     """Return the run of one code: its shrunk findings, else the first one seen."""
     seen = next((c.finding for c in campaign.causes.values() if c.finding.code == code), None)
     first = seen or Finding(code, "waits to be shrunk")
-    found = [msgspec.structs.replace(first, message=one.message) for one in shrunk or ()]
+    found = [one.finding for one in shrunk or ()]
     fail_on = campaign.plan.fail_on or FAIL_ON
     return Verdict("fail", findings=tuple(found or [first]), fail_on=fail_on)

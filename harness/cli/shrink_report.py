@@ -12,7 +12,7 @@ from harness.cli.options import plugin_flags
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE, Profile
-from harness.core.values.verdict import FindingClass
+from harness.core.values.verdict import Finding, FindingClass
 from harness.files.regular_file import whole
 from harness.redaction.encoder import json_line
 from harness.results.event_lines import counted
@@ -107,6 +107,14 @@ def _size(size: Extent) -> str:
     return ", ".join(counted(n, x) for n, x in zip(size, nouns, strict=True) if n) or "nothing"
 
 
+def _shape(finding: Finding) -> str:
+    """Return what the finding is known by while it is shrunk."""
+    cause, at = finding.cause, finding.place
+    crash = f"{at.error} in {at.function}" if at else cause.error
+    words = ", ".join(filter(None, (crash, cause.tool, cause.subject)))
+    return f"{finding.code}{f': {words}' if words else ''} ({finding.seam})"
+
+
 def line(result: ShrinkResult) -> str:
     """Return the report as one line of JSON."""
     keys: dict[str, Json] = {
@@ -114,7 +122,7 @@ def line(result: ShrinkResult) -> str:
         "file": result.shown,
         "target": result.asked.target,
         "code": result.keeping.finding.code,
-        "shape": result.keeping.shape,
+        "shape": _shape(result.keeping.finding),
         "before": extent(result.before)._asdict(),
         "after": extent(result.after)._asdict(),
         "tried": result.shrunk.tried,

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario
+from harness.core.values.finding_key import Cause
 from harness.core.values.profile import NO_PROFILE, Capability, Profile
 from harness.core.values.verdict import FindingClass
 from harness.fuzz.choice_sequence import Choices, mutated
@@ -25,7 +26,7 @@ from harness.fuzz.example import (
     played_of,
     run_of,
 )
-from harness.fuzz.findings import ShrinkTask, ShrunkFinding, is_late, shrunk_finding
+from harness.fuzz.findings import ShrinkTask, ShrunkFinding, is_late, not_shrunk, shrunk_finding
 from harness.fuzz.found_runs import FoundRun
 from harness.fuzz.held_examples import CauseCount, ShownByExamples, by_needs, used_by
 from harness.runner import Run
@@ -47,9 +48,9 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     """A task of `count` examples; the first has the campaign's number `first` (from 1).
 
     `isolate`: its worker has ended, so each run is played in a forked child of another worker.
-    After `until_s` (seconds of Unix time) no example begins. `known` holds the codes and the
-    `alike` of findings that have a run already: a further run of them is not returned. `keep`: runs
-    include session folders.
+    After `until_s` (seconds of Unix time) no example begins. `known` are the findings that have a
+    run already, by code and cause, and `enough` the codes that have enough runs: a further run of
+    them is not returned. `keep`: runs include session folders.
     """
 
     number: int
@@ -63,7 +64,8 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
     isolate: bool = False
     until_s: float | None = None
     profile: Profile = NO_PROFILE
-    known: frozenset[str] = frozenset()
+    known: frozenset[tuple[str, Cause]] = frozenset()
+    enough: frozenset[str] = frozenset()
     keep: bool = False
 
 
@@ -71,7 +73,7 @@ class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     """The result of a batch.
 
     `entries` are examples with coverage that is new in this batch. `doubts` are the reasons of runs
-    that cannot be judged. `causes` counts the examples by the codes of their causes. `last` is the
+    that cannot be judged. `causes` counts the examples by their causes. `last` is the
     number of the last example. `runs` are those with unknown findings; the journal does not hold
     them. `held` has findings that count only for an agent with certain capabilities, as
     `held_examples` says. `used` are the capabilities that the examples used.
@@ -120,7 +122,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     shown: list[ShownByExamples] = []
     doubts: list[str] = []
     runs: list[FoundRun] = []
-    known = set(batch.known)
+    known: set[tuple[object, ...]] = {((), *group) for group in batch.known}
     calls = 0
     for example in range(batch.first, batch.first + batch.count):
         if is_late(batch.until_s):
@@ -134,7 +136,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         if new:
             seen.update((pair, entry.not_asked) for pair in new)
             entries.append(CorpusEntry(entry.choices, new, entry.not_asked))
-        runs += _runs(played, run, drawn[0], known, example)
+        runs += _runs(played, run, drawn[0], known, batch.enough)
         doubts += played.doubts
         calls += played.model_calls
     held = by_needs(one for one in shown if one.found)
@@ -161,18 +163,25 @@ def _given(batch: Batch, random: Random) -> Choices:
 
 
 def _runs(
-    played: PlayedExample, run: Run, scenario: Scenario, known: set[str], example: int
+    played: PlayedExample,
+    run: Run,
+    scenario: Scenario,
+    known: set[tuple[object, ...]],
+    enough: frozenset[str],
 ) -> Iterator[FoundRun]:
-    """Return the run of an example with an unknown finding, and mark that finding as known."""
-    needs = "".join(f"{name} " for name in played.needs)
-    new = [
-        f"{needs}{found.alike}"
+    """Yield the run of an example with an unknown finding, and mark that finding as known.
+
+    What an example shows that lacks a capability is known for the same lack alone.
+    """
+    new = {
+        (played.needs, *found.finding.group)
         for found in played.found
-        if not {found.code, found.alike, f"{needs}{found.alike}"} & known
-    ]
+        if found.code not in enough
+        and known.isdisjoint([(needs, *found.finding.group) for needs in ((), played.needs)])
+    }
     if new:
-        known.update(new)
-        yield FoundRun.of(example, scenario, run)
+        known |= new
+        yield FoundRun.of(played.found[0].example, scenario, run)
     elif run.kept is not None:
         drop_kept(run.kept)
 
@@ -188,4 +197,4 @@ def lost(task: Task) -> Result:
         last = task.first + task.count - 1
         text = f"examples {task.first} to {last} end the process that plays them"
         return BatchResult(number=task.number, examples=task.count, doubts=(text,), last=last)
-    return ShrunkFinding(code=task.code, example=task.example, failure="its process ended")
+    return not_shrunk(task, "its process ended")

@@ -23,7 +23,7 @@ from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.corpus import GENERATION, Corpus
 from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding, is_late
 from harness.fuzz.found_runs import FoundRun
-from harness.fuzz.held_examples import CauseCount, HeldExamples, count_in
+from harness.fuzz.held_examples import CauseCounts, HeldExamples, count_in
 from harness.fuzz.time_share import TimeShare
 from harness.plugins import loaded_modules
 from harness.redaction.masking import mask
@@ -45,7 +45,7 @@ class Campaign:
         self.corpus = Corpus(checks)
         self.findings = Findings()
         self.doubts: dict[str, int] = {}
-        self.causes: dict[str, CauseCount] = {}
+        self.causes: CauseCounts = {}
         self.held = HeldExamples()
         self.examples = self.model_calls = self.candidates = 0
         self._taken = self._handed_out = self._reserved = 0
@@ -77,13 +77,13 @@ class Campaign:
         self._begun.add((found.code, found.example))
         self._share.begun((found.code, found.example), shrinks=True)
         plan, until_s = self.plan, self.until_s
-        return ShrinkTask.of(
-            found,
-            plan.target,
-            plan.wire,
-            plan.fail_on or None,
-            plan.profile or NO_PROFILE,
-            None if until_s is None else self._share.end_of_a_finding(until_s),
+        return ShrinkTask(
+            found=found,
+            target=plan.target,
+            wire=plan.wire,
+            fail_on=plan.fail_on or None,
+            profile=plan.profile or NO_PROFILE,
+            until_s=None if until_s is None else self._share.end_of_a_finding(until_s),
         )
 
     def _batch(self, count: int) -> Batch:
@@ -104,6 +104,7 @@ class Campaign:
             parents=self.corpus.parents(number, random, _PARENTS),
             until_s=self.until_s,
             known=self.findings.known,
+            enough=self.findings.enough,
             keep=bool(self.plan.keep),
         )
 

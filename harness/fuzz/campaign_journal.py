@@ -24,7 +24,7 @@ from harness.fuzz.findings import ShrunkFinding
 from harness.redaction.encoder import json_bytes
 
 FILE = "campaign.jsonl"
-VERSION = 2
+VERSION = 3
 
 
 class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):

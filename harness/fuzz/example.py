@@ -5,7 +5,7 @@ A generated scenario owes no turn and no fault, so findings about unplayed turns
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
 
 import msgspec
@@ -39,27 +39,26 @@ MEAN_FAULTS = 1.5
 class RawFinding(msgspec.Struct, frozen=True):
     """A finding before it is shrunk.
 
-    `example` is its number in the campaign, from 1. `fired` are the kinds of the faults that
-    changed an answer in that run.
+    Its cause names all faults that changed an answer in that run, for each of them may be the one
+    that matters. `example` is its number in the campaign, from 1.
     """
 
-    code: str
-    message: str
+    finding: Finding
     example: int
     choices: Choices
-    fired: tuple[str, ...] = ()
 
     @property
-    def alike(self) -> str:
-        """A key that raw findings share when they are probably the same."""
-        return f"{self.code} {' '.join(self.fired)}"
+    def code(self) -> str:
+        """The code of the finding."""
+        return self.finding.code
 
 
 class PlayedExample(msgspec.Struct, frozen=True):
     """The result of one example; `doubts` say why it cannot be judged.
 
-    `causes` are the findings that follow from no other, one a code; only these are shrunk. `needs`
-    are the capabilities whose lack explains them, `used` those that the run used.
+    `causes` are the findings that follow from no other, one a code; only these are shrunk. `found`
+    are the same ones with their choices. `needs` are the capabilities whose lack explains them,
+    `used` those that the run used.
     """
 
     entry: CorpusEntry
@@ -148,10 +147,10 @@ def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int)
 
 def played_of(run: Run, choices: Choices, example: int) -> PlayedExample:
     """What the campaign needs of a run."""
-    fired, causes = tuple(sorted(_fired(run))), tuple(causes_of(run))
+    faults, causes = ", ".join(sorted(_fired(run))), tuple(causes_of(run))
     return PlayedExample(
         CorpusEntry(choices, pairs_of(run.history), checks_not_asked(run.verdict)),
-        tuple(RawFinding(f.code, f.message, example, choices, fired) for f in causes),
+        tuple(RawFinding(_met(f, faults), example, choices) for f in causes),
         causes,
         run.verdict.doubts,
         sum(isinstance(e, Called) and e.seam == "model" for e in run.history.events),
@@ -160,28 +159,30 @@ def played_of(run: Run, choices: Choices, example: int) -> PlayedExample:
     )
 
 
+def _met(finding: Finding, faults: str) -> Finding:
+    cause = msgspec.structs.replace(finding.cause, fault=faults)
+    return msgspec.structs.replace(finding, cause=cause)
+
+
 def run_of(scenario: Scenario, target: TargetSpec, *, keep: bool = False) -> Run:
     """A run whose output is discarded. With `keep` the session folder of one that fails stays."""
     return run(scenario, target, keep=keep, capture="fd")
 
 
-def genuine(run: Run) -> dict[str, str]:
-    """The findings of a run that are about the agent: by code, the message of the first."""
+def genuine(run: Run) -> tuple[Finding, ...]:
+    """The findings of a run that are about the agent."""
     owed = OWED | {UNASKED} if _fired(run) else OWED
-    found: dict[str, str] = {}
-    for finding in run.verdict.failing:
-        if finding.code not in owed:
-            found.setdefault(finding.code, finding.message)
-    return {code: found[code] for code in STOPPED if code in found} or found
+    found = tuple(f for f in run.verdict.failing if f.code not in owed)
+    return tuple(f for f in found if f.code in STOPPED) or found
 
 
-def causes_of(run: Run) -> Iterator[Finding]:
+def causes_of(run: Run) -> Iterable[Finding]:
     """The genuine findings that follow from no other, the first of each code."""
-    codes = set(genuine(run))
-    for finding in run.verdict.failing:
-        if finding.code in codes and not finding.follows:
-            codes.remove(finding.code)
-            yield finding
+    first: dict[str, Finding] = {}
+    for finding in genuine(run):
+        if not finding.follows:
+            first.setdefault(finding.code, finding)
+    return first.values()
 
 
 def _fired(run: Run) -> set[str]:

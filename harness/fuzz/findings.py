@@ -1,14 +1,16 @@
 """Findings of a campaign: each is shrunk, written as a scenario file, and played from that file.
 
-Two findings are the same if code and structure match; the structure is the shrunk scenario without
-words, numbers and ids. Each becomes a failing scenario and a test, both written atomically.
+Two findings are the same if code and cause match, for a drawn scenario has no place that stays. The
+cause of a shrunk one names the faults that it needs. Each becomes a failing scenario and a test,
+both written atomically.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
@@ -17,19 +19,19 @@ import msgspec
 
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Turn
 from harness.core.values.errors import InputError
+from harness.core.values.finding_key import Cause
 from harness.core.values.profile import NO_PROFILE, Profile, ProfileLimits
-from harness.core.values.verdict import FindingClass
+from harness.core.values.verdict import Finding, FindingClass
 from harness.files import load_scenarios
 from harness.files.owner import scratch_folder
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
-from harness.fuzz.choice_sequence import Choices
 from harness.fuzz.completion_oracle import expected_of
 from harness.fuzz.example import STOPPED, RawFinding, draw, genuine, options_of, run_of
 from harness.fuzz.held_examples import MOST_ALIKE
 from harness.redaction.encoder import encoded, shown, text_bytes
 from harness.shrink import FindingOracle, shrink
-from harness.shrink.finding_oracle import REFERENCE
+from harness.shrink.finding_oracle import REFERENCE, is_same
 from harness.shrink.scenario_size import turns_of
 from harness.targets import TargetSpec
 from harness.targets.output_capture import captured
@@ -43,7 +45,16 @@ RUNS_OF_AN_END = 2
 HANGS_S, HUNG_TRIES_MAX = 10.0, 40
 """Smaller limits for a target that hangs: it uses its whole real time at each candidate."""
 
+NOT_REPEATED = (
+    "the same choices do not repeat it: the agent is not deterministic, "
+    "or keeps a session between runs (harness doctor tells)"
+)
 SHOWN_BY_REFERENCE = "the reference agent shows it too, on the same scenario"
+
+NOT_SHOWN = "its scenario file does not fail"
+
+UNNAMED = "found"
+"""The name of a scenario until its finding is known, which gives the name."""
 
 HELLO = Turn(say="hello")
 """The plainest answer."""
@@ -56,9 +67,7 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
     result. The last two runs begin before that.
     """
 
-    code: str
-    example: int
-    choices: Choices
+    found: RawFinding
     target: str
     wire: str = DEFAULT_WIRE
     fail_on: FindingClass | None = None
@@ -66,49 +75,36 @@ class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
     profile: Profile = NO_PROFILE
     until_s: float | None = None
 
-    @classmethod
-    def of(
-        cls,
-        found: RawFinding,
-        target: str,
-        wire: str,
-        fail_on: FindingClass | None = None,
-        profile: Profile = NO_PROFILE,
-        until_s: float | None = None,
-    ) -> ShrinkTask:
-        """Return the task for a raw finding."""
-        return cls(
-            code=found.code, example=found.example, choices=found.choices, target=target,
-            wire=wire, fail_on=fail_on, profile=profile, until_s=until_s,
-        )  # fmt: skip
-
 
 class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", omit_defaults=True):
-    """A finding after it was shrunk.
+    """A finding after it was shrunk, as the scenario file shows it.
 
     `text` is the text of the scenario file `name`. `turns` counts the remaining messages of the
     model, stored ones too. `candidates` is the number of scenarios that were played to shrink it.
     `failure` is why no file fails.
     """
 
-    code: str
+    finding: Finding
     example: int
-    shape: str = ""
     name: str = ""
     text: str = ""
-    message: str = ""
     turns: int = 0
     faults: int = 0
     candidates: int = 0
     failure: str = ""
 
+    @property
+    def code(self) -> str:
+        """The code of the finding."""
+        return self.finding.code
+
 
 def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
     """Shrink a finding, and check that the scenario file of the result still shows it."""
-    options = options_of(target, task.wire, task.profile)
-    scenario, _ = draw(task.choices, Random(0), options, task.fail_on, task.profile, target)
+    options, found = options_of(target, task.wire, task.profile), task.found
+    scenario, _ = draw(found.choices, Random(0), options, task.fail_on, task.profile, target)
     tries_max = TRIES_MAX
-    if task.code in STOPPED:
+    if found.code in STOPPED:
         limits = msgspec.structs.replace(scenario.limits, real_s=HANGS_S)
         profile = msgspec.structs.replace(scenario.profile, limits=ProfileLimits())
         scenario = msgspec.structs.replace(scenario, limits=limits, profile=profile)
@@ -116,23 +112,21 @@ def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
     begun_s = time.time()
     with captured("fd"):
         try:
-            keeps = FindingOracle(scenario, target, task.code)
+            keeps = FindingOracle(scenario, target, found.code, like=found.finding)
         except InputError:
-            why = (
-                "the same choices do not repeat it: the agent is not deterministic, "
-                "or keeps a session between runs (harness doctor tells)"
-            )
-            return _failed(task, why)
-        if _is_of_the_scenario(scenario, task.code, target):
-            return _failed(task, SHOWN_BY_REFERENCE)
+            return not_shrunk(task, NOT_REPEATED)
+        if _is_of_the_scenario(scenario, found.code, target):
+            return not_shrunk(task, SHOWN_BY_REFERENCE)
         until_s = task.until_s and task.until_s - RUNS_OF_AN_END * (time.time() - begun_s)
-        in_time = _InTime(keeps_expectation(keeps, task.code), until_s)
+        in_time = _InTime(keeps_expectation(keeps, found.code), until_s)
         small = _smallest(scenario, in_time, tries_max)
-    kind = structure(small)
-    name = name_of(task.code, kind)
-    small = msgspec.structs.replace(small, name=name, title=f"Found by fuzzing: {task.code}")
-    made = _written(task, small, kind, target)
+    made = _written(task, keeps, small, target)
     return msgspec.structs.replace(made, candidates=in_time.candidates)
+
+
+def not_shrunk(task: ShrinkTask, why: str) -> ShrunkFinding:
+    """Return the finding of a task without a file."""
+    return ShrunkFinding(finding=task.found.finding, example=task.found.example, failure=why)
 
 
 def is_late(until_s: float | None) -> bool:
@@ -160,7 +154,8 @@ def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bo
         return False
     like = msgspec.structs.replace(REFERENCE, options=target.options)
     numbers = Profile(checks=scenario.profile.checks)
-    return code in genuine(run_of(msgspec.structs.replace(scenario, profile=numbers), like))
+    played = run_of(msgspec.structs.replace(scenario, profile=numbers), like)
+    return any(finding.code == code for finding in genuine(played))
 
 
 def keeps_expectation(keeps: Callable[[Scenario], bool], code: str) -> Callable[[Scenario], bool]:
@@ -197,42 +192,41 @@ def _with_plain_answers(scenario: Scenario, keeps: Callable[[Scenario], bool]) -
     return scenario
 
 
-def _written(task: ShrinkTask, small: Scenario, kind: str, target: TargetSpec) -> ShrunkFinding:
-    text = scenario_yaml(small)
+def _written(
+    task: ShrinkTask, keeps: FindingOracle, small: Scenario, target: TargetSpec
+) -> ShrunkFinding:
+    """Return the finding with its file, if the file still shows it."""
+    found = task.found
+    small = msgspec.structs.replace(small, name=UNNAMED, title=f"Found by fuzzing: {found.code}")
     with scratch_folder() as folder:
-        file = folder / f"{small.name}.yaml"
-        file.write_bytes(encoded(text))
+        file = folder / f"{UNNAMED}.yaml"
+        file.write_bytes(encoded(scenario_yaml(small)))
         (again,) = load_scenarios(file)
         again = msgspec.structs.replace(again, profile=task.profile)
-        found = genuine(run_of(again, target))
-        shared = _is_of_the_scenario(again, task.code, target)
-    if task.code not in found or shared:
-        why = SHOWN_BY_REFERENCE if shared else "its scenario file does not fail"
-        return _failed(task, why)
+        shown = next((f for f in genuine(run_of(again, target)) if is_same(f, keeps.finding)), None)
+        shared = _is_of_the_scenario(again, found.code, target)
+    if shown is None or shared:
+        return not_shrunk(task, SHOWN_BY_REFERENCE if shared else NOT_SHOWN)
+    name = name_of(shown)
     return ShrunkFinding(
-        code=task.code,
-        example=task.example,
-        shape=kind,
-        name=small.name,
-        text=text,
-        message=found[task.code],
+        finding=shown,
+        example=found.example,
+        name=name,
+        text=scenario_yaml(msgspec.structs.replace(small, name=name)),
         turns=model_messages(small),
         faults=len(small.faults),
     )
 
 
-def _failed(task: ShrinkTask, why: str) -> ShrunkFinding:
-    return ShrunkFinding(code=task.code, example=task.example, failure=why)
+def name_of(finding: Finding) -> str:
+    """Return the name of a finding's scenario and file: the code, and a digest of its cause.
 
-
-def name_of(code: str, kind: str) -> str:
-    """Return the name of a finding's scenario and file: the code, and a digest of its shape.
-
-    >>> name_of("valid_request.V4", "user text")
-    'valid-request-v4-67c83c'
+    >>> name_of(Finding("valid_request.V4", ""))
+    'valid-request-v4-4a29ea'
     """
-    words = re.sub(r"[^a-z0-9]+", "-", code.lower()).strip("-")
-    return f"{words}-{blake2b(kind.encode(), digest_size=3).hexdigest()}"
+    words = re.sub(r"[^a-z0-9]+", "-", finding.code.lower()).strip("-")
+    cause = msgspec.json.encode(finding.cause, order="deterministic")
+    return f"{words}-{blake2b(cause, digest_size=3).hexdigest()}"
 
 
 def model_messages(scenario: Scenario) -> int:
@@ -241,28 +235,6 @@ def model_messages(scenario: Scenario) -> int:
     Optional turns that repeat forever do not count."""
     stored = sum(m.role == "assistant" for m in scenario.session.messages)
     return stored + sum(not (t.optional and t.times == "forever") for t in turns_of(scenario))
-
-
-def structure(scenario: Scenario) -> str:
-    """Return the structure of a scenario as text: its parts, without their texts."""
-    return "; ".join(_parts(scenario))
-
-
-def _parts(scenario: Scenario) -> Iterator[str]:
-    for message in scenario.session.messages:
-        blocks = message.content if isinstance(message.content, tuple) else ({"type": "text"},)
-        yield " ".join([message.role, *(str(block.get("type")) for block in blocks)])
-    ids = [item.id for item in scenario.inbox]
-    for at, item in enumerate(scenario.inbox):
-        yield f"inbox {item.kind}{' again' if item.id and item.id in ids[:at] else ''}"
-    for turn in turns_of(scenario):
-        fields = msgspec.to_builtins(turn)
-        kinds = [name for name in ("say", "think", "use") if name in fields]
-        kinds += [str(block.get("type")) for block in turn.blocks]
-        yield " ".join(["model", *kinds, str(turn.stop or ""), str(turn.times)])
-    for tool in scenario.tools.values():
-        yield " ".join(["tool", *(kind for t in tool.script for kind in msgspec.to_builtins(t))])
-    yield from sorted(f"fault {fault.kind} {fault.on}" for fault in scenario.faults)
 
 
 FOLDER = "findings"
@@ -277,34 +249,35 @@ def test_{function}(play):
 
 
 class Findings:
-    """All findings of a campaign: raw ones that wait for shrinking, and shrunk ones."""
+    """All findings of a campaign: raw ones that wait for shrinking, and shrunk ones.
+
+    Both are told apart by code and cause. `known` are the raw ones that `found` refuses, and
+    `enough` the codes of which it has taken enough: further ones mostly shrink to one of these.
+    """
 
     def __init__(self) -> None:
-        self._known: set[str] = set()
-        self._codes: dict[str, int] = {}
+        self.known: frozenset[tuple[str, Cause]] = frozenset()
+        self.enough: frozenset[str] = frozenset()
+        self._codes: Counter[str] = Counter()
         self.waiting: list[RawFinding] = []
-        self.kept: dict[tuple[str, str], ShrunkFinding] = {}
+        self.kept: dict[tuple[str, Cause], ShrunkFinding] = {}
         self.unrepeated: list[ShrunkFinding] = []
-
-    @property
-    def known(self) -> frozenset[str]:
-        """The findings that `found` refuses: by `alike`, and by codes that have enough findings."""
-        return frozenset(self._known)
 
     def found(self, found: RawFinding) -> bool:
         """Add a raw finding; return whether it is to be shrunk."""
-        chosen = not {found.alike, found.code} & self._known
+        chosen = found.code not in self.enough and found.finding.group not in self.known
         if chosen:
-            self._codes[found.code] = self._codes.get(found.code, 0) + 1
-            enough = self._codes[found.code] == MOST_ALIKE
-            self._known.update((found.alike, *((found.code,) if enough else ())))
+            self.known |= {found.finding.group}
+            self._codes[found.code] += 1
+            if self._codes[found.code] == MOST_ALIKE:
+                self.enough |= {found.code}
             self.waiting.append(found)
         return chosen
 
     def reduced(self, reduced: ShrunkFinding) -> bool:
         """Add a shrunk finding; return whether it is kept.
 
-        It is kept if it is the first of its code and structure, or of an earlier example than that
+        It is kept if it is the first of its code and cause, or of an earlier example than that
         one. Shrinking may end in any order.
         """
         made = (reduced.code, reduced.example)
@@ -312,10 +285,11 @@ class Findings:
         if reduced.failure:
             self.unrepeated.append(reduced)
             return False
-        same = self.kept.get((reduced.code, reduced.shape))
+        group = reduced.finding.group
+        same = self.kept.get(group)
         if same is None or reduced.example < same.example:
-            self.kept[reduced.code, reduced.shape] = reduced
-        return self.kept[reduced.code, reduced.shape] is reduced
+            self.kept[group] = reduced
+        return self.kept[group] is reduced
 
 
 def write(
@@ -331,7 +305,7 @@ def write(
     made = _TEST.format(
         title=_plain(target), target=shown(target), code=reduced.code,
         function=test.stem.removeprefix("test_"),
-        message=_plain(reduced.message), name=reduced.name,
+        message=_plain(str(reduced.finding)), name=reduced.name,
         more="".join(f", {k}={v!r}" for k, v in (("profile", profile), ("store", store)) if v),
     )  # fmt: skip
     for path, text in ((scenario, reduced.text), (test, made)):

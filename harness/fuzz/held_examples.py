@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 import msgspec
 
+from harness.core.values.finding_key import Cause
 from harness.core.values.profile import Capability
 from harness.core.values.verdict import Finding, NotApplicable
 from harness.fuzz.example import PlayedExample, RawFinding
@@ -28,14 +30,18 @@ class CauseCount(msgspec.Struct, frozen=True):
     runs: int = 1
 
 
-def count_in(causes: dict[str, CauseCount], more: Iterable[CauseCount]) -> None:
-    """Add counts to those by code; the first example of a code stays."""
+CauseCounts: TypeAlias = dict[tuple[str, Cause], CauseCount]
+"""The counts by code and cause."""
+
+
+def count_in(causes: CauseCounts, more: Iterable[CauseCount]) -> CauseCounts:
+    """Add counts to others, and return them; the first example of a cause stays."""
     for count in more:
-        known = causes.setdefault(count.finding.code, count)
-        if known is not count:
-            causes[count.finding.code] = msgspec.structs.replace(
-                known, runs=known.runs + count.runs
-            )
+        group = count.finding.group
+        known = causes.get(group)
+        runs = count.runs + (known.runs if known else 0)
+        causes[group] = msgspec.structs.replace(known or count, runs=runs)
+    return causes
 
 
 class ShownByExamples(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -49,8 +55,7 @@ class ShownByExamples(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def joined(self, more: ShownByExamples) -> ShownByExamples:
         """Both together."""
-        causes = {count.finding.code: count for count in self.causes}
-        count_in(causes, more.causes)
+        causes = count_in({}, (*self.causes, *more.causes))
         return ShownByExamples(
             self.needs, self.examples + more.examples, (*self.found, *more.found),
             tuple(causes.values()), used_by((self, more)),
@@ -111,11 +116,11 @@ class HeldExamples:
 
 
 def _few(found: Sequence[RawFinding]) -> tuple[RawFinding, ...]:
-    """The findings without those that are probably the same, and a few of each code."""
-    alike = {one.alike: one for one in reversed(found)}
+    """The first finding of each cause, and a few of each code."""
+    first = {one.finding.group: one for one in reversed(found)}
     codes: Counter[str] = Counter()
     kept = []
-    for one in sorted(alike.values(), key=lambda one: one.example):
+    for one in sorted(first.values(), key=lambda one: one.example):
         codes[one.code] += 1
         kept += [one] if codes[one.code] <= MOST_ALIKE else []
     return tuple(kept)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import re
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -43,23 +43,6 @@ def address_of(url: str) -> SplitResult:
         return urlsplit(without_token(url))
     except ValueError:
         return urlsplit("")
-
-
-def as_vcr(item: Interaction, body: Callable[[bytes], Json] = bytes) -> dict[str, Json]:
-    """The exchange as vcrpy spells it; `body` gives the value that stands for a body."""
-    return {
-        "request": {
-            "body": body(item.request_body),
-            "headers": item.request_headers,
-            "method": item.method,
-            "uri": item.uri,
-        },
-        "response": {
-            "body": {"string": body(item.response_body) or ""},
-            "headers": item.response_headers,
-            "status": {"code": item.status, "message": item.reason},
-        },
-    }
 
 
 class Cassette(msgspec.Struct, frozen=True):

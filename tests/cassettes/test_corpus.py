@@ -1,5 +1,4 @@
-"""Real cassettes, where they are available: each is played byte for byte, and converted without
-loss.
+"""Real cassettes, where they are available: each is played byte for byte.
 
 The corpus is not part of the project. `LOOP_HARNESS_CORPUS` names its folder; without it the
 folder `shared/corpus` beside the project is looked for. The fast tier takes one file of each
@@ -13,16 +12,12 @@ import gzip
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from harness.cassettes import conversion
 from harness.cassettes.cassette_file import (
     CassetteExchange,
-    calls,
-    parse_cassette,
     read_cassette,
     wire_of,
 )
@@ -34,7 +29,6 @@ from harness.core.scenario.scenario import Limits, Scenario
 from harness.core.transition.transition import Transition
 from harness.providers import by_name, record
 from harness.providers.shared.addresses import shape
-from harness.recordings.http_interaction import Cassette
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
 from tests.http_library import http
@@ -113,26 +107,6 @@ def _replay(files: list[Path]) -> Counter[str]:
     return played
 
 
-def _convert(files: list[Path]) -> int:
-    """Convert each file there and back; how many calls to a model have come through."""
-    seen = 0
-    for path in files:
-        cassette = parse_cassette(path.read_bytes())
-        asked = list(calls(cassette))
-        for back in _there_and_back(cassette):
-            assert list(back.interactions) == list(cassette.interactions), path
-            assert list(calls(back)) == asked, path
-        seen += len(asked)
-    return seen
-
-
-def _there_and_back(cassette: Cassette) -> Iterator[Cassette]:
-    for name in ("compact", "cassetter"):
-        yield parse_cassette(
-            conversion.written(parse_cassette(conversion.written(cassette, name)), "vcr")
-        )
-
-
 def test_some_cassettes_are_played(files: list[Path]) -> None:
     played = _replay(files[::_STEP])
     assert set(played) >= {"anthropic", "openai-chat", "openai-responses"}
@@ -141,10 +115,6 @@ def test_some_cassettes_are_played(files: list[Path]) -> None:
 def test_some_archives_are_played(archives: list[Path]) -> None:
     played = _replay(archives[:: _STEP // 5])
     assert set(played) >= {"openai-chat", "openai-responses"}
-
-
-def test_some_cassettes_are_converted(files: list[Path]) -> None:
-    assert _convert(files[:: 2 * _STEP]) > 20
 
 
 @pytest.mark.real
@@ -162,14 +132,6 @@ def test_every_cassette_is_played_byte_for_byte(files: list[Path]) -> None:
 
 
 @pytest.mark.real
-@pytest.mark.nightly
-@pytest.mark.timeout(300)
-def test_every_cassette_is_converted_without_loss(files: list[Path]) -> None:
-    assert len(files) == 2002 - len(_WITHOUT_END)
-    assert _convert(files) == 697 + 13 + 1769 + 608
-
-
-@pytest.mark.real
 def test_every_archive_is_played_byte_for_byte(archives: list[Path]) -> None:
     assert len(archives) == 52
     assert _replay(archives) == {
@@ -180,7 +142,6 @@ def test_every_archive_is_played_byte_for_byte(archives: list[Path]) -> None:
         "openai-responses": 13,
         "openai-responses files": 12,
     }
-    assert _convert(archives) == 53
 
 
 @pytest.mark.real

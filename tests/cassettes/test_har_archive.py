@@ -19,7 +19,6 @@ from harness.cassettes.cassette_file import (
     passed_over,
 )
 from harness.cassettes.cassette_player import NoCalls, cassette_script
-from harness.cassettes.conversion import convert
 from harness.core.values.errors import InputError
 from tests.recordings import documents
 from tests.recordings.documents import har_answer, har_entry
@@ -151,19 +150,3 @@ def test_a_har_is_a_cassette_and_a_torn_one_is_told_with_its_line(tmp_path: Path
     path.write_bytes(data[:-9])
     with pytest.raises(InputError, match=r"a\.har: line 1: not JSON"):
         load_cassette(path)
-
-
-def test_a_har_is_converted_without_its_secrets(tmp_path: Path) -> None:
-    key = "sk-ant-api03-" + "aB3dE5fG7h" * 4
-    entry = har_entry({**ASKED, "note": key}, har_answer(), url=_URL + f"&api_key={key}")
-    entry["request"]["headers"] += [{"name": "Cookie", "value": f"session={key}"}]
-    entry["response"]["content"] = {"text": json.dumps({"content": [], "said": key})}
-    source, target = tmp_path / "a.har", tmp_path / "a.yaml"
-    source.write_bytes(documents.har([entry, ODD["blocked"][0]]))
-    done = convert(source, target)
-    assert done.notes == ["skipped, response: no answer came, the response has no status: entry 2"]
-    assert "REDACTED" in target.read_text()
-    assert "aB3dE5fG7h" not in target.read_text()
-
-
-_URL = "https://api.anthropic.com/v1/messages?beta=true"

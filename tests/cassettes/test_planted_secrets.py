@@ -187,4 +187,4 @@ def test_the_token_of_a_server_of_ours_is_in_no_recording(path: str) -> None:
     url = f"http://127.0.0.1:8000/{new_token()}{path}"
     asked = SentRequest("POST", url, {}, b"{}")
     made = masked_exchange(asked, ReceivedAnswer(200, "OK", {}, b"{}"))
-    assert made.request.uri == f"https://api.anthropic.com{path}"
+    assert made.item.uri == f"https://api.anthropic.com{path}"

@@ -11,12 +11,10 @@ import pytest
 import yaml
 
 from harness.cassettes.cassette_file import load_cassette
-from harness.cassettes.conversion import convert
 from harness.cli.selection import cassettes_of, scenarios_of_cassette
 from harness.core.values.errors import InputError
 from harness.files import load_scenarios, regular_file
 from harness.files.recording_file import read_any_recording
-from harness.recordings.readers.compact import encode_cassette
 from tests.cassettes.recorded import ASK, cassette, interaction
 
 WHOLE = cassette(interaction({**ASK, "system": "Malmö"}), interaction())
@@ -27,18 +25,12 @@ _ALIASES = "".join(
 BOMB = f"a: &a [x, x, x, x, x, x, x, x, x]\n{_ALIASES}interactions: *j\nversion: 1\n".encode()
 
 
-def _compacted(folder: Path) -> bytes:
-    path = folder / "whole.yaml"
-    path.write_bytes(WHOLE)
-    return b"".join(encode_cassette(load_cassette(path)))
-
-
 def _judge(path: Path) -> object:
     return read_any_recording(path)
 
 
-def _convert(path: Path) -> object:
-    return convert(path, path.with_name("made.jsonl"), force=True)
+def _load(path: Path) -> object:
+    return load_cassette(path)
 
 
 def _run(path: Path) -> object:
@@ -46,7 +38,7 @@ def _run(path: Path) -> object:
     return [list(scenarios_of_cassette(file, path)) for file in found] or load_scenarios(path)
 
 
-VERBS: dict[str, Callable[[Path], object]] = {"judge": _judge, "convert": _convert, "run": _run}
+VERBS: dict[str, Callable[[Path], object]] = {"judge": _judge, "load": _load, "run": _run}
 
 BAD: dict[str, tuple[bytes, str]] = {
     "torn": (WHOLE.removesuffix(b"version: 1\n") + b'- request: {body: "', "not YAML"),
@@ -89,11 +81,9 @@ def test_another_encoding_is_named_with_its_line(verb: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
-@pytest.mark.parametrize("form", ["vcr", "compact"])
-def test_what_shells_write_is_read(verb: str, encoding: str, form: str, tmp_path: Path) -> None:
-    data = WHOLE if form == "vcr" else _compacted(tmp_path)
+def test_what_shells_write_is_read(verb: str, encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "good.yaml"
-    path.write_bytes(data.decode().encode(encoding))
+    path.write_bytes(WHOLE.decode().encode(encoding))
     VERBS[verb](path)
     assert len(list(load_cassette(path).interactions)) == 2
 
@@ -122,11 +112,11 @@ def test_what_is_no_file_is_not_opened(verb: str, tmp_path: Path) -> None:
     folder = tmp_path / "folder.yaml"
     folder.mkdir()
     with pytest.raises(InputError, match=r"directory|no regular file") as told:
-        (_convert if verb == "run" else VERBS[verb])(folder)
+        (_load if verb == "run" else VERBS[verb])(folder)
     assert str(folder) in str(told.value)
 
 
-@pytest.mark.parametrize("verb", ["convert", "run"])
+@pytest.mark.parametrize("verb", ["load", "run"])
 def test_a_file_beyond_the_bound_is_not_read(
     verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,6 @@ from harness.recordings import Format, Recording, Transcript, formats
 from tests.contracts.amount import EXAMPLES
 from tests.recordings import documents, test_session_formats
 from tests.recordings.cassettes import DIALECTS
-from tests.recordings.readers.test_compact import WHOLE, compacted
 
 pytestmark = pytest.mark.hypothesis
 
@@ -25,7 +24,6 @@ for _name, _sample in documents.SAMPLES.values():
 for _name, _samples in test_session_formats.SAMPLES.items():
     SAMPLES[_name] += _samples
 SAMPLES["vcr"] += DIALECTS.values()
-SAMPLES["compact"] += [compacted(DIALECTS[name]) for name in WHOLE]
 
 
 def test_each_format_has_a_sample() -> None:

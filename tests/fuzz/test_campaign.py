@@ -72,7 +72,7 @@ def test_the_examples_of_a_cause_are_counted_over_batches_and_a_resume(tmp_path:
     journal.close()
     again, journal = resume(tmp_path, names())
     journal.close()
-    assert again.causes == campaign.causes == {first.code: CauseCount(first, 3, 4)}
+    assert again.causes == campaign.causes == {first.group: CauseCount(first, 3, 4)}
     task = again.task(None)
     assert isinstance(task, Batch)
     assert task.profile.turn_ending_tools == ("end",)

@@ -18,6 +18,8 @@ from harness.core.scenario.scenario import (
     ToolTurn,
     Turn,
 )
+from harness.core.values.finding_key import Cause
+from harness.core.values.verdict import Finding
 from harness.fuzz.completion_oracle import COMPLETED
 from harness.fuzz.example import RawFinding
 from harness.fuzz.findings import (
@@ -27,19 +29,22 @@ from harness.fuzz.findings import (
     keeps_expectation,
     model_messages,
     name_of,
-    structure,
     write,
 )
 
 
 def found(example: int, code: str = "a.b", *fired: str) -> RawFinding:
-    return RawFinding(code, "it does wrong", example, (1, 2), fired)
+    finding = Finding(code, "it does wrong", cause=Cause(fault=", ".join(fired)))
+    return RawFinding(finding, example, (1, 2))
 
 
 def reduced(example: int, kind: str = "x", failure: str = "") -> ShrunkFinding:
-    return ShrunkFinding(
-        code="a.b", example=example, shape=kind, name=f"a-b-{kind}", failure=failure
-    )
+    finding = Finding("a.b", f"example {example}", (example,), cause=Cause(fault=kind))
+    return ShrunkFinding(finding=finding, example=example, name=f"a-b-{kind}", failure=failure)
+
+
+def key(kind: str) -> tuple[str, Cause]:
+    return "a.b", Cause(fault=kind)
 
 
 def test_raw_findings_that_are_alike_are_shrunk_once_and_only_some_of_a_code() -> None:
@@ -59,7 +64,7 @@ def test_findings_of_one_code_and_shape_are_one_and_the_first_stays() -> None:
     first = reduced(1)
     further = (reduced(2), reduced(3, "y"))
     assert [findings.reduced(r) for r in (first, *further)] == [True, False, True]
-    assert findings.kept[("a.b", "x")] is first
+    assert findings.kept[key("x")] is first
     assert not findings.reduced(reduced(4, failure="it does not repeat"))
     assert [r.example for r in findings.unrepeated] == [4]
     assert findings.waiting == []
@@ -69,25 +74,24 @@ def test_the_earliest_example_of_a_shape_is_kept_in_whatever_order_shrinking_end
     findings = Findings()
     later, earlier = reduced(5), reduced(2)
     assert [findings.reduced(r) for r in (later, earlier, later)] == [True, True, False]
-    assert findings.kept[("a.b", "x")] is earlier
+    assert findings.kept[key("x")] is earlier
 
 
 def test_what_is_known_is_what_would_not_be_taken() -> None:
     findings = Findings()
     for number in range(30):
         one = found(number, "a.b", f"fault-{number}")
-        is_known = bool({one.alike, one.code} & findings.known)
+        is_known = one.finding.group in findings.known or one.code in findings.enough
         assert findings.found(one) is not is_known
-    assert "a.b" in findings.known
+    assert findings.enough == {"a.b"}
 
 
 def test_a_finding_is_a_scenario_file_and_a_test_that_plays_it(tmp_path: Path) -> None:
     made = ShrunkFinding(
-        code="a.b",
+        finding=Finding("a.b", 'says """ and \\ and\nmore' + " words" * 40),
         example=1,
         name="a-b-123456",
         text="name: a-b-123456\n",
-        message='says """ and \\ and\nmore' + " words" * 40,
     )
     write(tmp_path / "more", made, "pkg.mod:agent", "mine.toml", "jsonl:rows")
     asked = (tmp_path / "more" / FOLDER / "test_a_b_123456.py").read_text()
@@ -114,25 +118,22 @@ SCENARIO = Scenario(
 
 @pytest.mark.parametrize("target", ['a:"""', "a:b\\", "a\0:b", "a:'\n\"", "half\ud83d:a"])
 def test_the_test_of_a_finding_is_python_for_every_target(tmp_path: Path, target: str) -> None:
-    found = ShrunkFinding(code="run.crashed", example=1, name="small", text="name: small\n",
-                          message='he said """\\')  # fmt: skip
+    finding = Finding("run.crashed", 'he said """\\')
+    found = ShrunkFinding(finding=finding, example=1, name="small", text="name: small\n")
     test = write(tmp_path, found, target).with_name("test_small.py")
     ast.parse(test.read_bytes())
 
 
-def test_a_shape_is_what_is_there_and_not_what_it_says() -> None:
-    kind = structure(SCENARIO)
-    for word in ("assistant text", "inbox message again", "model use", "error", "http.status"):
-        assert word in kind
-    assert "ping" not in kind
-    assert "Done" not in kind
+def test_stored_messages_and_turns_that_must_come_are_counted() -> None:
     assert model_messages(SCENARIO) == 2
 
 
 @pytest.mark.parametrize("code", ["valid_request.V4", "target.crashed", "limit.model_calls"])
 def test_a_name_is_one_that_a_scenario_file_may_have(code: str) -> None:
-    name = name_of(code, "x")
-    assert name == name_of(code, "x") != name_of(code, "y")
+    finding = Finding(code, "x", (1,), cause=Cause(tool="x"))
+    name = name_of(finding)
+    assert name == name_of(msgspec.structs.replace(finding, message="y", events=(2,)))
+    assert name != name_of(msgspec.structs.replace(finding, cause=Cause(subject="x")))
     assert name.replace("-", "").isalnum()
     assert name.islower()
 
@@ -168,6 +169,6 @@ def always(scenario: Scenario) -> bool:
 def test_a_secret_at_the_cut_of_a_line_is_masked(tmp_path: Path, size: int) -> None:
     secret = "e3b0c44298fc1c149afbf4c8996fb924"
     said = f"{'a ' * (size // 2)}VENDOR_KEY={secret} and more words than a line holds"
-    made = msgspec.structs.replace(reduced(1), name="small", text="", message=said)
+    made = msgspec.structs.replace(reduced(1), finding=Finding("a.b", said), name="small")
     write(tmp_path, made, f"pkg:agent {said}")
     assert secret[:12] not in (tmp_path / FOLDER / "test_small.py").read_text()

@@ -9,6 +9,7 @@ import anthropic
 
 from harness.checks import names
 from harness.core.values.brief import Brief
+from harness.core.values.finding_key import NO_CAUSE, Cause
 from harness.core.values.profile import Capability
 from harness.core.values.verdict import Finding
 from harness.fuzz.batch import Batch, BatchResult, play_all
@@ -23,8 +24,8 @@ CODE = "history_faithful.forgotten_reply"
 
 
 def shown(example: int, *needs: Capability, kind: str = "") -> ShownByExamples:
-    found = RawFinding(CODE, "x", example, (), (kind,) if kind else ())
-    cause = CauseCount(Finding(CODE, "x", (example,), "defect"), example)
+    finding = Finding(CODE, "x", (example,), "defect", cause=Cause(fault=kind))
+    found, cause = RawFinding(finding, example, ()), CauseCount(finding, example)
     return ShownByExamples(needs, 1, (found,), (cause,))
 
 
@@ -51,7 +52,7 @@ def test_a_finding_waits_for_an_example_that_uses_what_it_needs(tmp_path: Path) 
     journal.write(taken)
     journal.close()
     assert [found.example for found in taken.found] == [1]
-    assert campaign.causes[CODE].runs == 2
+    assert campaign.causes[CODE, NO_CAUSE].runs == 2
     assert list(campaign.held.not_applicable()) == []
     again, journal = resume(tmp_path, names())
     journal.close()

@@ -66,7 +66,7 @@ def test_a_check_of_theirs_finds_and_its_finding_is_shrunk() -> None:
     tried = play_all(Batch(number=0, first=1, count=4, seed=11, target=TARGET), target)
     shown = [*tried.found, *(found for held in tried.held for found in held.found)]
     found = next(f for f in shown if f.code == "guest_parts.once.twice")
-    shrunk = shrunk_finding(ShrinkTask.of(found, TARGET, "anthropic"), target)
+    shrunk = shrunk_finding(ShrinkTask(found=found, target=TARGET), target)
     assert (shrunk.failure, shrunk.code) == ("", "guest_parts.once.twice")
     assert shrunk.name.startswith("guest-parts-once-twice-")
 

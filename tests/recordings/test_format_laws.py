@@ -9,16 +9,12 @@ from harness.recordings import formats
 from tests.recordings.cassettes import DIALECTS
 from tests.recordings.documents import SAMPLES as DOCUMENTS
 from tests.recordings.readers import test_inspect_ai
-from tests.recordings.readers.test_compact import WHOLE, compacted
 from tests.recordings.test_session_formats import SAMPLES as SESSIONS
 
 READ: dict[str, list[bytes]] = {
     name: [data for format, data in DOCUMENTS.values() if format == name] for name in formats()
 }
-READ |= SESSIONS | {
-    "vcr": list(DIALECTS.values()),
-    "compact": [compacted(DIALECTS[name]) for name in WHOLE[:2]],
-}
+READ |= SESSIONS | {"vcr": list(DIALECTS.values())}
 READ["inspect_ai"] = [*READ["inspect_ai"], test_inspect_ai.archive(test_inspect_ai.sample())]
 
 

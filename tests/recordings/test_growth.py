@@ -26,8 +26,8 @@ LARGER = {"one_message_of_calls": 3000}
 """The calls of one message are compared faster than messages, so their number must be larger."""
 
 TRIES = 2
-_ELSEWHERE = frozenset({"history", "compact", "hermes"})
-"""Formats without an own writer here: two of ours, and a database, which is read row by row."""
+_ELSEWHERE = frozenset({"history", "hermes"})
+"""Formats without an own writer here: one of ours, and a database, which is read row by row."""
 
 CASES: dict[str, Callable[[int], bytes]] = {
     **{

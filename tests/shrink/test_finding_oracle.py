@@ -1,6 +1,6 @@
 """Whether the finding is still there: the same one, of the agent, in a run without doubt.
 
-Its shape is what two runs of one mistake have in common, and others have not.
+Code and cause are what two runs of one mistake have in common, and others have not.
 """
 
 from __future__ import annotations
@@ -8,100 +8,74 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from harness.checks import judge
 from harness.core.history.history import History
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
-from harness.core.values.calls import ModelRequest, ToolRequest
+from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import CrashPlace, Finding, Verdict
 from harness.runner import run
 from harness.shrink import FindingOracle, shrink
-from harness.shrink.finding_oracle import NotShown, chosen, shape
+from harness.shrink.finding_oracle import NotShown, chosen, is_same
 from harness.shrink.scenario_size import turns_of
 from harness.targets.spec import of_callable
 from tests.shrink.agents import crashes_on_oslo, has_no_guards, right
 
 
-def _history() -> History:
-    history = History()
-    history.called(key="model#1", seam="model", request=ModelRequest("m", ()))
-    history.called(key="tool:a", seam="tool", request=ToolRequest("a", "look"))
-    history.answered("tool:a", "tool")
-    history.ended(how="crashed")
-    return history
-
-
-def _shape(code: str, message: str, *events: int) -> str:
-    return shape(Finding(code, message, events), _history())
-
-
-def test_a_shape_is_the_code_and_the_seams() -> None:
-    assert _shape("no_progress_stop.cycle", "a and b run", 3, 2, 1) == (
-        "no_progress_stop.cycle (model, tool)"
-    )
-    assert _shape("run.unplayed_turn", "never played: turn 1", 4) == "run.unplayed_turn (ended)"
-    assert _shape("valid_request.V4", "no event") == "valid_request.V4 ()"
+def _found(code: str, **cause: str) -> Finding:
+    return Finding(code, "words that differ", cause=Cause(**cause))
 
 
 SAME = [
     (
-        "no_progress_stop.same_call",
-        "look runs again with the same input and result, 3 times",
-        "read_file runs again with the same input and result, 5 times",
+        _found("no_progress_stop.same_call", tool="look"),
+        Finding("no_progress_stop.same_call", "x", (1, 2), cause=Cause("look"), seam="tool"),
     ),
     (
-        "target.crashed",
-        "the target crashed: ValueError: no number: 'a' (in parse)",
-        "the target crashed: ValueError: no number: 'bcd' (in parse)",
-    ),
-    (
-        "expect.calls",
-        "the tool look is called 7 times, expected at most 4",
-        "the tool read is called 5 times, expected at most 3",
-    ),
-    (
-        "expect.waits",
-        "the waits are 1 s, 2 s, expected 4 s",
-        "the waits are 3 s, expected 4 s, 8 s",
+        _found("effect_once.again", tool="pay", fault="http.529"),
+        _found("effect_once.again", tool="pay"),
     ),
 ]
-
 OTHER = [
     (
-        "target.crashed",
-        "the target crashed: ValueError: no number (in parse)",
-        "the target crashed: KeyError: no number (in parse)",
+        _found("no_progress_stop.same_call", tool="look"),
+        _found("no_progress_stop.cycle", tool="look"),
     ),
     (
-        "expect.calls",
-        "the model is called 7 times, expected at most 4",
-        "the model is called 2 times, expected at least 4",
+        _found("no_progress_stop.same_call", tool="look"),
+        _found("no_progress_stop.same_call", tool="read"),
     ),
-    (
-        "expect.outcome",
-        "the outcome is limit, expected completed",
-        "the outcome is none, expected completed",
-    ),
+    (_found("target.crashed", error="ValueError"), _found("target.crashed", error="KeyError")),
+    (_found("expect.outcome", subject="limit"), _found("expect.outcome", subject="none")),
 ]
 
 
-@pytest.mark.parametrize(("code", "one", "other"), SAME)
-def test_the_same_mistake_has_one_shape(code: str, one: str, other: str) -> None:
-    assert _shape(code, one, 1) == _shape(code, other, 1)
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_the_same_mistake_is_known_by_code_and_cause_without_the_fault(
+    one: Finding, other: Finding
+) -> None:
+    assert is_same(one, other)
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER)
+def test_another_mistake_is_another(one: Finding, other: Finding) -> None:
+    assert not is_same(one, other)
+
+
+def _crash(line: int, function: str, error: str) -> Finding:
+    history = History()
+    history.started(run="a", scenario="a", world="simulate")
+    place = CrashPlace("a.py", line, function, error)
+    history.ended(how="crashed", text=f"{error}: no number: {line}", place=place)
+    (found,) = (f for f in judge(history).findings if f.check == "target")
+    return found
 
 
 def test_a_crash_in_the_user_s_code_is_known_by_its_function_and_error_and_not_by_its_line() -> (
     None
 ):
-    def crash(line: int, function: str, error: str) -> str:
-        place = CrashPlace("a.py", line, function, error)
-        return shape(Finding("target.crashed", "crashed", (1,), place=place), _history())
-
-    assert crash(1, "f", "KeyError") == crash(9, "f", "KeyError")
-    assert len({crash(1, *of) for of in (("f", "E"), ("g", "E"), ("f", "F"))}) == 3
-
-
-@pytest.mark.parametrize(("code", "one", "other"), OTHER)
-def test_another_mistake_has_another(code: str, one: str, other: str) -> None:
-    assert _shape(code, one, 1) != _shape(code, other, 1)
+    assert is_same(_crash(1, "f", "KeyError"), _crash(9, "f", "KeyError"))
+    assert not is_same(_crash(1, "f", "E"), _crash(1, "g", "E"))
+    assert not is_same(_crash(1, "f", "E"), _crash(1, "f", "F"))
 
 
 TOWNS = Scenario(
@@ -126,7 +100,9 @@ def _said(scenario: Scenario, text: str) -> Scenario:
 
 def test_a_crash_of_another_kind_is_another_finding() -> None:
     keeping = FindingOracle(TOWNS, of_callable(crashes_on_oslo), "target.crashed")
-    assert keeping.shape == "target.crashed: ValueError in crashes_on_oslo (ended)"
+    cause, at = keeping.finding.cause, keeping.finding.place
+    assert at is not None
+    assert (cause.error, cause.source) == ("ValueError", f"{at.file}:crashes_on_oslo")
     one = msgspec.structs.replace(TOWNS, script=turns_of(TOWNS)[:1])
     assert keeping(_said(one, "Oslo"))
     assert not keeping(_said(one, "Bergen"))
@@ -190,6 +166,15 @@ def test_advice_is_meant_only_by_its_name() -> None:
     with pytest.raises(NotShown, match=r"no finding fails the run; found is x\.y, which --keep"):
         chosen(advised, "", "n")
     assert chosen(Verdict("fail", findings=FINDINGS[1:2], fail_on="advice"), "", "n").check == "x"
+
+
+def test_the_one_that_is_alike_is_meant_then_the_worst_that_follows_from_no_other() -> None:
+    one, other = (Finding("a.b", "x", cause=Cause(tool=tool)) for tool in ("x", "y"))
+    alike = Verdict("fail", findings=(one, other))
+    assert chosen(alike, "a.b", "n", Finding("a.b", "z", cause=Cause("y", "http.529"))) is other
+    assert chosen(alike, "a.b", "n") is one
+    after = msgspec.structs.replace(FINDINGS[2], follows="c.d")
+    assert chosen(Verdict("fail", findings=(FINDINGS[3], after)), "", "n").code == "c.d"
 
 
 def test_none_is_said_with_those_that_there_are() -> None:

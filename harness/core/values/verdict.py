@@ -69,6 +69,11 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         """The name of its check."""
         return self.code.rpartition(".")[0] or self.code
 
+    @property
+    def group(self) -> tuple[str, Cause]:
+        """Code and cause: equal for findings that are the same wherever they stand."""
+        return self.code, self.cause
+
     def key(self, scenario: str = "", variant: str = "") -> FindingKey:
         """The identity of the finding in a run of a scenario; without one, within the run."""
         return FindingKey(self.code, Place(scenario, variant, self.session, self.seam), self.cause)

@@ -14,6 +14,7 @@ from harness.core.history.events import Answered, AnyEvent, Called, Killed, Note
 from harness.core.history.history import History
 from harness.core.values.calls import ModelRequest, OutboxRequest
 from harness.core.values.messages import Json, Message, Opaque, ToolResult
+from harness.core.values.verdict import Finding
 
 SIZES = frozenset({"V23", "V24"})
 """Refusals for the size of a request, which an agent cannot foresee."""
@@ -22,8 +23,8 @@ SIZES = frozenset({"V23", "V24"})
 class InvariantViolation(AssertionError):
     """An invariant is broken; `code` names it."""
 
-    def __init__(self, code: str, text: str) -> None:
-        super().__init__(f"{code}: {text}")
+    def __init__(self, code: str, text: str | Finding) -> None:
+        super().__init__(f"{code}: {text}" if isinstance(text, str) else str(text))
         self.code = code
 
 

@@ -249,7 +249,7 @@ class SessionMachine(RuleBasedStateMachine):
         self._ask(self.session_invariants.new())
         if not self.is_odd:
             found = judge(self._there.history).failing
-            self._ask(InvariantViolation(f.code, f.message) for f in found if f.check in JUDGED)
+            self._ask(InvariantViolation(f.code, f) for f in found if f.check in JUDGED)
 
     def _ask(self, broken: Iterator[InvariantViolation]) -> None:
         for violation in broken:

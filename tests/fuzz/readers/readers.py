@@ -10,7 +10,6 @@ import msgspec
 
 from harness import providers
 from harness.cassettes.cassette_file import load_cassette
-from harness.cassettes.conversion import FORMATS, written
 from harness.checks.judge import judge
 from harness.cli.judge_task import JudgeTask, judge_file
 from harness.cli.scenario_import import ImportRequest, import_file
@@ -83,12 +82,10 @@ def configuration(folder: Path, data: bytes) -> None:
 
 
 def cassette(folder: Path, data: bytes) -> None:
-    """A cassette: played, and converted into every form."""
+    """A cassette: played."""
     path = _file(folder, "cassette.yaml", data)
-    held = load_cassette(path)
+    list(load_cassette(path).interactions)
     list(scenarios_of_cassette(path, path))
-    for form in FORMATS:
-        written(held, form)
 
 
 def recording(folder: Path, data: bytes) -> None:

@@ -22,8 +22,9 @@ from harness.cli import terminal
 from harness.cli.judge_journal import JudgeJournal, Stamp, recall
 from harness.cli.run_output import Detail, RunOutput
 from harness.core.history.history import History, decode
+from harness.core.values.finding_key import Cause
 from harness.core.values.profile import Profile, profile_of
-from harness.core.values.verdict import Verdict
+from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import ESCAPES
 from harness.doctor.observation import Observation
 from harness.doctor.profile_text import profile_text
@@ -290,8 +291,9 @@ def judge_reports(said: Said, folder: Path) -> None:
 def fuzz_files(said: Said, folder: Path) -> None:
     """The journal of a campaign, the runs that it found, and the files of its findings."""
     text = said.case.text
-    small = ShrunkFinding(code="run.crashed", example=1, shape=text, name="small-1",
-                          text="name: x\n", message=text, failure=text)  # fmt: skip
+    finding = Finding("run.crashed", text, cause=Cause(tool=text), session=text)
+    small = ShrunkFinding(finding=finding, example=1, name="small-1", text="name: x\n",
+                          failure=text)  # fmt: skip
     place = folder / "fuzz"
     journal = Journal(place)
     journal.write(CampaignPlan(target=text, seed=1, profile_name=text))

@@ -10,12 +10,10 @@ import pytest
 import yaml
 
 from harness.agent import agent as reference
-from harness.cassettes.cassette_file import parse_cassette
 from harness.cli.import_report import ScenarioImport
 from harness.cli.scenario_import import ImportRequest, import_file
 from harness.core.scenario.scenario import CassetteScript
 from harness.files import load_scenarios
-from harness.recordings.readers import compact
 from harness.recordings.recognition import formats
 from harness.runner import run
 from tests.cli.test_import import CASSETTE, LOG
@@ -34,14 +32,6 @@ RECORDINGS: dict[str, tuple[str, bytes]] = {
     "pi": ("pi", pi.log(*pi.TURN)),
     "spans": ("otel", otel.DUMPS["spans"]),
     "vcr": ("vcr", yaml.safe_dump(CASSETTE).encode()),
-    "compact": (
-        "compact",
-        b"".join(
-            compact.encode_cassette(
-                parse_cassette(yaml.safe_dump({**CASSETTE, "version": 1}).encode())
-            )
-        ),
-    ),
     "claude stream": ("claude_stream", claude_stream.stream(*claude_stream.RUN)),
     "history": ("history", path_of("empty-inputs").read_bytes()),
 }
