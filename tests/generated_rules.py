@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness import providers
-from harness.providers.anthropic import errors as anthropic
-from harness.providers.gemini import errors as gemini
-from harness.providers.openai_chat import errors as openai_chat
-from harness.providers.openai_responses import errors as openai_responses
+from harness.providers.anthropic import record as anthropic
+from harness.providers.gemini import record as gemini
+from harness.providers.openai_chat import record as openai_chat
+from harness.providers.openai_responses import record as openai_responses
 from harness.providers.shared.record import ProviderRecord
 from harness.providers.shared.rules import Rule, table_rows
 from tests.generated_pages import DOCS, write_page

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from heapq import nlargest
-from itertools import groupby, zip_longest
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -31,7 +31,7 @@ from harness.core.history.past import Past
 from harness.core.transition.ports import Miss
 from harness.core.values.calls import Call, ModelRequest
 from harness.core.values.errors import InputError
-from harness.core.values.messages import Json, canonical, side
+from harness.core.values.messages import ABSENT, Json, canonical, first_difference, side
 from harness.core.values.plans import Recorded
 
 
@@ -138,7 +138,6 @@ _SHOWN_MAX = 60
 _BEFORE = 20
 """How much of what two long texts have in common is shown before their first difference."""
 _RUNS_MAX = 10
-_ABSENT = object()
 
 
 def explain_miss(
@@ -200,15 +199,15 @@ def _shared(node: Node | None, shared: dict[Node, int]) -> int:
 def difference(recorded: IndexedCall, head: RequestHead, node: Node) -> str:
     """The first place where a request differs: `PATH differs: sent A, recorded B`."""
     live, held = _messages(node), _messages(recorded.node)
-    found = _first(live, held, "messages")
+    found = first_difference(live, held, "messages")
     if found is None:
-        found = _first(_fields(head), _fields(recorded.head), "")
+        found = first_difference(_fields(head), _fields(recorded.head))
     return _told(found)
 
 
-def first_difference(sent: Json, recorded: Json) -> str:
+def body_difference(sent: Json, recorded: Json) -> str:
     """The first place in which a body differs from a recorded one."""
-    return _told(_first(sent, recorded, "body"))
+    return _told(first_difference(sent, recorded, "body"))
 
 
 def _told(found: tuple[str, Json, Json] | None) -> str:
@@ -217,7 +216,7 @@ def _told(found: tuple[str, Json, Json] | None) -> str:
     path, a, b = found
     skip = _alike(a, b) if isinstance(a, str) and isinstance(b, str) else 0
     sent, recorded = _shown(a, skip), _shown(b, skip)
-    return f"{path.removeprefix('.')} differs: sent {sent}, recorded {recorded}"
+    return f"{path} differs: sent {sent}, recorded {recorded}"
 
 
 def _alike(a: str, b: str) -> int:
@@ -239,30 +238,8 @@ def _fields(head: RequestHead) -> dict[str, Json]:
     return {**fields.pop("settings"), **fields}
 
 
-def _first(a: Json, b: Json, path: str) -> tuple[str, Json, Json] | None:
-    """The first place in which two JSON values differ, None when they are equal."""
-    if a == b:
-        return None
-    while True:
-        below = next(((name, x, y) for name, x, y in _parts(a, b) if x is _ABSENT or x != y), None)
-        if below is None:
-            return path, a, b
-        name, a, b = below
-        path += f"[{name}]" if isinstance(name, int) else f".{name}"
-
-
-def _parts(a: Json, b: Json) -> list[tuple[str | int, Json, Json]]:
-    """The parts of two objects or two lists, side by side; [] for other values."""
-    if isinstance(a, dict) and isinstance(b, dict):
-        return [(name, a.get(name, _ABSENT), b.get(name, _ABSENT)) for name in {**a, **b}]
-    if isinstance(a, list) and isinstance(b, list):
-        pairs = zip_longest(a, b, fillvalue=_ABSENT)
-        return [(n, x, y) for n, (x, y) in enumerate(pairs)]
-    return []
-
-
 def _shown(value: Json, skip: int = 0) -> str:
-    if value is _ABSENT:
+    if value is ABSENT:
         return "nothing"
     dots = "…" if skip else ""
     text = repr(dots + value[skip:]) if isinstance(value, str) else canonical(value)

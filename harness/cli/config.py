@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from harness.cli.completion import completing, targets
 from harness.cli.options import (
     PROFILE_VARIABLE,
     configuration,
@@ -21,6 +20,7 @@ from harness.cli.options import (
     profile,
     real_s,
     seed,
+    target,
 )
 
 if TYPE_CHECKING:
@@ -41,13 +41,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 @click.command("config")
-@click.option(
-    "--target",
-    shell_complete=completing(targets),
-    default="",
-    metavar="SPEC",
-    help="The agent, as for `run`.",
-)
+@target
 @profile
 @real_s
 @fail_on

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
     World,
@@ -20,6 +19,8 @@ from harness.cli.options import (
     plugins,
     profile,
     real_s,
+    store,
+    target,
     target_engine,
     world,
 )
@@ -42,19 +43,11 @@ _PROBES = 16
 
 
 @click.command("doctor")
-@click.option(
-    "--target",
-    shell_complete=completing(targets),
-    default="",
-    metavar="SPEC",
-    help="The agent, as for `harness run`.",
-)
+@target
 @profile
 @real_s
 @world
-@click.option("--store", default="", metavar="READER:PATH",
-              help="How to read the agent's session store, such as sqlite:sessions.db.",
-              )  # fmt: skip
+@store
 @click.option("--write", "written", default=None, is_flag=False, flag_value=NAME,
               metavar="[NAME|FILE]",
               help=f"Write the profile, into the configuration or a file.  [name: {NAME}]",

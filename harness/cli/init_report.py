@@ -13,9 +13,8 @@ from harness.starter.starter_files import EXAMPLE, PRE_COMMIT, template
 if TYPE_CHECKING:
     from harness.doctor.observation import Observation
     from harness.scratch import ScratchWorld
-    from harness.starter.piece import Piece, State
     from harness.starter.project import Survey
-    from harness.starter.starter_files import Setup, Starter
+    from harness.starter.starter_files import Piece, Setup, Starter, State
 
 _OTHERS_MOST = 3
 _LIMIT_S = 120.0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
-from harness.cli.completion import catalogue_names, completing, items, profiles
+from harness.cli.completion import catalogue_names, completing, items, profiles, targets
 from harness.core.values.strict import SECONDS_MOST
 from harness.core.values.verdict import CLASSES
 
@@ -243,6 +243,25 @@ fail_on = click.option("--fail-on", type=click.Choice(CLASSES),
                        help="The least class that fails a run.  [default: as the scenario "
                        "or the profile says, else weakness]")  # fmt: skip
 """`--fail-on CLASS`: overrides the class in scenarios and profiles."""
+
+target = click.option("--target", default="", shell_complete=completing(targets), metavar="SPEC",
+                      help="The agent: reference, pkg.mod:callable, process:COMMAND or "
+                      "http://HOST/PATH.")  # fmt: skip
+"""`--target SPEC`: the agent; a profile names one, too."""
+
+store = click.option("--store", default="", metavar="READER:PATH",
+                     help="How to read the agent's session store, such as sqlite:sessions.db.",
+                     )  # fmt: skip
+"""`--store READER:PATH`: overrides the store of the profile."""
+
+only = click.option("--only", multiple=True, metavar="PATTERN",
+                    help="Only runs whose name NAME[/VARIANT][@WIRE][+stream] matches (* and ?).",
+                    )  # fmt: skip
+"""`--only PATTERN`, once or more: the runs of a file that are selected."""
+
+minutes = click.option("--minutes", type=click.FloatRange(0, min_open=True), metavar="M",
+                       help="Stop after this time, with what is found by then.")  # fmt: skip
+"""`--minutes M`: a bound of the time of the command."""
 
 seed = click.option("--seed", type=click.IntRange(0), metavar="N",
                     help="Overrides the scenario's seed.")  # fmt: skip

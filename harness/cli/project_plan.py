@@ -20,15 +20,16 @@ from harness.doctor.profile_text import profile_text
 from harness.files.regular_file import text_of, write_atomically
 from harness.redaction.encoder import encoded
 from harness.starter.candidate import Candidate
-from harness.starter.piece import Piece, State
 from harness.starter.starter_files import (
     EXAMPLE,
     PRE_COMMIT,
     STARTERS,
     WORKFLOW,
+    Piece,
     Setup,
     Starter,
     StarterFile,
+    State,
     of_target,
     setup_of,
     starter_files,

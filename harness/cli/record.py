@@ -16,7 +16,7 @@ import click
 
 from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
-from harness.cli.options import REAL_SECONDS, NamedPath, WireChoice, every_verb, plugins
+from harness.cli.options import REAL_SECONDS, NamedPath, WireChoice, every_verb, only, plugins
 from harness.core.values.errors import InputError
 from harness.files.out_lock import file_lock
 
@@ -40,7 +40,7 @@ REAL_S = 600.0
 @click.option("--scenario", "file", type=NamedPath(), metavar="FILE",
               help="Use its inbox, tools, session and limits; its script and faults "
               "are ignored.")  # fmt: skip
-@click.option("--only", multiple=True, metavar="PATTERN", help="Which run of the file.")
+@only
 @click.option("--prompt", metavar="TEXT", help="One user message, in place of a scenario.")
 @click.option("--wire", type=WireChoice(),
               help="The wire that the target is to use; default: the scenario's, or "

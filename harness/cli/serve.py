@@ -23,11 +23,13 @@ from harness.cli.options import (
     configuration,
     every_verb,
     fail_on,
+    only,
     out_folder,
     plugins,
     profile,
     seed,
     spoken,
+    store,
 )
 from harness.cli.run import as_named
 
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 @click.command("serve")
 @click.argument("scenario", type=NamedPath())
-@click.option("--only", multiple=True, metavar="PATTERN", help="Which run of the file.")
+@only
 @spoken("The run on this wire.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, metavar="N",
               help="The port on 127.0.0.1; 0 takes a free one.")  # fmt: skip
@@ -46,9 +48,7 @@ if TYPE_CHECKING:
 @fail_on
 @seed
 @out_folder(RUNS, "The folder for the history.")
-@click.option("--store", default="", metavar="READER:PATH",
-              help="How to read the agent's session store below HARNESS_SESSION_DIR.",
-              )  # fmt: skip
+@store
 @click.option("-v", "--verbose", is_flag=True, help="Print more about the run.")
 @plugins
 @every_verb

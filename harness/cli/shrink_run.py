@@ -1,4 +1,4 @@
-"""Does the work of `shrink`: finds the run with the finding, reduces it, and writes it.
+"""Does the work of `shrink`: finds the run with the finding, reduces it, writes it, and reports.
 
 The written file is played to confirm the result. Ctrl-C keeps the smallest scenario so far.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,23 +17,26 @@ import msgspec
 from harness.checks.judge import check_of, checks
 from harness.cli import terminal
 from harness.cli.interrupts import deferred
-from harness.cli.shrink_report import ShrinkRequest, ShrinkResult, line, text
+from harness.cli.options import World
 from harness.cli.shrink_source import kebab, scenarios_of
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE, Profile
+from harness.core.values.verdict import Finding, FindingClass
 from harness.files import load_scenarios
-from harness.files.regular_file import write_atomically
+from harness.files.regular_file import whole, write_atomically
 from harness.files.scenario_text import scenario_yaml
 from harness.parts.loading import unknown_name
-from harness.redaction.encoder import encoded
-from harness.results.event_lines import two_figures
+from harness.redaction.encoder import encoded, json_line
+from harness.results.event_lines import counted, two_figures
+from harness.results.result import Invocation, run_command
 from harness.runner import run
 from harness.runner.run_folder import move_kept
 from harness.shrink import FindingOracle, ShrinkStep, Shrunk, shrink
 from harness.shrink.finding_oracle import NotShown
 from harness.shrink.inlining import inlined
-from harness.shrink.scenario_size import size_of
+from harness.shrink.scenario_size import Extent, extent, size_of
 from harness.targets.spec import names, resolve
 
 if TYPE_CHECKING:
@@ -42,11 +45,59 @@ if TYPE_CHECKING:
 UNKNOWN = 3
 
 
-def shrink_source(asked: ShrinkRequest) -> int:
+class ShrinkRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The input and options of the command, and its folder; `again` are those that play a run."""
+
+    source: Path
+    again: Invocation
+    keep: str = ""
+    only: tuple[str, ...] = ()
+    profile: Profile = NO_PROFILE
+    fail_on: FindingClass | None = None
+    seed: int | None = None
+    world: World | None = None
+    minutes: float | None = None
+    keep_session: bool = False
+    out: Path
+    start: Path
+
+
+class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of shrinking: the size before, the size left, and the file.
+
+    `repeats`: the file shows the finding; None if an interrupt prevented the replay. `late`: the
+    time was over before the scenario was minimal. `kept`: the path of the session folder of the
+    last run, with `--keep-session`.
+    """
+
+    asked: ShrinkRequest
+    before: Scenario
+    after: Scenario
+    keeping: FindingOracle
+    shrunk: Shrunk
+    file: Path
+    interrupted: bool = False
+    repeats: bool | None = None
+    late: bool = False
+    kept: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The file, with its folder as the user wrote it."""
+        return str(self.asked.out / self.file.name)
+
+    @property
+    def command(self) -> str:
+        """Return the command that plays the file."""
+        again = msgspec.structs.replace(self.asked.again, path=self.shown)
+        return run_command(again, self.after.run_name, self.after.seed)
+
+
+def shrink_source(asked: ShrinkRequest, as_json: bool) -> int:
     """Shrink, write and report; return the exit status."""
     begun_s = time.monotonic()
     runs = _runs(asked)  # first, because importing the target may change the folder
-    spec = _check(asked)
+    spec = _checked_target(asked)
     with redirect_stdout(sys.stderr):
         scenario, keeping = _first_that_shows(asked, runs, spec)
         run_s = _announce(asked, scenario, keeping)
@@ -58,26 +109,32 @@ def shrink_source(asked: ShrinkRequest) -> int:
         except KeyboardInterrupt as error:
             result, stop = msgspec.structs.replace(result, interrupted=True), error
     with deferred():
-        terminal.out(line(result) if asked.as_json else "\n".join(text(result)))
+        terminal.out(line(result) if as_json else "\n".join(text(result)))
     if stop is not None:
         raise stop
     return 0 if result.repeats else UNKNOWN
 
 
-def _check(asked: ShrinkRequest) -> TargetSpec:
-    if not asked.target:
+def _checked_target(asked: ShrinkRequest) -> TargetSpec:
+    if not asked.again.target:
         raise InputError(f"name the agent: {', '.join(names())}", "--target")
     check, known = check_of(asked.keep), [*checks()]
     if check and check not in known:
         raise InputError(f"there is no check {check!r}; {unknown_name(check, known)}", "--keep")
     # A candidate may end its process, so it runs in a forked child.
-    return msgspec.structs.replace(resolve(asked.target), isolate=True)
+    return msgspec.structs.replace(resolve(asked.again.target), isolate=True)
 
 
 def _runs(asked: ShrinkRequest) -> list[Scenario]:
     """Return the selected runs, with their other files inlined."""
     runs = scenarios_of(asked.source, asked.only, asked.seed)
     return [inlined(_under_profile(run, asked.profile).failing_on(asked.fail_on)) for run in runs]
+
+
+def _under_profile(scenario: Scenario, profile: Profile) -> Scenario:
+    """Return the scenario with the user's profile, else with the profile of the kept run."""
+    given = profile if profile != NO_PROFILE else scenario.profile
+    return msgspec.structs.replace(scenario, profile=given)
 
 
 def _first_that_shows(
@@ -87,20 +144,13 @@ def _first_that_shows(
     shown: dict[str, None] = {}
     for scenario in runs:
         try:
-            kept = FindingOracle(scenario, spec, asked.keep, world=asked.world, store=asked.store)
+            world, store = asked.world, asked.again.store
+            return scenario, FindingOracle(scenario, spec, asked.keep, world=world, store=store)
         except NotShown as error:
             shown |= dict.fromkeys(error.given)
             if len(runs) == 1:
                 raise
-            continue
-        return scenario, kept
     raise NotShown(asked.keep, list(shown), f"{asked.source}: in {len(runs)} runs")
-
-
-def _under_profile(scenario: Scenario, profile: Profile) -> Scenario:
-    """Return the scenario with the user's profile, else with the profile of the kept run."""
-    given = profile if profile != NO_PROFILE else scenario.profile
-    return msgspec.structs.replace(scenario, profile=given)
 
 
 def _announce(asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle) -> float:
@@ -127,32 +177,9 @@ class _TimeOver(Exception):
 def _shrunk(
     asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle, end_s: float | None
 ) -> tuple[ShrinkResult, KeyboardInterrupt | None]:
-    """Shrink and write; return the result and the interrupt, if any.
-
-    No candidate begins after `end_s` (monotonic)."""
-    last = ShrinkStep(best=scenario, tried=0, kept=0, is_kept=False)
-    stop: KeyboardInterrupt | None = None
-    late = False
-
-    def keeps(candidate: Scenario) -> bool:
-        if end_s is not None and time.monotonic() >= end_s:
-            raise _TimeOver
-        return keeping(candidate)
-
-    def seen(step: ShrinkStep) -> None:
-        nonlocal last
-        last = step
-        advance(step)
-
-    with _bar(scenario) as advance:
-        try:
-            shrunk = shrink(scenario, keeps, seen)
-        except KeyboardInterrupt as error:
-            stop = error
-            shrunk = Shrunk(last.best, last.tried, last.kept, minimal=False)
-        except _TimeOver:
-            late = True
-            shrunk = Shrunk(last.best, last.tried, last.kept, minimal=False)
+    """Shrink and write; return the result and the interrupt, if any."""
+    shrunk, end = _smallest(scenario, keeping, end_s)
+    stop = end if isinstance(end, KeyboardInterrupt) else None
     after = _named(shrunk.scenario, scenario, keeping.finding.code)
     file = _file_of(asked, after)
     head = [f"harness shrink of {scenario.run_name}: {keeping.finding.code}"]
@@ -163,9 +190,40 @@ def _shrunk(
         stop = stop or error
     result = ShrinkResult(
         asked=asked, before=scenario, after=after, keeping=keeping, shrunk=shrunk, file=file,
-        interrupted=stop is not None, late=late,
+        interrupted=stop is not None, late=isinstance(end, _TimeOver),
     )  # fmt: skip
     return result, stop
+
+
+def _smallest(
+    scenario: Scenario, keeping: FindingOracle, end_s: float | None
+) -> tuple[Shrunk, BaseException | None]:
+    """Return the smallest scenario, and the error that ended the search early, if one did.
+
+    No candidate begins after `end_s` (monotonic)."""
+    last = ShrinkStep(best=scenario, tried=0, kept=0, is_kept=False)
+    total, begun_s = size_of(scenario).things, time.monotonic()
+
+    def words() -> str:
+        rate = two_figures(last.tried / max(time.monotonic() - begun_s, 0.001))
+        left = size_of(last.best).things
+        return f"{left} of {total} parts left, {last.tried} candidates, {rate}/s"
+
+    def keeps(candidate: Scenario) -> bool:
+        if end_s is not None and time.monotonic() >= end_s:
+            raise _TimeOver
+        return keeping(candidate)
+
+    def seen(step: ShrinkStep) -> None:
+        nonlocal last
+        last = step
+        tell()
+
+    with terminal.progress_line(words) as tell:
+        try:
+            return shrink(scenario, keeps, seen), None
+        except (KeyboardInterrupt, _TimeOver) as error:
+            return Shrunk(last.best, last.tried, last.kept, minimal=False), error
 
 
 def _file_of(asked: ShrinkRequest, small: Scenario) -> Path:
@@ -193,7 +251,12 @@ def _played_again(result: ShrinkResult, spec: TargetSpec) -> ShrinkResult:
     (again,) = load_scenarios(result.file)
     again = _under_profile(again, result.before.profile)
     played = run(
-        again, spec, world=asked.world, store=asked.store, keep=asked.keep_session, capture="fd"
+        again,
+        spec,
+        world=asked.world,
+        store=asked.again.store,
+        keep=asked.keep_session,
+        capture="fd",
     )
     repeats = result.keeping.is_shown(played)
     if played.kept is None:
@@ -203,46 +266,56 @@ def _played_again(result: ShrinkResult, spec: TargetSpec) -> ShrinkResult:
     return msgspec.structs.replace(result, repeats=repeats, kept=str(asked.out / kept.name))
 
 
-_EVERY_S = 10.0
-"""The interval of progress lines if there is no progress bar."""
+def text(result: ShrinkResult) -> Iterator[str]:
+    """Return the report, with the text of the file, which is short."""
+    finding, shrunk = result.keeping.finding, result.shrunk
+    yield f"{finding.code} is kept: {finding.message}"
+    yield f"  {_size(extent(result.before))} -> {_size(extent(result.after))}"
+    yield f"  {shrunk.tried} candidates, {shrunk.kept} kept"
+    if result.interrupted:
+        yield "  interrupted: the smallest scenario so far, perhaps not the smallest possible"
+        yield "  the file was not played again"
+    elif result.late:
+        yield "  the time is over: perhaps not the smallest possible"
+    elif not shrunk.minimal:
+        yield "  the limit of candidates is reached: perhaps not the smallest possible"
+    if result.repeats is False:
+        yield "  the file does not show the finding: the agent behaves differently each time"
+    if result.kept:
+        yield f"  session: {result.kept}"
+    yield f"\n{result.shown}"
+    yield from (f"  {said}".rstrip() for said in whole(result.file).decode().splitlines())
+    yield f"\n  repeat: {result.command}"
 
 
-def _lines(scenario: Scenario) -> Callable[[ShrinkStep], None]:
-    """Print the state in a line every ten seconds, with the rate."""
-    total, begun_s = size_of(scenario).things, time.monotonic()
-    said_s = begun_s
-
-    def advance(step: ShrinkStep) -> None:
-        nonlocal said_s
-        now_s = time.monotonic()
-        if now_s - said_s >= _EVERY_S:
-            said_s = now_s
-            left, rate = size_of(step.best).things, step.tried / (now_s - begun_s)
-            terminal.note(
-                f"{left} of {total} parts left, {step.tried} candidates, {two_figures(rate)}/s"
-            )
-
-    return advance
+def _size(size: Extent) -> str:
+    nouns = ("turn", "fault", "message", "stored message", "tool")
+    return ", ".join(counted(n, x) for n, x in zip(size, nouns, strict=True) if n) or "nothing"
 
 
-@contextmanager
-def _bar(scenario: Scenario) -> Iterator[Callable[[ShrinkStep], None]]:
-    if not sys.stderr.isatty():
-        yield _lines(scenario)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+def _shape(finding: Finding) -> str:
+    """Return what the finding is known by while it is shrunk."""
+    cause, at = finding.cause, finding.place
+    crash = f"{at.error} in {at.function}" if at else cause.error
+    words = ", ".join(filter(None, (crash, cause.tool, cause.subject)))
+    return f"{finding.code}{f': {words}' if words else ''} ({finding.seam})"
 
-    total = size_of(scenario).things
-    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}")
-    with Progress(
-        *columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True
-    ) as bar:
-        task = bar.add_task("shrinking", total=total, said="")
 
-        def advance(step: ShrinkStep) -> None:
-            left = size_of(step.best).things
-            said = f"{left} of {total} parts left, {step.tried} candidates"
-            bar.update(task, completed=total - left, said=said)
-
-        yield advance
+def line(result: ShrinkResult) -> str:
+    """Return the report as one line of JSON."""
+    keys: dict[str, Json] = {
+        "name": result.before.run_name,
+        "file": result.shown,
+        "target": result.asked.again.target,
+        "code": result.keeping.finding.code,
+        "shape": _shape(result.keeping.finding),
+        "before": extent(result.before)._asdict(),
+        "after": extent(result.after)._asdict(),
+        "tried": result.shrunk.tried,
+        "kept": result.shrunk.kept,
+        "minimal": result.shrunk.minimal,
+        "repeats": result.repeats,
+        **({"session": result.kept} if result.kept else {}),
+        "repeat": result.command,
+    }
+    return json_line(keys)

@@ -184,32 +184,29 @@ def _is_dumb() -> bool:
 
 
 LINE_EVERY_S, DRAW_EVERY_S = 10.0, 0.1
-"""The interval of a count: in a log, and on a terminal."""
+"""The interval of a line of progress: in a log, and on a terminal."""
 
 
-class Progress:
-    """A count on standard error: one line that changes on a terminal, else a line every ten
-    seconds.
+class _ProgressLine:
+    """A line on standard error: one that changes on a terminal, else a line every ten seconds.
 
-    The line is cleared before any other output. A log gets no line in the first ten seconds.
+    It is cleared before any other output. A log gets no line in the first ten seconds.
     """
 
-    def __init__(self, total: Callable[[], int], what: str) -> None:
-        self._total, self._what, self._ended = total, what, 0
+    def __init__(self, words: Callable[[], str]) -> None:
+        self._words = words
         self._is_live = _is_terminal(sys.stderr) and not _is_dumb()
-        self._begun = self._told = monotonic()
-        self._is_drawn = False
+        self._told, self._is_drawn = monotonic(), False
 
-    def advance(self) -> None:
-        """Count one more."""
-        self._ended += 1
+    def tell(self) -> None:
+        """Tell the state, unless it was told just before."""
         now = monotonic()
         if now - self._told >= (DRAW_EVERY_S if self._is_live else LINE_EVERY_S):
             self._told = now
             self.draw() if self._is_live else note(self._words())
 
     def draw(self) -> None:
-        """Draw the count on a terminal."""
+        """Draw the line on a terminal."""
         if self._is_live:
             sys.stderr.write(f"\r\x1b[K{self._words()[: width() - 1]}")
             sys.stderr.flush()
@@ -222,27 +219,41 @@ class Progress:
             sys.stderr.flush()
             self._is_drawn = False
 
-    def _words(self) -> str:
-        seconds = int(monotonic() - self._begun)
-        return f"{self._ended} of {self._total()} {self._what}, {seconds} s"
+
+_SHOWN: ContextVar[_ProgressLine | None] = ContextVar("shown", default=None)
+"""The line of progress that is shown now, if any."""
 
 
-_SHOWN: ContextVar[Progress | None] = ContextVar("shown", default=None)
-"""The count that is shown now, if any."""
+@contextmanager
+def progress_line(words: Callable[[], str]) -> Iterator[Callable[[], None]]:
+    """Show what `words` says in the block; the yielded function is called at each step."""
+    line = _ProgressLine(words)
+    before = _SHOWN.set(line)
+    line.draw()
+    try:
+        yield line.tell
+    finally:
+        line.clear()
+        _SHOWN.reset(before)
 
 
 @contextmanager
 def progress(total: int | Callable[[], int], what: str) -> Iterator[Callable[[], None]]:
-    """Show a count in the block; a function as `total` is called each time it is printed."""
-    counted = lru_cache(maxsize=1)(total) if callable(total) else lambda: total
-    bar = Progress(counted, what)
-    before = _SHOWN.set(bar)
-    bar.draw()
-    try:
-        yield bar.advance
-    finally:
-        bar.clear()
-        _SHOWN.reset(before)
+    """Show a count in the block; a function as `total` is called when it is first printed."""
+    counted: Callable[[], int] = lru_cache(maxsize=1)(total) if callable(total) else lambda: total
+    ended, begun_s = 0, monotonic()
+
+    def words() -> str:
+        return f"{ended} of {counted()} {what}, {int(monotonic() - begun_s)} s"
+
+    with progress_line(words) as tell:
+
+        def advance() -> None:
+            nonlocal ended
+            ended += 1
+            tell()
+
+        yield advance
 
 
 def _clear() -> None:

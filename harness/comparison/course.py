@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.comparison.message_shapes import MessageShapes, Shape
-from harness.comparison.stable_values import stable
+from harness.comparison.message_shapes import MessageShapes, Shape, stable
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange, Execution
 from harness.core.history.history import History

@@ -15,7 +15,7 @@ import msgspec
 from harness.comparison.course import END, Call, Course, Lane, course
 from harness.comparison.message_shapes import Shape, first_unlike, shape_words
 from harness.core.history.history import History
-from harness.core.values.messages import Json, canonical
+from harness.core.values.messages import ABSENT, Json, canonical, first_difference
 
 CUT = 60
 """The largest number of characters of a value in a sentence."""
@@ -128,29 +128,18 @@ def _messages(a: Call, b: Call, one: Course, other: Course) -> str:
     return f"model: {count}message {number}: {said}"
 
 
-def _input(before: Json, after: Json, place: str = "") -> str:
+def _input(before: Json, after: Json) -> str:
     """The first part of an input that differs.
 
     >>> _input({"bill": 17, "amount": 1500}, {"bill": 17, "amount": 15})
     'amount 1500 → 15'
     """
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in dict.fromkeys((*before, *after)):
-            if before.get(key, _ABSENT) != after.get(key, _ABSENT):
-                at = f"{place}.{key}" if place else str(key)
-                return _input(before.get(key, _ABSENT), after.get(key, _ABSENT), at)
-    if isinstance(before, list) and isinstance(after, list):
-        for number, (a, b) in enumerate(zip_longest(before, after, fillvalue=_ABSENT)):
-            if a != b:
-                return _input(a, b, f"{place}[{number}]")
-    return f"{place or 'input'} {_value(before)} → {_value(after)}"
-
-
-_ABSENT = object()
+    place, a, b = first_difference(before, after) or ("", before, after)
+    return f"{place or 'input'} {_value(a)} → {_value(b)}"
 
 
 def _value(value: object) -> str:
-    return "none" if value is _ABSENT else _cut(canonical(value))
+    return "none" if value is ABSENT else _cut(canonical(value))
 
 
 def _pair_words(before: dict[str, str], after: dict[str, str]) -> str:

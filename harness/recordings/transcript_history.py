@@ -106,7 +106,7 @@ class _HistoryWriter:
     def _show(self, index: int) -> None:
         self._new.append(index)
         if self._fold is not None:
-            self._fold.extend([self.transcript.messages[index]])
+            self._fold.extend([(self.transcript.messages[index], None)])
 
     def _model_call(self) -> None:
         self._calls += 1

@@ -16,7 +16,7 @@ import msgspec
 
 from harness import providers
 from harness.cassettes.cassette_file import CassetteExchange, calls, wire_of
-from harness.cassettes.cassette_player import NO_MATCH, CassettePlayer, first_difference
+from harness.cassettes.cassette_player import NO_MATCH, CassettePlayer, body_difference
 from harness.cassettes.request_index import CassetteIndex
 from harness.clock import RealClock
 from harness.core.scenario.scenario import Limits, Scenario
@@ -114,7 +114,7 @@ class RecordedCalls:
         if not alike:
             return f"{NO_MATCH}; none has its method and address"
         recorded = _comparable(self._interactions[alike[0]].request_body)
-        return f"{NO_MATCH}; nearest is #{alike[0] + 1}: {first_difference(sent, recorded)}"
+        return f"{NO_MATCH}; nearest is #{alike[0] + 1}: {body_difference(sent, recorded)}"
 
 
 def _comparable(body: bytes) -> Json:

@@ -10,8 +10,7 @@ import msgspec
 
 from harness.core.values.errors import InputError, nearest
 from harness.starter.candidate import Candidate, best, ranked
-from harness.starter.dependencies import declared
-from harness.starter.libraries import Library
+from harness.starter.libraries import Library, declared
 from harness.starter.node_sources import SUFFIXES, node_candidates
 from harness.starter.python_sources import defined, module_of, python_candidates
 

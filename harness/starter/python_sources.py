@@ -174,9 +174,7 @@ def _maker(each: Source, value: ast.expr | None) -> Library | None:
     """The library with which a value is made that is an agent object."""
     if not isinstance(value, ast.Call):
         return None
-    dotted = each.dotted(value.func) or (
-        f"?.{value.func.attr}" if isinstance(value.func, ast.Attribute) else ""
-    )
+    dotted = each.dotted(value.func)
     known = [row for row in of_language("python") if row in each.libraries]
     return next((row for row in known if row.makes_agent(dotted)), None)
 

@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from string import Template
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -80,6 +81,28 @@ class StarterFile(msgspec.Struct, frozen=True):
     what: str
 
 
+State: TypeAlias = Literal[
+    "written", "extended", "replaced", "unchanged", "kept", "elsewhere", "no source"
+]
+
+
+class Piece(StarterFile, frozen=True, kw_only=True):
+    """A file of a plan, and what becomes of it.
+
+    `added` is the part of a file that is there already. `elsewhere`: it belongs to the folder above
+    that holds the repository. `no source`: no other machine could install loop-harness from where
+    this one has it.
+    """
+
+    state: State
+    added: str = ""
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the file is to be written."""
+        return self.state in ("written", "extended", "replaced")
+
+
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent is started: the specification of the target, and what a test calls.
 
@@ -131,7 +154,7 @@ def setup_of(one: Candidate, files: Mapping[str, str], python: str = "python") -
     """How a candidate is started, with its adapter; `python` starts a program of Python."""
     is_python = one.path.endswith(".py")
     if not is_python and one.kind == "brief":
-        return Setup(target=f"process:node {_word(one.path)}", is_node=True)
+        return Setup(target=f"process:node {shlex.quote(one.path)}", is_node=True)
     if one.kind == "module":
         made = StarterFile(NODE_ADAPTER, _node_adapter(one, files), "connects the agent")
         return Setup(target=f"process:node {NODE_ADAPTER}", wire=one.wire, adapter=made,
@@ -140,7 +163,7 @@ def setup_of(one: Candidate, files: Mapping[str, str], python: str = "python") -
         text = template("command.py.txt", title=one.path, file=json.dumps(one.path))
         made = StarterFile(PYTHON_ADAPTER, text, "starts the program for each message")
         return Setup(
-            target=f"process:{_word(python)} {PYTHON_ADAPTER}", wire=one.wire, adapter=made
+            target=f"process:{shlex.quote(python)} {PYTHON_ADAPTER}", wire=one.wire, adapter=made
         )
     if one.kind != "brief":
         made = StarterFile(PYTHON_ADAPTER, _adapter(one), "connects the agent")
@@ -155,10 +178,6 @@ def setup_of(one: Candidate, files: Mapping[str, str], python: str = "python") -
         return Setup(target=_OBJECT, wire=one.wire, adapter=made,
                      module="harness_agent")  # fmt: skip
     return Setup(target=one.spec, wire=one.wire, module=one.module, name=one.name)
-
-
-def _word(path: str) -> str:
-    return shlex.quote(path)
 
 
 def _adapter(one: Candidate) -> str:
@@ -245,13 +264,11 @@ def _test_path(files: Mapping[str, str]) -> str:
 
 def _test_text(setup: Setup, starter: Starter, path: str) -> str:
     agent = setup.name if setup.module else json.dumps(setup.target)
-    asked = 'answer("What is the capital of Norway?")'
-    if setup.is_async:
-        asked = f"await {asked}"
     more = ""
     if setup.answers:
-        asked = f"asyncio.run(answer({asked.partition('(')[2]})" if setup.is_async else asked
-        more = template("fake_model.py.txt", asked=asked, **{"async": ""})
+        asked = 'answer("What is the capital of Norway?")'
+        asked = f"asyncio.run({asked})" if setup.is_async else asked
+        more = template("fake_model.py.txt", asked=asked)
     text = template(
         "test_harness.py.txt",
         file=path,

@@ -29,7 +29,7 @@ from harness.core.values.plans import (
     Wait,
     only_sends,
 )
-from harness.providers.shared.addresses import shape
+from harness.providers.shared.record import shape
 
 
 def _nothing() -> None:

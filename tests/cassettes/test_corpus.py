@@ -28,7 +28,7 @@ from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, Scenario
 from harness.core.transition.transition import Transition
 from harness.providers import by_name, record
-from harness.providers.shared.addresses import shape
+from harness.providers.shared.record import shape
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
 from tests.http_library import http

@@ -13,7 +13,7 @@ from harness.catalogue.field_findings import field_finding
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import BOOK_KEEPING
 from harness.files.scenario_file import load_scenarios
-from harness.providers.gemini import rules as gemini
+from harness.providers.gemini import record as gemini
 from tests.catalogue.test_incidents import known_codes
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +39,7 @@ scenario = "scenarios/field/an-agent-pays-twice.yaml"
 def test_a_finding_names_codes_that_exist_and_files_that_repeat_it(name: str) -> None:
     row = field_findings()[name]
     assert name.startswith(f"{row.target}-")
-    known = {*known_codes(), *(f"valid_request.{rule}" for rule in gemini.RULES)}
+    known = {*known_codes(), *(f"valid_request.{rule}" for rule in gemini.TABLE.rules)}
     assert {code for code in row.codes if code.partition(".")[0] not in BOOK_KEEPING} <= known
     assert Path(row.scenario).parent == Path("scenarios/field"), (
         "findings that play alike share one"

@@ -11,9 +11,9 @@ from harness.checks import names
 from harness.checks.judge import rules_of
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import BOOK_KEEPING
-from harness.providers.anthropic import rules as anthropic
-from harness.providers.openai_chat import rules as openai_chat
-from harness.providers.openai_responses import rules as openai_responses
+from harness.providers.anthropic import record as anthropic
+from harness.providers.openai_chat import record as openai_chat
+from harness.providers.openai_responses import record as openai_responses
 
 
 def test_they_are_numbered_without_a_gap_and_stand_in_one_class() -> None:
@@ -31,7 +31,7 @@ def test_a_row_says_where_what_and_which_check(number: int) -> None:
 
 def known_codes() -> set[str]:
     """The checks, and their rules; those of `valid_request` are the providers'."""
-    tables = (anthropic.RULES, openai_chat.RULES, openai_responses.RULES)
+    tables = (anthropic.TABLE.rules, openai_chat.TABLE.rules, openai_responses.TABLE.rules)
     refusals = {f"valid_request.{rule}" for rules in tables for rule in rules}
     return {*names(), *refusals, *(row.code for name in names() for row in rules_of(name))}
 

@@ -82,7 +82,8 @@ def test_what_an_error_asks_to_wait_is_told(
 ) -> None:
     run = world.run()
     world.ask(run)
-    record_answer(run.history, world.call_of(run), (Send(b"", Head(status, headers)),))
+    plan = (Send(b"", Head(status, headers)),)
+    record_answer(run.history, world.call_of(run), plan, wait_ms="retry-after-ms")
     answered = run.history.events[-1]
     assert isinstance(answered, Answered)
     assert answered.retry_after == told

@@ -9,8 +9,9 @@ import pytest
 from harness.core.history.events import Called
 from harness.core.history.history import encode
 from harness.core.scenario.scenario import Turn
-from harness.core.transition.request_headers import RequestHeaders
+from harness.core.transition.model_seam import RequestHeaders
 from harness.core.values.calls import ModelRequest, Received
+from harness.providers import by_name
 from tests.core import world
 from tests.providers.anthropic import world as anthropic
 from tests.providers.anthropic.world import in_process, loopback
@@ -20,7 +21,7 @@ BETA = {"anthropic-beta": "a"}
 
 def numbers(*sent: dict[str, str]) -> list[int]:
     """The number of each set."""
-    headers, found = RequestHeaders(()), []
+    headers, found = RequestHeaders(by_name("anthropic").headers), []
     for one in sent:
         headers.take(one)
         found.append(headers.number)

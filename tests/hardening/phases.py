@@ -119,7 +119,7 @@ VERBS = {
             Phase("a candidate", "harness.shrink.shrinker:_Search._take:3", 1),
             Phase("file is moved", REPLACE, 1),
             Phase("file is played", "harness.cli.shrink_run:_played_again:1", 1),
-            Phase("it is reported", "harness.cli.shrink_report:line:1", 1),
+            Phase("it is reported", "harness.cli.shrink_run:line:1", 1),
         ),
     ),
     "judge": Verb(

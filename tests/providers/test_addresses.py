@@ -7,7 +7,7 @@ import json
 import pytest
 
 from harness import providers
-from harness.providers.shared.addresses import Address, with_fields
+from harness.providers.shared.record import Address, with_fields
 
 STREAM = Address("/models/{model}:stream", (("alt", "sse"),), {"stream": True})
 

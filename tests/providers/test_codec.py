@@ -9,7 +9,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import ToolUse
 from harness.core.values.plans import Reply
 from harness.providers.anthropic.provider import AnthropicProvider
-from harness.providers.anthropic.stream import events
+from harness.providers.anthropic.reply import events
 from harness.providers.shared.codec import arguments_from, arguments_to
 from harness.providers.shared.sse import PIECES_MAX
 

@@ -21,7 +21,7 @@ def test_the_size_is_the_sum_of_the_messages_and_goes_back_with_them(
     messages: list[Message],
 ) -> None:
     fold = AnthropicFold(RECORD.dialects.default)
-    fold.extend(messages)
+    fold.extend([(message, None) for message in messages])
     assert fold.state.size_bytes == sum(map(size_bytes, messages))
     fold.rewind(len(messages) - 1)
     assert fold.state.size_bytes == sum(map(size_bytes, messages[:-1]))

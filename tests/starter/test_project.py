@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
-from harness.starter.dependencies import declared
+from harness.starter.libraries import declared
 from harness.starter.project import is_code, named, proposal, survey
 from tests.starter.projects import FOUND, LOOP, METHOD, OPENAI, PROJECT, PYDANTIC
 

@@ -110,7 +110,7 @@ class Answered(Event, frozen=True, kw_only=True, tag="answered"):
     `script_turn` is the consumed turn; None if its value was not sent completely. `blocks` names an
     assistant message. `value` is a tool's answer, an inbound message, or the text of an error that
     a log marks. `complete`: the whole answer was sent, with its terminal event. `retry_after` is
-    the unchanged header; for `retry-after-ms`, the number is followed by `ms`. `too_large`: the
+    the unchanged header; for one in milliseconds, the number is followed by `ms`. `too_large`: the
     answer refuses the request for its size, in any form. `silent_ms` is the longest time in a
     model's answer without content; keep-alives are not content. `layers` names the layer of each
     fault from a plug-in. `said_all`: the terminal event was sent although the answer is not

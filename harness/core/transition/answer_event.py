@@ -87,12 +87,13 @@ def record_answer(
     cut: bool = False,
     too_large: bool = False,
     said_all: bool = False,
+    wait_ms: str = "",
 ) -> Plan:
     """Record the plan as the answer to a call, with its effects; return the plan for the transport.
 
     `said` is the content of a model's answer. The caller passes the facts that the plan does not
     show: `value`, `cut` (the terminal event is missing), `said_all` (it is present) and
-    `too_large`.
+    `too_large`. `wait_ms` is the header in which the provider asks for a wait in milliseconds.
     """
     kinds = set(map(type, plan))
     whole = ENDINGS.isdisjoint(kinds)
@@ -113,25 +114,25 @@ def record_answer(
         complete=(reply is not None or call.seam == "provider") and whole and not cut,
         blocks=history.note(Message("assistant", reply.blocks), call.at_ms) if reply else "",
         stop=reply.stop if reply else None, usage=reply.usage if reply else None,
-        rare=_rare(plan, heads, too_large=too_large, said_all=said_all) if is_rare else None,
+        rare=_rare(plan, heads, wait_ms, too_large, said_all) if is_rare else None,
     )  # fmt: skip
     return plan
 
 
-def _rare(plan: Plan, heads: Sequence[Head], *, too_large: bool, said_all: bool) -> Rare:
+def _rare(plan: Plan, heads: Sequence[Head], wait_ms: str, too_large: bool, said_all: bool) -> Rare:
     is_refused = bool(heads) and heads[0].status >= 400
     return {
-        "retry_after": _retry_after(heads[0].headers) if is_refused else "",
+        "retry_after": _retry_after(heads[0].headers, wait_ms) if is_refused else "",
         "too_large": too_large,
         "silent_ms": silent_ms(plan),
         "said_all": said_all,
     }
 
 
-def _retry_after(headers: Mapping[str, str]) -> str:
-    """The wait that the headers ask for; SDKs prefer `retry-after-ms`."""
-    wait_ms = headers.get("retry-after-ms")
-    return headers.get("retry-after", "") if wait_ms is None else f"{wait_ms} ms"
+def _retry_after(headers: Mapping[str, str], wait_ms: str) -> str:
+    """The wait that the headers ask for; SDKs prefer the one in milliseconds."""
+    asked_ms = headers.get(wait_ms)
+    return headers.get("retry-after", "") if asked_ms is None else f"{asked_ms} ms"
 
 
 def _record_value(

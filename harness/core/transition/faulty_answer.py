@@ -1,7 +1,8 @@
 """Applies faults to the model's answer: first to its value, then to its bytes.
 
 A byte fault may double blocks, lose the end of a stream, or use a frame that only an HTTP parser
-reads. So the bytes are read after each such fault, and lost content stays lost.
+reads. So the bytes are read after each such fault, and lost content stays lost. A value that no
+such fault has touched is asked itself, and never read back.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ from collections.abc import Sequence
 
 import msgspec
 
+from harness.core.history.exchanges import HTTP_TOO_LARGE
 from harness.core.history.history import History
 from harness.core.transition import answer_bytes
 from harness.core.transition.arming import ArmedFault, bend_all
 from harness.core.transition.cassette_answer import as_it_came, endings, parsed
-from harness.core.transition.ports import Provider, Reading
+from harness.core.transition.ports import Parsed, Provider, Reading
 from harness.core.values.calls import Call
 from harness.core.values.draws import Draws
+from harness.core.values.messages import Text
 from harness.core.values.plans import (
     Answer,
     ApiError,
+    Head,
     Plan,
     Recorded,
     Reply,
@@ -36,14 +40,16 @@ Said = Reply | ApiError | Recorded | None
 class Bent(msgspec.Struct, frozen=True):
     """An answer after its faults: its plan, its content (`said`), the faults that changed it
     (`by`), and whether the script's turn is `consumed`. `cut`: the end of the content is missing.
-    `said_all`: all content is present, although the connection breaks off after it."""
+    `said_all`: all content is present, although the connection breaks off after it. `heard` is the
+    error in bytes that a fault has written or changed."""
 
     plan: Plan
     said: Said
-    by: tuple[str, ...]
-    consumed: bool
-    cut: bool
+    by: tuple[str, ...] = ()
+    consumed: bool = True
+    cut: bool = False
     said_all: bool = False
+    heard: ApiError | None = None
 
 
 def bend(
@@ -61,7 +67,7 @@ def bend(
     shown, by = bend_all(faults, "value", call, history, draws, plan)
     bent = shown if by else scripted
     said, plan = _written(wire, draws, bent, reading, call.key)
-    cut = False
+    cut, by_value = False, by
     for fault in faults:
         plan, struck = bend_all([fault], "bytes", call, history, draws, plan)
         if struck:
@@ -70,14 +76,40 @@ def bend(
             cut |= is_cut
     plan = until_timeout(plan, call.timeout_ms)
     consumed = is_consumed(scripted + endings(bent), bent, plan)
-    said_all = not cut and not is_whole(plan) and _is_said(wire, said, plan)
-    return Bent(plan, said, by, consumed, cut, said_all)
+    is_rewritten = said is None or by != by_value
+    is_ended = isinstance(said, Reply) and not cut and not is_whole(plan)
+    answer = answer_bytes.read(wire, plan) if is_rewritten or is_ended else None
+    said_all = is_ended and answer is not None and _is_all(answer[1])
+    return Bent(plan, said, by, consumed, cut, said_all, _error(answer) if is_rewritten else None)
 
 
-def _is_said(wire: Provider, said: Said, plan: Plan) -> bool:
-    """Whether the sent bytes hold the terminal event of a reply."""
-    answer = answer_bytes.read(wire, plan) if isinstance(said, Reply) else None
-    return answer is not None and answer[1].message is not None and answer[1].complete
+def _is_all(told: Parsed) -> bool:
+    """Whether the bytes hold the terminal event of a reply."""
+    return told.message is not None and told.complete
+
+
+def _error(answer: tuple[Head, Parsed] | None) -> ApiError | None:
+    """The error of an answer, with the status that came."""
+    if answer is None:
+        return None
+    status, told = answer[0].status, answer[1].error
+    if status < 400:
+        return told
+    return msgspec.structs.replace(told or ApiError(status, "", ""), status=status)
+
+
+def is_too_large(
+    wire: Provider, said: Said, *, cut: bool = False, heard: ApiError | None = None
+) -> bool:
+    """Whether an answer refuses the request for its size.
+
+    `said` is its value and `heard` the error in bytes of a fault. A wrapper's own message counts no
+    token; one that is `cut` off does not count. A stop reason for size needs no words.
+    """
+    if isinstance(said, Reply) and not cut and said.usage and not any(said.usage.values()):
+        return wire.says_size("".join(b.text for b in said.blocks if isinstance(b, Text)))
+    error = said if isinstance(said, ApiError) else heard
+    return error is not None and (error.status == HTTP_TOO_LARGE or wire.refuses_size(error))
 
 
 def _shown(

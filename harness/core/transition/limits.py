@@ -1,4 +1,4 @@
-"""The answers of the fake world past a limit of a run.
+"""The answers of the fake world past a limit of a run, and where the script has none.
 
 The answer has the form of the seam: an error of the provider or of the tool. An agent that
 continues after several such answers is stopped.
@@ -6,8 +6,9 @@ continues after several such answers is stopped.
 
 from __future__ import annotations
 
-from harness.core.history.history import History
+from harness.core.history.past import Past
 from harness.core.scenario.scenario import Limits
+from harness.core.transition.ports import Provider
 from harness.core.values.plans import ApiError, Raise
 
 STOP = Raise("stop", "loop-harness: the run is over")
@@ -21,9 +22,13 @@ def limit_text(name: str, limits: Limits) -> str:
     return f"loop-harness: the limit {name} = {getattr(limits, name):g} is reached"
 
 
-def over_limit(name: str, limits: Limits, history: History) -> ApiError | None:
+def over_limit(name: str, limits: Limits, past: Past, wire: Provider) -> ApiError | None:
     """The provider's answer past a limit; None after enough such answers."""
-    if history.past.limit_answers >= LIMIT_ANSWERS_MAX:
+    if past.limit_answers >= LIMIT_ANSWERS_MAX:
         return None
-    headers = {"x-should-retry": "false"}
-    return ApiError(400, "invalid_request_error", limit_text(name, limits), headers)
+    return no_answer(limit_text(name, limits), wire)
+
+
+def no_answer(text: str, wire: Provider) -> ApiError:
+    """The provider's answer where there is none: the SDK is told not to ask again."""
+    return ApiError(400, "invalid_request_error", text, dict(wire.headers.final))

@@ -1,7 +1,7 @@
 """The model seam of the transition: from a request's bytes to the bytes of its answer.
 
 This file decides which request a request continues, its purpose, and the order of limits, dialect,
-script, faults and provider.
+script, faults and provider. It numbers the sets of headers of a run's requests.
 """
 
 from __future__ import annotations
@@ -17,20 +17,19 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.transition.answer_event import record_answer, record_reply
 from harness.core.transition.arming import ArmedFault
 from harness.core.transition.cassette_answer import is_plain, parsed
-from harness.core.transition.faulty_answer import bend
-from harness.core.transition.issued_thinking import IssuedThinking
-from harness.core.transition.limits import STOP, over_limit
+from harness.core.transition.faulty_answer import Bent, bend, is_too_large
+from harness.core.transition.limits import STOP, no_answer, over_limit
 from harness.core.transition.ports import (
     Endpoint,
+    IssuedThinking,
     Miss,
     Provider,
     Reader,
     Reading,
     Script,
     SigningReader,
+    WireHeaders,
 )
-from harness.core.transition.request_headers import RequestHeaders
-from harness.core.transition.too_large import TooLarge
 from harness.core.values.calls import Call, ModelRequest, Purpose, Received
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, digest, is_malformed
@@ -41,7 +40,46 @@ from harness.core.values.tool_names import ToolNames
 _TOLD = frozenset({"cassette.miss", "script.unoffered"})
 """The codes of `Miss`: the history keeps the text of these answers, for findings to say."""
 
-_KEPT_HEADERS = ("x-stainless-helper", "x-harness-purpose")
+_OURS = "x-harness-"
+"""The beginning of the harness's own headers."""
+
+_PURPOSE = f"{_OURS}purpose"
+
+
+class RequestHeaders:
+    """The headers of one run's model requests, as the history names them.
+
+    Two requests with different headers are different (one beta less, another key, another route).
+    Headers hold secrets and facts about the machine, so the history numbers the sets of headers and
+    keeps only a few values.
+    """
+
+    def __init__(self, known: WireHeaders) -> None:
+        self._known = known
+        self._names = (*known.kept, known.helper, _PURPOSE)
+        self._starts = (_OURS, *known.passing_starts)
+        self.last: dict[str, str] | None = None
+        """The headers of the last request; who has the same dict again need not hand it in."""
+        self._sets: dict[tuple[tuple[str, str], ...], int] = {}
+        self.kept: dict[str, str] = {}
+        """The headers of the last request that the history keeps; equal headers share one dict."""
+        self.number = 0
+        """The number of the last request's header set; the first set is 0."""
+
+    def take(self, headers: dict[str, str]) -> None:
+        """Record the headers of a request, by lower-case name."""
+        if headers == self.last:
+            return
+        self.last = headers
+        self.kept = {name: headers[name] for name in self._names if name in headers}
+        said = tuple(sorted(item for item in headers.items() if self._is_said(*item)))
+        self.number = self._sets.setdefault(said, len(self._sets))
+
+    def _is_said(self, name: str, value: str) -> bool:
+        """Whether a header belongs to the content of a request."""
+        if name == "authorization" and value.startswith(self._known.signed_starts):
+            return False
+        return name not in self._known.passing and not name.startswith(self._starts)
 
 
 class ModelSeam:
@@ -65,8 +103,7 @@ class ModelSeam:
         self._last_key: dict[tuple[str, str], str] = {}
         self._named: dict[str, tuple[object, str]] = {}
         self._replied: tuple[object, str] = (None, "")
-        self._too_large = TooLarge(wire)
-        self._headers = RequestHeaders((*wire.kept_headers, *_KEPT_HEADERS))
+        self._headers = RequestHeaders(wire.headers)
         self._settings: dict[tuple[str, str], tuple[object, str]] = {}
         self._purposes = tuple((pattern_of(p), name) for p, name in scenario.purposes.items())
         self.endless = ""
@@ -75,7 +112,7 @@ class ModelSeam:
         self, received: Received, session: str, endpoint: Endpoint | None = None
     ) -> tuple[Call, Reading]:
         """The request as a `Call` for scripts and faults, and as the wire's `Reading`."""
-        stated, past = received.headers.get("x-harness-purpose", ""), self.history.past
+        stated, past = received.headers.get(_PURPOSE, ""), self.history.past
         lane = (session, stated or "main")
         reader = self._readers.get(lane)
         if reader is None:
@@ -156,14 +193,14 @@ class ModelSeam:
 
     def record(self, call: Call, received: Received, reading: Reading) -> None:
         """Record the call."""
-        retry = received.headers.get("x-stainless-retry-count", "0")
+        retry = received.headers.get(self.wire.headers.retry_count, "0")
         self.history.called(
             key=call.key, seam="model", request=call.request, at_ms=call.at_ms,
             session=call.session, turn=call.turn, purpose=call.purpose,
             sdk_retry=int(retry) if retry.isdecimal() else 0,
             refused=tuple([v.rule for v in reading.violations]) if reading.violations else (),
             bytes=len(received.body), tokens=reading.tokens,
-            parent=received.headers.get("x-harness-parent", "") if call.n == 1 else "",
+            parent=received.headers.get(f"{_OURS}parent", "") if call.n == 1 else "",
             provider=self.wire.name,
             malformed=not reading.messages and is_malformed(received.body),
         )  # fmt: skip
@@ -179,7 +216,7 @@ class ModelSeam:
         if isinstance(value, Reply) and not due:
             plan = self.wire.write(value, reading, call.key, self.draws)
             # A wrapper's refusal states that it counts no token; other usage is left to the wire.
-            large = bool(value.usage) and self._too_large.is_said(value, plan, bent=False)
+            large = bool(value.usage) and is_too_large(self.wire, value)
             if endpoint is not None:
                 hosted = endpoint.sent(plan)
                 assert only_sends(hosted), "a host adds no step"
@@ -205,26 +242,21 @@ class ModelSeam:
         due: list[ArmedFault],
         endpoint: Endpoint | None,
     ) -> Plan:
-        said: Reply | ApiError | Recorded | None = value
-        by: tuple[str, ...] = ()
-        plan: Plan
-        cut = said_all = False
         if due or not is_plain(value):
             bent = bend(self.wire, self.history, self.draws, due, call, reading, value)
-            plan, said, by, cut = bent.plan, bent.said, bent.by, bent.cut
-            said_all = bent.said_all
-            turn = turn if bent.consumed else None
         else:
-            plan = self.wire.write(value, reading, call.key, self.draws)
-        told, cut = parsed(self.wire, said, plan) if isinstance(said, Recorded) else (said, cut)
-        large = self._too_large.is_said(told, plan, bent=bool(by), cut=cut)
-        if endpoint is not None and not isinstance(said, Recorded):
+            bent = Bent(self.wire.write(value, reading, call.key, self.draws), value)
+        plan, told, cut = bent.plan, bent.said, bent.cut
+        if isinstance(told, Recorded):
+            told, cut = parsed(self.wire, told, plan)
+        elif endpoint is not None:
             plan = endpoint.sent(plan)
         return record_answer(
-            self.history, call, plan, turn=turn, said=told, error=error, faults=by, cut=cut,
-            said_all=said_all,
+            self.history, call, plan, turn=turn if bent.consumed else None, said=told, error=error,
+            faults=bent.by, cut=cut, said_all=bent.said_all,
             value=value.message if error in _TOLD and isinstance(value, ApiError) else None,
-            too_large=large,
+            too_large=is_too_large(self.wire, told, cut=cut, heard=bent.heard),
+            wait_ms=self.wire.headers.wait_ms,
         )  # fmt: skip
 
     def _due(self, call: Call, error: str) -> list[ArmedFault]:
@@ -239,7 +271,7 @@ class ModelSeam:
         """The answer, the script's turn, and the code of a refusal; without an answer the run
         stops."""
         if limit:
-            error = over_limit(limit, self.scenario.limits, self.history)
+            error = over_limit(limit, self.scenario.limits, self.history.past, self.wire)
             return error, None, f"limit.{limit}"
         if reading.violations and not getattr(self.script, "recorded", False):
             first = reading.violations[0]
@@ -248,7 +280,7 @@ class ModelSeam:
         if played is None:
             return self._exhausted(), None, "script.exhausted"
         if isinstance(played, Miss):
-            return _no_answer(played.text), None, played.code
+            return no_answer(played.text, self.wire), None, played.code
         value, turn = played
         assert isinstance(value, (Reply, ApiError, Recorded)), value
         if not isinstance(value, Reply):
@@ -260,8 +292,4 @@ class ModelSeam:
     def _exhausted(self) -> ApiError:
         plays = self.history.past.plays.items()
         turns = sum(1 for (lane, _), times in plays if lane == "model" and times)
-        return _no_answer(f"loop-harness: the script has ended after {turns} turns")
-
-
-def _no_answer(text: str) -> ApiError:
-    return ApiError(400, "invalid_request_error", text, {"x-should-retry": "false"})
+        return no_answer(f"loop-harness: the script has ended after {turns} turns", self.wire)

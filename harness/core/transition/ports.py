@@ -11,12 +11,12 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from harness.core.history.events import StoredRow
+from harness.core.history.events import Answered, StoredRow
+from harness.core.history.history import History
 from harness.core.history.past import Past
-from harness.core.transition.issued_thinking import IssuedThinking
 from harness.core.values.calls import Call, ProviderRequest, Purpose
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Json, Message, ToolSpec
+from harness.core.values.messages import Json, Message, Thinking, ToolSpec
 from harness.core.values.plans import ApiError, Facts, Plan, Recorded, Reply, Send, Value
 from harness.core.values.provider_traits import ProviderTraits
 from harness.core.values.tool_names import ToolNames
@@ -27,11 +27,13 @@ class Violation(msgspec.Struct, frozen=True, gc=False):
     """A rule that a request breaks, with the answer that the provider gives for it.
 
     `since` is the day on which the provider introduced the rule (YYYY-MM-DD), "" for always.
+    `path` is the field of the request that the answer names, "" where it names none.
     """
 
     rule: str
     error: ApiError
     since: str = ""
+    path: str = ""
 
 
 class Reading(msgspec.Struct, frozen=True, gc=False):
@@ -85,6 +87,38 @@ class Reader(Protocol):
         """A request's bytes as values. Bytes that are not a request become a violation."""
 
 
+class IssuedThinking:
+    """The thinking of one run that an agent may send back although nothing verifies its signature.
+
+    It was stored before the run, or sent by the provider in the run: a script, a fault or a
+    recording may set any signature. It is known by its signature, a redacted block by its data.
+    """
+
+    def __init__(self, history: History, stored: Iterable[Message] = ()) -> None:
+        self._history, self._read = history, 0
+        self._texts: dict[str, set[str]] = {}
+        for message in stored:
+            self._take(message)
+
+    def texts(self, signature: str) -> Iterable[str]:
+        """The texts with a signature; empty for an unknown signature.
+
+        A provider asks only where its own check has failed. So the history is read here, and most
+        runs never read it.
+        """
+        events = self._history.events
+        for event in events[self._read :]:
+            if isinstance(event, Answered) and event.seam == "model" and event.blocks:
+                self._take(self._history.messages[event.blocks])
+        self._read = len(events)
+        return self._texts.get(signature, ())
+
+    def _take(self, message: Message) -> None:
+        for block in message.blocks:
+            if isinstance(block, Thinking) and (name := block.redacted or block.signature):
+                self._texts.setdefault(name, set()).add(block.text)
+
+
 @runtime_checkable
 class SigningReader(Protocol):
     """A reader of a provider that signs thinking. Without `expect` it accepts foreign
@@ -94,20 +128,53 @@ class SigningReader(Protocol):
         """Refuse, from now on, signatures that are neither the provider's own nor issued."""
 
 
-class Provider(Protocol):
-    """A provider's API: bytes to values and back, and the rules of its dialects.
+class Endpoint(Protocol):
+    """An address at which another host offers the provider's models."""
 
-    `kept_headers` are headers of a request that the history keeps.
+    def refused(self, body: bytes, dialect: str) -> tuple[Violation, ...]:
+        """The rules of the host that a body breaks, before the provider's rules apply."""
+
+    def sent(self, plan: Plan) -> Plan:
+        """The plan as the host sends it: with its error texts, headers and framing."""
+
+
+class WireHeaders(msgspec.Struct, frozen=True):
+    """The headers of a wire that mean something to the transition, in small letters.
+
+    In a request, the history keeps those in `kept` and `helper`, and `retry_count` counts the SDK's
+    retries. Those in `passing`, or with one of `passing_starts`, do not belong to what is asked.
+    They are about the connection, or new with each try. An authorization that begins with one of
+    `signed_starts` signs one request, so it is new with each try too.
+    In an answer, `wait_ms` asks for a wait in milliseconds, and `final` says not to ask again.
     """
 
+    kept: tuple[str, ...] = ()
+    helper: str = ""
+    retry_count: str = ""
+    passing: frozenset[str] = frozenset()
+    passing_starts: tuple[str, ...] = ()
+    signed_starts: tuple[str, ...] = ()
+    wait_ms: str = ""
+    final: tuple[tuple[str, str], ...] = ()
+
+
+class Provider(Protocol):
+    """A provider's API: bytes to values and back, and the rules of its dialects."""
+
     name: str
-    kept_headers: tuple[str, ...]
+
+    @property
+    def headers(self) -> WireHeaders:
+        """The headers that mean something on the wire."""
 
     def paths(self) -> tuple[str, ...]:
         """The endpoint paths that the wire answers; `{model}` in one stands for any segment."""
 
     def complete_body(self, path: str, query: str, body: bytes) -> bytes:
         """A request's body, completed with the fields that the API has in the URL."""
+
+    def endpoint(self, path: str) -> Endpoint | None:
+        """The endpoint of another host at a path; None for an address of the provider's own."""
 
     def reader(self, dialect: str, window_tokens: int | None) -> Reader:
         """A reader for one session in one dialect."""
@@ -127,6 +194,12 @@ class Provider(Protocol):
         """Each rule's answer by the rule's id, with a template as text, for faults that force
         one."""
 
+    def refuses_size(self, error: ApiError) -> bool:
+        """Whether an error refuses a request for its size, by its code or its words."""
+
+    def says_size(self, text: str) -> bool:
+        """Whether a message, written in place of an answer, says that the request is too large."""
+
     def traits(self) -> ProviderTraits:
         """The facts about the provider that faults need."""
 
@@ -145,24 +218,6 @@ class FactsProvider(Protocol):
 
     def write_facts(self, value: Facts | ApiError, key: str, draws: Draws) -> tuple[Send, ...]:
         """The answer as bytes."""
-
-
-class Endpoint(Protocol):
-    """An address at which another host offers the provider's models."""
-
-    def refused(self, body: bytes, dialect: str) -> tuple[Violation, ...]:
-        """The rules of the host that a body breaks, before the provider's rules apply."""
-
-    def sent(self, plan: Plan) -> Plan:
-        """The plan as the host sends it: with its error texts, headers and framing."""
-
-
-@runtime_checkable
-class HostedProvider(Protocol):
-    """A provider whose models other hosts offer too."""
-
-    def endpoint(self, path: str) -> Endpoint | None:
-        """The other host's endpoint at a path; None for an address of the provider's own."""
 
 
 class Miss(msgspec.Struct, frozen=True, gc=False):

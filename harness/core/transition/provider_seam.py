@@ -12,9 +12,15 @@ from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.answer_event import record_answer
 from harness.core.transition.arming import ArmedFault, Stage, bend_all
-from harness.core.transition.issued_thinking import IssuedThinking
 from harness.core.transition.limits import STOP, over_limit
-from harness.core.transition.ports import Endpoint, FactsProvider, Provider, Reader, SigningReader
+from harness.core.transition.ports import (
+    Endpoint,
+    FactsProvider,
+    IssuedThinking,
+    Provider,
+    Reader,
+    SigningReader,
+)
 from harness.core.values.calls import Call, ProviderRequest, Received
 from harness.core.values.draws import Draws
 from harness.core.values.plans import Answer, ApiError, Facts, Plan, Step, until_timeout
@@ -33,8 +39,7 @@ class ProviderSeam:
         issued: IssuedThinking | None,
     ) -> None:
         self._scenario, self._history, self._draws = scenario, history, draws
-        self._wire = wire if isinstance(wire, FactsProvider) else None
-        self._make_reader = wire.reader
+        self._provider, self._wire = wire, wire if isinstance(wire, FactsProvider) else None
         self._faults, self._issued = faults, issued
         self._readers: dict[str, Reader] = {}
 
@@ -50,7 +55,7 @@ class ProviderSeam:
         reader = self._readers.get(session)
         window = self._scenario.window_tokens
         if reader is None:
-            reader = self._make_reader(self._scenario.dialect, window)
+            reader = self._provider.reader(self._scenario.dialect, window)
             if self._issued is not None and isinstance(reader, SigningReader):
                 reader.expect(self._issued)
             self._readers[session] = reader
@@ -62,7 +67,7 @@ class ProviderSeam:
     ) -> Plan:
         """The plan for a call, recorded; `limit` names the exceeded limit, "" for none."""
         if limit:
-            over = over_limit(limit, self._scenario.limits, self._history)
+            over = over_limit(limit, self._scenario.limits, self._history.past, self._provider)
             plan = self._written((STOP,) if over is None else (Answer(over),), call.key)
             return record_answer(self._history, call, plan, error=f"limit.{limit}")
         bent, by_value = self._bend("value", call, (Answer(facts),))
@@ -72,7 +77,8 @@ class ProviderSeam:
         faults = by_value + by_bytes
         said = next((step.value for step in bent if isinstance(step, Answer)), None)
         told = said.body if isinstance(said, Facts) else None
-        return record_answer(self._history, call, plan, faults=faults, value=told)
+        wait_ms = self._provider.headers.wait_ms
+        return record_answer(self._history, call, plan, faults=faults, value=told, wait_ms=wait_ms)
 
     def _called(self, asked: ProviderRequest, received: Received, session: str) -> Call:
         past = self._history.past

@@ -18,10 +18,14 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import ToolScripts
 from harness.core.transition.answer_event import record_answer
 from harness.core.transition.arming import POLL, ArmedFault, bend_all, seam_of
-from harness.core.transition.issued_thinking import IssuedThinking
 from harness.core.transition.limits import STOP
 from harness.core.transition.model_seam import ModelSeam
-from harness.core.transition.ports import Endpoint, HostedProvider, Provider, Script
+from harness.core.transition.ports import (
+    Endpoint,
+    IssuedThinking,
+    Provider,
+    Script,
+)
 from harness.core.transition.provider_seam import ProviderSeam
 from harness.core.transition.tool_seam import answer_tool, meant_call, spread
 from harness.core.values.calls import (
@@ -95,7 +99,7 @@ class Transition:
         )
         self._provider = ProviderSeam(scenario, wire, history, self.draws, self.faults, issued)
         self.question = self._provider.question
-        self._hosted = wire if isinstance(wire, HostedProvider) else None
+        self._wire = wire
 
     @property
     def endless_pattern(self) -> str:
@@ -119,9 +123,9 @@ class Transition:
         return self._provider.answer(call, facts, self._limit(call), self._endpoint(received.path))
 
     def _endpoint(self, path: str) -> Endpoint | None:
-        if self._hosted is None or path == self.paths[0]:  # the API's own path, the common case
+        if path == self.paths[0]:  # the API's own path, the common case
             return None
-        return self._hosted.endpoint(path)
+        return self._wire.endpoint(path)
 
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
         """Run a scripted tool; a request without an id belongs to the model's matching call."""

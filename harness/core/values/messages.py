@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from hashlib import blake2b
+from itertools import zip_longest
 from types import NoneType
 from typing import Any, Literal, TypeAlias
 
@@ -195,6 +196,38 @@ def canonical(value: Json) -> str:
 def digest(value: Json) -> str:
     """The name of a value: 20 hexadecimal digits over its canonical JSON."""
     return named(value)[0]
+
+
+ABSENT = object()
+"""The side of a difference that has no such part."""
+
+
+def first_difference(a: Json, b: Json, path: str = "") -> tuple[str, Any, Any] | None:
+    """The first place in which two JSON values differ, with the value of each there.
+
+    A part that is missing on one side is `ABSENT`. None for equal values.
+
+    >>> first_difference({"bill": 17, "rows": [1, 2]}, {"bill": 17, "rows": [1, 3]})
+    ('rows[1]', 2, 3)
+    """
+    if a == b:
+        return None
+    while True:
+        below = next(((name, x, y) for name, x, y in _parts(a, b) if x is ABSENT or x != y), None)
+        if below is None:
+            return path.removeprefix("."), a, b
+        name, a, b = below
+        path += f"[{name}]" if isinstance(name, int) else f".{name}"
+
+
+def _parts(a: Any, b: Any) -> list[tuple[str | int, Any, Any]]:
+    """The parts of two objects or two lists, side by side; [] for other values."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return [(name, a.get(name, ABSENT), b.get(name, ABSENT)) for name in {**a, **b}]
+    if isinstance(a, list) and isinstance(b, list):
+        pairs = zip_longest(a, b, fillvalue=ABSENT)
+        return [(n, x, y) for n, (x, y) in enumerate(pairs)]
+    return []
 
 
 def named(value: Json) -> tuple[str, bool]:

@@ -14,8 +14,9 @@ import msgspec
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Block, Json, Message, Opaque
 from harness.core.values.plans import Reply
-from harness.providers.anthropic.rules import violation
-from harness.providers.anthropic.signatures import is_ours, part, parts_of, seal
+from harness.providers.anthropic.record import violation
+from harness.providers.anthropic.thinking import SIGNER
+from harness.providers.shared.signatures import part
 
 KIND = "compaction"
 
@@ -36,7 +37,7 @@ def signed(block: Block) -> Block:
     if not (isinstance(block, Opaque) and block.kind == KIND) or "signature" in block.value:
         return block
     value = {"encrypted_content": None, **block.value}
-    return Opaque(KIND, {**value, "signature": seal(*_parts(value))})
+    return Opaque(KIND, {**value, "signature": SIGNER.seal(*_parts(value))})
 
 
 def is_summary(block: Block) -> bool:
@@ -68,9 +69,9 @@ def _flaw(value: dict[str, Json]) -> str:
     signature = value["signature"]
     if not isinstance(signature, str):
         return "compaction_signature_invalid"
-    if not is_ours(signature):
+    if not SIGNER.is_ours(signature):
         return ""
-    parts = parts_of(signature)
+    parts = SIGNER.parts_of(signature)
     if parts is None:
         return "compaction_signature_invalid"
     content, changes = _parts(value)

@@ -13,7 +13,6 @@ from functools import cache
 import msgspec
 
 from harness.core.values.messages import Json
-from harness.providers.anthropic.record import RECORD
 
 _LINE = "haiku|sonnet|opus|fable|mythos"
 # Two orders: `claude-LINE-4-5`, and the older `claude-3-5-LINE`. A date after the version has more
@@ -168,10 +167,3 @@ def _capabilities(it: Model) -> dict[str, Json]:
         "server_tools": {**no, "code_execution": no, "web_search": no},
         "thinking": {**yes, "types": {kind: yes if it.thinks(kind) else no for kind in kinds}},
     }
-
-
-def listed(window_tokens: int | None) -> dict[str, Json]:
-    """The list of models, as one page."""
-    names = RECORD.models
-    data = [info(name, window_tokens) for name in names]
-    return {"data": data, "has_more": False, "first_id": names[0], "last_id": names[-1]}

@@ -6,19 +6,16 @@ Refusals and usage use the same count. A count refuses what a message does, exce
 
 from __future__ import annotations
 
-from functools import partial
-
 from harness.core.transition.ports import Reader, Violation
 from harness.core.values.calls import ProviderRequest
+from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError, Facts
-from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.anthropic import blocks, reply, request, response, validator
-from harness.providers.anthropic.models import info, listed
-from harness.providers.anthropic.record import RECORD
+from harness.providers.anthropic.models import info
+from harness.providers.anthropic.record import RECORD, TABLE, TRAITS
 from harness.providers.anthropic.request import AnthropicReader
-from harness.providers.anthropic.rules import TABLE
-from harness.providers.shared import hosts
 from harness.providers.shared.json_fields import RecordedApi
+from harness.providers.shared.provider import ApiProvider
 
 COUNT_TOKENS, MODELS = "/v1/messages/count_tokens", "/v1/models"
 COUNT, DESCRIBE = "count_tokens", "models"
@@ -44,7 +41,7 @@ def facts(
 ) -> tuple[ProviderRequest, Facts | ApiError]:
     """The question with what its body says, and the answer."""
     if asked.operation == DESCRIBE:
-        said = info(asked.model, window_tokens) if asked.model else listed(window_tokens)
+        said = info(asked.model, window_tokens) if asked.model else _listed(window_tokens)
         return asked, Facts(said)
     reading = reader.read(body)
     asked = ProviderRequest(COUNT, reading.model, reading.tokens)
@@ -52,15 +49,26 @@ def facts(
     return asked, refused or Facts({"input_tokens": reading.tokens})
 
 
+def _listed(window_tokens: int | None) -> dict[str, Json]:
+    """The list of models, as one page."""
+    names = RECORD.models
+    data = [info(name, window_tokens) for name in names]
+    return {"data": data, "has_more": False, "first_id": names[0], "last_id": names[-1]}
+
+
 def _counts(found: Violation) -> bool:
-    needless = found.rule == "V32" and found.error.message.startswith("max_tokens:")
+    """Whether a count refuses this too.
+
+    It needs no `max_tokens`, and agents count in order to learn what fits into the window.
+    """
+    needless = found.rule == "V32" and found.path == "max_tokens"
     return not needless and found.rule not in ("V23", "V24", "V25")
 
 
-class AnthropicProvider:
-    """The Anthropic Messages API. It has no state; readers have."""
+class AnthropicProvider(ApiProvider):
+    """The Anthropic Messages API."""
 
-    name, record, kept_headers = RECORD.name, RECORD, RECORD.headers.kept
+    record, rules, kinds = RECORD, TABLE, TRAITS
     recorded = RecordedApi(
         name=RECORD.name,
         paths=RECORD.paths,
@@ -73,26 +81,13 @@ class AnthropicProvider:
         messages=request.recorded_messages,
     )
 
-    def paths(self) -> tuple[str, ...]:
-        """The endpoint paths that the provider answers."""
-        return RECORD.live_paths
-
     def reader(self, dialect: str, window_tokens: int | None = None) -> AnthropicReader:
         """A reader for one session; InputError when there is no such dialect."""
         return AnthropicReader(dialect, window_tokens)
 
-    complete_body = staticmethod(RECORD.complete_body)
-    endpoint = staticmethod(partial(hosts.endpoint, RECORD, TABLE))
     write = staticmethod(reply.write)
     parse = staticmethod(response.parse)
     refuse = staticmethod(validator.refuse)
-    refusals = staticmethod(TABLE.refusals)
     question = staticmethod(question)
     facts = staticmethod(facts)
     write_facts = staticmethod(reply.write_facts)
-
-    def traits(self) -> ProviderTraits:
-        """What faults ask about the provider; its values load only for a run with faults."""
-        from harness.providers.anthropic.traits import TRAITS
-
-        return TRAITS

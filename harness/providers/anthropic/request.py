@@ -7,11 +7,11 @@ is answered before its reader reads the next request.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import msgspec
 
-from harness.core.transition.issued_thinking import IssuedThinking
-from harness.core.transition.ports import Reading, Violation
+from harness.core.transition.ports import IssuedThinking, Reading, Violation
 from harness.core.values.messages import (
     Block,
     Json,
@@ -26,7 +26,7 @@ from harness.core.values.plans import Reply
 from harness.providers.anthropic import compaction
 from harness.providers.anthropic.blocks import BlockNotes, message_from, notes
 from harness.providers.anthropic.fields import AnthropicFields, field_memory
-from harness.providers.anthropic.rules import TABLE, violation
+from harness.providers.anthropic.record import TABLE, violation
 from harness.providers.anthropic.thinking import Bindings, dropped, judged, unthinking
 from harness.providers.anthropic.threads import (
     CREATE_ONLY,
@@ -36,11 +36,11 @@ from harness.providers.anthropic.threads import (
     ThreadTurn,
     continued,
 )
-from harness.providers.anthropic.validator import AnthropicFold, TurnState
+from harness.providers.anthropic.validator import AnthropicFold
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import reason
-from harness.providers.shared.reader import Malformed, MessageReader
-from harness.providers.shared.request_memory import NewMessages, NotAnObject
+from harness.providers.shared.reader import ListForm, Malformed, MessageReader
+from harness.providers.shared.request_memory import NotAnObject
 
 _PLAIN: frozenset[type[Block]] = frozenset({Text, ToolUse, ToolResult})
 """Blocks that a provider never adds to; nearly every reply has no others."""
@@ -89,17 +89,35 @@ def _is_whole(block: Block) -> bool:
     return compaction.signed(block) is block
 
 
-class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading]):
+def _entry(value: Json) -> tuple[Message, BlockNotes | None]:
+    message = message_from(value)
+    return message, notes(value) if type(value["content"]) is list else None
+
+
+def _malformed(error: Malformed) -> Violation:
+    if error.missing:
+        return violation("V32", path=error.path)
+    return violation("V35", path=error.path, wanted=error.wanted)
+
+
+def _unreadable(body: bytes, error: Exception) -> Violation:
+    if isinstance(error, NotAnObject):
+        return violation("V35", path="body", wanted="a valid dictionary")
+    return violation("V28", reason=reason(body))
+
+
+_FORM = ListForm(_entry, _malformed, _unreadable, place="messages.{}", listed="a valid list")
+
+
+class AnthropicReader(MessageReader[AnthropicFields, AnthropicReading]):
     """Reads the requests of one session, in order."""
 
-    kind, place, listed = AnthropicReading, "messages.{}", "a valid list"
-    _fold: AnthropicFold
-
     def __init__(self, dialect: str, window_tokens: int | None) -> None:
-        fold = AnthropicFold(dialect)
-        super().__init__(TABLE, fold, field_memory(fold.active), window_tokens)
-        self._bindings = Bindings()
-        self._memories = {"bindings": self._bindings}
+        fold, self._bindings = AnthropicFold(dialect), Bindings()
+        super().__init__(
+            _FORM, TABLE, fold, field_memory(fold.active), window_tokens, AnthropicReading,
+            fold.extend, partial(_broken, fold, self._bindings), bindings=self._bindings,
+        )  # fmt: skip
         self._threads: dict[str, StoredTurn] | None = None
 
     def expect(self, issued: IssuedThinking) -> None:
@@ -144,39 +162,22 @@ class AnthropicReader(MessageReader[AnthropicFields, TurnState, AnthropicReading
         settings = {**reading.settings, "thread": whole.thread}
         return msgspec.structs.replace(reading, turn=turn, violations=found, settings=settings)
 
-    def _extend(self, found: NewMessages) -> tuple[Message, ...]:
-        noted: list[BlockNotes | None] = []
 
-        def read(value: Json) -> Message:
-            message = message_from(value)
-            noted.append(notes(value) if type(value["content"]) is list else None)
-            return message
-
-        added = tuple(self._each(found, read))
-        self._fold.extend(added, noted)
-        return added
-
-    def _follow(self, keep: int) -> None:
-        self._bindings.follow(self._messages, keep, self._fields.said)
-
-    def _ending(self) -> tuple[Violation, ...]:
-        said, messages = self._fields.said, self._messages
-        found = self._fold.finish(messages[-1] if messages else None, said)
-        if self._bindings.flaws:
-            found += judged(self._bindings, said.settings, said.model, self._fold.active)
-        if "thinking" in said.settings and "V18" in self._fold.active:
-            found += tuple(unthinking(messages, said.settings))
-        return found
-
-    def _malformed(self, error: Malformed) -> Violation:
-        if error.missing:
-            return violation("V32", path=error.path)
-        return violation("V35", path=error.path, wanted=error.wanted)
-
-    def _unreadable(self, body: bytes, error: Exception) -> Violation:
-        if isinstance(error, NotAnObject):
-            return violation("V35", path="body", wanted="a valid dictionary")
-        return violation("V28", reason=reason(body))
+def _broken(
+    fold: AnthropicFold,
+    bindings: Bindings,
+    messages: tuple[Message, ...],
+    keep: int,
+    said: AnthropicFields,
+) -> tuple[Violation, ...]:
+    """What a list of messages breaks, whose first `keep` are those of the last request."""
+    bindings.follow(messages, keep, said)
+    found = fold.finish(messages[-1] if messages else None, said)
+    if bindings.flaws:
+        found += judged(bindings, said.settings, said.model, fold.active)
+    if "thinking" in said.settings and "V18" in fold.active:
+        found += tuple(unthinking(messages, said.settings))
+    return found
 
 
 def recorded_request(value: dict[str, Json]) -> f.RecordedRequest | None:

@@ -14,7 +14,7 @@ from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Json, Message
 from harness.core.values.plans import ApiError
 from harness.providers.anthropic.blocks import block_from
-from harness.providers.anthropic.errors import STATUS
+from harness.providers.anthropic.record import STATUS
 from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
 from harness.providers.shared.codec import arguments_from, decode

@@ -17,13 +17,14 @@ from typing import Literal
 
 import msgspec
 
-from harness.core.transition.issued_thinking import IssuedThinking
-from harness.core.transition.ports import Violation
+from harness.core.transition.ports import IssuedThinking, Violation
 from harness.core.values.messages import Json, Message, Thinking, canonical
 from harness.providers.anthropic.fields import AnthropicFields
 from harness.providers.anthropic.models import model, model_code, model_of
-from harness.providers.anthropic.rules import violation
-from harness.providers.anthropic.signatures import Part, is_ours, part, parts_of, seal
+from harness.providers.anthropic.record import violation
+from harness.providers.shared.signatures import Part, Signer, part
+
+SIGNER = Signer(b"lh\x01", b"loop-harness: thinking and summaries")
 
 Flawed = Literal["changed", "forged", "redacted", "moved", "unreadable"]
 """Another text or place than was signed; a signature that is no one's, or such data of a redacted
@@ -96,7 +97,7 @@ class Bindings:
         last = earlier[-1] if earlier else self._last_thought(count)
         by = model_code(self._said.model if self._said else "")
         words = part([thinking.text, place])
-        sealed = seal(words, self._prefix(start), by, _named(last))
+        sealed = SIGNER.seal(words, self._prefix(start), by, _named(last))
         return Thinking(thinking.text, sealed, thinking.redacted)
 
     def _flaw(self, n: int, m: int) -> Iterator[Flaw]:
@@ -108,9 +109,9 @@ class Bindings:
             yield Flaw(n, m, turn, kind)
 
     def _judged(self, block: Thinking, n: int, m: int, turn: int) -> Flawed | None:
-        if block.redacted or not is_ours(block.signature):
+        if block.redacted or not SIGNER.is_ours(block.signature):
             return self._foreign(block)
-        parts = parts_of(block.signature)
+        parts = SIGNER.parts_of(block.signature)
         if parts is None or len(parts) != 4:
             return "forged"
         place = sum(1 for _ in self._thoughts(turn, n)) + sum(
@@ -143,7 +144,9 @@ class Bindings:
         if self.issued is not None:
             return [m for m, _ in thoughts]
         return [
-            m for m, b in thoughts if not b.redacted and (not b.signature or is_ours(b.signature))
+            m
+            for m, b in thoughts
+            if not b.redacted and (not b.signature or SIGNER.is_ours(b.signature))
         ]
 
     def _foreign(self, block: Thinking) -> Flawed | None:

@@ -10,7 +10,7 @@ import msgspec
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json
-from harness.providers.anthropic.rules import violation
+from harness.providers.anthropic.record import violation
 from harness.providers.shared.codec import encode
 from harness.providers.shared.request_memory import NotAnObject, split
 

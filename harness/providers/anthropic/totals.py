@@ -15,8 +15,7 @@ from harness.core.values.messages import Json, Message, Opaque, ToolResult
 from harness.core.values.pictures import base64_pixels
 from harness.providers.anthropic.blocks import BlockNotes
 from harness.providers.anthropic.compaction import is_summary, misplaced
-from harness.providers.anthropic.record import RECORD
-from harness.providers.anthropic.rules import violation
+from harness.providers.anthropic.record import RECORD, violation
 from harness.providers.shared.unoffered import is_out_of_reach
 
 assert RECORD.pictures is not None

@@ -7,8 +7,8 @@ at a constant cost.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import groupby, repeat
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Message, Opaque, Text, ToolResult, ToolUse
@@ -16,7 +16,7 @@ from harness.providers.anthropic import totals as sums
 from harness.providers.anthropic.blocks import BlockNotes
 from harness.providers.anthropic.compaction import unanswerable
 from harness.providers.anthropic.fields import AnthropicFields
-from harness.providers.anthropic.rules import TABLE, rules_of, violation
+from harness.providers.anthropic.record import TABLE, rules_of, violation
 from harness.providers.anthropic.totals import NO_TOTALS, RequestTotals, tallied
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.reader import Fold, FoldState
@@ -241,23 +241,17 @@ def _prefill(last: Message) -> Iterator[Violation]:
         yield violation("V13")
 
 
-_EMPTY = TurnState()
-_NOTHING = repeat(None)
-
-
 class AnthropicFold(Fold[TurnState]):
     """The fold of a dialect's rules over a list of messages."""
 
     def __init__(self, dialect: str) -> None:
-        super().__init__(_EMPTY, rules_of(dialect))
+        super().__init__(TurnState(), rules_of(dialect))
 
-    def extend(
-        self, messages: Iterable[Message], noted: Iterable[BlockNotes | None] = _NOTHING
-    ) -> None:
-        """Take in the messages that follow, with what is noted of each, if that is known."""
-        states, ids, active = self.states, self.ids, self.active
-        for message, note in zip(messages, noted, strict=False):
-            self.push(step(self.state, len(states), message, ids, active, note))
+    def extend(self, entries: Sequence[tuple[Message, BlockNotes | None]]) -> tuple[Message, ...]:
+        """Take in the messages that follow, each with what is noted of it; they are returned."""
+        for message, note in entries:
+            self.push(step(self.state, len(self.states), message, self.ids, self.active, note))
+        return tuple([message for message, _ in entries])
 
     def finish(
         self, last: Message | None, said: AnthropicFields | None = None
@@ -283,5 +277,5 @@ def refuse(messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
     The list is a request: one that ends with the assistant is a prefill.
     """
     fold = AnthropicFold(dialect)
-    fold.extend(messages)
+    fold.extend([(message, None) for message in messages])
     return TABLE.of_model(fold.finish(messages[-1] if messages else None), "")

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import Literal
 
 from harness.core.values.messages import Json
-from harness.providers.gemini import signatures
 from harness.providers.gemini.blocks import SIGNATURE, get, parts_in, snake
-from harness.providers.gemini.rules import Broken
+from harness.providers.gemini.record import Broken
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import encode
 from harness.providers.shared.reader import Malformed
+from harness.providers.shared.signatures import Signer, decoded
 from harness.providers.shared.unoffered import is_out_of_reach
 
 _DATA = (
@@ -111,11 +112,38 @@ def _part(m: int, part: dict[str, Json]) -> Iterator[Broken]:
 
 
 def _signature(path: str, signature: str) -> Iterator[Broken]:
-    flaw = signatures.flaw(signature)
+    flaw = signature_flaw(signature)
     if flaw == "no base64":
         yield Broken("G12", {"path": path, "value": signature})
     elif flaw:
         yield Broken("G11")
+
+
+SIGNER = Signer(b"lhg\x01", b"loop-harness: thought signatures")
+"""Signs the first call of an answer: a model wants the signature back."""
+
+DUMMIES = frozenset({"context_engineering_is_the_way_to_go", "skip_thought_signature_validator"})
+"""Texts that count as a signature, in a history that another model made:
+ai.google.dev/gemini-api/docs/thought-signatures."""
+
+
+def signature_flaw(signature: str) -> Literal["", "no base64", "corrupted"]:
+    """What is wrong with a signature, "" for nothing.
+
+    A foreign one is not judged: it may come from a seed, a cassette or a real answer.
+    """
+    if signature in DUMMIES:
+        return ""
+    # The API takes both alphabets of base64, with padding or without.
+    usual = signature.replace("-", "+").replace("_", "/").rstrip("=")
+    usual += "=" * (-len(usual) % 4)
+    raw = decoded(usual)
+    if raw is None:
+        return "no base64"
+    if not raw.startswith(SIGNER.mark):
+        return ""
+    parts = SIGNER.parts_of(usual)
+    return "" if parts is not None and len(parts) == 1 else "corrupted"
 
 
 def _named(m: int, kind: str, value: Json, names: tuple[str, ...], struct: str) -> Iterator[Broken]:

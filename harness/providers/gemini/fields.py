@@ -16,8 +16,7 @@ from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json, ToolSpec
 from harness.providers.gemini.blocks import get, parts_in
 from harness.providers.gemini.contents import known
-from harness.providers.gemini.record import STREAMS
-from harness.providers.gemini.rules import TABLE, violation
+from harness.providers.gemini.record import STREAMS, TABLE, violation
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import encode, size_bytes
 from harness.providers.shared.reader import Field, FieldMemory, Fields, RequestFields, value_of

@@ -10,15 +10,14 @@ import re
 
 from harness.core.transition.ports import Reader
 from harness.core.values.calls import ProviderRequest
+from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError, Facts
-from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.gemini import blocks, reply, request, response, validator
-from harness.providers.gemini.models import info, listed
-from harness.providers.gemini.record import RECORD
+from harness.providers.gemini.record import RECORD, TABLE, TRAITS
 from harness.providers.gemini.request import GeminiReader
-from harness.providers.gemini.rules import TABLE
 from harness.providers.shared.codec import decode, encode
 from harness.providers.shared.json_fields import RecordedApi, mapping
+from harness.providers.shared.provider import ApiProvider
 
 COUNT, DESCRIBE = "count_tokens", "models"
 _COUNT = re.compile(r"/v1(?:beta)?/models/([^/:]+):countTokens")
@@ -41,14 +40,28 @@ def facts(
 ) -> tuple[ProviderRequest, Facts | ApiError]:
     """The question with what its body says, and the answer."""
     if asked.operation == DESCRIBE:
-        said = info(asked.model, window_tokens) if asked.model else listed(window_tokens)
-        return asked, Facts(said)
+        if asked.model:
+            return asked, Facts(_described(asked.model, window_tokens))
+        every = [_described(name, window_tokens) for name in RECORD.models]
+        return asked, Facts({"models": every})
     reading = reader.read(_counted(body))
     asked = ProviderRequest(COUNT, asked.model, reading.tokens)
     found = (v.error for v in reading.violations if v.rule not in _NEEDLESS)
     details = [{"modality": "TEXT", "tokenCount": reading.tokens}]
     answer = Facts({"totalTokens": reading.tokens, "promptTokensDetails": details})
     return asked, next(found, None) or answer
+
+
+def _described(name: str, window_tokens: int | None) -> dict[str, Json]:
+    """A model as the API describes it; its window is the scenario's."""
+    return {
+        "name": f"models/{name}",
+        "version": "001",
+        "displayName": name.replace("-", " ").title(),
+        "inputTokenLimit": window_tokens or 1_048_576,
+        "outputTokenLimit": 65_536,
+        "supportedGenerationMethods": ["generateContent", "countTokens"],
+    }
 
 
 def _counted(body: bytes) -> bytes:
@@ -60,10 +73,10 @@ def _counted(body: bytes) -> bytes:
     return encode(inner) if isinstance(inner, dict) else body
 
 
-class GeminiProvider:
-    """The Gemini API. It has no state; readers have."""
+class GeminiProvider(ApiProvider):
+    """The Gemini API."""
 
-    name, record, kept_headers = RECORD.name, RECORD, RECORD.headers.kept
+    record, rules, kinds = RECORD, TABLE, TRAITS
     recorded = RecordedApi(
         name=RECORD.name,
         paths=RECORD.paths,
@@ -75,25 +88,13 @@ class GeminiProvider:
         messages=blocks.recorded_messages,
     )
 
-    def paths(self) -> tuple[str, ...]:
-        """The endpoint paths that the provider answers."""
-        return RECORD.live_paths
-
     def reader(self, dialect: str, window_tokens: int | None = None) -> GeminiReader:
         """A reader for one session; InputError when there is no such dialect."""
         return GeminiReader(dialect, window_tokens)
 
-    complete_body = staticmethod(RECORD.complete_body)
     write = staticmethod(reply.write)
     parse = staticmethod(response.parse)
     refuse = staticmethod(validator.refuse)
-    refusals = staticmethod(TABLE.refusals)
     question = staticmethod(question)
     facts = staticmethod(facts)
     write_facts = staticmethod(reply.write_facts)
-
-    def traits(self) -> ProviderTraits:
-        """What faults ask about the provider; its values load only for a run with faults."""
-        from harness.providers.gemini.traits import TRAITS
-
-        return TRAITS

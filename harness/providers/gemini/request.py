@@ -10,7 +10,6 @@ import msgspec
 from harness.core.transition.ports import Reading, Violation
 from harness.core.values.messages import Json, Message, ToolResult, ToolUse
 from harness.core.values.plans import Reply
-from harness.providers.gemini import signatures
 from harness.providers.gemini.blocks import (
     SIGNATURE,
     blocks_of,
@@ -19,15 +18,15 @@ from harness.providers.gemini.blocks import (
     recorded_messages,
     role_of,
 )
-from harness.providers.gemini.contents import broken
+from harness.providers.gemini.contents import SIGNER, broken
 from harness.providers.gemini.fields import declared, field_memory, system_of
-from harness.providers.gemini.models import signs_calls
-from harness.providers.gemini.rules import TABLE, Broken, violation
-from harness.providers.gemini.validator import ContentFold, ContentState
+from harness.providers.gemini.record import TABLE, Broken, signs_calls, violation
+from harness.providers.gemini.validator import ContentFold
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import encode, reason
-from harness.providers.shared.reader import Malformed, MessageReader, RequestFields
-from harness.providers.shared.request_memory import NewMessages, NotAnObject
+from harness.providers.shared.reader import ListForm, Malformed, MessageReader, RequestFields
+from harness.providers.shared.request_memory import NotAnObject
+from harness.providers.shared.signatures import part
 
 
 class GeminiReading(Reading, frozen=True, gc=False):
@@ -42,46 +41,10 @@ class GeminiReading(Reading, frozen=True, gc=False):
         assert isinstance(call, ToolUse)
         if SIGNATURE in call.extra:
             return reply
-        signature = signatures.seal([call.id, call.name, call.input])
+        signature = SIGNER.seal(part([call.id, call.name, call.input]))
         signed = msgspec.structs.replace(call, extra={**call.extra, SIGNATURE: signature})
         blocks = (*reply.blocks[:place], signed, *reply.blocks[place + 1 :])
         return msgspec.structs.replace(reply, blocks=blocks)
-
-
-class GeminiReader(MessageReader[RequestFields, ContentState, GeminiReading]):
-    """Reads the requests of one session, in order."""
-
-    kind = GeminiReading
-    field, place = "contents", "contents[{}]"
-    listed = "type.googleapis.com/google.ai.generativelanguage.Content"
-    _fold: ContentFold
-
-    def __init__(self, dialect: str, window_tokens: int | None) -> None:
-        fold = ContentFold(dialect)
-        super().__init__(TABLE, fold, field_memory(fold.active), window_tokens)
-
-    def _extend(self, found: NewMessages) -> tuple[Message, ...]:
-        if found.raws is None and not found.bad:
-            return ()
-        read = self._each(found, _content)
-        added: list[Message] = []
-        for content, flaws in read:
-            blocks, ids = self._fold.state.call_ids.named(content.blocks)
-            added.append(Message(content.role, blocks))
-            self._fold.add(added[-1], flaws, ids)
-        return tuple(added)
-
-    def _ending(self) -> tuple[Violation, ...]:
-        return self._fold.finish(self._fields.said.model)
-
-    def _malformed(self, error: Malformed) -> Violation:
-        value = encode(error.value).decode()
-        return violation("G15", path=error.path, wanted=error.wanted, value=value)
-
-    def _unreadable(self, body: bytes, error: Exception) -> Violation:
-        if isinstance(error, NotAnObject):
-            return violation("G17")
-        return violation("G16", reason=reason(body))
 
 
 def _content(value: Json) -> tuple[Message, tuple[Broken, ...]]:
@@ -90,6 +53,34 @@ def _content(value: Json) -> tuple[Message, tuple[Broken, ...]]:
     if role == "user" and blocks and all(isinstance(block, ToolResult) for block in blocks):
         role = "tool"
     return Message(role, blocks), flaws
+
+
+def _malformed(error: Malformed) -> Violation:
+    value = encode(error.value).decode()
+    return violation("G15", path=error.path, wanted=error.wanted, value=value)
+
+
+def _unreadable(body: bytes, error: Exception) -> Violation:
+    if isinstance(error, NotAnObject):
+        return violation("G17")
+    return violation("G16", reason=reason(body))
+
+
+_FORM = ListForm(
+    _content, _malformed, _unreadable, field="contents", place="contents[{}]",
+    listed="type.googleapis.com/google.ai.generativelanguage.Content", optional=True,
+)  # fmt: skip
+
+
+class GeminiReader(MessageReader[RequestFields, GeminiReading]):
+    """Reads the requests of one session, in order."""
+
+    def __init__(self, dialect: str, window_tokens: int | None) -> None:
+        fold = ContentFold(dialect)
+        super().__init__(
+            _FORM, TABLE, fold, field_memory(fold.active), window_tokens, GeminiReading,
+            fold.extend, lambda messages, keep, said: fold.finish(said.model),
+        )  # fmt: skip
 
 
 def recorded_request(value: dict[str, Json]) -> f.RecordedRequest | None:

@@ -12,8 +12,7 @@ from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Block, Json, Message, Text, Thinking
 from harness.core.values.plans import ApiError
 from harness.providers.gemini.blocks import CallIds, blocks_of, get, parts_in
-from harness.providers.gemini.errors import error_of
-from harness.providers.gemini.record import RECORD
+from harness.providers.gemini.record import RECORD, error_of
 from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Message, Thinking, ToolResult, ToolUse
 from harness.providers.gemini.blocks import SIGNATURE, CallIds
-from harness.providers.gemini.rules import TABLE, Broken, rules_of, violation
+from harness.providers.gemini.record import TABLE, Broken, rules_of, violation
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.reader import Fold, FoldState
 
@@ -89,9 +89,17 @@ class ContentFold(Fold[ContentState]):
     def __init__(self, dialect: str) -> None:
         super().__init__(ContentState(), rules_of(dialect))
 
-    def add(self, message: Message, found: Iterable[Broken], ids: CallIds = _NO_IDS) -> None:
-        """Take in the content that follows, and the `ids` that are open after it."""
-        self.push(step(self.state, message, found, ids, self.active))
+    def extend(self, contents: Iterable[tuple[Message, Iterable[Broken]]]) -> tuple[Message, ...]:
+        """Take in the contents that follow, each with what it breaks by itself.
+
+        They are returned with an id for each call.
+        """
+        added: list[Message] = []
+        for content, found in contents:
+            blocks, ids = self.state.call_ids.named(content.blocks)
+            added.append(Message(content.role, blocks))
+            self.push(step(self.state, added[-1], found, ids, self.active))
+        return tuple(added)
 
     def finish(self, model: str) -> tuple[Violation, ...]:
         """All violations of a list for this model that ends here."""
@@ -115,8 +123,7 @@ def refuse(messages: Sequence[Message], dialect: str) -> tuple[Violation, ...]:
     Results that stand in messages of their own count as one content: the API has them together.
     """
     fold = ContentFold(dialect)
-    for message in _joined(messages):
-        fold.add(message, _parts(message))
+    fold.extend((message, _parts(message)) for message in _joined(messages))
     return fold.finish("")
 
 

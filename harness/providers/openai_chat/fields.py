@@ -11,7 +11,7 @@ import msgspec
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json, ToolSpec
-from harness.providers.openai_chat.rules import TABLE, violation
+from harness.providers.openai_chat.record import TABLE, violation
 from harness.providers.openai_chat.validator import name_violations
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import size_bytes
@@ -21,11 +21,13 @@ from harness.providers.shared.openai import (
     OBJECTS,
     TEXT,
     field_reader,
+    out_of_range,
+    parameters_fault,
+    refused_parameters,
+    schema_fault,
     type_name,
 )
-from harness.providers.shared.openai_models import out_of_range, refused_parameters
 from harness.providers.shared.reader import FieldMemory, Fields, RequestFields, value_of
-from harness.providers.shared.strict_schema import parameters_fault, schema_fault
 from harness.providers.shared.unoffered import says_missing
 
 _KINDS = ("function", "custom")

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from harness.core.transition.ports import Reading, Violation
 from harness.core.values.messages import Json, Message
-from harness.providers.openai_chat import content_filters
 from harness.providers.openai_chat.blocks import message_from
 from harness.providers.openai_chat.fields import field_memory
 from harness.providers.openai_chat.framework_messages import recorded_messages
-from harness.providers.openai_chat.rules import TABLE, violation
-from harness.providers.openai_chat.validator import ChatFold, RowState
+from harness.providers.openai_chat.record import TABLE, violation
+from harness.providers.openai_chat.validator import ChatFold
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.openai import type_name
-from harness.providers.shared.openai_models import fits
-from harness.providers.shared.reader import Malformed, MessageReader, RequestFields
-from harness.providers.shared.request_memory import NewMessages
+from harness.providers.shared.reader import ListForm, Malformed, MessageReader, RequestFields
 
-_SYSTEM_ROLES = frozenset({"system", "developer"})
-_WITHOUT_SYSTEM = "o1-mini* o1-preview*"
-"""Models that know neither system nor developer (recorded with o1-mini)."""
+_FILTERED = "azure"
+"""The dialect with a content filter."""
 
 
 class OpenAIChatReading(Reading, frozen=True, gc=False):
@@ -27,38 +23,30 @@ class OpenAIChatReading(Reading, frozen=True, gc=False):
     is_filtered: bool = False
 
 
-class OpenAIChatReader(MessageReader[RequestFields, RowState, OpenAIChatReading]):
-    """Reads the requests of one session, in order."""
+def _malformed(error: Malformed) -> Violation:
+    if error.missing:
+        return violation("C12", path=error.path)
+    return violation("C11", path=error.path, wanted=error.wanted, got=type_name(error.value))
 
-    kind = OpenAIChatReading
-    _fold: ChatFold
+
+_FORM = ListForm(message_from, _malformed, lambda body, error: violation("C10"))
+
+
+class OpenAIChatReader(MessageReader[RequestFields, OpenAIChatReading]):
+    """Reads the requests of one session, in order."""
 
     def __init__(self, dialect: str, window_tokens: int | None) -> None:
         fold = ChatFold(dialect)
-        super().__init__(TABLE, fold, field_memory(fold.active), window_tokens)
-        self._memories = {"is_filtered": dialect == content_filters.DIALECT}
 
-    def _extend(self, found: NewMessages) -> tuple[Message, ...]:
-        added = tuple(self._each(found, message_from))
-        self._fold.extend(added)
-        return added
+        def finish(
+            messages: tuple[Message, ...], keep: int, said: RequestFields
+        ) -> tuple[Violation, ...]:
+            return fold.finish(messages[0] if messages else None, said.model)
 
-    def _ending(self) -> tuple[Violation, ...]:
-        found = self._fold.finish()
-        model, messages = self._fields.said.model, self._messages
-        if messages and messages[0].role in _SYSTEM_ROLES and fits(_WITHOUT_SYSTEM, model):
-            role, where = f"'{messages[0].role}'", "messages[0].role"
-            found += (violation("C23", param=where, value=role, hint=""),)
-        return tuple(v for v in found if v.rule in self._fold.active)
-
-    def _malformed(self, error: Malformed) -> Violation:
-        if error.missing:
-            return violation("C12", path=error.path)
-        got = type_name(error.value)
-        return violation("C11", path=error.path, wanted=error.wanted, got=got)
-
-    def _unreadable(self, body: bytes, error: Exception) -> Violation:
-        return violation("C10")
+        super().__init__(
+            _FORM, TABLE, fold, field_memory(fold.active), window_tokens, OpenAIChatReading,
+            fold.extend, finish, is_filtered=dialect == _FILTERED,
+        )  # fmt: skip
 
 
 def recorded_request(value: dict[str, Json]) -> f.RecordedRequest | None:

@@ -15,9 +15,8 @@ from harness.providers.openai_chat.blocks import (
     arguments_to,
     said,
 )
-from harness.providers.openai_chat.errors import error_of
 from harness.providers.openai_chat.framework_messages import recorded_message
-from harness.providers.openai_chat.record import RECORD
+from harness.providers.openai_chat.record import RECORD, error_of
 from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
 

@@ -7,7 +7,7 @@ recorded message may hold several results, as in other providers; it counts as s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Block, Json, Message, Opaque, Text, ToolResult, ToolUse
@@ -20,10 +20,10 @@ from harness.providers.openai_chat.blocks import (
     is_part,
     rows,
 )
-from harness.providers.openai_chat.rules import rules_of, violation
+from harness.providers.openai_chat.record import rules_of, violation
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.openai import URL_MOST_CHARS, picture_fault, type_name
+from harness.providers.shared.openai import URL_MOST_CHARS, fits, picture_fault, type_name
 from harness.providers.shared.reader import Fold, FoldState
 
 CALL_ID_MAX, NAME_MAX = 40, 64
@@ -159,6 +159,9 @@ def _wrong(path: str, wanted: str, value: Json) -> Violation:
     return violation("C11a", path=path, wanted=wanted, got=type_name(value))
 
 
+_WITHOUT_SYSTEM = "o1-mini* o1-preview*"
+"""Models that know neither system nor developer (recorded with o1-mini)."""
+
 _SYSTEM_ROLES = frozenset({"system", "developer"})
 _ROLES = frozenset({"user", "assistant", *_SYSTEM_ROLES, *RESULT_ROLES})
 
@@ -246,19 +249,23 @@ class ChatFold(Fold[RowState]):
     def __init__(self, dialect: str) -> None:
         super().__init__(_EMPTY, rules_of(dialect))
 
-    def extend(self, messages: Iterable[Message]) -> None:
-        """Take in the messages that follow."""
+    def extend(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """Take in the messages that follow; they are returned."""
         for message in messages:
             state = self.state
             for row in rows(message):
                 state = step(state, row, self.active)
             self.push(state)
+        return tuple(messages)
 
-    def finish(self) -> tuple[Violation, ...]:
-        """All violations of a list that ends here."""
+    def finish(self, first: Message | None = None, model: str = "") -> tuple[Violation, ...]:
+        """All violations of a list for this model that begins with `first` and ends here."""
         found = [*_unanswered(self.state, "messages")]
         if not self.state.count:
             found.append(violation("C13", path="messages"))
+        if first is not None and first.role in _SYSTEM_ROLES and fits(_WITHOUT_SYSTEM, model):
+            role = f"'{first.role}'"
+            found.append(violation("C23", param="messages[0].role", value=role, hint=""))
         return self.state.violations + tuple(v for v in found if v.rule in self.active)
 
 

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from harness.core.transition.issued_thinking import IssuedThinking
-from harness.core.transition.ports import Reading, Violation
+from harness.core.transition.ports import IssuedThinking, Reading, Violation
 from harness.core.values.messages import Block, Json, Message, Thinking, digest
 from harness.core.values.plans import Reply
 from harness.providers.openai_responses.blocks import ItemSaid, kind_of, read

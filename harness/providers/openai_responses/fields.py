@@ -10,7 +10,7 @@ import msgspec
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json
 from harness.providers.openai_responses.namespaces import functions_in
-from harness.providers.openai_responses.rules import (
+from harness.providers.openai_responses.record import (
     LEAST_OUTPUT_TOKENS,
     NAME_CHARACTERS,
     NAME_PATTERN,
@@ -19,10 +19,18 @@ from harness.providers.openai_responses.rules import (
 from harness.providers.openai_responses.validator import wrong_type
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import size_bytes
-from harness.providers.shared.openai import COUNT, FLAG, LIST, TEXT, field_reader
-from harness.providers.shared.openai_models import out_of_range, refused_parameters
+from harness.providers.shared.openai import (
+    COUNT,
+    FLAG,
+    LIST,
+    TEXT,
+    field_reader,
+    out_of_range,
+    parameters_fault,
+    refused_parameters,
+    schema_fault,
+)
 from harness.providers.shared.reader import FieldMemory, Fields, RequestFields, value_of
-from harness.providers.shared.strict_schema import parameters_fault, schema_fault
 from harness.providers.shared.unoffered import says_missing
 
 _NAME = re.compile(NAME_PATTERN)

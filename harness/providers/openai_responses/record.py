@@ -1,10 +1,22 @@
-"""The record of the OpenAI Responses API."""
+"""What is known of the OpenAI Responses API: its record, its rules, its errors, its odd bytes.
+
+The core's error has no param; `ParameterError` has that of our own refusals. A stream has two error
+shapes: flat in the event itself, and nested with the envelope in it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import msgspec
+
+from harness.core.values.messages import Json
+from harness.core.values.plans import ApiError
+from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.shared import openai
-from harness.providers.shared.addresses import addresses
-from harness.providers.shared.record import Dialects, ProviderRecord
+from harness.providers.shared.record import Dialects, ProviderRecord, addresses
+from harness.providers.shared.rules import ErrorTable, RuleTable
+from harness.providers.shared.sse import frame
 
 _DIALECTS = ("lenient", "openai-responses", "strict")
 
@@ -23,3 +35,113 @@ RECORD = ProviderRecord(
 )
 """Dialects: the API itself, `strict` (clones that refuse more) and `lenient`. A stop reason stands
 for the reason of an incomplete response; a completed one says why it ended by its output alone."""
+
+NAME_PATTERN = r"^[a-zA-Z0-9_-]+$"
+NAME_CHARACTERS = 64
+LEAST_OUTPUT_TOKENS = 16
+
+NOT_STORED = (
+    " Items are not persisted when `store` is set to false. Try again with `store` set to true, "
+    "or remove this item from your input."
+)
+"""The end of R17 in a request that is not stored."""
+
+TABLE = RuleTable(RECORD, __package__, openai.parameter_error, openai.fits)
+"""The rules of the API (`rules.tsv`)."""
+
+rules_of, violation = TABLE.active, TABLE.violation
+
+_STATUS = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "insufficient_quota": 429,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "requests": 429,
+    "tokens": 429,
+    "server_error": 500,
+    "api_error": 500,
+    "service_unavailable_error": 503,
+}
+"""The status that goes with an error's type."""
+
+WORDS = ErrorTable(
+    openai.ERROR_WORDS, (__package__, "error_words.tsv"), error=openai.ParameterError
+)
+own = WORDS.own
+
+_CODES = {
+    "insufficient_quota": "insufficient_quota",
+    "requests": "rate_limit_exceeded",
+    "tokens": "rate_limit_exceeded",
+}
+"""The code that goes with an error's type, where one does."""
+
+
+def envelope(error: ApiError) -> dict[str, Json]:
+    """The body of an error that is in the provider's words (`own`)."""
+    param = error.param or None if isinstance(error, openai.ParameterError) else None
+    code = error.code or (
+        None if isinstance(error, openai.ParameterError) else _CODES.get(error.type)
+    )
+    return {"error": {"message": error.message, "type": error.type, "param": param, "code": code}}
+
+
+def error_of(value: Json, status: int | None = None) -> ApiError:
+    """The error in an envelope or a response; `status` None takes the usual one of its type."""
+    error = value if isinstance(value, dict) else {"message": value}
+    code, message = (str(error.get(name) or "") for name in ("code", "message"))
+    kind = str(error.get("type") or code)
+    return ApiError(_STATUS.get(kind, 0) if status is None else status, kind, message, code=code)
+
+
+def flat_error(event: dict[str, Json]) -> ApiError:
+    """The error of a flat event, whose type is only that of the event: its code says more."""
+    return error_of({name: event.get(name) for name in ("code", "message")}, 200)
+
+
+def _error_event(error: ApiError) -> bytes:
+    """The error's fields stand beside the event's type, not below `error`; its code says what."""
+    said = envelope(error)["error"]
+    return frame("error", code=said["code"] or said["type"], message=error.message, param=None)
+
+
+def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
+    response = {
+        "id": "resp_01",
+        "object": "response",
+        "created_at": 0,
+        "model": model,
+        "status": "completed",
+        "output": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2},
+    }
+    if not stream:
+        return (msgspec.json.encode(response),)
+    begun = {**response, "status": "in_progress"}
+    return (
+        frame("response.created", sequence_number=0, response=begun),
+        frame("response.completed", sequence_number=1, response=response),
+    )
+
+
+def _outline(body: Mapping[str, Json]) -> bytes:
+    return b"".join(
+        frame(f"response.{name}", sequence_number=number, response=body)
+        for number, name in enumerate(("created", "completed"))
+    )
+
+
+TRAITS = ProviderTraits(
+    endpoint=RECORD.path.rpartition("/")[2],
+    keep_alive=RECORD.keep_alive,
+    requests_left=RECORD.headers.requests_left,
+    own_error=own,
+    other_model=openai.OTHER_MODEL,
+    event_prefix="response.",
+    error_event=_error_event,
+    hollow=_hollow,
+    outline=_outline,
+)

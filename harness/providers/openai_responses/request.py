@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from harness.core.transition.issued_thinking import IssuedThinking
-from harness.core.transition.ports import Violation
+from harness.core.transition.ports import IssuedThinking, Violation
 from harness.core.values.messages import Json, ToolSpec
 from harness.providers.openai_responses.blocks import recorded_messages
 from harness.providers.openai_responses.conversations import (
@@ -21,10 +20,11 @@ from harness.providers.openai_responses.conversations import (
     PlacedReading,
 )
 from harness.providers.openai_responses.fields import field_memory
-from harness.providers.openai_responses.rules import TABLE, rules_of, violation
+from harness.providers.openai_responses.record import TABLE, rules_of, violation
 from harness.providers.openai_responses.validator import wrong_type
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import reason, tokens
+from harness.providers.shared.reader import same_fields
 from harness.providers.shared.request_memory import LastRequest, NewMessages, NotAnObject
 
 _decode = msgspec.json.Decoder().decode
@@ -108,23 +108,17 @@ class ResponsesReader:
         found += (violation("R15", id=said.previous),) if is_lost else self._path.finish()
         if self._window_tokens is not None and size > self._window_tokens and not said.truncates:
             found += (violation("V23"),)
+        active = tuple(v for v in found if v.rule in self._active)
         return PlacedReading(
-            model=said.model,
             messages=messages,
             keep=keep,
             added=tuple(messages[keep:]),
             system=said.system,
-            tools=said.tools,
-            tools_offered=said.tools_offered,
-            max_tokens=said.max_tokens,
-            stream=said.stream,
             tokens=size,
-            violations=TABLE.of_model(
-                tuple(v for v in found if v.rule in self._active), said.model
-            ),
-            settings=said.settings,
+            violations=TABLE.of_model(active, said.model),
             unread=is_lost,
             place=Place(self._stored, self._path.tip, said.conversation, said.stores),
+            **same_fields(said),
         )
 
 

@@ -12,8 +12,7 @@ from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Block, Json, Message, ToolUse
 from harness.core.values.plans import ApiError
 from harness.providers.openai_responses.blocks import ItemSaid, is_refusal, read, recorded_messages
-from harness.providers.openai_responses.errors import error_of, flat_error
-from harness.providers.openai_responses.record import RECORD
+from harness.providers.openai_responses.record import RECORD, error_of, flat_error
 from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
 from harness.providers.shared.codec import decode

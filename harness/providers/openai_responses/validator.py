@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from harness.core.transition.issued_thinking import IssuedThinking
-from harness.core.transition.ports import Violation
+from harness.core.transition.ports import IssuedThinking, Violation
 from harness.core.values.messages import Json
 from harness.providers.openai_responses.blocks import ANSWERS, CALLS, CLIENT, RESULT, kind_of, read
-from harness.providers.openai_responses.rules import NAME_PATTERN, NOT_STORED, violation
+from harness.providers.openai_responses.record import NAME_PATTERN, NOT_STORED, violation
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.openai import URL_MOST_CHARS, picture_fault, type_name
 from harness.providers.shared.reader import FoldState

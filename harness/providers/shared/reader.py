@@ -7,8 +7,8 @@ entries; another one goes back to the last shared state. One map has all call an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Generic, Literal, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -140,7 +140,6 @@ class Fold(Generic[State]):
         self.state = self.states[-1] if self.states else self._empty
 
 
-Entry = TypeVar("Entry")
 AnyReading = TypeVar("AnyReading", bound=Reading)
 
 
@@ -155,34 +154,53 @@ class Malformed(ValueError):
         self.path, self.value, self.wanted, self.missing = path, value, wanted, missing
 
 
-class MessageReader(Generic[Said, State, AnyReading]):
-    """Reads the requests of one session, in order.
+class ListForm(NamedTuple):
+    """How an API lists its messages in a request, and what it says of one that it cannot read.
 
-    A provider's reader fills in these parts:
-
-    - `_extend` folds new messages.
-    - `_ending` gives the rules that the request breaks as a whole.
-    - `_memories` gives fields of the provider's `kind` of reading.
-    - `_malformed` says what is wrong with a message, `_unreadable` with a body that is not a
-      request.
-    - `field` names the field that lists the messages.
+    `entry` reads an entry of the list, and raises Malformed. `malformed` is the answer to that,
+    `unreadable` the answer to a body that cannot be read. The list is in `field`, its entries stand
+    at `place`, and `listed` is what the API wants there. An `optional` list may be missing.
     """
 
-    kind: type[AnyReading]
-    field, place, listed = "messages", "messages[{}]", "an array of objects"
+    entry: Callable[[Json], Any]
+    malformed: Callable[[Malformed], Violation]
+    unreadable: Callable[[bytes, Exception], Violation]
+    field: str = "messages"
+    place: str = "messages[{}]"
+    listed: str = "an array of objects"
+    optional: bool = False
+
+
+Extend = Callable[[Sequence[Any]], tuple[Message, ...]]
+"""Folds the entries that are new in a request; they are these messages."""
+
+Finish = Callable[[tuple[Message, ...], int, Any], tuple[Violation, ...]]
+"""What a request breaks as a whole: its messages, how many of them are kept, and its fields."""
+
+
+class MessageReader(Generic[Said, AnyReading]):
+    """Reads the requests of one session, in order, into readings of one `kind`.
+
+    `extend` and `finish` are the fold of a provider; `more` are fields of its kind of reading.
+    """
 
     def __init__(
         self,
+        form: ListForm,
         rules: RuleTable,
-        fold: Fold[State],
+        fold: Fold[Any],
         fields: FieldMemory[Said],
         window_tokens: int | None,
+        kind: type[AnyReading],
+        extend: Extend,
+        finish: Finish,
+        **more: Any,
     ) -> None:
-        self._rules, self._window_tokens = rules, window_tokens
+        self._form, self._rules, self._window_tokens = form, rules, window_tokens
         self._fold, self._fields = fold, fields
-        self._last = LastRequest(self.field)
+        self._last = LastRequest(form.field)
         self._messages: tuple[Message, ...] = ()
-        self._memories: dict[str, Any] = {}
+        self._kind, self._extend, self._finish, self._more = kind, extend, finish, more
 
     def read(self, body: bytes) -> AnyReading:
         """A request's bytes as values. What is not a request at all comes back as a violation."""
@@ -190,80 +208,63 @@ class MessageReader(Generic[Said, State, AnyReading]):
             found = self._last.find(body)
             if found.fields is not None:
                 self._fields.take(found.fields)
-            return self._take(found)
+            keep = found.keep
+            self._fold.rewind(keep)
+            added = self._extend([*self._entries(found)])
+            messages = self._messages if keep == len(self._messages) else self._messages[:keep]
+            self._messages = messages + added if added else messages
+            return self._reading(keep, added)
         except Malformed as error:
-            return self._refused(*self._fields.said.violations, self._malformed(error))
+            return self._refused(*self._fields.said.violations, self._form.malformed(error))
         except (ValueError, RecursionError) as error:
-            broken = self._unreadable(body, error)
+            broken = self._form.unreadable(body, error)
         self._fields.take({})
         return self._refused(broken)
 
-    def _take(self, found: NewMessages) -> AnyReading:
-        keep = found.keep
-        self._fold.rewind(keep)
-        added = self._extend(found)
-        messages = self._messages if keep == len(self._messages) else self._messages[:keep]
-        self._messages = messages + added if added else messages
-        self._follow(keep)
-        return self._reading(keep, added)
-
-    def _each(self, found: NewMessages, read: Callable[[Json], Entry]) -> list[Entry]:
+    def _entries(self, found: NewMessages) -> Iterator[Any]:
         """Raises Malformed with the whole path of the bad entry."""
+        form = self._form
         if found.raws is None:
+            if form.optional and not found.bad:
+                return
             value = decode(found.bad) if found.bad else None
-            raise Malformed(self.field, value, self.listed, missing=not found.bad)
-        done: list[Entry] = []
-        try:
-            for value in found.values:
-                done.append(read(value))
-        except Malformed as error:
-            path = self.place.format(found.keep + len(done)) + error.path
-            raise Malformed(path, error.value, error.wanted, missing=error.missing) from None
-        return done
+            raise Malformed(form.field, value, form.listed, missing=not found.bad)
+        for n, value in enumerate(found.values, start=found.keep):
+            try:
+                yield form.entry(value)
+            except Malformed as error:
+                path = form.place.format(n) + error.path
+                raise Malformed(path, error.value, error.wanted, missing=error.missing) from None
 
     def _reading(self, keep: int, added: tuple[Message, ...]) -> AnyReading:
         said, state = self._fields.said, self._fold.state
         size = tokens(state.size_bytes + said.size_bytes)
-        broken = said.violations + self._ending()
+        broken = said.violations + self._finish(self._messages, keep, said)
         if self._window_tokens is not None:
             active = self._fold.active
             broken += self._rules.window(size, said.max_tokens, self._window_tokens, active)
-        return self.kind(
-            model=said.model,
+        return self._kind(
             messages=self._messages,
             keep=keep,
             added=added,
             system=said.system or state.system,
-            tools=said.tools,
-            tools_offered=said.tools_offered,
-            max_tokens=said.max_tokens,
-            stream=said.stream,
             tokens=size,
             violations=self._rules.of_model(broken, said.model) if broken else (),
-            settings=said.settings,
-            purpose=said.purpose,
-            **self._memories,
+            **same_fields(said),
+            **self._more,
         )
 
     def _refused(self, *found: Violation) -> AnyReading:
         self._last.forget()
         self._messages = ()
         self._fold.rewind(0)
-        self._follow(0)
         broken = self._rules.of_model(found, self._fields.said.model)
         return msgspec.structs.replace(self._reading(0, ()), violations=broken, unread=True)
 
-    def _follow(self, keep: int) -> None:
-        """Called when the messages have changed after the first `keep`."""
 
-    def _extend(self, found: NewMessages) -> tuple[Message, ...]:
-        raise NotImplementedError
+_SAME = ("model", "tools", "tools_offered", "max_tokens", "stream", "settings", "purpose")
 
-    def _ending(self) -> tuple[Violation, ...]:
-        raise NotImplementedError
 
-    def _malformed(self, error: Malformed) -> Violation:
-        raise NotImplementedError
-
-    def _unreadable(self, body: bytes, error: Exception) -> Violation:
-        raise NotImplementedError
+def same_fields(said: RequestFields) -> dict[str, Any]:
+    """What the fields say that a reading says under the same names."""
+    return {name: getattr(said, name) for name in _SAME}

@@ -1,17 +1,80 @@
 """The provider record: what the rest of the harness must know of a provider.
 
-Hosts, header names and paths stand only here, so that a new provider is one new folder. A record is
-data: it imports no SDK and no codec.
+Hosts, header names, paths and the words of refusals for size stand only here, so that a new
+provider is one new folder. A record is data: it imports no SDK and no codec.
+
+An address is what a path and a query say in place of a request's body. Most APIs have one address,
+and all fields stand in the body. Some name the model in the path, or have their own path for
+streams. Then the address completes the body, so that readers and rules find each field in one
+place. A host that offers another provider's models has addresses of its own. Most providers keep
+theirs in a table, `addresses.tsv`. Of two rows that fit, the first one counts.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Literal
+from urllib.parse import parse_qsl, unquote
 
 import msgspec
 
-from harness.providers.shared.addresses import Address, shape, with_fields
+from harness.core.transition.ports import WireHeaders
+from harness.core.values.messages import Json
+from harness.core.values.table_file import table
+
+_NAME = re.compile(r"\\{(\w+)\\}")
+
+
+class Address(msgspec.Struct, frozen=True):
+    """A kind of address at which an API is spoken.
+
+    `path` is the end of the path; `{model}` stands for one segment of it, and is a field by that
+    name. Any other `{name}` is a segment that says nothing. `query` are parameters that the query
+    must have. `says` are more fields of the body that the address stands for.
+
+    `host` names the platform whose address it is, "" for the provider's own and for gateways.
+    A `live` call may come there; every other address is known in recordings alone. `operation` is
+    what is asked: a `reply`, a `count` of tokens, or a reply in a form that is only `read`.
+    """
+
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    says: dict[str, Json] = {}
+    host: str = ""
+    live: bool = False
+    operation: Literal["reply", "count", "read"] = "reply"
+
+    def fields(self, path: str, query: str) -> dict[str, Json] | None:
+        """The fields that an address of this kind says, None for any other address."""
+        found = shape(self.path).search(path)
+        if found is None or not set(self.query) <= set(parse_qsl(query)):
+            return None
+        named = found.groupdict().get("model")
+        return {**self.says, **({"model": unquote(named)} if named else {})}
+
+
+def addresses(package: str) -> tuple[Address, ...]:
+    """The rows of a provider's table."""
+    return tuple(table(package, "addresses.tsv", Address).values())
+
+
+@cache
+def shape(path: str) -> re.Pattern[str]:
+    """The pattern of paths that end like this one; `{name}` is one segment, or its beginning."""
+    escaped = re.escape(path)
+    return re.compile(_NAME.sub(r"(?P<\1>[^/]+)", escaped) + "$")
+
+
+def with_fields(body: bytes, fields: dict[str, Json]) -> bytes:
+    """A JSON object with these fields at its end, where they win; any other body unchanged."""
+    text = body.rstrip()
+    if not fields or not text.endswith(b"}") or not text.lstrip().startswith(b"{"):
+        return body
+    before = text[:-1].rstrip()
+    comma = b"" if before.lstrip() == b"{" else b","
+    return before + comma + msgspec.json.encode(fields)[1:]
+
 
 CLONE = "lenient"
 """The dialect of a host that is not the provider's own. Every provider has it."""
@@ -43,19 +106,42 @@ class Sdk(msgspec.Struct, frozen=True):
         return f"{self.variables}_API_KEY"
 
 
-class HeaderNames(msgspec.Struct, frozen=True):
-    """Names of headers, in small letters.
+_PASSING = frozenset(
+    {
+        *("accept", "accept-encoding", "accept-language", "connection", "content-encoding"),
+        *("content-length", "cookie", "date", "host", "if-modified-since", "keep-alive"),
+        *("transfer-encoding", "user-agent", "via"),
+        # New with each try: ids of requests and of traces, and what hosts in between add.
+        *("baggage", "idempotency-key", "request-id", "sentry-trace", "traceparent", "tracestate"),
+        *("cf-ray", "x-client-request-id", "x-cloud-trace-context", "x-correlation-id"),
+        *("x-forwarded-for", "x-request-id", "x-request-start", "x-trace-id"),
+        *("x-amz-date", "x-amz-security-token", "x-amzn-trace-id"),
+    }
+)
+
+
+class HeaderNames(WireHeaders, frozen=True, kw_only=True):
+    """Names of headers, in small letters; `WireHeaders` says what the first ones mean.
 
     `request_id` names an answer, `rate_limits` begins the names of all rate limit headers and
     `requests_left` is one of them. `identifying` headers of a request tell whose API it is for;
     those in `kept` say which API is asked for, and histories and recordings keep them.
+
+    The defaults are those of SDKs that Stainless generates, as Anthropic's and OpenAI's are. Others
+    come from hosts and tracers between an SDK and an API.
     """
 
+    helper: str = "x-stainless-helper"
+    retry_count: str = "x-stainless-retry-count"
+    passing: frozenset[str] = _PASSING
+    passing_starts: tuple[str, ...] = ("x-b3-", "x-datadog-", "x-stainless-")
+    signed_starts: tuple[str, ...] = ("AWS4-",)
+    wait_ms: str = "retry-after-ms"
+    final: tuple[tuple[str, str], ...] = (("x-should-retry", "false"),)
     request_id: str
     rate_limits: str
     requests_left: str
     identifying: frozenset[str] = frozenset()
-    kept: tuple[str, ...] = ()
 
 
 class PictureLimits(msgspec.Struct, frozen=True):
@@ -96,7 +182,9 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     `input_tokens` and `output_tokens`, where they differ. `messages_field` is the field of a
     request that lists its messages. `keep_alive` is what the
     provider sends while it has nothing to say. `models` are names that the provider offers today.
-    With `server_tools` it runs tools of its own, and a turn may pause for one.
+    With `server_tools` it runs tools of its own, and a turn may pause for one. `size_codes` are the
+    codes and types of a refusal for size, and `size_messages` begin what a wrapper writes in place
+    of an answer; clones and gateways of one provider say those of another.
     """
 
     name: str
@@ -115,6 +203,8 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     pictures: PictureLimits | None = None
     models: tuple[str, ...] = ()
     server_tools: bool = False
+    size_codes: frozenset[str] = frozenset({"context_length_exceeded", "request_too_large"})
+    size_messages: tuple[str, ...] = ("prompt is too long", "input is too long")
 
     @property
     def host(self) -> str:

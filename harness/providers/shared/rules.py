@@ -1,20 +1,27 @@
-"""What an API refuses, as data: when a rule is on, its answer and its source.
+"""What an API refuses, and what it says for each cause of an error, as data.
 
-`rules.tsv` has one rule a line. Clients match on the texts, so they stand only there, with their
-source thread. Texts drift by date; the `type` does not.
+`rules.tsv` has one rule a line: when it is on, its answer and its source. Clients match on the
+texts, so they stand only there, with their source thread. Texts drift by date; the `type` does not.
+
+`error_words.tsv` has one cause a line. A cause is neutral: `overloaded_error` is a 529 of
+Anthropic's and a 503 elsewhere. Faults, scripts and limits name causes. What they state besides (a
+text, a code, a status) stays as it is.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
+from string import Formatter
 
 import msgspec
 
+from harness.core.history.exchanges import SIZE_RULES
 from harness.core.transition.ports import Violation
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.plans import ApiError
-from harness.core.values.table_file import package_text
+from harness.core.values.table_file import package_text, table
 from harness.providers.shared.record import ProviderRecord
 
 
@@ -90,7 +97,12 @@ class RuleTable:
         fits: Fits = _fits_all,
     ) -> None:
         self._record, self._error, self._fits = record, error, fits
-        self.rules = rule_rows(package)
+        self._package = package
+
+    @cached_property
+    def rules(self) -> dict[str, Rule]:
+        """The rules by id. They are read when they are needed: each start imports all records."""
+        return rule_rows(self._package)
 
     def active(self, dialect: str) -> frozenset[str]:
         """The ids of the rules that are on in a dialect; "" is the default one.
@@ -108,7 +120,8 @@ class RuleTable:
         """The violation of a rule, its text and its parameter filled in."""
         rule = self.rules[rule_id]
         text, param = rule.text.format(**values), rule.param.format(**values)
-        return Violation(rule.id, self._error(rule, text, param), rule.since)
+        error = self._error(rule, text, param)
+        return Violation(rule.id, error, rule.since, str(values.get("path", "")))
 
     def of_model(self, found: tuple[Violation, ...], name: str) -> tuple[Violation, ...]:
         """The violations among `found` whose rules hold for the model of that name."""
@@ -129,6 +142,21 @@ class RuleTable:
             for rule in self.rules.values()
         }
 
+    def refuses_size(self, error: ApiError) -> bool:
+        """Whether an error refuses a request for its size.
+
+        Its text may be that of a recording, a scenario or a plug-in, so that words are all that
+        tells where no code does.
+        """
+        if self._record.size_codes & {error.code, error.type}:
+            return True
+        return any(words in error.message for words in self._size_words)
+
+    @cached_property
+    def _size_words(self) -> frozenset[str]:
+        said = (error.message for rule, error in self.refusals().items() if rule in SIZE_RULES)
+        return frozenset(map(_words_of, said))
+
     def window(
         self, tokens: int, max_tokens: int | None, window_tokens: int, active: frozenset[str]
     ) -> tuple[Violation, ...]:
@@ -141,7 +169,76 @@ class RuleTable:
         return (self.violation(rule, window=window_tokens, **sizes),)
 
 
+_WORDS_LEAST = 12
+
+
+def _words_of(template: str) -> str:
+    """The first literal text of a template that is long enough, without the path of a field."""
+    parts = (part.partition(". ")[0].strip(" :") for part, *_ in Formatter().parse(template))
+    said = next(part for part in parts if len(part) >= _WORDS_LEAST)
+    return said.partition(": ")[2] if said.startswith(".") else said
+
+
 def table_rows(package: str, name: str) -> list[dict[str, str]]:
     """The lines of a package's table, tab-separated; the first one names the columns."""
     header, *lines = (line.split("\t") for line in package_text(package, name).splitlines())
     return [dict(zip(header, cells, strict=True)) for cells in lines]
+
+
+class ErrorWords(msgspec.Struct, frozen=True):
+    """How a provider says one cause. `asked` is the status that the cause is known by everywhere.
+
+    With `never` the provider sends no such status at all, and answers `status` in its place.
+    """
+
+    cause: str
+    asked: int
+    status: int
+    type: str
+    known: str
+    text: str
+    never: bool = False
+    code: str = ""
+    param: str = ""
+    source: str = ""
+
+
+class ErrorTable:
+    """The errors of one provider. `places` are packages and files; later rows replace earlier ones.
+
+    `error` is the class of errors that name a parameter, for the rows that do.
+    """
+
+    def __init__(self, *places: tuple[str, str], error: type[ApiError] = ApiError) -> None:
+        self._places, self._error = places, error
+
+    @cached_property
+    def rows(self) -> dict[str, ErrorWords]:
+        """The rows by their cause."""
+        read = (table(package, name, ErrorWords) for package, name in self._places)
+        return {cause: row for rows in read for cause, row in rows.items()}
+
+    @cached_property
+    def _never(self) -> dict[int, int]:
+        return {row.asked: row.status for row in self.rows.values() if row.never}
+
+    def own(self, error: ApiError) -> ApiError:
+        """An error in the provider's words; one that has them already is returned unchanged.
+
+        A status of 0 is the one that goes with the cause. A status that the provider never sends
+        becomes the one that it sends for the same cause.
+        """
+        row, status = self.rows.get(error.type), self._never.get(error.status, error.status)
+        if row is None:
+            return (
+                error if status == error.status else msgspec.structs.replace(error, status=status)
+            )
+        said = {
+            "status": status or row.status,
+            "type": row.type,
+            "message": error.message or row.text,
+            "code": error.code or row.code,
+        }
+        if row.param and type(error) is ApiError:
+            return self._error(**said, headers=error.headers, param=row.param)  # type: ignore[call-arg, arg-type]
+        return msgspec.structs.replace(error, **said)

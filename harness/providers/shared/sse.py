@@ -60,9 +60,9 @@ def values(body: bytes) -> Iterator[dict[str, Json]]:
             yield value
 
 
-def pieces(text: str) -> list[str]:
+def pieces(text: str, characters: int = PIECE_CHARACTERS) -> list[str]:
     """A text in the pieces of a stream, cut between characters."""
-    size = max(PIECE_CHARACTERS, -(-len(text) // PIECES_MAX))
+    size = max(characters, -(-len(text) // PIECES_MAX))
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 

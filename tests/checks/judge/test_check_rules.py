@@ -17,16 +17,18 @@ from harness.checks.judge.check_texts import explain
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import BOOK_KEEPING
 from harness.parts.part import docstring_of
-from harness.providers.anthropic.rules import RULES as ANTHROPIC
-from harness.providers.openai_chat.rules import RULES as CHAT
-from harness.providers.openai_responses.rules import RULES as RESPONSES
+from harness.providers.anthropic.record import TABLE as ANTHROPIC
+from harness.providers.openai_chat.record import TABLE as CHAT
+from harness.providers.openai_responses.record import TABLE as RESPONSES
 from tests.checks.histories import Story, loop
 
 FILES = Path(harness.checks.__file__).parent.rglob("*.py")
 NODES = [node for path in FILES for node in ast.walk(ast.parse(path.read_text("utf-8")))]
 TEXTS = {node.value for node in NODES if isinstance(node, ast.Constant)}
 OF_A_DIALECT = "valid_request."
-DIALECT_RULES = {id_: rule for table in (ANTHROPIC, CHAT, RESPONSES) for id_, rule in table.items()}
+DIALECT_RULES = {
+    id_: rule for table in (ANTHROPIC, CHAT, RESPONSES) for id_, rule in table.rules.items()
+}
 
 
 def _harvest() -> Iterator[str]:

@@ -7,10 +7,9 @@ import pytest
 
 from harness.core.values.messages import Text
 from harness.core.values.plans import ApiError, Recorded, Reply
-from harness.providers.anthropic.errors import ERRORS, STATUS, ErrorRow
+from harness.providers.anthropic.record import ERRORS, STATUS, TABLE, ErrorRow, violation
 from harness.providers.anthropic.reply import EVENT_STREAM, LIMITS, USED_UP, error_envelope
 from harness.providers.anthropic.response import parse
-from harness.providers.anthropic.rules import RULES, violation
 from harness.providers.shared.codec import encode
 from tests.http_library import http, since_2
 from tests.providers.anthropic.sdk import Mouth, joined, written
@@ -47,7 +46,7 @@ def test_an_error_reads_back_as_it_was_written(row: ErrorRow) -> None:
 def test_types_codes_and_rules_agree_with_the_table() -> None:
     assert STATUS["invalid_request_error"] == 400
     assert STATUS["timeout_error"] == 504
-    coded = {(rule.status, rule.type, rule.code) for rule in RULES.values() if rule.code}
+    coded = {(rule.status, rule.type, rule.code) for rule in TABLE.rules.values() if rule.code}
     assert coded <= {(row.status, row.type, row.code) for row in ERRORS}
 
 

@@ -12,7 +12,7 @@ from harness import faults
 from harness.core.history.history import History
 from harness.core.scenario.scenario import FaultSpec, Scenario, Turn
 from harness.core.scenario.script import TurnScript
-from harness.core.transition.issued_thinking import IssuedThinking
+from harness.core.transition.ports import IssuedThinking
 from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
 from harness.core.values.messages import (

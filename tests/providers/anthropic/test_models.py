@@ -7,7 +7,10 @@ import typing
 import pytest
 from anthropic.types import ModelInfo, ModelParam
 
-from harness.providers.anthropic.models import info, listed, model
+from harness.core.values.calls import ProviderRequest
+from harness.core.values.plans import Facts
+from harness.providers.anthropic.models import info, model
+from harness.providers.anthropic.provider import AnthropicProvider
 from harness.providers.anthropic.record import RECORD
 from tests.http_library import since_2
 
@@ -78,7 +81,10 @@ def test_a_reply_is_capped_by_the_version(name: str, most: int) -> None:
 
 
 def test_a_list_is_one_page() -> None:
-    page = listed(None)
+    provider = AnthropicProvider()
+    _, facts = provider.facts(ProviderRequest("models"), b"", provider.reader(""), None)
+    assert isinstance(facts, Facts)
+    page = facts.body
     assert [row["id"] for row in page["data"]] == list(RECORD.models)
     assert (page["has_more"], page["first_id"], page["last_id"]) == (
         False,

@@ -13,9 +13,8 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, assistant, user
 from harness.providers.anthropic import totals
 from harness.providers.anthropic.provider import AnthropicProvider
-from harness.providers.anthropic.record import RECORD
+from harness.providers.anthropic.record import RECORD, TABLE, rules_of
 from harness.providers.anthropic.request import AnthropicReader
-from harness.providers.anthropic.rules import RULES, rules_of
 from tests.providers.anthropic.bodies import Said, body, case
 from tests.providers.anthropic.cases import BROKEN, LEGAL, WINDOW
 
@@ -35,8 +34,8 @@ def few(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
 
 
 def test_every_rule_has_both_cases_a_source_and_a_home() -> None:
-    assert BROKEN.keys() == RULES.keys() == LEGAL.keys()
-    for rule in RULES.values():
+    assert BROKEN.keys() == TABLE.rules.keys() == LEGAL.keys()
+    for rule in TABLE.rules.values():
         assert rule.source
         assert rule.known in set("RSDIK")
         assert rule.dialects
@@ -44,7 +43,7 @@ def test_every_rule_has_both_cases_a_source_and_a_home() -> None:
 
 
 def test_the_provider_s_own_numbers_are_all_there() -> None:
-    assert {f"V{n}" for n in range(1, 36)} <= RULES.keys()
+    assert {f"V{n}" for n in range(1, 36)} <= TABLE.rules.keys()
     assert totals.MESSAGES_MAX == 100_000
 
 
@@ -55,7 +54,7 @@ def test_a_case_triggers_its_rule_where_it_is_on_and_only_there(rule: str, diale
     said, text = BROKEN[rule]
     found, tokens = read(said, rule, dialect)
     ids = [violation.rule for violation in found]
-    row = RULES[rule]
+    row = TABLE.rules[rule]
     if dialect not in row.dialects:
         assert rule not in ids
         return
@@ -90,7 +89,7 @@ def test_the_default_dialect_takes_the_legal_request_whole(rule: str) -> None:
 
 
 def test_lenient_refuses_only_what_cannot_be_read_or_cannot_fit() -> None:
-    threads = {rule for rule in RULES if rule.startswith("thread_")}
+    threads = {rule for rule in TABLE.rules if rule.startswith("thread_")}
     left = {"V23", "V28", "V32", "V35"} | threads - {"thread_unsupported_request"}
     assert rules_of("lenient") == left
 

@@ -164,9 +164,9 @@ def test_going_back_leaves_no_trace(data: st.DataObject) -> None:
         min(len(first), len(second)),
     )
     fold = AnthropicFold(RECORD.dialects.default)
-    fold.extend(first)
+    fold.extend([(message, None) for message in first])
     fold.rewind(keep)
-    fold.extend(second[keep:])
+    fold.extend([(message, None) for message in second[keep:]])
     assert fold.finish(second[-1] if second else None) == refuse(second, RECORD.dialects.default)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from harness.providers.gemini.signatures import seal
+from harness.providers.gemini.contents import SIGNER
+from harness.providers.shared.signatures import part
 from tests.providers.gemini.bodies import NEWEST, OLDER, asked, call, done, said, tools
 
 GO = said("user", "go")
@@ -43,7 +44,7 @@ NAME = (
     "dots (.), colons (:), or dashes (-), with a maximum length of 64.\n"
 )
 ROLE = "Please use a valid role: user, model."
-BROKEN = seal(["c", "f", {}])[:-4] + "AAA="
+BROKEN = SIGNER.seal(part(["c", "f", {}]))[:-4] + "AAA="
 
 CASES: dict[str, Case] = {
     "G1": Case(
@@ -103,7 +104,11 @@ CASES: dict[str, Case] = {
     "G11": Case(
         asked(GO, said("model", call(signature=BROKEN)), said("user", done())),
         "Corrupted thought signature.",
-        asked(GO, said("model", call(signature=seal(["c", "f", {}]))), said("user", done())),
+        asked(
+            GO,
+            said("model", call(signature=SIGNER.seal(part(["c", "f", {}])))),
+            said("user", done()),
+        ),
     ),
     "G12": Case(
         asked(GO, said("model", call(signature="no base64!")), said("user", done())),

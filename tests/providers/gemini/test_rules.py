@@ -6,9 +6,8 @@ import pytest
 
 from harness.core.values.messages import Message, ToolResult, ToolUse, user
 from harness.core.values.plans import Reply
-from harness.providers.gemini.record import RECORD
-from harness.providers.gemini.rules import RULES, FieldError
-from harness.providers.gemini.signatures import DUMMIES
+from harness.providers.gemini.contents import DUMMIES
+from harness.providers.gemini.record import RECORD, TABLE, FieldError
 from harness.providers.gemini.validator import refuse
 from tests.providers.gemini.bodies import NEWEST, OLDER, WIRE, asked, call, done, read, said, tools
 from tests.providers.gemini.cases import CASES, GO, SIGNED, Case
@@ -22,7 +21,7 @@ def rules(case: Case, body: bytes, dialect: str = "", model: str = "") -> list[s
 
 
 def test_every_rule_has_a_case_and_an_answer() -> None:
-    assert CASES.keys() == RULES.keys() == WIRE.refusals().keys()
+    assert CASES.keys() == TABLE.rules.keys() == WIRE.refusals().keys()
 
 
 @pytest.mark.parametrize("rule", CASES)
@@ -31,7 +30,7 @@ def test_a_case_breaks_its_rule_alone_and_is_answered_in_the_words_of_the_api(ru
     found = read(case.bad, case.model, dialect=case.dialect, window=case.window).violations
     assert [violation.rule for violation in found] == [rule]
     error = found[0].error
-    row = RULES[rule]
+    row = TABLE.rules[rule]
     assert (error.status, error.type, error.message) == (row.status, row.type, case.text)
 
 
@@ -45,12 +44,12 @@ def test_what_only_looks_like_a_case_is_taken(rule: str) -> None:
 @pytest.mark.parametrize("rule", CASES)
 def test_a_rule_holds_in_its_dialects_alone(rule: str, dialect: str) -> None:
     case = CASES[rule]
-    assert (rule in rules(case, case.bad, dialect)) == (dialect in RULES[rule].dialects)
+    assert (rule in rules(case, case.bad, dialect)) == (dialect in TABLE.rules[rule].dialects)
 
 
-@pytest.mark.parametrize("rule", [rule.id for rule in RULES.values() if rule.models])
+@pytest.mark.parametrize("rule", [rule.id for rule in TABLE.rules.values() if rule.models])
 def test_a_rule_of_some_models_holds_for_these_alone(rule: str) -> None:
-    case, other = CASES[rule], NEWEST if "<" in RULES[rule].models else OLDER
+    case, other = CASES[rule], NEWEST if "<" in TABLE.rules[rule].models else OLDER
     assert rule not in rules(case, case.bad, model=other)
     assert rule not in rules(case, case.bad, model="a-tuned-model")
 

@@ -9,9 +9,8 @@ from harness.core.transition.ports import Violation
 from harness.core.values.errors import InputError
 from harness.core.values.plans import ApiError
 from harness.providers import by_name
-from harness.providers.openai_chat.record import RECORD
+from harness.providers.openai_chat.record import RECORD, TABLE, rules_of
 from harness.providers.openai_chat.request import OpenAIChatReader
-from harness.providers.openai_chat.rules import RULES, rules_of
 from harness.providers.shared.openai import ParameterError
 from tests.providers.openai_chat.bodies import asks, body, done, said, tool
 from tests.providers.openai_chat.cases import CASES, WINDOW
@@ -26,8 +25,8 @@ def read(rule: str, dialect: str) -> tuple[tuple[Violation, ...], int]:
 
 
 def test_every_rule_has_a_case_a_source_and_a_home() -> None:
-    assert CASES.keys() == RULES.keys()
-    for rule in RULES.values():
+    assert CASES.keys() == TABLE.rules.keys()
+    for rule in TABLE.rules.values():
         assert rule.source
         assert rule.known in set("RSDIK")
         assert rule.dialects
@@ -38,14 +37,14 @@ def test_every_rule_has_a_case_a_source_and_a_home() -> None:
 @pytest.mark.parametrize("rule", CASES)
 def test_a_case_triggers_its_rule_where_it_is_on_and_only_there(rule: str, dialect: str) -> None:
     found, tokens = read(rule, dialect)
-    if dialect not in RULES[rule].dialects:
+    if dialect not in TABLE.rules[rule].dialects:
         assert rule not in [violation.rule for violation in found]
         return
     _, text, param, code = CASES[rule]
     text = text.replace("{tokens}", str(tokens)).replace("{total}", str(tokens + 100))
     error = next(violation.error for violation in found if violation.rule == rule)
     kind = "BadRequestError" if rule == "C32" else INVALID
-    assert error == ParameterError(RULES[rule].status, kind, text, code=code, param=param)
+    assert error == ParameterError(TABLE.rules[rule].status, kind, text, code=code, param=param)
 
 
 @pytest.mark.parametrize("rule", CASES)
@@ -95,7 +94,7 @@ def test_a_call_without_a_type_is_a_call_all_the_same() -> None:
 
 def test_the_answers_of_all_rules_are_at_hand() -> None:
     refusals = by_name("openai-chat").refusals()
-    assert refusals.keys() == RULES.keys()
+    assert refusals.keys() == TABLE.rules.keys()
     over = refusals["V23"]
     assert isinstance(over, ApiError)
     assert over.code == "context_length_exceeded"

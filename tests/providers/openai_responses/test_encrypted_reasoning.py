@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.core.history.history import History
-from harness.core.transition.issued_thinking import IssuedThinking
+from harness.core.transition.ports import IssuedThinking
 from harness.core.values.messages import Thinking, assistant
 from harness.providers.openai_responses.request import ResponsesReader
 from tests.providers.openai_responses.world import body, reader

@@ -19,8 +19,7 @@ from harness.core.values.messages import (
     user,
 )
 from harness.core.values.plans import ApiError, Reply
-from harness.providers.openai_responses.record import RECORD
-from harness.providers.openai_responses.rules import RULES, rules_of
+from harness.providers.openai_responses.record import RECORD, TABLE, rules_of
 from harness.providers.shared.openai import ParameterError
 from tests.providers.openai_responses.cases import (
     CALL,
@@ -48,18 +47,18 @@ def found(requests: list[bytes], dialect: str, window: int | None = None) -> lis
 def test_a_rule_says_its_text_where_it_is_on(rule: str, dialect: str) -> None:
     requests, text = CASES[rule]
     hits = [v for v in found(requests, dialect, 10 if rule == "V23" else None) if v.rule == rule]
-    if dialect not in RULES[rule].dialects:
+    if dialect not in TABLE.rules[rule].dialects:
         assert hits == []
         return
     error = hits[0].error
     assert isinstance(error, ParameterError)
-    row = RULES[rule]
+    row = TABLE.rules[rule]
     assert (error.message, error.status, error.type) == (text, row.status, row.type)
     assert error.code == row.code
 
 
 def test_there_is_a_case_for_each_rule() -> None:
-    assert CASES.keys() | {"R4"} == RULES.keys()
+    assert CASES.keys() | {"R4"} == TABLE.rules.keys()
 
 
 def response_items(server: Server) -> list[dict[str, Any]]:
@@ -80,7 +79,7 @@ def test_a_call_needs_the_reasoning_that_it_was_given_out_with(dialect: str) -> 
         f"'reasoning' item: '{reasoning['id']}'."
     )
     without, _ = server.ask([USER, call, OUTPUT])
-    expected = [text] if dialect in RULES["R4"].dialects else []
+    expected = [text] if dialect in TABLE.rules["R4"].dialects else []
     assert [v.error.message for v in without.violations] == expected
     nameless = {name: value for name, value in call.items() if name != "id"}
     assert server.ask([USER, nameless, OUTPUT])[0].violations == ()
@@ -181,18 +180,18 @@ def test_reasoning_of_recorded_messages_is_named_by_its_place() -> None:
 
 def test_every_dialect_is_a_subset_of_the_rules_and_has_some_of_its_own() -> None:
     sets = {dialect: rules_of(dialect) for dialect in RECORD.dialects.names}
-    assert sets["lenient"] < sets[RECORD.dialects.default] < sets["strict"] == RULES.keys()
+    assert sets["lenient"] < sets[RECORD.dialects.default] < sets["strict"] == TABLE.rules.keys()
     assert rules_of("") == sets[RECORD.dialects.default]
     assert set(RECORD.dialects.names) == set(RECORD.dialects.names)
 
 
 def test_a_fault_can_force_any_rule() -> None:
     refusals = WIRE.refusals()
-    assert refusals.keys() == RULES.keys()
+    assert refusals.keys() == TABLE.rules.keys()
     for rule, error in refusals.items():
         assert isinstance(error, ParameterError)
         assert "{" not in (error.param or "")
-        assert (error.message, error.code) == (RULES[rule].text, RULES[rule].code)
+        assert (error.message, error.code) == (TABLE.rules[rule].text, TABLE.rules[rule].code)
 
 
 def test_an_unknown_dialect_names_the_nearest() -> None:

@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from harness.agent import agent as reference
-from harness.cli.import_report import ScenarioImport
-from harness.cli.scenario_import import ImportRequest, import_file
+from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_file
 from harness.core.scenario.scenario import CassetteScript
 from harness.files import load_scenarios
 from harness.recordings.recognition import formats

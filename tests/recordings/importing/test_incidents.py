@@ -8,8 +8,7 @@ import pytest
 
 from harness.agent import agent as reference
 from harness.checks.judge import judge
-from harness.cli.import_report import ScenarioImport
-from harness.cli.scenario_import import ImportRequest, import_file
+from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_file
 from harness.core.history.history import canonical, decode, encode
 from harness.files import load_scenarios
 from harness.runner import run

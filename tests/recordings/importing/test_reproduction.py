@@ -12,8 +12,7 @@ import pytest
 from harness.agent import agent as reference
 from harness.agent.naive_agent import agent as naive
 from harness.cli import scenario_import
-from harness.cli.import_report import ScenarioImport
-from harness.cli.scenario_import import ImportRequest, import_file
+from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_file
 from harness.files import load_scenarios
 from harness.runner import run
 from tests.record_incidents import INCIDENTS, path_of

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.comparison.stable_values import stable
+from harness.comparison.message_shapes import stable
 from harness.core.values.machine_names import SCRATCH_PREFIX
 from harness.core.values.messages import canonical
 from harness.files.owner import KEPT_PREFIX, scratch_folder

@@ -1,13 +1,17 @@
+"""Which answers refuse a request for its size: by a status, a code, or a provider's words."""
+
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
 
-from harness.core.transition.too_large import TooLarge
+from harness.core.history.events import Answered
+from harness.core.transition.faulty_answer import is_too_large
 from harness.core.values.messages import Text
 from harness.core.values.plans import ApiError, Close, Head, Plan, Reply, Send, Wait
 from harness.providers import by_name
+from tests.core import world
 
 ZERO = {"input_tokens": 0, "output_tokens": 0}
 INVALID = "invalid_request_error"
@@ -18,9 +22,18 @@ EVENT = (
 STREAM = Head(200, {"content-type": "text/event-stream"})
 
 
-def said(value: Any, plan: Plan = (), *, wire: str = "anthropic", **known: bool) -> bool:
+def said(value: Any, *, wire: str = "anthropic", **known: Any) -> bool:
     """Whether the answer says that the request is too large."""
-    return TooLarge(by_name(wire)).is_said(value, plan, **{"bent": False, **known})
+    return is_too_large(by_name(wire), value, **known)
+
+
+def sent(plan: Plan, stage: str) -> bool:
+    """Whether a run notes that of an answer whose plan a fault has made into this one."""
+    run = world.run(fault={"kind": "http.status"})
+    fault = run.faults[0]
+    fault.function, fault.stage = (lambda moment, former, **settings: plan), stage  # type: ignore[assignment]
+    world.ask(run, stream=True)
+    return next(e for e in run.history.events if isinstance(e, Answered)).too_large
 
 
 @pytest.mark.parametrize(
@@ -40,11 +53,13 @@ def test_a_refusal_in_the_words_of_the_wire(wire: str, text: str) -> None:
 def test_a_status_or_a_code_needs_no_words() -> None:
     assert said(ApiError(413, "request_too_large", ""))
     assert said(ApiError(400, INVALID, "no", code="context_length_exceeded"), wire="openai-chat")
-    assert said(None, (Send(b"<html>", Head(413, {})),), bent=True)
+    assert sent((Send(b"<html>", Head(413, {})),), "value")
+    assert sent((Send(b"<html>", Head(413, {})),), "bytes")
 
 
 def test_an_error_event_in_a_stream() -> None:
-    assert said(Reply(), (Send(b": hi\n\n", STREAM), Wait(1), Send(EVENT), Close()), bent=True)
+    assert sent((Send(b": hi\n\n", STREAM), Wait(1), Send(EVENT), Close()), "bytes")
+    assert sent((Send(b": hi\n\n", STREAM), Wait(1), Send(EVENT), Close()), "value")
 
 
 def test_a_message_that_a_wrapper_wrote_for_which_no_token_was_counted() -> None:
@@ -66,10 +81,20 @@ def test_a_message_that_a_wrapper_wrote_for_which_no_token_was_counted() -> None
 )
 def test_another_refusal_is_none_of_size(error: ApiError) -> None:
     assert not said(error)
+    assert not said(Reply(), heard=error)
 
 
 def test_a_stream_that_ends_otherwise_says_nothing_of_size() -> None:
     overloaded = EVENT.replace(b"prompt is too long: 208380 tokens > 200000 maximum", b"Overloaded")
-    assert not said(Reply(), (Send(overloaded, STREAM), Close()), bent=True)
-    assert not said(None, (Close(),), bent=True)
-    assert not said(None, (Send(b"\xff", Head(502, {})),), bent=True)
+    assert not sent((Send(overloaded, STREAM), Close()), "bytes")
+    assert not sent((Close(),), "bytes")
+    assert not sent((Send(b"\xff", Head(502, {})),), "bytes")
+
+
+def test_a_value_is_asked_itself_and_never_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = world.run(fault={"kind": "model.whitespace_text"})
+    monkeypatch.setattr(run._wire, "parse", None, raising=False)
+    world.ask(run)
+    answered = next(e for e in run.history.events if isinstance(e, Answered))
+    assert answered.faults == ("model.whitespace_text",)
+    assert not answered.too_large
