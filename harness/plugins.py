@@ -27,6 +27,7 @@ KINDS = {
     "check": "harness.checks.judge:CHECKS",
     "format": "harness.recordings.recognition:FORMATS",
     "store": "harness.stores.store_readers:READERS",
+    "report": "harness.report.report_parts:REPORTS",
 }
 """The kinds of parts that a plug-in may bring, and where the room of each says what it is."""
 
@@ -164,15 +165,16 @@ def _check_parts(plugin: Plugin) -> None:
         except InputError as error:
             raise InputError(str(error), place) from None
         for name in parts:
-            recognised[name].append(kind.name)
+            recognised.setdefault(name, []).append(kind.name)
     if not recognised:
         raise InputError("it has no public function, so it has no part", place)
     for name, found in recognised.items():
+        if len(found) == 1:
+            continue
         code = plugin.functions[name].__code__
         at = f"{place}: {name} ({_shown(code.co_filename)}:{code.co_firstlineno})"
         if not found:
             signs = ", ".join(kind.sign for kind in kinds().values())
             what = f"a function of no kind: {signs}; a helper's name begins with `_`"
             raise InputError(what, at)
-        if len(found) > 1:
-            raise InputError(f"a part of more than one kind: {', '.join(found)}", at)
+        raise InputError(f"a part of more than one kind: {', '.join(found)}", at)

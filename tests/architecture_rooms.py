@@ -175,7 +175,8 @@ ROOMS: tuple[Room, ...] = (
     Room(
         "report",
         8,
-        "Prints verdicts and histories: text, timelines, JSON Lines, and a page in HTML.",
+        "Writes what a command came to. `media` has one file a medium: text, a screen of causes, "
+        "JUnit, Markdown, HTML, GitHub, JSON Lines. A report is a handler of typed events.",
     ),
     Room(
         "comparison",

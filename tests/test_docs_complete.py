@@ -22,7 +22,7 @@ from harness.core.values.calls import InboxRequest, ModelRequest, OutboxRequest,
 from harness.core.values.profile import CAPABILITIES, Profile
 from harness.core.values.strict import Strict
 from harness.core.values.verdict import Verdict
-from harness.report.json_lines import run_line
+from harness.report.media.json_lines import run_line
 from harness.results.result import summarize
 from harness.runner import run
 from harness.transports.in_process import InProcessBrief

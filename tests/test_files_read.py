@@ -20,7 +20,7 @@ EXCEPTIONS = {
     "cassettes/folder_redaction.py": (3, "regular files of a session folder that is kept"),
     "cli/__init__.py": (1, "/dev/null"),
     "cli/harness_source.py": (1, "how the package itself was installed"),
-    "cli/output_files.py": (1, "opened to append to the summary of a step of GitHub"),
+    "cli/reports.py": (1, "opened to append to the summary of a step of GitHub"),
     "cli/terminal.py": (2, "its own descriptor, and /dev/null"),
     "cli/judge_journal.py": (1, "opened to append, after it was found to be regular"),
     "clock/thread_times.py": (1, "/proc"),

@@ -12,8 +12,7 @@ import click
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
-    from harness.cli.run_output import Detail
-    from harness.report.baseline import Comparison
+    from harness.results.baseline import BaselineChange
     from harness.results.result import Result
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -26,7 +25,7 @@ class Baseline:
     def __init__(self, file: Path | None = None, update: bool = False) -> None:
         """Read the file. Raises InputError for one that cannot be used."""
         from harness.files.regular_file import check_writable
-        from harness.report.baseline import Comparison, read
+        from harness.results.baseline import BaselineFile, Comparison, read
 
         if file is None and update:
             raise InputError("name the file: --baseline FILE", "--update-baseline")
@@ -34,40 +33,37 @@ class Baseline:
             check_writable(file)
         elif file and not file.exists():
             raise InputError("no such file; --update-baseline writes it", f"--baseline {file}")
-        rows = read(file) if file and file.exists() else {}
-        self.file, self.update = file, update
-        self.comparison: Comparison | None = Comparison(rows, update) if file else None
+        self._file, self._update = file, update
+        self._found = read(file) if file and file.exists() else BaselineFile({})
+        self._comparison = Comparison(self._found, update) if file else None
 
     def take(self, run: Result) -> Result:
         """Return the run with its accepted findings set apart."""
-        return self.comparison.take(run) if self.comparison else run
+        return self._comparison.take(run) if self._comparison else run
 
     def write(self) -> None:
         """Write the new baseline if the user asked for it."""
         from harness.files.regular_file import write_atomically
         from harness.redaction.encoder import encoded
-        from harness.report.baseline import text
+        from harness.results.baseline import text
 
-        if self.file and self.update and self.comparison:
-            write_atomically(self.file, encoded(text(self.comparison.rows())))
+        if self._file and self._update and self._comparison:
+            data = encoded(text(self._comparison.rows(), self._found.head))
+            write_atomically(self._file, data)
 
-    def tell(self, detail: Detail) -> None:
-        """Print how the runs differ from the baseline: an object with `--json`, else lines."""
-        from harness.cli import terminal
-        from harness.report.baseline import told
-        from harness.report.json_lines import baseline_line
+    def change(self) -> BaselineChange | None:
+        """Return how the results differ from the baseline; None without one."""
+        from harness.results.baseline import BaselineChange
 
-        if self.file is None or self.comparison is None:
-            return
-        if detail == "json":
-            terminal.out(baseline_line(self.comparison))
-        else:
-            for line in told(self.comparison, self.file, self.update):
-                (terminal.note if detail == "none" else terminal.out)(line)
+        if self._file is None or self._comparison is None:
+            return None
+        found = self._comparison
+        return BaselineChange(str(self._file), found.standing, tuple(found.new), tuple(found.gone),
+                              self._update)  # fmt: skip
 
 
 def baseline(function: _F) -> _F:
-    """Add the two options to a verb that passes its runs through `chosen_baseline()`."""
+    """Add the two options to a verb that tells its results by `reporting`."""
 
     @wraps(function)
     def with_baseline(*args: Any, baseline: Path | None, update: bool, **named: Any) -> Any:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from harness.cli.completion import completing, profiles, targets
-from harness.cli.html_report import html
 from harness.cli.options import (
     NamedPath,
     every_verb,
@@ -26,12 +25,13 @@ from harness.cli.options import (
     spoken,
     world,
 )
+from harness.cli.reports import html
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
     from harness.cli.diff_sides import Side, SideRequest, SideRun
     from harness.core.history.history import History
-    from harness.report.run_diff import Diff, NotCompared, RunDiff
+    from harness.results.run_diff import Diff, NotCompared, RunDiff
 
 DEFAULT_OUT = ".harness/diff"
 UNKNOWN = 3
@@ -79,7 +79,7 @@ def command(
     """
     from harness.cli import terminal
     from harness.cli.diff_sides import SideRequest
-    from harness.cli.output_files import STANDARD_OUTPUT
+    from harness.cli.reports import STANDARD_OUTPUT
 
     requests = (
         SideRequest(letter="a", named=a, python=python_a, profile=profile_a),
@@ -111,7 +111,7 @@ def _check(
 ) -> None:
     """Raise InputError for sides that cannot be compared, before any run is played."""
     from harness.cli import terminal
-    from harness.cli.output_files import STANDARD_OUTPUT
+    from harness.cli.reports import STANDARD_OUTPUT
     from harness.files.regular_file import check_writable
 
     one, other = requests
@@ -150,7 +150,7 @@ def _side(request: SideRequest, only: tuple[str, ...], words: list[str], out: Pa
 def _compared(a: Side, b: Side) -> Diff:
     """Return all runs of both sides. Raises InputError if no run can be compared."""
     from harness.cli import terminal
-    from harness.report.run_diff import Diff, NotCompared, RunDiff
+    from harness.results.run_diff import Diff, NotCompared, RunDiff
 
     names = list(dict.fromkeys((*a.runs, *b.runs)))
     with terminal.progress(len(names), "runs compared") as advance:
@@ -170,7 +170,7 @@ def _run(name: str, a: Side, b: Side) -> RunDiff | NotCompared:
     """Return a run of both sides, or why it cannot be compared."""
     from harness.checks.judge import judge
     from harness.core.history.history import encode
-    from harness.report.run_diff import NotCompared, Played, run_diff
+    from harness.results.run_diff import NotCompared, Played, run_diff
 
     mine, its = a.runs.get(name), b.runs.get(name)
     if mine is None or its is None:
@@ -224,13 +224,13 @@ def _check_pair(one: History, other: History) -> None:
 def _write(diff: Diff, markdown: Path | None, page: Path | None) -> None:
     """Write the requested documents."""
     from harness.cli import terminal
-    from harness.cli.output_files import write_output
+    from harness.cli.reports import write_document
 
     if markdown:
         from harness.redaction.encoder import encoded
         from harness.report.diff_markdown import markdown_of
 
-        write_output(markdown, encoded(markdown_of(diff)))
+        write_document(markdown, encoded(markdown_of(diff)))
     if page:
         from harness.files.regular_file import write_atomically
         from harness.report.html.diff_page import diff_page

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING
 
 from harness.core.history.events import Answered
 from harness.core.scenario.scenario import Scenario
-
-if TYPE_CHECKING:
-    from harness.cli.run_output import Detail
 
 STAND_IN = "reference"
 
@@ -24,11 +20,13 @@ def rehearse(
     planned: list[tuple[str, Scenario]],
     target: str,
     seed: int | None,
-    detail: Detail,
+    detail: str,
     *,
     with_hits: bool,
 ) -> int:
     """Print the planned runs, with the hits of each if requested. Return exit status 0.
+
+    `detail` is that of the runs, or json.
 
     Raises InputError for a target that cannot be used.
     """

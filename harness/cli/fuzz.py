@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.baseline import baseline, chosen_baseline
+from harness.cli.baseline import baseline
 from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
@@ -35,7 +35,7 @@ from harness.cli.options import (
     plugins,
     profile,
 )
-from harness.cli.output_files import chosen_files, output_files
+from harness.cli.reports import outputs
 from harness.core.values.errors import InputError
 from harness.files.out_lock import out_lock
 
@@ -79,7 +79,7 @@ DEFAULT_EXAMPLES = 1_000
               help=f"A new folder for the campaign.  [default: {DEFAULT_OUT}/SEED]")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Continue the campaign of this folder.")  # fmt: skip
-@output_files
+@outputs
 @baseline
 @plugins
 @every_verb
@@ -229,17 +229,13 @@ def _run(
     except KeyboardInterrupt:
         words = ["harness", "fuzz", "--resume", str(shown), *plugin_flags()]
         with deferred():
-            show.ending("interrupted")
+            show.ending("interrupted", interrupted=True)
             terminal.note(f"to continue: {shlex.join(words)}")
         raise
     finally:
         results.close()  # type: ignore[attr-defined]
         journal.close()
-    status = show.ending()
-    chosen_baseline().write()
-    takes_output = chosen_files().takes_standard_output
-    chosen_baseline().tell("json" if as_json else "none" if takes_output else "usual")
-    return status
+    return show.ending()
 
 
 _GRACE_S = 5.0

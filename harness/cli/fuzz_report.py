@@ -11,17 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from harness.cli import terminal
-from harness.cli.baseline import chosen_baseline
 from harness.cli.fuzz_runs import NOUN, fuzz_runs
 from harness.cli.options import plugin_flags
-from harness.cli.output_files import chosen_files
-from harness.core.values.verdict import EXIT_STATUS, worst
+from harness.cli.reports import reporting, wanted_reports
+from harness.core.values.verdict import worst
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.fuzz.found_runs import scenario_file
 from harness.redaction.encoder import json_line
-from harness.report.cause_tally import CauseTally
+from harness.report.command_summary import baseline_lines, cause_lines
+from harness.report.media.json_lines import baseline_line
 from harness.report.run_report import wrapped
+from harness.results.cause_tally import CauseTally
+from harness.results.command_events import CommandFinished, CommandStarted, Event
 from harness.results.event_lines import counted, two_figures
 from harness.transports.background_thread import BackgroundThread
 
@@ -141,37 +143,44 @@ class FuzzReport:
             f"{campaign.corpus.faults} faults, {campaign.corpus.coverage:,} covered"
         )
 
-    def ending(self, why: str = "the time is over") -> int:
-        """Show the result and return the exit status. `why` says why findings still wait."""
+    def ending(self, why: str = "the time is over", *, interrupted: bool = False) -> int:
+        """Tell what was found and return the exit status. `why` says why findings still wait."""
+        started = CommandStarted(verb="fuzz", noun=NOUN)
+
+        def last(event: Event) -> Iterator[str]:
+            if not isinstance(event, CommandFinished):
+                return
+            if self._as_json:
+                yield json_line(event.totals)
+                yield from [baseline_line(event.baseline)] if event.baseline else ()
+            else:
+                yield from self._last_lines(why)
+                yield from baseline_lines(event.baseline)
+
+        with reporting(started, last, interrupted=interrupted) as tell:
+            for run in fuzz_runs(self._campaign, self._folder, self._repeat):
+                tell(run)
+            tell.totals = self._last_row(worst(*tell.words))
+        return tell.status
+
+    def _last_lines(self, why: str) -> Iterator[str]:
         campaign = self._campaign
-        found = fuzz_runs(campaign, self._folder, self._repeat)
-        runs = [chosen_baseline().take(run) for run in found]
-        word = worst(*(run.word for run in runs))
-        if self._as_json:
-            _out(json_line(self._last_row(word)))
-        else:
-            for text in self._summary():
-                _out(text)
-            _out(self._state())
-            for left in self._unshrunk():
-                _out(f"not shrunk, {why}: {left.code}")
-                _out(f"    {self._repeat(self._run_file(left.example))}")
-            if not campaign.examples:
-                _out("no example ended: allow more minutes, or see whether the target hangs")
-            for lack, examples in campaign.held.not_applicable():
-                _out(
-                    f"not applicable: {counted(examples, 'example')} with a finding: {lack.reason}"
-                )
-                _out("    connect it or declare it: docs/profiles.md#capabilities")
-            if campaign.examples and (never := campaign.corpus.never_asked):
-                _out(f"never asked in this campaign: {counted(len(never), 'check')}")
-                for text in wrapped(", ".join(never), terminal.width(), "    "):
-                    _out(text)
-            for doubt, times in campaign.doubts.items():
-                _out(f"in doubt ({times}x): {doubt}")
-            _out(f"seed {campaign.plan.seed}; to continue: {self._resume()}")
-        chosen_files().write(runs, NOUN)
-        return EXIT_STATUS[word]
+        yield from self._summary()
+        yield self._state()
+        for left in self._unshrunk():
+            yield f"not shrunk, {why}: {left.code}"
+            yield f"    {self._repeat(self._run_file(left.example))}"
+        if not campaign.examples:
+            yield "no example ended: allow more minutes, or see whether the target hangs"
+        for lack, examples in campaign.held.not_applicable():
+            yield f"not applicable: {counted(examples, 'example')} with a finding: {lack.reason}"
+            yield "    connect it or declare it: docs/profiles.md#capabilities"
+        if campaign.examples and (never := campaign.corpus.never_asked):
+            yield f"never asked in this campaign: {counted(len(never), 'check')}"
+            yield from wrapped(", ".join(never), terminal.width(), "    ")
+        for doubt, times in campaign.doubts.items():
+            yield f"in doubt ({times}x): {doubt}"
+        yield f"seed {campaign.plan.seed}; to continue: {self._resume()}"
 
     def _unshrunk(self) -> list[RawFinding]:
         """Return the first waiting finding of each code that has no shrunk finding."""
@@ -194,14 +203,14 @@ class FuzzReport:
 
     def _summary(self) -> Iterator[str]:
         """Return the causes: how many examples show each, and the file of a shrunk one."""
-        tally = CauseTally("example")
+        tally = CauseTally()
         files = {r.code: f"{FOLDER}/{r.name}.yaml" for r in self._campaign.findings.kept.values()}
         for count in self._campaign.causes.values():
             file = self._run_file(count.example)
             where = str(file.relative_to(self._folder)) if file.exists() else ""
             example = where or f"example {count.example}"
             tally.put(count.finding, files.get(count.finding.code, example), count.runs)
-        lines = list(tally.lines(terminal.width(), terminal.paint()))
+        lines = list(cause_lines(tally, terminal.width(), terminal.paint(), "example"))
         yield from (*lines, "") if lines else ()
 
     def _last_row(self, word: str) -> dict[str, Any]:
@@ -237,7 +246,7 @@ class FuzzReport:
 
 def _out(text: str) -> None:
     """Print a line of the report, unless standard output is a document of the command."""
-    if not chosen_files().takes_standard_output:
+    if not wanted_reports().takes_standard_output:
         terminal.out(text)
 
 

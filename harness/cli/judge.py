@@ -18,7 +18,6 @@ import msgspec
 
 from harness.cli.baseline import baseline
 from harness.cli.completion import check_names, completing
-from harness.cli.html_report import html
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
     TASKS_A_WORKER,
@@ -35,16 +34,16 @@ from harness.cli.options import (
     recording_format,
     worker_engine,
 )
-from harness.cli.output_files import chosen_files, output_files
+from harness.cli.reports import html, outputs, reporting
 from harness.core.values.errors import InputError
 from harness.files.out_lock import NAME, out_lock
 
 if TYPE_CHECKING:
     from harness.cli.judge_journal import JudgeJournal, Stamp
     from harness.cli.judge_task import JudgeTask
-    from harness.cli.run_output import Detail
+    from harness.cli.reports import Telling
     from harness.core.values.verdict import FindingClass
-    from harness.report.judge_report import JudgedFile, JudgedTotals
+    from harness.results.command_events import FileRead, Report
 
 
 @click.command("judge")
@@ -57,8 +56,8 @@ if TYPE_CHECKING:
 )
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Keep the results in DIR, and reuse the results that are there.")  # fmt: skip
+@outputs
 @html
-@output_files
 @baseline
 @click.option(
     "-v",
@@ -72,7 +71,7 @@ if TYPE_CHECKING:
 @every_verb
 def command(
     paths: tuple[Path, ...], kind: str, profile_name: str, fail_on: FindingClass | None,
-    check: str | None, resume: Path | None, page: Path | None, verbose: bool,
+    check: str | None, resume: Path | None, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge recordings: runs of the harness, and transcripts of other programs.
@@ -81,45 +80,55 @@ def command(
     read.
     """
     from harness.cli import terminal
-    from harness.cli.judge_outputs import JudgeOutputs
     from harness.cli.judge_task import JudgeTask, check_names, judge_files, judged_history
-    from harness.report.judge_report import JudgedTotals
+    from harness.results.command_events import CommandStarted
 
     check_names(kind, check)
-    does, tally = worker_engine(engine, jobs, _file_count(paths)), JudgedTotals()
-    detail, outputs = (
-        _detail(as_json, verbose),
-        JudgeOutputs(page, partial(judged_history, kind=kind)),
-    )
-    with ExitStack() as held:
+    does = worker_engine(engine, jobs, _file_count(paths))
+    started = CommandStarted(verb="judge", noun="transcript")
+    screen, read = _screen(as_json, verbose), partial(judged_history, kind=kind)
+    with reporting(started, screen, read=read) as tell, ExitStack() as held:
         journal = _journal(resume, held) if resume else None
         stamps: dict[str, Stamp] = {}
         agent = chosen_profile(profile_name)
         asked = JudgeTask(path="", kind=kind, check=check, profile=agent, fail_on=fail_on)
         todo = _todo(paths, asked, journal, stamps)
         advance = held.enter_context(terminal.progress(partial(_all_files, paths), "files"))
-        try:
-            for file in judge_files(does, todo):
-                with deferred():
-                    if journal and (stamp := stamps.pop(file.path, None)):
-                        journal.add(stamp, file)
-                    tally.add(taken := outputs.take(file))
-                    _show(taken, detail)
-                advance()
-        except KeyboardInterrupt:
+        for file in judge_files(does, todo):
             with deferred():
-                _show_tally(tally, detail)
-                outputs.write()
-            raise
-    status = _end(tally, detail)
-    outputs.end(detail)
-    return status
+                if journal and (stamp := stamps.pop(file.path, None)):
+                    journal.add(stamp, file)
+                _tell(file, tell, shows_refusals=as_json or (file.named and not verbose))
+            advance()
+    if not tell.words:
+        raise InputError("no file could be read: see the reason of each refusal, or set --format")
+    return tell.status
 
 
-def _detail(as_json: bool, verbose: bool) -> Detail:
-    if chosen_files().takes_standard_output:
-        return "none"
-    return "json" if as_json else "verbose" if verbose else "usual"
+def _screen(as_json: bool, verbose: bool) -> Report:
+    from harness.cli import terminal
+    from harness.report.media.json_lines import JsonLines
+    from harness.report.media.judged_files import JudgedFiles
+
+    return JsonLines() if as_json else JudgedFiles(terminal.width(), terminal.paint(), verbose)
+
+
+def _tell(file: FileRead, tell: Telling, *, shows_refusals: bool) -> None:
+    """Tell the transcripts of a file, then the file.
+
+    The refusals of a named file are one more result. Those in a folder are only counted, because
+    most of those files are not recordings.
+    """
+    from harness.cli import terminal
+    from harness.results.command_events import refusal_line
+    from harness.results.result import of_refusals
+
+    taken = tuple(map(tell, file.results))
+    if file.named and file.refusals:
+        tell(of_refusals(file.path, file.format, [*map(refusal_line, file.refusals)]))
+    tell.tell(msgspec.structs.replace(file, results=taken))
+    for refusal in file.refusals if shows_refusals else ():
+        terminal.note(f"{file.path}: {refusal_line(refusal)}")
 
 
 def _journal(folder: Path, held: ExitStack) -> JudgeJournal:
@@ -171,38 +180,3 @@ def _todo(
             refused=found.refused, size_bytes=known.size_bytes if known and place is None else 0,
             recalled=place, journal=str(journal.path) if journal else "",
         )  # fmt: skip
-
-
-def _show(file: JudgedFile, detail: Detail) -> None:
-    from harness.cli import terminal
-    from harness.report import judge_report
-
-    if detail == "json":
-        lines = judge_report.json_lines(file)
-    else:
-        is_whole = detail == "verbose"
-        lines = judge_report.text(file, terminal.width(), terminal.paint(), is_whole)
-    for line in lines if detail != "none" else ():
-        terminal.out(line)
-    if detail == "json" or (file.named and detail != "verbose"):
-        for refusal in file.refusals:
-            terminal.note(f"{file.path}: {judge_report.refusal_line(refusal)}")
-
-
-def _show_tally(tally: JudgedTotals, detail: Detail) -> None:
-    from harness.cli import terminal
-
-    if detail in ("usual", "verbose"):
-        for line in tally.ending(terminal.width(), terminal.paint(), detail == "verbose"):
-            terminal.out(line)
-    elif detail == "json" and tally.files > 1:
-        terminal.out(tally.json_line())
-
-
-def _end(tally: JudgedTotals, detail: Detail) -> int:
-    from harness.core.values.verdict import EXIT_STATUS, worst
-
-    _show_tally(tally, detail)
-    if not tally.words:
-        raise InputError("no file could be read: see the reason of each refusal, or set --format")
-    return EXIT_STATUS[worst(*tally.words)]

@@ -22,7 +22,7 @@ from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import check_regular, opened, whole
 from harness.parts.loading import Plugin, loaded
 from harness.redaction.encoder import json_bytes
-from harness.report.judge_report import JudgedFile
+from harness.results.command_events import FileRead
 
 NAME = "judged.jsonl"
 
@@ -38,7 +38,7 @@ class Stamp(msgspec.Struct, frozen=True):
 
 class _Line(msgspec.Struct, frozen=True):
     stamp: Stamp
-    file: JudgedFile
+    file: FileRead
 
 
 class _Stamped(msgspec.Struct, frozen=True):
@@ -117,13 +117,13 @@ class JudgeJournal:
         """Return the position of a file in the journal; None for a file not yet judged."""
         return self._places.get(known) if known is not None else None
 
-    def add(self, known: Stamp, file: JudgedFile) -> None:
+    def add(self, known: Stamp, file: FileRead) -> None:
         """Add the result of a file."""
         self._file.write(json_bytes(_Line(known, file)) + b"\n")
         self._file.flush()
 
 
-def recall(path: str, place: int) -> JudgedFile | None:
+def recall(path: str, place: int) -> FileRead | None:
     """Return the result in the line that begins at `place`; None if the line is damaged."""
     with opened(Path(path)) as file, suppress(ValueError):
         file.seek(place)

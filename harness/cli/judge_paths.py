@@ -8,7 +8,8 @@ from pathlib import Path
 
 from harness.core.values.errors import InputError
 from harness.files.folder_files import FoundFile, files_below
-from harness.report.report_file import is_report
+from harness.files.regular_file import head_of
+from harness.report.media.text import EACH_RUN, REPORT
 
 
 def files(paths: Sequence[Path]) -> Iterator[FoundFile]:
@@ -31,8 +32,18 @@ def _below(folder: str) -> Iterator[FoundFile]:
     return (
         found
         for found in files_below(folder)
-        if not _is_verdict(found.path) and not is_report(found.path)
+        if not _is_verdict(found.path) and not _is_report(found.path)
     )
+
+
+def _is_report(path: str) -> bool:
+    """Whether a file is what `harness run` writes of many runs."""
+    if os.path.basename(path) != REPORT:
+        return False
+    try:
+        return head_of(Path(path)).startswith(EACH_RUN.encode())
+    except InputError:
+        return False
 
 
 def _is_verdict(path: str) -> bool:

@@ -27,14 +27,13 @@ from harness.engines.ordered_map import ordered_map
 from harness.parts.loading import unknown_name
 from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import reported
-from harness.report.judge_report import JudgedFile, JudgedTranscript
-from harness.results.result import evidence
+from harness.results.command_events import FileRead
+from harness.results.result import Result, evidence, of_transcript
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
     from harness.core.values.messages import Json
     from harness.recordings.transcripts import Recording
-    from harness.results.result import Result
 
 CHUNK_FILES, CHUNK_BYTES = 32, 4_000_000
 """The most bytes that a worker gets at once, unless a single file is larger."""
@@ -100,7 +99,7 @@ def chunks(tasks: Iterable[JudgeTask], workers: int) -> Iterator[TaskChunk]:
         yield tuple(held)
 
 
-def judge_chunk(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
+def judge_chunk(chunk: TaskChunk) -> tuple[FileRead, ...]:
     """Return the result of each file."""
     with few_collections():
         return tuple(map(judge_file, chunk))
@@ -117,31 +116,31 @@ def few_collections() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def judge_files(engine: Engine, tasks: Iterable[JudgeTask]) -> Iterator[JudgedFile]:
+def judge_files(engine: Engine, tasks: Iterable[JudgeTask]) -> Iterator[FileRead]:
     """Yield the result of each file, in order. A file that ends its process costs two workers."""
     lost = partial(lost_files, engine)
     batches = chunks(tasks, engine.workers)
     return chain.from_iterable(ordered_map(engine, judge_chunk, batches, lost, attempts=1))
 
 
-def lost_files(engine: Engine, chunk: TaskChunk) -> tuple[JudgedFile, ...]:
+def lost_files(engine: Engine, chunk: TaskChunk) -> tuple[FileRead, ...]:
     """Judge each file of a batch again, alone, after one of them ended the process."""
     singly = ((task,) for task in chunk)
     found = ordered_map(engine, judge_chunk, singly, lost_file, attempts=1)
     return tuple(chain.from_iterable(found))
 
 
-def lost_file(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
+def lost_file(chunk: TaskChunk) -> tuple[FileRead, ...]:
     """Return the refusal of a file that ended the process which read it alone."""
     (task,) = chunk
     return (_refused(task, Refusal("", DIED)),)
 
 
-def _refused(task: JudgeTask, why: Refusal) -> JudgedFile:
-    return reported(JudgedFile(path=shown(task.path), refusals=(why,), named=task.named))
+def _refused(task: JudgeTask, why: Refusal) -> FileRead:
+    return reported(FileRead(path=shown(task.path), refusals=(why,), named=task.named))
 
 
-def judge_file(task: JudgeTask) -> JudgedFile:
+def judge_file(task: JudgeTask) -> FileRead:
     """Return the result of a file, as values for JSON; an unreadable file is refused with the
     reason.
 
@@ -171,7 +170,7 @@ def _refusal(error: InputError, task: JudgeTask) -> Refusal:
     return Refusal(place, error.reason, error.more)
 
 
-def _judge(task: JudgeTask) -> JudgedFile:
+def _judge(task: JudgeTask) -> FileRead:
     from harness.files.recording_file import read_any_recording
 
     if task.refused:
@@ -179,23 +178,23 @@ def _judge(task: JudgeTask) -> JudgedFile:
     recording = _of_sessions(read_any_recording(Path(task.path), task.kind))
     refusals = tuple(msgspec.structs.replace(one, place="") for one in recording.refusals)
     transcripts = tuple(_transcripts(task, recording))
-    return JudgedFile(
+    return FileRead(
         path=shown(task.path),
         format=recording.format,
-        transcripts=transcripts,
+        results=transcripts,
         refusals=refusals if refusals or transcripts else (Refusal("", "holds no transcript"),),
         notes=recording.notes,
         named=task.named,
     )
 
 
-def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[JudgedTranscript]:
+def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[Result]:
     from harness.recordings.transcript_counts import counts
 
     counted: list[Json] = [{}] if recording.history is not None else []
     counted += map(counts, recording.transcripts)
     for (name, history), numbers in zip(_histories(recording), counted, strict=True):
-        yield _transcript(task, name, history, numbers)
+        yield _judged(task, name, recording.format, history, numbers)
 
 
 def _histories(recording: Recording) -> Iterator[tuple[str, History]]:
@@ -225,16 +224,17 @@ def _of_sessions(recording: Recording) -> Recording:
 
 def judged_history(run: Result, kind: str) -> History | None:
     """Return the history of a judged transcript; None if the file or the transcript is gone."""
-    from harness.report.judged_runs import transcript_name
-
     try:
         found = _histories(_recording(run.file, kind))
-        return next((history for name, history in found if name == transcript_name(run)), None)
+        return next(
+            (history for name, history in found if name == run.name.removeprefix(f"{run.file}/")),
+            None,
+        )
     except InputError:
         return None
 
 
-def _transcript(task: JudgeTask, name: str, history: History, counted: Json) -> JudgedTranscript:
+def _judged(task: JudgeTask, name: str, format: str, history: History, counted: Json) -> Result:
     from harness.checks.judge import checks, judge
     from harness.core.history.history import under_profile
 
@@ -243,9 +243,11 @@ def _transcript(task: JudgeTask, name: str, history: History, counted: Json) -> 
     verdict = judge(history, only=task.check, fail_on=task.fail_on)
     wanted = [task.check] if task.check else list(checks())
     left = {lack.check for lack in verdict.not_applicable}
-    return JudgedTranscript(
-        name=name,
-        verdict=verdict,
+    return of_transcript(
+        shown(task.path),
+        name,
+        format,
+        verdict,
         counts=counted,
         evidence=evidence(history, (*verdict.findings, *verdict.known)),
         asked=tuple(name for name in wanted if name not in left),

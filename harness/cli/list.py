@@ -20,13 +20,13 @@ Row = dict[str, Any]
 @click.argument(
     "what",
     shell_complete=completing(lambda _: KINDS),
-    metavar="scenarios|faults|checks|targets|formats|stores|examples|docs",
+    metavar="scenarios|faults|checks|targets|formats|stores|reports|examples|docs",
 )
 @click.argument("folder", required=False, type=NamedPath(), metavar="[DIR]")
 @named_plugins
 @every_verb
 def command(what: str, folder: Path | None, as_json: bool) -> int:
-    """List scenarios, faults, checks, targets, formats, stores, examples or docs.
+    """List scenarios, faults, checks, targets, formats, stores, reports, examples or docs.
 
     Scenarios are those of DIR, else of ./scenarios, else the catalogue (@all, @loops). A part of a
     plug-in is marked with the name of its module.
@@ -142,6 +142,7 @@ KINDS: dict[str, Callable[[Path | None], Iterator[Row]]] = {
     "targets": targets,
     "formats": _parts("format"),
     "stores": _parts("store"),
+    "reports": _parts("report"),
     "examples": examples,
     "docs": docs,
 }

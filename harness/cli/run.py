@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from harness.cli.baseline import baseline, chosen_baseline
+from harness.cli.baseline import baseline
 from harness.cli.completion import completing, targets
-from harness.cli.html_report import html
-from harness.cli.interrupts import deferred
 from harness.cli.options import (
     RUNS,
     EngineName,
@@ -41,16 +39,17 @@ from harness.cli.options import (
     target_engine,
     world,
 )
-from harness.cli.output_files import chosen_files, output_files
+from harness.cli.reports import html, outputs, reporting
 from harness.core.values.errors import InputError
 from harness.files.out_lock import out_lock
 
 if TYPE_CHECKING:
-    from harness.cli.run_output import Detail, RunOutput
     from harness.cli.run_task import RunTask
     from harness.core.values.profile import Profile
-    from harness.core.values.verdict import FindingClass, VerdictWord
+    from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
+    from harness.report.media.text import Detail
+    from harness.results.command_events import Report
     from harness.results.result import Invocation, Result
     from harness.targets.output_capture import CaptureMode
 
@@ -88,8 +87,8 @@ if TYPE_CHECKING:
               show_default=True,
               help="What of the target's output is kept and shown with a failing run.")  # fmt: skip
 @click.option("-s", "captures_nothing", is_flag=True, help="Short for --capture no.")
+@outputs
 @html
-@output_files
 @baseline
 @click.option("-q", "--quiet", is_flag=True, help="Print only failures and the last line.")
 @click.option("-v", "--verbose", is_flag=True, help="Print all details of each run.")
@@ -102,7 +101,7 @@ def command(
     profile_name: str, fail_on: FindingClass | None, seed: int | None,
     world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool,
     first: bool, maxfail: int | None, keep: bool, capture: CaptureMode, captures_nothing: bool,
-    page: Path | None, quiet: bool, verbose: bool,
+    quiet: bool, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Play scenarios against an agent and judge its behaviour.
@@ -114,23 +113,17 @@ def command(
     from harness.cli.agent_runs import for_agent
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
-    from harness.cli.selection import (
-        check_target,
-        failing_on,
-        overlaid,
-        plan,
-        under_profile,
-    )  # fmt: skip
+    from harness.cli.selection import check_target, failing_on, overlaid, plan, under_profile
     from harness.results.result import Invocation
 
-    detail, where = _detail(quiet, verbose, as_json), Path(os.path.abspath(out))
+    detail, where = _detail(quiet, verbose), Path(os.path.abspath(out))
     agent = _speaking(chosen_profile(profile_name), spoken)
     target, drawn = target or agent.target, configuration().seed if seed is None else seed
     chosen = for_agent(plan(paths), only, agent.wires, target, plays=not dry_run)
-    planned = overlaid(chosen, faults)
-    planned = failing_on(under_profile(planned, agent), fail_on)
+    planned = failing_on(under_profile(overlaid(chosen, faults), agent), fail_on)
     if dry_run:
-        return rehearse(planned, target, drawn, detail, with_hits=verbose or faults is not None)
+        listed, with_hits = "json" if as_json else detail, verbose or faults is not None
+        return rehearse(planned, target, drawn, listed, with_hits=with_hits)
     check_target(target, planned)
     asked = partial(Invocation, target=target, world=world or "", store=store,
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
@@ -141,7 +134,9 @@ def command(
         for path, scenario in planned
     ]  # fmt: skip
     does, most = target_engine(engine, jobs, target, len(tasks)), 1 if first else maxfail
-    return _play(tasks, does, detail, most, where, out, page, _again(paths, asked, seed))
+    again = _again(paths, asked, seed)
+    shown = screen(len(tasks), detail, as_json, out / "report.txt", again)
+    return _play(tasks, does, most, where, out, shown)
 
 
 def _again(
@@ -161,60 +156,63 @@ def _speaking(agent: Profile, wires: tuple[str, ...]) -> Profile:
     return msgspec.structs.replace(agent, wires=wires or agent.wires)
 
 
-def _detail(quiet: bool, verbose: bool, as_json: bool) -> Detail:
+def _detail(quiet: bool, verbose: bool) -> Detail:
     if quiet and verbose:
         raise InputError("either --quiet or --verbose", "--quiet")
-    if as_json:
-        return "json"
-    if chosen_files().takes_standard_output:
-        return "none"
     return "verbose" if verbose else "quiet" if quiet else "usual"
 
 
+LISTED_MAX = 10
+"""The most runs with a line each; more are reported by cause."""
+
+
 def _play(
-    tasks: list[RunTask],
-    engine: Engine,
-    detail: Detail,
-    most: int | None,
-    where: Path,
-    out: Path,
-    page: Path | None,
-    again: Callable[[str], str] | None,
+    tasks: list[RunTask], engine: Engine, most: int | None, where: Path, out: Path, chosen: Report
 ) -> int:
     """Play the tasks into the folder `where`; `out` is its name as the user wrote it."""
     from harness.cli import terminal
-    from harness.cli.run_output import RunOutput
     from harness.cli.run_task import played
-    from harness.core.values.verdict import EXIT_STATUS, worst
-    from harness.report.report_file import REPORT
+    from harness.results.command_events import CommandStarted
 
-    names = [(t.scenario.run_name, t.scenario.name) for t in tasks]
-    output = RunOutput(names, detail, where / REPORT, out / REPORT, again)
-    words: list[VerdictWord] = []
-    with out_lock(where, out), terminal.progress(len(tasks), "runs") as advance:
-        try:
-            for run in _settled(played(tasks, engine), most, chosen_baseline().take):
-                output.add(as_named(run, where, out))
-                words.append(run.word)
-                advance()
-        except KeyboardInterrupt:
-            with deferred():
-                _end(output, page)
-            raise
-    chosen_baseline().write()
-    _end(output, page)
-    chosen_baseline().tell(detail)
-    return EXIT_STATUS[worst(*words)]
+    names = tuple((task.scenario.run_name, task.scenario.name) for task in tasks)
+    started = CommandStarted(verb="run", planned=names)
+    beside = each_run(chosen, where, len(tasks))
+    with (
+        reporting(started, chosen, beside=beside) as tell,
+        out_lock(where, out),
+        terminal.progress(len(tasks), "runs") as advance,
+    ):
+        runs = played(tasks, engine)
+        for _ in _settled(runs, most, lambda run: tell(as_named(run, where, out))):
+            advance()
+    return tell.status
 
 
-def _end(output: RunOutput, page: Path | None) -> None:
-    """Print the end of the report, and write the output files."""
-    from harness.cli.html_report import write_runs
+def each_run(screen: Report, folder: Path, planned: int) -> dict[Path, Report]:
+    """Return the report of each run, by its file in the folder, for a screen that has only
+    causes."""
+    from harness.report.media.screen import Screen
+    from harness.report.media.text import EACH_RUN, REPORT, Text
 
-    output.end()
-    chosen_files().write(output.runs)
-    if page is not None:
-        write_runs(page, output.runs)
+    is_needed = isinstance(screen, Screen)
+    return {folder / REPORT: Text(head=f"{EACH_RUN} {planned}")} if is_needed else {}
+
+
+def screen(
+    planned: int, detail: Detail, as_json: bool, report: Path, again: Callable[[str], str] | None
+) -> Report:
+    """Return the verb's own report; `report` is the file of each run as the user wrote it."""
+    from harness.cli import terminal
+    from harness.report.media.json_lines import JsonLines
+    from harness.report.media.screen import Screen
+    from harness.report.media.text import Text
+
+    width, paint = terminal.width(), terminal.paint()
+    if as_json:
+        return JsonLines()
+    if detail == "usual" and planned > LISTED_MAX:
+        return Screen(width, paint, str(report), again)
+    return Text(detail, width, paint)
 
 
 def as_named(run: Result, where: Path, out: Path) -> Result:
@@ -227,11 +225,11 @@ def as_named(run: Result, where: Path, out: Path) -> Result:
 
 
 def _settled(
-    runs: Generator[Result], most: int | None, accept: Callable[[Result], Result]
+    runs: Generator[Result], most: int | None, tell: Callable[[Result], Result]
 ) -> Iterator[Result]:
-    """Yield each run when its verdict is final; runs that lack a capability come last.
+    """Tell and yield each run when its verdict is final; runs that lack a capability come last.
 
-    `accept` sets apart the findings that do not fail. After `most` failing runs no further run is
+    `tell` sets apart the findings that do not fail. After `most` failing runs no further run is
     played.
     """
     from harness.runner.capability_ledger import CapabilityLedger
@@ -240,15 +238,15 @@ def _settled(
     failed = 0
     with closing(runs):
         try:
-            for ready in (accept(settled) for run in runs for settled in ledger.take(run)):
+            for ready in (tell(settled) for run in runs for settled in ledger.take(run)):
                 yield ready
                 failed += ready.word == "fail"
                 if failed == most:
                     break
         except KeyboardInterrupt:
-            yield from map(accept, map(_without_trace, ledger.break_off()))
+            yield from map(tell, map(_without_trace, ledger.break_off()))
             raise
-    yield from map(accept, map(_without_trace, ledger.close()))
+    yield from map(tell, map(_without_trace, ledger.close()))
 
 
 def _without_trace(run: Result) -> Result:

@@ -31,10 +31,12 @@ from harness.cli.options import (
     spoken,
     store,
 )
+from harness.cli.reports import reporting
 from harness.cli.run import as_named
 
 if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
+    from harness.report.media.text import Detail
     from harness.results.result import Result
 
 
@@ -95,13 +97,16 @@ def command(
 
 
 def _show(made: Result, as_json: bool, verbose: bool) -> None:
-    from harness.cli.run_output import RunOutput
+    from harness.cli import terminal
+    from harness.report.media.json_lines import JsonLines
+    from harness.report.media.text import Text
+    from harness.results.command_events import CommandStarted
 
-    output = RunOutput(
-        [(made.name, made.scenario)], "json" if as_json else "verbose" if verbose else "usual"
-    )
-    output.add(made)
-    output.end()
+    detail: Detail = "verbose" if verbose else "usual"
+    screen = JsonLines() if as_json else Text(detail, terminal.width(), terminal.paint())
+    started = CommandStarted(verb="serve", planned=((made.name, made.scenario),))
+    with reporting(started, screen) as tell:
+        tell(made)
 
 
 @contextmanager

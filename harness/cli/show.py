@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.html_report import html
 from harness.cli.options import RUNS, NamedPath, every_verb, named_plugins
+from harness.cli.reports import html
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Verdict, VerdictWord
 
@@ -110,17 +110,19 @@ def _write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
     Each history is read once. Its place in the page follows from its verdict, so all are read
     before the page begins. For each verdict, the memory holds details of at most one page's size.
     """
-    from harness.cli.html_report import write_page
-    from harness.report.html.html_page import ORDER, PAGE_MAX_BYTES, PagePart
+    from harness.cli import terminal
+    from harness.files.regular_file import write_atomically
+    from harness.report.html.html_page import ORDER, PAGE_MAX_BYTES, PagePart, page
 
     parts: list[PagePart] = []
-    sizes = Counter[VerdictWord]()
+    sizes: Counter[VerdictWord] = Counter()
     for part in map(_read, histories):
         sizes[part.run.word] += len(part.details)
         is_kept = sizes[part.run.word] <= PAGE_MAX_BYTES
         parts.append(part if is_kept else PagePart(part.run))
     parts.sort(key=lambda part: ORDER.index(part.run.word))
-    write_page(file, f"The runs of {named}", parts)
+    write_atomically(file, page(f"The runs of {named}", parts), durable=False)
+    terminal.note(f"page: {file}")
 
 
 def _read(path: Path) -> PagePart:

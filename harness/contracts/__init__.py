@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from harness.contracts.check_contract import check_check as check_check
     from harness.contracts.fault_contract import check_fault as check_fault
     from harness.contracts.format_contract import check_format as check_format
+    from harness.contracts.report_contract import check_report as check_report
     from harness.contracts.store_contract import check_store as check_store
 else:
     from harness.lazy_names import lazy_names

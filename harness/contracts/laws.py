@@ -36,13 +36,12 @@ def drawing(examples: int | None) -> Callable[[_F], _F]:
 
 
 def part_named(function: Callable[..., Any], kind: Kind[_T]) -> _T:
-    """The part that a plug-in with this function would bring; its module gives prefix and
+    """The part that a plug-in with this function or class would bring; its module gives prefix and
     constants.
 
     Raises AssertionError for a function that is of another kind.
     """
-    law(isinstance(function, FunctionType), f"{function!r} is not a function")
-    assert isinstance(function, FunctionType)
+    law(isinstance(function, (FunctionType, type)), f"{function!r} is not a function")
     home = sys.modules.get(function.__module__)
     alone = ModuleType(function.__module__)
     constants = {name: value for name, value in vars(home).items() if name.isupper()}
@@ -52,5 +51,5 @@ def part_named(function: Callable[..., Any], kind: Kind[_T]) -> _T:
         parts = kind.parts_of(Plugin(prefix, alone))
     except InputError as error:
         raise AssertionError(str(error)) from None
-    law(function.__name__ in parts, f"{function.__name__}: {kind.sign}")
-    return parts[function.__name__]
+    law(len(parts) == 1, f"{function.__name__}: {kind.sign}")
+    return next(iter(parts.values()))

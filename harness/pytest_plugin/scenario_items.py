@@ -41,7 +41,7 @@ class ScenarioFile(pytest.File):
 
     def collect(self) -> Iterator[ScenarioItem]:
         """Yield the runs of the file, each as an item."""
-        from harness.report.run_report import label
+        from harness.results.result import label
 
         try:
             runs = self._runs(self.path)

@@ -9,12 +9,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from harness.checks.judge import rules
+from harness.checks.judge.questions import asked_by
 from harness.core.values.verdict import CLASSES, FindingClass, Verdict
-from harness.report.asked_tally import AskedTally
-from harness.report.cause_tally import CauseTally
-from harness.report.run_report import WORDS, Paint, plain, wrapped
+from harness.report.run_report import Paint, cut, finding_note, one_line, plain, wrapped
+from harness.results.asked_tally import AskedTally
+from harness.results.baseline import BaselineChange
+from harness.results.cause_tally import CauseGroup, CauseTally
 from harness.results.event_lines import counted
-from harness.results.result import Result, lacks
+from harness.results.result import WORDS, Result, lacks
 
 REASONS_MAX = 5
 """The most reasons of one kind that are shown."""
@@ -32,12 +35,103 @@ def summary(
     """
     tally = CauseTally.of(runs)
     reasons = (_classes(runs), _incidents(runs), not_applicable(runs), _unknown(runs))
-    never = AskedTally(run.verdict for run in runs).lines(verbose)
+    never = asked_lines(AskedTally(run.verdict for run in runs), verbose)
     said = (text for part in (*reasons, _unreached(runs), never) for text in part)
     lines = (line for text in said for line in wrapped(text, width, ""))
-    sections = (tally.lines(width, paint), _ways_on(tally, runs), lines)
+    sections = (cause_lines(tally, width, paint), _ways_on(tally, runs), lines)
     for section in map(tuple, sections):
         yield from (*section, "") if section else ()
+
+
+GROUPS_MAX = 20
+"""The most causes in a summary, so that it fits a screen."""
+
+EXAMPLE_COLUMN_MAX = 44
+"""The widest column of codes that leaves room for an example beside it."""
+
+ERRORS_MAX = 3
+"""The most errors that are named for one place."""
+
+
+def cause_lines(
+    tally: CauseTally, width: int, paint: Paint = plain, noun: str = "run", most: int = GROUPS_MAX
+) -> Iterator[str]:
+    """Yield a heading and two or three lines a cause; nothing without one."""
+    groups = tally.groups()
+    if not groups:
+        return
+    shown = groups[:most]
+    column = min(max(len(cause_title(group)) for group in shown), EXAMPLE_COLUMN_MAX)
+    article = "an" if noun[0] in "aeiou" else "a"
+    yield paint("strong", f"{noun}s  cause, and {article} {noun} that shows it")
+    for group in shown:
+        yield from _group(group, column, len(noun) + 1, width, paint)
+    if left := groups[most:]:
+        codes = ", ".join(dict.fromkeys(group.finding.code for group in left))
+        yield paint("faint", f"and {len(left)} more: {cut(codes, width - 14)}")
+
+
+def _group(group: CauseGroup, column: int, left: int, width: int, paint: Paint) -> Iterator[str]:
+    title = cause_title(group)
+    indent, blanks = " " * (left + 2), " " * max(column - len(title), 0)
+    line = f"{group.runs:>{left}}  {paint('fail' if group.fails else 'faint', title)}"
+    if len(indent) + max(column, len(title)) + 2 + len(group.example) <= width:
+        yield f"{line}{blanks}  {group.example}"
+    else:
+        yield line
+        yield f"{indent}{group.example}"
+    yield paint("faint", cut(f"{indent}{cause_text(group)}", width))
+
+
+def cause_title(group: CauseGroup) -> str:
+    """Return the code with its class, and a note if it fails no run."""
+    return f"{group.finding.code}{finding_note(group.finding, group.fails)}"
+
+
+def cause_text(group: CauseGroup) -> str:
+    """Return the finding in one line; crashes at one place with several errors name them all."""
+    if len(group.errors) < 2:
+        return one_line(group.finding)
+    named = group.errors.most_common()
+    said = [f"{error} in {number}" for error, number in named[:ERRORS_MAX]]
+    if left := named[ERRORS_MAX:]:
+        said.append(counted(len(left), "other error"))
+    return f"the target crashed at {group.finding.place}: {', '.join(said)}"
+
+
+def asked_lines(tally: AskedTally, verbose: bool = False) -> Iterator[str]:
+    """Yield how many were never asked; with `verbose` their names, by the event they need."""
+    if not tally.asks or not (tally.checks or tally.rules):
+        return
+    number, unasked = counted(len(tally.checks), "check"), len(tally.rules)
+    others = f" and {counted(unasked, 'rule')} of other checks" if unasked else ""
+    yield f"never asked in this command: {number}{others}{'' if verbose else ' (-v names them)'}"
+    if not verbose:
+        return
+    if tally.checks:
+        yield f"  checks: {', '.join(tally.checks)}"
+    by_event: dict[str, list[str]] = {}
+    for code in tally.rules:
+        by_event.setdefault(asked_by(rules()[code]), []).append(code)
+    for event, named in by_event.items():
+        yield f"  rules that need {event}: {', '.join(named)}"
+
+
+GONE_MAX = 3
+"""The most gone rows of a baseline that are named."""
+
+
+def baseline_lines(change: BaselineChange | None) -> Iterator[str]:
+    """Yield the differences between the runs and the baseline, in a few lines."""
+    if change is None:
+        return
+    said = f"{change.accepted} accepted, {len(change.new)} new, {len(change.gone)} gone"
+    left = "; --update-baseline writes it" if change.new or change.gone else ""
+    yield f"baseline {change.file}: {said}{'; written' if change.written else left}"
+    for row in change.gone[:GONE_MAX]:
+        yield f"  gone: {row.code} in {row.run}"
+    if len(change.gone) > GONE_MAX:
+        yield f"  and {len(change.gone) - GONE_MAX} more are gone"
 
 
 def _ways_on(tally: CauseTally, runs: Sequence[Result]) -> Iterator[str]:

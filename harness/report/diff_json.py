@@ -10,8 +10,8 @@ from harness.comparison.figures import total
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding
 from harness.redaction.encoder import json_line
-from harness.report.json_lines import VERSION
-from harness.report.run_diff import Diff, OneSide, RunDiff
+from harness.report.media.json_lines import VERSION
+from harness.results.run_diff import Diff, OneSide, RunDiff
 
 
 def json_lines(diff: Diff) -> Iterator[str]:

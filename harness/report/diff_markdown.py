@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.report.diff_screen import counts, run_lines, screen
-from harness.report.markdown_summary import COMMENT_MAX, WIDTH, bounded, fenced, folded
-from harness.report.run_diff import Diff
+from harness.report.media.markdown import COMMENT_MAX, WIDTH, bounded, fenced, folded
 from harness.report.run_report import MARKS
+from harness.results.run_diff import Diff
 
 
 def markdown_of(diff: Diff, most: int = COMMENT_MAX) -> str:

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from harness.comparison.figures import Figures, total
 from harness.core.values.verdict import Finding, Verdict
-from harness.report.cause_tally import CauseTally
-from harness.report.run_diff import Diff, RunDiff, by_words
+from harness.report.command_summary import cause_title
 from harness.report.run_report import Paint, Style, cut, finding_note, one_line, plain
+from harness.results.cause_tally import CauseTally
 from harness.results.event_lines import counted
+from harness.results.run_diff import Diff, RunDiff, by_words
 
 NEW_MAX, GONE_MAX, CALLS_MAX, BESIDE_MAX, LEFT_MAX = 4, 3, 4, 2, 2
 """The rows of each part of the screen, including the row that counts the omitted ones: the whole
@@ -73,7 +74,7 @@ def _findings(diff: Diff, part: str, width: int, paint: Paint) -> Iterator[str]:
     most = NEW_MAX if part == "new" else GONE_MAX
     style: Style = "fail" if part == "new" else "pass"
     yield paint("strong", f"{part} in B")
-    rows = [(f"{group.runs:>6}  {group.title}", group.example) for group in groups]
+    rows = [(f"{group.runs:>6}  {cause_title(group)}", group.example) for group in groups]
     yield from _rows(rows, most, width, paint, style)
 
 

@@ -11,21 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
+from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
 from harness.core.values.visible_text import visible_line
 from harness.results.event_lines import counted
-from harness.results.result import Result
+from harness.results.result import WORDS, Result, cause_of
 
 Style = Literal["pass", "fail", "unknown", "not_applicable", "strong", "faint"]
 Paint: TypeAlias = Callable[[Style, str], str]
 
 MARKS: dict[VerdictWord, str] = {"pass": "✓", "fail": "✗", "unknown": "?", "not_applicable": "-"}
-WORDS: dict[VerdictWord, str] = {
-    "pass": "passed",
-    "fail": "failed",
-    "unknown": "unknown",
-    "not_applicable": "not applicable",
-}
 CRASHED = "target.crashed"
 ALIKE_MAX = 3
 """The most findings of one code that a block shows in full."""
@@ -45,12 +40,6 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: max(width, 1) - 1]}…"
 
 
-def label(name: str, scenario: str) -> str:
-    """Return the label of a run within its scenario: `baseline+stream`, `VARIANT@WIRE`."""
-    rest = name.removeprefix(scenario)
-    return rest[1:] if rest.startswith("/") else f"baseline{rest}"
-
-
 def heading(run: Result, width: int, paint: Paint = plain) -> str:
     """Return the line above the runs of one scenario: its name and title."""
     room = width - len(run.scenario) - 2
@@ -61,7 +50,7 @@ def heading(run: Result, width: int, paint: Paint = plain) -> str:
 def row(run: Result, column: int, width: int, paint: Paint = plain) -> str:
     """Return the line of a run: mark, label, and its outcome or the codes of its findings."""
     said = cut(_said(run.verdict), max(width - column - 6, 20))
-    name = label(run.name, run.scenario)
+    name = run.label
     text = f"{name:{column}}  {said}" if said else name
     return f"  {paint(run.word, MARKS[run.word])} {text}"
 
@@ -248,8 +237,7 @@ def cause(run: Result, before: Result | None, width: int) -> Iterator[str]:
 
     They are its first cause, unless the previous run has the same one, and the kept folder."""
     found = run.verdict.failing[:1]
-    same = before is not None and _first(before) == _first(run)
-    for finding in () if same else found:
+    for finding in () if before and _first(before) == _first(run) else found:
         yield cut(f"      {one_line(finding)}", width)
     if run.kept:
         yield f"      kept: {run.kept}"
@@ -257,8 +245,9 @@ def cause(run: Result, before: Result | None, width: int) -> Iterator[str]:
         yield f"      output: {run.output_file}"
 
 
-def _first(run: Result) -> list[tuple[str, str]]:
-    return [(finding.code, finding.message) for finding in run.verdict.failing[:1]]
+def _first(run: Result) -> list[tuple[str, Cause]]:
+    """Return the code and the cause of the first finding that fails a run."""
+    return [(finding.code, cause_of(finding)) for finding in run.verdict.failing[:1]]
 
 
 def one_line(finding: Finding) -> str:

@@ -9,15 +9,17 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from harness.catalogue import incident
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
+from harness.core.values.finding_key import Cause, FindingKey, Place
+from harness.core.values.messages import Json
 from harness.core.values.profile import NO_CONNECTIONS, Connections
-from harness.core.values.verdict import Finding, LackKind, Verdict, VerdictWord
+from harness.core.values.verdict import Finding, LackKind, NotApplicable, Verdict, VerdictWord
 from harness.redaction.encoder import reported
 from harness.results.event_lines import at, event_lines
 
@@ -27,6 +29,15 @@ if TYPE_CHECKING:
 
 OUTPUT_MAX, LINE_MAX = 20, 300
 """The most lines of a target's output in a report, and the most characters of one."""
+
+
+WORDS: dict[VerdictWord, str] = {
+    "pass": "passed",
+    "fail": "failed",
+    "unknown": "unknown",
+    "not_applicable": "not applicable",
+}
+"""The verdicts as people read them."""
 
 
 class Invocation(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +75,7 @@ def run_command(asked: Invocation, name: str, seed: int | None) -> str:
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """One run as a report shows it.
+    """What one run comes to, as a report shows it; or one transcript, or what a campaign found.
 
     `name` is NAME[/VARIANT][@WIRE][+stream]; `evidence` maps the number of an event to its line.
     `history` is the path of the file, empty if it was not kept. `repeat` is a shell command. `file`
@@ -72,7 +83,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     `real_s` by that of the machine. `connections` are those of a `Run`. `kept` is the kept session
     folder, empty without one. `frames` are the user's own frames of a crash, and `traceback` is the
     whole one. `seen` describes each public incident that the run repeats. `output` are the last of
-    `output_lines` lines that the target printed, and `output_file` has them all.
+    `output_lines` lines that the target printed, and `output_file` has them all. Of a transcript,
+    `counts` are its numbers, and `asked` the applied checks of `asked_of`.
     """
 
     name: str
@@ -98,11 +110,45 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     output: tuple[str, ...] = ()
     output_lines: int = 0
     output_file: str = ""
+    counts: Json = None
+    asked: tuple[str, ...] = ()
+    asked_of: int = 0
+
+    @property
+    def label(self) -> str:
+        """Its name within its scenario."""
+        return label(self.name, self.scenario)
 
     @property
     def word(self) -> VerdictWord:
-        """pass, fail or unknown."""
+        """pass, fail, unknown or not_applicable."""
         return self.verdict.verdict
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether it stands for what of a recording could not be read."""
+        return any(lack.kind == "refused" for lack in self.verdict.not_applicable)
+
+
+def label(name: str, scenario: str) -> str:
+    """Return the name of a run within its scenario: `baseline+stream`, `VARIANT@WIRE`."""
+    rest = name.removeprefix(scenario)
+    return rest[1:] if rest.startswith("/") else f"baseline{rest}"
+
+
+def finding_key(result: Result, finding: Finding) -> FindingKey:
+    """Return the identity of a finding of a result: two findings are the same if theirs are
+    equal."""
+    place = Place(result.scenario, result.label, finding.session, finding.seam)
+    return FindingKey(finding.code, place, cause_of(finding))
+
+
+def cause_of(finding: Finding) -> Cause:
+    """Return the cause of a finding; of a crash that names none, the file and the error."""
+    crash = finding.place
+    if crash and finding.cause == Cause():
+        return Cause(error=crash.error, source=f"{crash.file}:{crash.function}")
+    return finding.cause
 
 
 def summarize(run: Run, asked: Invocation | None) -> Result:
@@ -206,6 +252,25 @@ def _seen(run: Run) -> Iterator[str]:
         row = incident(source)
         if row and any(map(row.shows, codes)):
             yield f"{row.where.partition(' ')[0].rstrip(';,')}: {row.symptom} ({source})"
+
+
+def of_transcript(path: str, name: str, format: str, verdict: Verdict, **more: Any) -> Result:
+    """Return the result of a transcript: its recording stands for the scenario, FILE/TRANSCRIPT.
+
+    `more` are other fields of the result.
+    """
+    return Result(
+        name=f"{path}/{name}", scenario=path, title=format, target="", world="", seed=0,
+        verdict=verdict, file=path, repeat=shlex.join(["harness", "judge", path]), **more,
+    )  # fmt: skip
+
+
+def of_refusals(path: str, format: str, refusals: Sequence[str]) -> Result:
+    """Return the result that stands for the refusals of a recording that the user named."""
+    refused = NotApplicable("run", f"refused: {'; '.join(refusals)}", kind="refused")
+    return of_transcript(
+        path, "refused", format, Verdict("not_applicable", not_applicable=(refused,))
+    )
 
 
 def evidence(history: History, findings: tuple[Finding, ...]) -> dict[int, str]:

@@ -25,7 +25,7 @@ from harness.fuzz.campaign import begin
 from harness.fuzz.campaign_journal import CampaignPlan
 from harness.fuzz.findings import ShrunkFinding
 from harness.recordings.transcripts import Refusal
-from harness.report.judge_report import JudgedFile
+from harness.results.command_events import FileRead
 from harness.runner import run
 from tests.cassettes.recorded import ASK, cassette, interaction, said
 from tests.redaction.secrets import TOKENS
@@ -135,7 +135,7 @@ def test_a_campaign_and_a_judge_write_none(planted: Planted) -> None:
         known = stamp(__file__, "a", "auto")
         assert known is not None
         with JudgeJournal(folder / "judged") as judged:
-            judged.add(known, JudgedFile(path="a", format="vcr", refusals=(Refusal("", words),)))
+            judged.add(known, FileRead(path="a", format="vcr", refusals=(Refusal("", words),)))
         assert _found(folder, planted) == []
 
 

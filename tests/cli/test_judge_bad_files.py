@@ -17,7 +17,7 @@ from harness.cli.judge_task import JudgeTask, judge_file
 from harness.parts.loading import set_loaded
 from harness.plugins import load_plugins
 from harness.recordings.transcripts import Refusal
-from harness.report.judge_report import JudgedFile
+from harness.results.command_events import FileRead
 from tests.cli.conftest import Harness
 from tests.cli.talks import Command
 
@@ -107,10 +107,10 @@ def test_no_file_ends_the_command(harness: Harness, logs: Path, folder: Path) ->
 def test_half_of_a_pair_is_written_out(tmp_path: Path) -> None:
     (tmp_path / "half.json").write_text(SURROGATES)
     judged = judge_file(JudgeTask(path=str(tmp_path / "half.json")))
-    (transcript,) = judged.transcripts
-    assert transcript.name == "\\ud800"
+    (transcript,) = judged.results
+    assert transcript.label == "\\ud800"
     assert transcript.verdict.findings
-    assert msgspec.json.decode(msgspec.json.encode(judged), type=JudgedFile) == judged
+    assert msgspec.json.decode(msgspec.json.encode(judged), type=FileRead) == judged
 
 
 def test_a_format_that_leaves_costs_one_file(

@@ -10,9 +10,9 @@ import pytest
 from harness.cli.judge_journal import NAME, JudgeJournal, asked_for, recall, stamp
 from harness.core.values.errors import InputError
 from harness.recordings.transcripts import Refusal
-from harness.report.judge_report import JudgedFile
+from harness.results.command_events import FileRead
 
-FILE = JudgedFile(path="a", format="vcr", refusals=(Refusal("", "odd"),))
+FILE = FileRead(path="a", format="vcr", refusals=(Refusal("", "odd"),))
 
 
 def _journal(folder: Path, recording: Path) -> Path:

@@ -23,7 +23,7 @@ from harness.cli.judge_task import (
 from harness.engines.local import Local
 from harness.engines.serial import Serial
 from harness.recordings.transcripts import Refusal
-from harness.report.judge_report import JudgedFile, refusal_line
+from harness.results.command_events import FileRead, refusal_line
 
 LINE = '{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","content":"hi"}}\n'
 
@@ -36,8 +36,8 @@ def _refused(path: Path, named: bool = False) -> str:
 def test_a_file_is_judged(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(LINE)
     judged = judge_file(JudgeTask(path=str(tmp_path / "a.jsonl")))
-    assert (judged.format, len(judged.transcripts), judged.refusals) == ("claude_code", 1, ())
-    assert judged.transcripts[0].counts["messages"] == 1
+    assert (judged.format, len(judged.results), judged.refusals) == ("claude_code", 1, ())
+    assert judged.results[0].counts["messages"] == 1
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_name_that_is_no_utf8(tmp_path: Path) -> None:
     Path(path).write_text(LINE)
     judged = judge_file(JudgeTask(path=path))
     assert judged.path == shown(path) == f"{tmp_path}/\\xff.jsonl"
-    assert judged.transcripts
+    assert judged.results
 
 
 def test_small_files_go_together() -> None:
@@ -101,11 +101,11 @@ def test_a_file_that_was_lost_twice_is_named(tmp_path: Path) -> None:
     (judged,) = judge_task.lost_file((bad,))
     assert (judged.path, judged.refusals, judged.named) == ("bad", (Refusal("", DIED),), True)
     first, second = judge_task.lost_files(Serial(), (good, bad))
-    assert (len(first.transcripts), len(second.refusals)) == (1, 1)
+    assert (len(first.results), len(second.refusals)) == (1, 1)
     assert second.refusals[0].reason != DIED
 
 
-def deadly(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
+def deadly(chunk: TaskChunk) -> tuple[FileRead, ...]:
     """Judge a batch; one file ends each process that reads it."""
     for job in chunk:
         if job.path.endswith("3.jsonl"):
@@ -131,6 +131,6 @@ def test_a_file_that_ends_its_process_is_named_and_the_others_of_its_batch_are_j
     assert [file.refusals for file in judged] == [
         (Refusal("", DIED),) if n == 3 else () for n in range(6)
     ]
-    assert [len(file.transcripts) for file in judged] == [int(n != 3) for n in range(6)]
+    assert [len(file.results) for file in judged] == [int(n != 3) for n in range(6)]
     assert [file.named for file in judged] == [n == 3 for n in range(6)]
     assert (tmp_path / "3.jsonl.deaths").read_text() == "xx", "it cost two workers"

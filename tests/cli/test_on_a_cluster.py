@@ -12,7 +12,7 @@ import pytest
 
 from harness.cli import judge_task, main
 from harness.cli.judge_task import TaskChunk, judge_chunk
-from harness.report.judge_report import JudgedFile
+from harness.results.command_events import FileRead
 from tests.cli.conftest import Harness
 from tests.cli.test_judge_and_show import CLAUDE_CODE
 from tests.engines.cluster import two_nodes
@@ -43,7 +43,7 @@ def logs(folder: Path) -> Path:
     return folder
 
 
-def killed_once(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
+def killed_once(chunk: TaskChunk) -> tuple[FileRead, ...]:
     """Judge a batch; the first worker that does the middle one is killed half way."""
     judged = judge_chunk(chunk)
     if any(job.path.endswith("040.jsonl") for job in chunk) and not Path(DIED).exists():
@@ -52,7 +52,7 @@ def killed_once(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
     return judged
 
 
-def killed_always(chunk: TaskChunk) -> tuple[JudgedFile, ...]:
+def killed_always(chunk: TaskChunk) -> tuple[FileRead, ...]:
     """Judge a batch; one file ends each process that reads it."""
     if any(job.path.endswith(DEADLY) for job in chunk):
         os.kill(os.getpid(), signal.SIGKILL)

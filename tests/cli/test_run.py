@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 from tests.cli.conftest import Harness
-from tests.report.test_json_lines import FINDING_KEYS
+from tests.report.media.test_json_lines import FINDING_KEYS
 
 KEYS = [
     *("name", "target", "world", "seed", "verdict", "outcome"),

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
 
 from harness.cli.judge_paths import files
-from harness.cli.run_output import LISTED_MAX, Detail, RunOutput
-from harness.report.first_screen import ROWS
+from harness.cli.reports import reporting
+from harness.cli.run import LISTED_MAX, command, each_run, screen
+from harness.report.media.screen import ROWS
+from harness.report.media.text import Detail
+from harness.results.command_events import CommandStarted
 from harness.results.result import Result
 from tests.report.test_command_summary import RUNS
 
@@ -23,11 +27,12 @@ def shown(
     runs: list[Result], detail: Detail, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> str:
     """What the command prints of these runs."""
-    names = [(run.name, run.scenario) for run in runs]
-    output = RunOutput(names, detail, folder / "report.txt", Path("runs/report.txt"))
-    for run in runs:
-        output.add(run)
-    output.end()
+    started = CommandStarted(verb="run", planned=tuple((run.name, run.scenario) for run in runs))
+    with click.Context(command).scope():
+        chosen = screen(len(runs), detail, False, Path("runs/report.txt"), None)
+        with reporting(started, chosen, beside=each_run(chosen, folder, len(runs))) as tell:
+            for run in runs:
+                tell(run)
     return capsys.readouterr().out
 
 

@@ -32,7 +32,7 @@ class Verb(NamedTuple):
 
 _PLAY = "harness.cli.run_task:play"
 _MODEL = "harness.core.transition.transition:Transition.model"
-_OUTPUT = "harness.cli.run_output:RunOutput"
+_OUTPUT = "harness.cli.reports:Telling"
 _HISTORY = "harness.runner.run_folder:write_history"
 _STOP = "harness.engines.local:_Pool.stop:1"
 _RUN = ("run", "scenarios", "--json", "--out", "out", "--target")
@@ -49,8 +49,8 @@ _RUNNING = (
     Phase("a history is written", f"{_HISTORY}:1", 1, _NOT_PLAYED),
     Phase("a file is moved", REPLACE, 1, _NOT_PLAYED),
     Phase("a verdict is moved", "os:replace:2", 1, _NOT_PLAYED),
-    Phase("a run is reported", f"{_OUTPUT}.add:2", 1, _NOT_PLAYED),
-    Phase("the end is reported", f"{_OUTPUT}.end:1", 2),
+    Phase("a run is reported", f"{_OUTPUT}.__call__:2", 1, _NOT_PLAYED),
+    Phase("the end is reported", f"{_OUTPUT}.tell:4", 2),
     Phase("workers end", _STOP, 2),
 )
 _SERIAL = tuple(phase for phase in _RUNNING if phase.point != _STOP)
@@ -128,8 +128,8 @@ VERBS = {
             Phase("started", ENTRY),
             Phase("first file", "harness.cli.judge_task:judge_file:1"),
             Phase("second file", "harness.cli.judge_task:judge_file:2", 1),
-            Phase("a file is reported", "harness.cli.judge:_show:2", 1),
-            Phase("the end is reported", "harness.cli.judge:_end:1", 2),
+            Phase("a file is reported", "harness.cli.judge:_tell:2", 1),
+            Phase("the end is reported", f"{_OUTPUT}.tell:4", 2),
         ),
     ),
     "judge --resume": Verb(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from harness.comparison import Change, Figures
 from harness.core.history.events import StoredRow
 from harness.core.history.history import History
@@ -9,8 +11,9 @@ from harness.core.values.calls import ModelRequest, OutboxRequest, ToolRequest
 from harness.core.values.messages import Text, ToolResult, ToolUse, assistant, results, user
 from harness.core.values.plans import Sent
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
-from harness.report.run_diff import OneSide, RunDiff
+from harness.results.command_events import CommandFinished, CommandStarted, Report
 from harness.results.result import Invocation, Result, evidence, run_command
+from harness.results.run_diff import OneSide, RunDiff
 
 TITLE = "The same failing memory call until the budget is gone"
 FINDING = Finding(
@@ -97,6 +100,13 @@ RUNS = (
         Verdict("not_applicable", not_applicable=(NotApplicable("run", "needs virtual time"),)),
     ),
 )
+
+
+def told(report: Report, runs: Sequence[Result], verb: str = "run") -> list[str]:
+    """What a report says of a command that came to these runs."""
+    planned = tuple((run.name, run.scenario) for run in runs)
+    events = (CommandStarted(verb=verb, planned=planned), *runs, CommandFinished())
+    return [line for event in events for line in report(event)]
 
 
 def run_diff(name: str = "identical-failures", code: str = FINDING.code, n: int = 1) -> RunDiff:

@@ -6,8 +6,8 @@ import msgspec
 from syrupy.assertion import SnapshotAssertion
 
 from harness.core.values.verdict import CrashPlace, Finding, NotApplicable, Verdict
-from harness.report.cause_tally import GROUPS_MAX, CauseTally
-from harness.report.command_summary import summary, totals
+from harness.report.command_summary import GROUPS_MAX, cause_lines, summary, totals
+from harness.results.cause_tally import CauseTally
 from tests.report.fabricated import summary as run
 
 LOOP = Finding("no_progress_stop.same_call", "read runs again, 3 times", (4,), "weakness")
@@ -77,7 +77,7 @@ def test_what_fails_comes_first_and_more_causes_than_a_screen_are_named() -> Non
     tally.add("kind", Verdict("pass", findings=(ADVICE,)))
     many = (Finding(f"mine.check.rule{n}", "wrong", class_="defect") for n in range(GROUPS_MAX))
     tally.add("bad", Verdict("fail", findings=(*many, LOOP)))
-    lines = [*tally.lines(80)]
+    lines = [*cause_lines(tally, 80)]
     assert lines[-1] == f"and 2 more: {LOOP.code}, {ADVICE.code}"
     assert tally.groups()[-1].fails is False
 

@@ -11,10 +11,10 @@ import pytest
 
 from harness.core.values.verdict import Verdict
 from harness.report import diff_json
-from harness.report.baseline import Comparison
-from harness.report.json_lines import baseline_line, judged_line, last_line, run_line
-from harness.report.run_diff import Diff
-from harness.results.result import Lack
+from harness.report.media.json_lines import baseline_line, judged_line, last_line, run_line
+from harness.results.baseline import BaselineChange
+from harness.results.result import Lack, of_transcript
+from harness.results.run_diff import Diff
 from tests.report.fabricated import RUNS, run_diff
 
 PAGE = (Path(__file__).parents[2] / "docs/outputs.md").read_text("utf-8")
@@ -23,10 +23,12 @@ OBJECTS: dict[str, dict[str, Any]] = {
     "run": RUN,
     "finding": RUN["findings"][0],
     "last": json.loads(last_line([Lack("cancel", "unused", "needs cancel", 3)], 2)),
-    "baseline": json.loads(baseline_line(Comparison({}))),
+    "baseline": json.loads(baseline_line(BaselineChange("b.tsv", 0, (), (), written=False))),
     "diff": json.loads(diff_json.run_line(run_diff())),
     "diff_last": json.loads(diff_json.last_line(Diff("one", "two", (run_diff(),)))),
-    "transcript": json.loads(judged_line("f", "t", "har", Verdict("pass"), {}, "")),
+    "transcript": json.loads(
+        judged_line(of_transcript("f", "t", "har", Verdict("pass"), counts={}))
+    ),
 }
 TYPES = {
     "string": str, "integer": int, "boolean": bool, "object": dict,

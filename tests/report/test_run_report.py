@@ -2,64 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from harness.cli import terminal
-from harness.cli.run_output import Detail, RunOutput
 from harness.core.values.verdict import Finding, Verdict
 from harness.report import run_report
-from harness.report.run_report import Paint, Style
-from harness.results.result import Result
-from tests.report.fabricated import RUNS
+from harness.report.media.text import Detail, Text
+from harness.report.run_report import Paint, Style, plain
+from harness.results.result import Result, label
+from tests.report.fabricated import RUNS, told
 
-Lines = Callable[..., list[str]]
 
-
-@pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> Lines:
+def lines(
+    width: int, detail: Detail = "usual", paint: Paint = plain, runs: Sequence[Result] = RUNS
+) -> list[str]:
     """The whole report as the command line prints it."""
-
-    def printed(
-        width: int,
-        detail: Detail = "usual",
-        paint: Paint = run_report.plain,
-        runs: Sequence[Result] = RUNS,
-    ) -> list[str]:
-        said: list[str] = []
-        monkeypatch.setattr(terminal, "width", lambda: width)
-        monkeypatch.setattr(terminal, "paint", lambda: paint)
-        monkeypatch.setattr(terminal, "out", said.append)
-        output = RunOutput([(run.name, run.scenario) for run in runs], detail)
-        for run in runs:
-            output.add(run)
-        output.end()
-        return "\n".join(said).splitlines()
-
-    return printed
+    return "\n".join(told(Text(detail, width, paint), runs)).splitlines()
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_report(width: int, lines: Lines, snapshot: SnapshotAssertion) -> None:
+def test_report(width: int, snapshot: SnapshotAssertion) -> None:
     assert "\n".join(lines(width)) == snapshot
 
 
 @pytest.mark.parametrize("detail", ["quiet", "verbose"])
-def test_less_and_more(detail: Detail, lines: Lines, snapshot: SnapshotAssertion) -> None:
+def test_less_and_more(detail: Detail, snapshot: SnapshotAssertion) -> None:
     assert "\n".join(lines(80, detail)) == snapshot
 
 
-def test_a_single_run_is_whole(lines: Lines, snapshot: SnapshotAssertion) -> None:
+def test_a_single_run_is_whole(snapshot: SnapshotAssertion) -> None:
     assert "\n".join(lines(80, runs=RUNS[2:3])) == snapshot
 
 
 @pytest.mark.parametrize("width", [20, 60, 80, 120])
 @pytest.mark.parametrize("detail", ["usual", "verbose"])
-def test_only_what_is_copied_is_wider_than_the_terminal(
-    width: int, detail: Detail, lines: Lines
-) -> None:
+def test_only_what_is_copied_is_wider_than_the_terminal(width: int, detail: Detail) -> None:
     copied = ("  repeat:", "  history:", "  explain:", "repeat:", "explain:")
     prose = [line for line in lines(width, detail) if not line.startswith(copied)]
     narrowest = max(len(line) for line in lines(0, detail) if not line.startswith(copied))
@@ -70,7 +49,7 @@ def test_only_what_is_copied_is_wider_than_the_terminal(
 
 
 @pytest.mark.parametrize("detail", ["quiet", "usual", "verbose"])
-def test_colour_changes_no_character(detail: Detail, lines: Lines) -> None:
+def test_colour_changes_no_character(detail: Detail) -> None:
     def marked(style: Style, said: str) -> str:
         return f"\x1b[{style}m{said}\x1b[0m"
 
@@ -81,14 +60,14 @@ def test_colour_changes_no_character(detail: Detail, lines: Lines) -> None:
 
 
 @pytest.mark.parametrize("detail", ["quiet", "usual", "verbose"])
-def test_the_last_line_says_how_many_and_the_seed(detail: Detail, lines: Lines) -> None:
+def test_the_last_line_says_how_many_and_the_seed(detail: Detail) -> None:
     assert lines(80, detail)[-1] == (
         "5 runs: 2 passed, 1 failed, 1 unknown, 1 not applicable; target my.agent:agent; seed 7"
     )
 
 
 @pytest.mark.parametrize(
-    ("name", "label"),
+    ("name", "within"),
     [
         ("a", "baseline"),
         ("a+stream", "baseline+stream"),
@@ -96,8 +75,8 @@ def test_the_last_line_says_how_many_and_the_seed(detail: Detail, lines: Lines) 
         ("a/b@openai-chat+stream", "b@openai-chat+stream"),
     ],
 )
-def test_label(name: str, label: str) -> None:
-    assert run_report.label(name, "a") == label
+def test_label(name: str, within: str) -> None:
+    assert label(name, "a") == within
 
 
 def test_what_follows_stands_under_its_cause_and_says_its_class() -> None:

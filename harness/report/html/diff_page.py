@@ -11,7 +11,7 @@ from harness.core.values.visible_text import visible
 from harness.redaction import encoder
 from harness.report.diff_screen import counts, run_lines, screen
 from harness.report.html.html_page import asset, digest_of, shown, template
-from harness.report.run_diff import Diff, RunDiff
+from harness.results.run_diff import Diff, RunDiff
 
 WIDTH = 140
 RUNS_MAX = 2_000

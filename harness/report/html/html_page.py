@@ -23,9 +23,10 @@ from harness.core.values.verdict import VerdictWord
 from harness.core.values.visible_text import visible_line
 from harness.redaction import encoder
 from harness.redaction.encoder import encoded, json_bytes
-from harness.report.cause_tally import CauseTally
+from harness.report.command_summary import cause_title
 from harness.report.html.page_runs import PageRun, page_run
 from harness.report.html.run_details import TEXT_MAX, run_details
+from harness.results.cause_tally import CauseTally
 from harness.results.result import Result, lacks
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _index(title: str, runs: list[Result]) -> Json:
 def _causes(runs: list[Result]) -> list[tuple[str, int, str, str]]:
     """Return the causes for a reader without JavaScript: title, runs, message, a run."""
     return [
-        (shown(group.title), group.runs, shown(group.finding.message), shown(group.example))
+        (shown(cause_title(group)), group.runs, shown(group.finding.message), shown(group.example))
         for group in CauseTally.of(runs).groups()
     ]
 

@@ -13,7 +13,7 @@ import msgspec
 from harness import providers
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, Verdict
-from harness.report.json_lines import not_applicable
+from harness.report.media.json_lines import not_applicable
 from harness.results.result import Result
 
 _NAME = re.compile(r"(?P<rest>.*?)(@(?P<wire>[a-z-]+))?(?P<stream>\+stream)?", re.DOTALL)

@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 
 from harness.cli import terminal
 from harness.cli.judge_journal import JudgeJournal, Stamp, recall
-from harness.cli.run_output import Detail, RunOutput
+from harness.cli.reports import write
 from harness.core.history.history import History, decode
 from harness.core.values.finding_key import Cause
 from harness.core.values.profile import Profile, profile_of
@@ -35,23 +35,27 @@ from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.findings import ShrunkFinding
 from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import encoded, reported
-from harness.report import baseline, json_lines, report_file
 from harness.report.diff_json import json_lines as diff_lines
 from harness.report.diff_markdown import markdown_of
 from harness.report.diff_screen import details, screen
-from harness.report.github_annotations import annotation_lines
 from harness.report.html.diff_page import diff_page
 from harness.report.html.html_page import page, page_part
-from harness.report.judge_report import JudgedFile, JudgedTotals, JudgedTranscript
-from harness.report.judge_report import json_lines as judged_lines
-from harness.report.judge_report import text as judged_text
-from harness.report.junit_report import junit
-from harness.report.markdown_summary import COMMENT_MAX, markdown
-from harness.report.run_diff import Diff, NotCompared, Played, run_diff
+from harness.report.media import json_lines
+from harness.report.media.github import annotation_lines
+from harness.report.media.json_lines import JsonLines
+from harness.report.media.judged_files import JudgedFiles
+from harness.report.media.junit import document as junit
+from harness.report.media.markdown import COMMENT_MAX
+from harness.report.media.markdown import document as markdown
+from harness.report.media.text import EACH_RUN, Detail, Text
 from harness.report.run_timeline import timeline
-from harness.results.result import Result, evidence, of_history
+from harness.results import baseline
+from harness.results.command_events import CommandFinished, CommandStarted, FileRead
+from harness.results.result import Result, evidence, of_history, of_transcript
+from harness.results.run_diff import Diff, NotCompared, Played, run_diff
 from harness.runner import run_folder
 from tests.fuzz.writers.hostile_values import SECRET, Case
+from tests.report.fabricated import told
 
 WIDTH = 76
 _RAW = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -142,13 +146,11 @@ def screens(said: Said, folder: Path) -> None:
     details: tuple[Detail, ...] = ("verbose", "quiet", "usual")
 
     def show() -> None:
-        output = RunOutput([(r.name, r.scenario) for r in said.runs], details[said.number % 4])
-        for one in said.runs:
-            output.add(one)
-        output.end()
+        for line in told(Text(details[said.number % 4]), said.runs):
+            terminal.out(line)
 
     if said.number % 4 == 3:
-        report_file.write(folder / "report.txt", said.runs, 2)
+        write("", folder / "report.txt", told(Text(head=EACH_RUN), said.runs))
         text_in((folder / "report.txt").read_bytes())
     else:
         text_in(_output("latin-1", show))
@@ -257,35 +259,38 @@ def diffs(said: Said, folder: Path) -> None:
 
 def baselines(said: Said, folder: Path) -> None:
     """A baseline, which can be read again."""
-    compared = baseline.Comparison({}, update=True)
+    compared = baseline.Comparison(baseline.BaselineFile({}), update=True)
     for one in said.runs:
         compared.take(one)
     path = folder / "baseline.tsv"
     path.write_bytes(encoded(baseline.text(compared.rows())))
     text_in(path.read_bytes(), raw=True)
-    check(set(baseline.read(path)) == set(compared.rows()), "rows are lost")
+    check(set(baseline.read(path).rows) == set(compared.rows()), "rows are lost")
 
 
-def _judged(said: Said) -> JudgedFile:
+def _judged(said: Said) -> FileRead:
     lines = evidence(said.history, said.verdict.findings)
-    one = JudgedTranscript(name=said.case.text, verdict=said.verdict, evidence=lines,
-                           counts={said.case.text: 1}, asked=("x",), asked_of=2)  # fmt: skip
-    refusals = (Refusal("", said.case.text),)
-    return reported(JudgedFile(path="a", format="atif", transcripts=(one,), named=True,
-                               refusals=refusals, notes=(said.case.text,)))  # fmt: skip
+    one = of_transcript("a", said.case.text, "atif", said.verdict, evidence=lines,
+                        counts={said.case.text: 1}, asked=("x",), asked_of=2)  # fmt: skip
+    refusals, notes = (Refusal("", said.case.text),), (said.case.text,)
+    return reported(FileRead(path="a", format="atif", results=(one,), named=True,
+                             refusals=refusals, notes=notes))  # fmt: skip
 
 
 def judge_reports(said: Said, folder: Path) -> None:
     """What `judge` prints, as text and as JSON, and its journal."""
-    made, totals = _judged(said), JudgedTotals()
-    totals.add(made)
-    lines_of(_printed("ascii", (*judged_lines(made), totals.json_line())), 2)
-    text_in(_printed("latin-1", (*judged_text(made, WIDTH, verbose=True), *totals.ending(WIDTH))))
+    made = _judged(said)
+    events = (CommandStarted(verb="judge"), *made.results, made, made, CommandFinished())
+    for report, code, check_lines in (
+        (JsonLines(), "ascii", lambda data: lines_of(data, 2)),
+        (JudgedFiles(WIDTH, verbose=True), "latin-1", text_in),
+    ):
+        check_lines(_printed(code, (line for event in events for line in report(event))))
     with JudgeJournal(folder) as journal:
         place = journal.path.stat().st_size
         journal.add(Stamp("a", 1, 2, said.case.text), made)
     kept = recall(str(folder / "judged.jsonl"), place)
-    check(kept is not None and len(kept.transcripts) == 1, "the row is lost")
+    check(kept is not None and len(kept.results) == 1, "the row is lost")
 
 
 def fuzz_files(said: Said, folder: Path) -> None:

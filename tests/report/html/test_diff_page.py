@@ -9,7 +9,7 @@ from hashlib import sha256
 import msgspec
 
 from harness.report.html.diff_page import diff_page
-from harness.report.run_diff import Diff, NotCompared
+from harness.results.run_diff import Diff, NotCompared
 from tests.report.fabricated import run_diff
 
 HOSTILE = "a/<script>alert(1)</script>\x1b[31m"

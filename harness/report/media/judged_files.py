@@ -1,0 +1,168 @@
+"""The text report of `judge`: a line for each file, its findings, the refusals, the totals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from harness.checks.judge.causes import rank
+from harness.core.values.visible_text import visible_line
+from harness.report.command_summary import GROUPS_MAX, baseline_lines, below_words, cause_lines
+from harness.report.run_report import ALIKE_MAX, MARKS, Paint, codes, findings, plain, wrapped
+from harness.results.command_events import CommandFinished, Event, FileRead, refusal_line
+from harness.results.event_lines import counted
+from harness.results.judged_totals import JudgedTotals
+from harness.results.result import WORDS, Result
+
+
+class JudgedFiles:
+    """The recordings that were read, each with its findings, and the totals."""
+
+    def __init__(self, width: int = 100, paint: Paint = plain, verbose: bool = False) -> None:
+        self._look = (width, paint, verbose)
+        self._totals = JudgedTotals()
+
+    def __call__(self, event: Event) -> Iterator[str]:
+        """Yield the lines of a file once it was read, and the totals at the end."""
+        match event:
+            case FileRead():
+                self._totals.add(event)
+                yield from text(event, *self._look)
+            case CommandFinished():
+                yield from ending(self._totals, *self._look)
+                yield from baseline_lines(event.baseline)
+
+
+def text(file: FileRead, width: int, paint: Paint = plain, verbose: bool = False) -> Iterator[str]:
+    """Yield a file's line, its applied checks, and its findings with the events that prove them.
+
+    A file in a folder has no line if it passes, unless `verbose`. For each code, only the first
+    findings of the file are shown.
+    """
+    if file.results and (file.named or verbose or file.word != "pass"):
+        yield from _heading(file, width, paint, verbose)
+        yield from _findings(file, width, paint, verbose)
+    if verbose:
+        for note in (*(f"refused: {refusal_line(r)}" for r in file.refusals), *file.notes):
+            yield from wrapped(f"{file.path}: {note}", width, "  ")
+
+
+def _heading(file: FileRead, width: int, paint: Paint, verbose: bool) -> Iterator[str]:
+    number = counted(len(file.results), "transcript")
+    said = codes(f for t in file.results for f in t.verdict.failing)
+    mark = paint(file.word, MARKS[file.word])
+    asked = tuple(dict.fromkeys(name for t in file.results for name in t.asked))
+    share = f"{len(asked)} of {max(t.asked_of for t in file.results)} checks"
+    yield f"{mark} {file.path}  {file.format}, {number}, {share}{f': {said}' if said else ''}"
+    if asked and (file.named or verbose):
+        yield from wrapped(f"asked: {', '.join(asked)}", width, "    ")
+    if file.notes and not verbose:
+        more = f"; -v shows all {len(file.notes)}" if len(file.notes) > 1 else ""
+        yield from wrapped(f"note: {visible_line(file.notes[0])}{more}", width, "    ")
+
+
+def _findings(file: FileRead, width: int, paint: Paint, verbose: bool) -> Iterator[str]:
+    """Yield the findings of the transcripts, the worst first; of one code only the first ones."""
+    shown = Counter[str]()
+    left, places = Counter[str](), Counter[str]()
+    for transcript in sorted(file.results, key=_worst_rank):
+        verdict = transcript.verdict
+        kept = []
+        for finding in verdict.findings:
+            shown[finding.code] += 1
+            if verbose or shown[finding.code] <= ALIKE_MAX:
+                kept.append(finding)
+            else:
+                left[finding.code] += 1
+        places.update({finding.code for finding in verdict.findings} - {f.code for f in kept})
+        part = msgspec.structs.replace(verdict, findings=tuple(kept))
+        yield from _transcript(msgspec.structs.replace(transcript, verdict=part), width, paint)
+    for code, number in left.items():
+        where = f", {counted(places[code], 'transcript')} more" if places[code] else ""
+        yield paint("faint", f"    and {number} more of {code}{where}; -v shows all")
+
+
+def _worst_rank(transcript: Result) -> tuple[int, ...]:
+    found = transcript.verdict.findings
+    return (0, rank(found[0])) if found else (1,)
+
+
+def _transcript(transcript: Result, width: int, paint: Paint) -> Iterator[str]:
+    verdict = transcript.verdict
+    if verdict.findings:
+        yield f"    in {visible_line(transcript.label)}"
+    for said in findings(verdict, transcript.evidence, width - 4, paint):
+        yield f"    {said}"
+    if verdict.known:
+        said = f"known in {visible_line(transcript.label)}: {codes(verdict.known)}"
+        yield from wrapped(said, width, "    ")
+    if verdict.verdict == "not_applicable":
+        why = "; ".join(n.reason for n in verdict.not_applicable if n.check == "run")
+        yield from wrapped(
+            f"not applicable: {visible_line(transcript.label)}: {why}", width, "    "
+        )
+    for doubt in verdict.doubts:
+        yield from wrapped(f"doubt: {transcript.label}: {doubt}", width, "    ")
+
+
+def ending(
+    totals: JudgedTotals, width: int, paint: Paint = plain, verbose: bool = False
+) -> Iterator[str]:
+    """Yield the findings by cause, the applied checks, the refusals by reason, and the totals.
+
+    Without `verbose` it fits one screen.
+    """
+    most = GROUPS_MAX if verbose else CAUSES_MAX
+    causes = cause_lines(totals.causes, width, paint, "transcript", most)
+    is_whole = verbose or len(totals.refused) <= REASONS_MAX
+    refused = _every_reason(totals.refused) if is_whole else _reasons(totals.reasons, width)
+    for section in map(tuple, (causes, _shares(totals, width), refused)):
+        yield from ("", *section) if section else ()
+    yield ""
+    words = ((w, f"{totals.words[w]} {verb}") for w, verb in WORDS.items() if totals.words[w])
+    judged = ", ".join(paint(word, text) for word, text in words) or "none judged"
+    read = f"{counted(totals.files, 'file')}, {counted(totals.transcripts, 'transcript')}"
+    yield f"{read}: {judged}{below_words(totals.below)}; {totals.refused.total()} refused"
+
+
+def _shares(totals: JudgedTotals, width: int) -> Iterator[str]:
+    """Yield the applied checks by number of transcripts; a single file lists them first."""
+    groups: dict[int, list[str]] = {}
+    for name, number in totals.asked.most_common():
+        groups.setdefault(number, []).append(name)
+    said = [
+        f"{', '.join(names)} (of {f'all {number}' if number == totals.transcripts else number})"
+        for number, names in [*groups.items()][:GROUPS_OF_CHECKS_MAX]
+    ]
+    if said and totals.files > 1:
+        whole = f"applied {len(totals.asked)} of {totals.asked_of} checks: {'; '.join(said)}"
+        more = len(totals.asked) - sum(map(len, [*groups.values()][:GROUPS_OF_CHECKS_MAX]))
+        yield from wrapped(whole + (f"; and {more} more" if more else ""), width, "")
+
+
+def _reasons(reasons: Counter[str], width: int) -> Iterator[str]:
+    """Yield the most frequent reasons of refusals, in a paragraph."""
+    first = reasons.most_common(REASONS_MAX - 1)
+    said = [f"{number} {reason}" for reason, number in first]
+    more = reasons.total() - sum(number for _, number in first)
+    said += [f"{more} for other reasons"] if more else []
+    yield from wrapped(f"refused: {'; '.join(said)} (-v: all reasons)", width, "")
+
+
+def _every_reason(refused: Counter[str]) -> Iterator[str]:
+    if refused:
+        yield "refused:"
+    for name, number in sorted(refused.items(), key=lambda item: (-item[1], item[0])):
+        yield f"  {number:>5}  {name}"
+
+
+CAUSES_MAX = 4
+"""The most causes in a summary of one screen."""
+
+GROUPS_OF_CHECKS_MAX = 4
+"""The most groups of checks, by number of transcripts, in a summary of one screen."""
+
+REASONS_MAX = 4
+"""The most reasons for refusals in a summary of one screen."""

@@ -1,0 +1,92 @@
+"""The reports by name: a file of `media` each, and those of plug-ins.
+
+A report is written in one of three ways. Most are a document: a function of all results at the end.
+One that writes as results come is a function of one event. One that remembers is a class, made
+without arguments and called with each event.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Sequence
+from types import FunctionType
+from typing import Any, cast
+
+import msgspec
+
+from harness.parts.loading import Kind, Plugin
+from harness.parts.part import Part, docstring_of
+from harness.results.command_events import CommandFinished, CommandStarted, Event, Report
+from harness.results.result import Result
+
+DOCUMENT, STREAM = ["results", "command"], ["event"]
+"""The parameters by which a report is known."""
+
+
+class ReportPart(msgspec.Struct, frozen=True):
+    """A report: the function or class that it is."""
+
+    source: Callable[..., Any]
+
+    def made(self) -> Report:
+        """Return it for one command."""
+        made = self.source() if isinstance(self.source, type) else self.source
+        is_document = inspect.isfunction(self.source) and _parameters(self.source) == DOCUMENT
+        return Document(self.source) if is_document else cast(Report, made)
+
+
+class Document:
+    """The report that a function of all results and the command writes at the end."""
+
+    def __init__(self, write: Callable[[Sequence[Result], CommandStarted], Iterable[str]]) -> None:
+        self._write, self._results, self._command = write, list[Result](), CommandStarted(verb="")
+
+    def __call__(self, event: Event) -> Iterable[str]:
+        """Keep a result; give the lines at the end."""
+        match event:
+            case CommandStarted():
+                self._command = event
+            case Result():
+                self._results.append(event)
+            case CommandFinished():
+                return self._write(self._results, self._command)
+        return ()
+
+
+def _recognised(module: Plugin) -> dict[str, ReportPart]:
+    """Return the reports of a module by the name of the function, of a class in snake case."""
+    return {
+        re.sub("(?<=.)([A-Z])", r"_\1", name).lower(): ReportPart(found)
+        for name, found in sorted(vars(module.module).items())
+        if not name.startswith("_")
+        and f"{getattr(found, '__module__', '')}.".startswith(f"{module.module.__name__}.")
+        and _is_report(found)
+    }
+
+
+def _is_report(found: object) -> bool:
+    if inspect.isclass(found):
+        called = vars(found).get("__call__")
+        return inspect.isfunction(called) and _parameters(called)[1:] == STREAM
+    return inspect.isfunction(found) and _parameters(found) in (DOCUMENT, STREAM)
+
+
+def _parameters(function: FunctionType) -> list[str]:
+    code = function.__code__
+    return list(code.co_varnames[: code.co_argcount])
+
+
+REPORTS: Kind[ReportPart] = Kind(
+    "report",
+    "a report with `results, command` or `event`",
+    _recognised,
+    lambda name, part: Part(name, docstring_of(part.source)),
+    folder="harness.report.media",
+)
+parts_of = REPORTS.parts_of
+
+
+def report_named(name: str) -> ReportPart:
+    """Return a report. Raises InputError for a name that does not exist."""
+    return REPORTS.named(name, f"--report {name}", "no such report")

@@ -1,0 +1,82 @@
+"""Groups the findings of many results by code and cause: how many show it, and which shows it best.
+
+Findings that follow from another are not counted. The tally keeps one finding a group, so it grows
+with the number of causes and not with the number of runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Self
+
+import msgspec
+
+from harness.checks.judge.causes import rank
+from harness.core.values.finding_key import Cause
+from harness.core.values.verdict import Finding, Verdict
+from harness.results.result import Result
+
+
+class CauseGroup(msgspec.Struct):
+    """Findings of one cause: how many results show it, and the one with the shortest name.
+
+    For crashes at one place, `errors` counts the results of each error.
+    """
+
+    finding: Finding
+    example: str
+    fails: bool
+    runs: int = 0
+    errors: Counter[str] = msgspec.field(default_factory=Counter)
+
+    def add(self, finding: Finding, name: str, fails: bool) -> None:
+        """Add a result."""
+        self.runs, self.fails = self.runs + 1, self.fails or fails
+        if place := finding.place:
+            self.errors[place.error] += 1
+        if len(name) < len(self.example):
+            self.finding, self.example = finding, name
+
+
+class CauseTally:
+    """The groups of the added results."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[str, Cause | str], CauseGroup] = {}
+
+    @classmethod
+    def of(cls, results: Iterable[Result]) -> Self:
+        """Return the tally of these results."""
+        tally = cls()
+        for result in results:
+            tally.add(result.name, result.verdict)
+        return tally
+
+    def add(self, name: str, verdict: Verdict) -> None:
+        """Add the findings of one result, each cause once."""
+        seen: set[tuple[str, Cause | str]] = set()
+        for finding in verdict.findings:
+            key = _folded(finding)
+            if finding.follows or key in seen:
+                continue
+            seen.add(key)
+            fails = finding.fails(verdict.fail_on)
+            group = self._groups.setdefault(key, CauseGroup(finding, name, fails))
+            group.add(finding, name, fails)
+
+    def put(self, finding: Finding, name: str, runs: int) -> None:
+        """Add results that were counted elsewhere and that all fail by this finding."""
+        self._groups[_folded(finding)] = CauseGroup(finding, name, fails=True, runs=runs)
+
+    def groups(self) -> list[CauseGroup]:
+        """Return the groups: failing ones first, then by class (worst first), then by frequency."""
+        return sorted(
+            self._groups.values(),
+            key=lambda group: (not group.fails, rank(group.finding), -group.runs),
+        )
+
+
+def _folded(finding: Finding) -> tuple[str, Cause | str]:
+    """Return the code and the cause; the errors of crashes at one line are one cause."""
+    return finding.code, str(finding.place) if finding.place else finding.cause

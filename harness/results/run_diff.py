@@ -1,0 +1,186 @@
+"""One run on two sides: findings of one side only, the first call that differs, the numbers.
+
+A side is A or B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from harness.comparison import Change, Figures, differences, figures
+from harness.core.history.history import History
+from harness.core.values.messages import canonical
+from harness.core.values.verdict import Finding, Verdict
+from harness.results.event_lines import event_lines
+from harness.results.result import Result, finding_key, of_history
+
+Lack = Literal["missing", "not_applicable", "unusable"]
+
+
+class Played(msgspec.Struct, frozen=True):
+    """A run as one side played it, judged by the present checks."""
+
+    history: History
+    verdict: Verdict
+    path: str
+
+    @property
+    def summary(self) -> Result:
+        """The summary for a report."""
+        return of_history(self.history, self.verdict, self.path)
+
+
+class OneSide(msgspec.Struct, frozen=True):
+    """A run on one side.
+
+    `call` names its first call that differs. `event` and `line` are the event and the text of that
+    call, empty if the side has none.
+    """
+
+    target: str
+    verdict: str
+    outcome: str
+    history: str
+    figures: Figures
+    call: str = ""
+    event: int = 0
+    line: str = ""
+
+
+class RunDiff(msgspec.Struct, frozen=True):
+    """A run of both sides.
+
+    `new` are the findings of B only, `gone` those of A only; `failing` are those of `new` that fail
+    the run. `change` is the first call that differs. `beside` are other differences of requests and
+    settings.
+    """
+
+    name: str
+    scenario: str
+    a: OneSide
+    b: OneSide
+    new: tuple[Finding, ...] = ()
+    gone: tuple[Finding, ...] = ()
+    failing: tuple[Finding, ...] = ()
+    change: Change | None = None
+    beside: tuple[str, ...] = ()
+
+    @property
+    def differs(self) -> bool:
+        """Whether the sides differ; tokens and times alone are not differences."""
+        words = (self.a.verdict, self.a.outcome) != (self.b.verdict, self.b.outcome)
+        return bool(self.new or self.gone or self.change or self.beside or words)
+
+
+class NotCompared(msgspec.Struct, frozen=True):
+    """A run that cannot be compared, with the reason.
+
+    It is missing or not applicable on a side, or a history cannot be used."""
+
+    name: str
+    kind: Lack
+    reason: str
+
+
+def run_diff(name: str, a: Played, b: Played) -> RunDiff:
+    """Return the differences between a run of side A and the same run of side B."""
+    found = differences(a.history, b.history)
+    new, gone = _only_in(b, a), _only_in(a, b)
+    if b.verdict.verdict == "unknown":  # an unknown run does not show that a finding is gone
+        gone = ()
+    change = found.first
+    return RunDiff(
+        name=name,
+        scenario=a.summary.scenario,
+        a=_side(a, change.before_key if change else "", change.before_n if change else 0),
+        b=_side(b, change.after_key if change else "", change.after_n if change else 0),
+        new=new,
+        gone=gone,
+        failing=tuple(finding for finding in new if finding.fails(b.verdict.fail_on)),
+        change=change,
+        beside=(*found.frames, *_settings(a.history, b.history)),
+    )
+
+
+def _only_in(one: Played, other: Played) -> tuple[Finding, ...]:
+    """Return the findings of one side that the other lacks, each cause once."""
+    summary, its = one.summary, other.summary
+    known = {finding_key(its, finding) for finding in (*its.verdict.findings, *its.verdict.known)}
+    keys = {
+        finding_key(summary, finding): finding for finding in reversed(summary.verdict.findings)
+    }
+    kept = [finding for key, finding in keys.items() if key not in known]
+    return tuple(reversed(kept))
+
+
+def _side(side: Played, call: str, event: int) -> OneSide:
+    line = event_lines(side.history, [event]).get(event, "") if event else ""
+    target, verdict = side.summary.target, side.verdict
+    return OneSide(target, verdict.verdict, verdict.outcome, side.path, figures(side.history),
+                   call, event, line)  # fmt: skip
+
+
+SETTINGS = ("expect", "limits", "tools", "window_tokens")
+"""The settings of the scenario that a history keeps."""
+
+
+def _settings(a: History, b: History) -> Iterator[str]:
+    """Yield the settings that differ, because the file or the profile was another one."""
+    one, other = a.trace.settings, b.trace.settings
+    named = [name for name in SETTINGS if canonical(one.get(name)) != canonical(other.get(name))]
+    if named:
+        yield f"scenario: {', '.join(named)}"
+
+
+class Diff(msgspec.Struct, frozen=True):
+    """Two sides as the user named them: the runs of both, and those that cannot be compared."""
+
+    a: str
+    b: str
+    runs: tuple[RunDiff, ...]
+    left: tuple[NotCompared, ...] = ()
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The name of each side, with its target if that adds information."""
+        return (_words(self.a, (run.a.target for run in self.runs)),
+                _words(self.b, (run.b.target for run in self.runs)))  # fmt: skip
+
+    @property
+    def unlike(self) -> list[RunDiff]:
+        """The runs that differ."""
+        return [run for run in self.runs if run.differs]
+
+    @property
+    def has_new(self) -> bool:
+        """Whether a new finding fails a run."""
+        return any(run.failing for run in self.runs)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether a run differs, or is missing on one side."""
+        one_sided = any(left.kind == "missing" for left in self.left)
+        return bool(self.unlike) or one_sided
+
+    def reasons(self) -> dict[str, list[str]]:
+        """The runs that cannot be compared, by reason."""
+        found: dict[str, list[str]] = {}
+        for left in self.left:
+            found.setdefault(left.reason, []).append(left.name)
+        return found
+
+
+def _words(named: str, targets: Iterable[str]) -> str:
+    others = [target for target in dict.fromkeys(targets) if target not in ("", named)]
+    return f"{named}  (target {', '.join(others)})" if others else named
+
+
+def by_words(runs: Iterable[tuple[str, RunDiff]]) -> list[tuple[str, list[RunDiff]]]:
+    """Group runs by their text, the most frequent first."""
+    found: dict[str, list[RunDiff]] = {}
+    for words, run in runs:
+        found.setdefault(words, []).append(run)
+    return sorted(found.items(), key=lambda item: -len(item[1]))
