@@ -39,6 +39,7 @@ PAGES = {
     "check": "checks.md",
     "format": "recordings.md",
     "store": "targets.md",
+    "report": "outputs.md",
 }
 """The page that has a line for each part of a kind."""
 
