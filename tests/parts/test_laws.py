@@ -135,7 +135,7 @@ def _mutants() -> dict[str, list[tuple[Mutant, ModuleType]]]:
 
 
 def _not_alike(mutant: Mutant, module: ModuleType, check: str) -> str:
-    """Why the right agent beside a mutant is no look-alike of it; "" where it is one.
+    """Why the right agent beside a mutant does not look like it; "" where it does.
 
     The right agent is the module's own `look_alike`, else the reference agent.
     """
