@@ -243,7 +243,7 @@ def progress_line(
     line.draw()
     ended = threading.Event()
     if always and not line.is_live:
-        from harness.transports.background_thread import BackgroundThread
+        from harness.processes.thread_times import BackgroundThread
 
         BackgroundThread(target=partial(_tick, words, ended), daemon=True).start()
     try:
