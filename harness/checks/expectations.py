@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.evidence.allowed_repetitions import uncounted_attempts, uncounted_runs
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.tool_inputs import same_input
+from harness.checks.evidence.tool_steps import uncounted_attempts, uncounted_runs
 from harness.checks.evidence.turn_outcomes import (
     claimed,
     expected,

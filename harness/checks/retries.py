@@ -22,6 +22,7 @@ from harness.checks.evidence.turn_outcomes import (
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Turn
+from harness.core.values.finding_key import Cause
 from harness.core.values.plans import Sent
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import duration
@@ -225,7 +226,10 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
             elif earlier is not None and not exchange.called.sdk_retry:
                 text = f"{exchange.called.key} asks again what {failure_words(earlier)} in "
                 text += f"{earlier.called.key}, unchanged"
-                yield Finding("no_blind_resend.same_request", text, (earlier.n, exchange.n))
+                how = earlier.stop if earlier.succeeded else earlier.status
+                events = (earlier.n, exchange.n)
+                cause = Cause(subject=str(how or ""))
+                yield Finding("no_blind_resend.same_request", text, events, cause=cause)
             tries.see(exchange)
 
 

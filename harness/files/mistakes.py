@@ -19,10 +19,10 @@ from harness.checks.judge import checks, rules_of, setting_types
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Scenario, Turn
 from harness.core.scenario.script import block_from
-from harness.core.values.choices import wrong_choice
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
 from harness.core.values.patterns import pattern_of
+from harness.core.values.strict import wrong_choice
 from harness.core.values.verdict import CLASSES, FindingClass
 from harness.parts.loading import unknown_name
 from harness.stores.store_readers import reader_named

@@ -23,8 +23,8 @@ from harness.core.scenario.scenario import (
     Scenario,
     ToolScript,
 )
-from harness.core.values.choices import none_of
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.strict import none_of
 from harness.core.values.visible_text import visible_line
 from harness.files.bundle import named_path
 from harness.files.mistakes import explain, mistakes_in

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from random import Random
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import msgspec
 from msgspec import UNSET
@@ -119,15 +119,19 @@ class Campaign:
         self._shrinking[found.code] += 1
         self._begun.add((found.code, found.example))
         self._share.begun((found.code, found.example), shrinks=True)
-        plan, until_s = self.plan, self.until_s
-        return ShrinkTask(
-            found=found,
-            target=plan.target,
-            wire=plan.wire,
-            fail_on=plan.fail_on or None,
-            profile=plan.profile or NO_PROFILE,
-            until_s=None if until_s is None else self._share.end_of_a_finding(until_s),
-        )
+        until_s = self.until_s and self._share.end_of_a_finding(self.until_s)
+        return ShrinkTask(found=found, until_s=until_s, **self._shared)
+
+    @property
+    def _shared(self) -> dict[str, Any]:
+        """What all tasks share."""
+        plan = self.plan
+        return {
+            "target": plan.target,
+            "wire": plan.wire,
+            "fail_on": plan.fail_on or None,
+            "profile": plan.profile or NO_PROFILE,
+        }
 
     def _batch(self, count: int) -> Batch:
         number, first = self._handed_out, self._reserved + 1
@@ -140,15 +144,12 @@ class Campaign:
             first=first,
             count=count,
             seed=self.plan.seed,
-            target=self.plan.target,
-            wire=self.plan.wire,
-            fail_on=self.plan.fail_on or None,
-            profile=self.plan.profile or NO_PROFILE,
             parents=self.corpus.parents(number, random, _PARENTS),
             until_s=self.until_s,
             known=self.findings.known,
             enough=self.findings.enough,
             keep=bool(self.plan.keep),
+            **self._shared,
         )
 
     def take(self, result: Result) -> Result:

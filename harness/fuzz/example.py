@@ -15,7 +15,7 @@ from random import Random
 import msgspec
 
 from harness.core.history.events import Answered, Called
-from harness.core.scenario.scenario import FaultSpec, Scenario, Session
+from harness.core.scenario.scenario import DEFAULT_WIRE, FaultSpec, Scenario, Session
 from harness.core.values.profile import CAPABILITIES, NO_PROFILE, Capability, Profile
 from harness.core.values.verdict import Finding, FindingClass
 from harness.files.regular_file import write_atomically
@@ -25,8 +25,7 @@ from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
 from harness.fuzz.scenario_grammar import LIMITS, Options, scenario_of
 from harness.redaction.encoder import encoded
 from harness.runner import Run, run, run_folder
-from harness.runner.applicability import unplayable
-from harness.runner.needs import needs_of
+from harness.runner.needs import needs_of, unplayable
 from harness.shrink.finding_oracle import REFERENCE
 from harness.targets import TargetSpec
 
@@ -41,6 +40,28 @@ UNASKED = "run.nothing_intercepted"
 
 MEAN_FAULTS = 1.5
 """Faults of an example on average; a third of all examples have none."""
+
+
+class CampaignTask(msgspec.Struct, frozen=True, kw_only=True):
+    """What the tasks of a campaign share: the agent, and when it fails.
+
+    `isolate`: a worker has ended at this task, so each run is played in a forked child of another
+    worker. After `until_s` (seconds of Unix time) no run begins.
+    """
+
+    target: str
+    wire: str = DEFAULT_WIRE
+    fail_on: FindingClass | None = None
+    isolate: bool = False
+    profile: Profile = NO_PROFILE
+    until_s: float | None = None
+
+    def drawn(
+        self, given: Sequence[int], random: Random, target: TargetSpec
+    ) -> tuple[Scenario, Choices]:
+        """Return the scenario of the given choices and of further drawn ones, with all of them."""
+        options = options_of(target, self.wire, self.profile)
+        return draw(given, random, options, self.fail_on, self.profile, target)
 
 
 class RawFinding(msgspec.Struct, frozen=True):

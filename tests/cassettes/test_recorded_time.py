@@ -27,7 +27,7 @@ from harness.core.values.plans import Close, Plan, Send, Wait
 from harness.faults import arm
 from harness.providers import by_name
 from harness.runner import Run, run
-from harness.runner.applicability import needs_virtual_time
+from harness.runner.needs import needs_virtual_time
 from tests.cassettes.recorded_stream import (
     ASKED,
     BODY,

@@ -17,7 +17,8 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `tool` is the tool that it is about, and `fault` the kind of the fault that the agent met.
     `error` is the name of an exception, and `source` the file and function that raised it.
-    `subject` is what else the rule names: a key of `expect`, an address, a part of a request.
+    `subject` is what else the rule names: a key of `expect`, an address, a part of a request, where
+    a message is missing.
     """
 
     tool: str = ""
