@@ -50,12 +50,16 @@ class Siblings(NamedTuple):
 SIBLINGS: dict[str, Siblings] = {
     "providers": Siblings(common=_words("shared")),
     "recordings.readers": Siblings(),
+    "stores.formats": Siblings(),
+    "adapters": Siblings(common=_words("shared")),
     "checks": Siblings(common=_words("evidence"), above=_words("judge")),
     "faults": Siblings(common=_words("shared")),
 }
 """Places whose parts are siblings: two providers, two readers, two layers of faults, two checks."""
 
-NAMES_AGAIN: tuple[str, ...] = ("cli", "providers", "faults", "recordings.readers")
+NAMES_AGAIN: tuple[str, ...] = (
+    *("cli", "providers", "faults", "recordings.readers", "stores.formats"),
+)
 """Places in which a file may have the name of a file elsewhere."""
 
 PROVIDER_WORDS = _words("anthropic openai gemini bedrock vertex claude gpt")

@@ -17,8 +17,7 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-from harness.adapters.framework_agent import FrameworkAgent
-from harness.adapters.tool_answers import answer_of
+from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of
 from harness.core.values.brief import ToolError
 from harness.core.values.errors import Inapplicable
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from harness.adapters.framework_agent import FrameworkAgent
-from harness.adapters.tool_answers import answer_of
+from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of
 from harness.core.values.brief import ToolError
 
 _WHOLE = ("end_turn", "stop_sequence")

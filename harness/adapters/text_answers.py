@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from harness.adapters.framework_agent import FrameworkAgent
+from harness.adapters.shared.framework_agent import FrameworkAgent
 
 _CALLS = {
     "anthropic": r"\bmessages\.(create|stream|parse)\b",

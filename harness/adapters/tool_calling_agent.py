@@ -10,8 +10,7 @@ import copy
 import uuid
 from typing import Any
 
-from harness.adapters.framework_agent import FrameworkAgent
-from harness.adapters.tool_answers import answer_of
+from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of
 
 _NAME = "gpt-5"
 _TYPES = {"string", "boolean", "integer", "number", "array", "object"}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import harness.adapters
-from harness.adapters.framework_agent import LACKS, FrameworkAgent, agent_of, frameworks
+from harness.adapters.shared.framework_agent import LACKS, FrameworkAgent, agent_of, frameworks
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Capabilities, Profile, ProfileLimits
