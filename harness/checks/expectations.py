@@ -30,6 +30,7 @@ from harness.core.scenario.scenario import Bounds, Expect, MustNot, Waits
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
 from harness.core.values.plans import waited_ms
+from harness.core.values.time_words import time_words
 from harness.core.values.verdict import Finding
 
 
@@ -164,7 +165,7 @@ def _waits(history: History, schedule: tuple[float, ...] | Waits | None) -> Iter
 
 
 def _seconds(values: Iterator[float] | tuple[float, ...]) -> str:
-    return ", ".join(f"{value:g} s" for value in values) or "none"
+    return ", ".join(map(time_words, values)) or "none"
 
 
 def waits_after_failures(trace: Trace) -> list[tuple[float, int]]:

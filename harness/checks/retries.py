@@ -23,6 +23,7 @@ from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Turn
 from harness.core.values.plans import Sent
+from harness.core.values.time_words import time_words
 from harness.core.values.verdict import Finding
 
 _TOLERANCE_MS = 10
@@ -173,15 +174,16 @@ def _gap(failed: Exchange, again: Exchange) -> _Gap:
 
 
 def _judged(gap: _Gap, least_ms: int, cap_s: float) -> Iterator[Finding]:
-    asked = f", and {gap.asked_ms:g} ms were asked for"
+    waited = f"{gap.names} after {time_words(gap.waited_ms / 1000)}"
+    asked = f", and {time_words(gap.asked_ms / 1000)} were asked for"
     if gap.asked_ms > cap_s * 1000:
-        text = f"{gap.names} after {gap.waited_ms} ms{asked}, which is too long to wait"
+        text = f"{waited}{asked}, which is too long to wait"
         yield Finding("backoff.above_cap", text, gap.events)
     elif gap.waited_ms + _TOLERANCE_MS < gap.asked_ms:
-        text = f"{gap.names} after {gap.waited_ms} ms{asked}"
+        text = f"{waited}{asked}"
         yield Finding("backoff.before_retry_after", text, gap.events)
     elif gap.waited_ms < (min(least_ms, int(gap.asked_ms)) or least_ms):
-        text = f"{gap.names} after {gap.waited_ms} ms, less than {least_ms} ms"
+        text = f"{waited}, less than {time_words(least_ms / 1000)}"
         yield Finding("backoff.too_soon", text, gap.events)
 
 
@@ -191,8 +193,8 @@ def _flat(gaps: list[_Gap], ceiling_ms: float, most: int) -> Iterator[Finding]:
         row = gaps[end - most : end]
         is_free = not any(gap.asked_ms or gap.waited_ms >= ceiling_ms for gap in row)
         if is_free and max(gap.waited_ms for gap in row) <= row[0].waited_ms * _GROWTH:
-            waits = ", ".join(str(gap.waited_ms) for gap in row)
-            text = f"{row[-1].again.called.key}: the waits do not grow: {waits} ms"
+            waits = ", ".join(time_words(gap.waited_ms / 1000) for gap in row)
+            text = f"{row[-1].again.called.key}: the waits do not grow: {waits}"
             yield Finding("backoff.flat", text, (row[0].failed.n, *(g.again.n for g in row)))
             return
 

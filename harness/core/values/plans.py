@@ -16,6 +16,7 @@ import msgspec
 
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Block, Json
+from harness.core.values.time_words import time_words
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -257,7 +258,7 @@ def words(record: StepRecord) -> str:
         case Sent(count, size_bytes):
             return f"send {count} ({size_bytes} bytes)"
         case Wait(ms):
-            return f"wait {ms} ms"
+            return f"wait {time_words(ms / 1000)}"
         case Close(reset):
             return "reset" if reset else "close"
         case Raise(error, message):
@@ -265,7 +266,8 @@ def words(record: StepRecord) -> str:
         case Effect(name):
             return f"effect {name}"
         case Jump(wall_ms, monotonic_ms):
-            return f"jump {wall_ms} ms" + (f", {monotonic_ms} ms monotonic" if monotonic_ms else "")
+            steady = f", {time_words(monotonic_ms / 1000)} monotonic" if monotonic_ms else ""
+            return f"jump {time_words(wall_ms / 1000)}{steady}"
         case Kill(unsynced):
             return "kill" if unsynced == "kept" else f"kill, unsynced {unsynced}"
         case _:
