@@ -76,7 +76,6 @@ PURE: tuple[str, ...] = (
     "agent.models.failures",
     "agent.models.model_call",
     "agent.sessions.jsonl_conversation",
-    "agent.sessions.jsonl_entries",
     "agent.sessions.turn_outcome",
     "agent.turn_policy",
 )

@@ -16,6 +16,7 @@ from harness.agent.conversation.history_size import window_of
 from harness.agent.conversation.projection import Projection, project, project_as_text
 from harness.agent.gateway import Gateway
 from harness.agent.guards import Guard, Watch, standard_guards
+from harness.agent.models import ProviderModel
 from harness.agent.models.anthropic_model import AnthropicModel
 from harness.agent.models.gemini_model import GeminiModel
 from harness.agent.models.model_call import MAX_TOKENS, MODEL, LanguageModel
@@ -205,9 +206,9 @@ def model_of_sub_agent(brief: Brief, session: str, parent: str) -> LanguageModel
     return standard_model(brief, adapt)
 
 
-_KNOWN = (AnthropicModel, OpenAIChatModel, OpenAIResponsesModel, GeminiModel)
-_MODELS: dict[str, type[AnthropicModel | OpenAIChatModel | OpenAIResponsesModel | GeminiModel]] = {
-    model.api: model for model in _KNOWN
+_MODELS: dict[str, type[ProviderModel]] = {
+    model.api: model
+    for model in (AnthropicModel, OpenAIChatModel, OpenAIResponsesModel, GeminiModel)
 }
 """The providers that the agent knows, through their official clients or plain HTTP."""
 

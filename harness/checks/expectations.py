@@ -343,6 +343,11 @@ def _is_cassette(history: History) -> bool:
     return ended is not None and any(name.startswith("exchange #") for name in ended.unplayed)
 
 
+def machine_lack(trace: Trace) -> str:
+    """What this machine lacked for the run; "" for nothing."""
+    return trace.ended.text if trace.ended and trace.ended.how == "machine" else ""
+
+
 def doubts(trace: Trace) -> Iterator[str]:
     """Yield the reasons for which the result of the run is unknown."""
     ended = trace.ended

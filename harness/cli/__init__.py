@@ -106,6 +106,10 @@ def _status(words: list[str]) -> int:
 
 
 def _failure(error: Exception) -> int:
+    from harness.core.values.errors import MachineLacks
+
+    if isinstance(error, MachineLacks):
+        return _say(f"error: {error}", FAILURE)
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         return _say(f"error: {place}{error.strerror or error}", INPUT)

@@ -89,13 +89,15 @@ def _wires(greetings: Sequence[Probe]) -> Iterator[Observation]:
 def _why(probe: Probe) -> str:
     if probe.broken:
         return probe.broken.message
+    if probe.verdict.doubts:
+        return probe.verdict.doubts[0]
     if _unplayed(probe):
         return probe.verdict.not_applicable[0].reason
     return "no request reached the model"
 
 
 def _unplayed(probe: Probe) -> bool:
-    return probe.verdict.verdict == "not_applicable" and not probe.trace.starts
+    return probe.verdict.verdict in ("not_applicable", "unknown") and not probe.trace.starts
 
 
 class _Patient:

@@ -20,6 +20,7 @@ from contextlib import suppress
 from multiprocessing import connection, resource_tracker
 from typing import Any, Self, TypeVar
 
+from harness.core.values.errors import MachineLacks
 from harness.engines import ATTEMPTS, STOP_S, Again, Loose, as_it_was, in_order
 from harness.engines.result_stream import ResultStream, new_token
 from harness.engines.worker import serve
@@ -27,6 +28,7 @@ from harness.import_path import outside_start_folder, safe_path
 from harness.plugins import loaded_modules
 from harness.processes.family import end_family, guardian_of
 from harness.processes.life_signs import LOOK_S, LifeSigns, Overseer
+from harness.processes.machine import own_call
 
 ResultT = TypeVar("ResultT")
 
@@ -184,20 +186,32 @@ class _Pool:
         """Whether no process works on a task."""
         return all(worker.lease is None for worker in self._workers)
 
-    def hand(self, lease: _Lease) -> None:
-        """Hand a task to a worker; `finished` notices a dead worker."""
+    def hand(self, waiting: deque[_Lease]) -> None:
+        """Hand the first waiting task to a worker; `finished` notices a dead worker.
+
+        Where the machine has no room for one more worker, the task waits for another one.
+        """
         worker = next((w for w in self._workers if w.lease is None), None)
-        if worker is None:
-            worker = self._new_worker()
-        worker.lease = lease
+        try:
+            worker = worker or self._new_worker()
+        except MachineLacks:
+            self._most = len(self._workers)
+            if not self._most:
+                raise
+            return
+        worker.lease = waiting.popleft()
         with suppress(BrokenPipeError, ConnectionResetError):
-            worker.pipe.send(lease.task)
+            worker.pipe.send(worker.lease.task)
 
     def _new_worker(self) -> _Worker:
-        """Start a worker with the mark of this engine in its environment."""
+        """Start a worker with the mark of this engine in its environment.
+
+        Raises MachineLacks when no more can be started.
+        """
         os.environ[MARKER] = self._mark
         try:
-            worker = _Worker(self._context, self.work, self._plugins)
+            with own_call():
+                worker = _Worker(self._context, self.work, self._plugins)
         finally:
             del os.environ[MARKER]
         self._workers.append(worker)
@@ -300,7 +314,7 @@ def _results(
                 waiting.append(_Lease(None if is_loose else handed, task))
                 handed += not is_loose
                 under_way += 1
-            pool.hand(waiting.popleft())
+            pool.hand(waiting)
         if not under_way:
             return
         for lease, said in pool.finished():

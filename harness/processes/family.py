@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.processes import guardian
+from harness.processes.machine import own_call
 
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37
 _ROUNDS_MAX = 50
@@ -56,11 +57,12 @@ def guardian_of(marker: str, grace_s: float = 0.0) -> subprocess.Popen[bytes]:
     The family has `grace_s` seconds to end by itself. Without `/proc` the family are the processes
     whose numbers are written into the pipe, a line each.
     """
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", guardian.__file__, marker, str(grace_s)],
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        start_new_session=True, env={},
-    )  # fmt: skip
+    with own_call():
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", guardian.__file__, marker, str(grace_s)],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True, env={},
+        )  # fmt: skip
 
 
 def end_family(marker: str) -> None:

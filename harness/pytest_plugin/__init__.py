@@ -17,10 +17,9 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.files.bundle import shown
-from harness.pytest_plugin import options, play_settings, scenario_items, session_page
+from harness.pytest_plugin import play_settings, scenario_items, session_page
 from harness.pytest_plugin.cassette_fixture import Cassettes as Cassettes
-from harness.pytest_plugin.failure_text import mistakes_told
-from harness.pytest_plugin.fake_model_fixture import seen, verify
+from harness.pytest_plugin.failure_text import mistakes_told, seen, verify
 from harness.pytest_plugin.play_fixture import Play as Play
 from harness.pytest_plugin.play_fixture import Runs as Runs
 from harness.pytest_plugin.play_settings import PlaySettings
@@ -41,7 +40,7 @@ _BUNDLED = pytest.StashKey[frozenset[Path]]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options `--harness-*`, and the ini keys `harness_*`."""
-    options.add(parser)
+    play_settings.add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     from harness.plugins import configured
 
-    options.mark(config)
+    config.addinivalue_line("markers", play_settings.MARKER_HELP)
     reads_config = not config.getoption("--harness-no-config")
     try:
         plugins = config.getini("harness_plugins")

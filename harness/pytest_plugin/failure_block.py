@@ -5,7 +5,7 @@ For any number of runs it is one block of few lines. `-v` shows each run whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import takewhile
 
 import msgspec
@@ -27,21 +27,11 @@ _LAST = 99
 """The rank of a run without a finding, which is unknown or lacks what a test expects."""
 
 
-class _Cause(msgspec.Struct, frozen=True):
+class _Reason(msgspec.Struct, frozen=True):
     """Why a run fails its test: the text, and the finding if there is one."""
 
     text: str
     finding: Finding | None = None
-
-    @property
-    def key(self) -> str:
-        """The key of runs with the same cause: the code of the finding.
-
-        A crash has its text as its key, because the text names the place of the crash.
-        """
-        if self.finding is None or self.finding.check == "target":
-            return self.text
-        return self.finding.code
 
 
 def failure_block(runs: Sequence[Result], wanted: frozenset[str], room: int) -> list[str]:
@@ -59,16 +49,18 @@ def failure_block(runs: Sequence[Result], wanted: frozenset[str], room: int) -> 
     return lines
 
 
-_Group = list[tuple[_Cause, Result]]
+_Group = list[tuple[_Reason, Result]]
 """The runs with one cause."""
 
 
 def _groups(runs: Sequence[Result], wanted: frozenset[str]) -> list[_Group]:
-    """Return the runs by cause: the worst cause first, then the most frequent one."""
-    groups: dict[str, _Group] = {}
+    """Return the runs by code and cause: the worst cause first, then the most frequent one."""
+    groups: dict[Hashable, _Group] = {}
     for run in runs:
-        cause = _cause(run, wanted)
-        groups.setdefault(cause.key, []).append((cause, run))
+        reason = _reason(run, wanted)
+        found = reason.finding
+        key = (found.code, found.cause) if found else reason.text
+        groups.setdefault(key, []).append((reason, run))
 
     def weight(group: _Group) -> tuple[int, int]:
         found = group[0][0].finding
@@ -77,7 +69,7 @@ def _groups(runs: Sequence[Result], wanted: frozenset[str]) -> list[_Group]:
     return sorted(groups.values(), key=weight)
 
 
-def _cause(run: Result, wanted: frozenset[str]) -> _Cause:
+def _reason(run: Result, wanted: frozenset[str]) -> _Reason:
     """Return the first finding that fails and is not expected.
 
     Without one, return the expected codes that were not found, or why the run is unknown."""
@@ -86,20 +78,20 @@ def _cause(run: Result, wanted: frozenset[str]) -> _Cause:
     missing = sorted(wanted - {f.code for f in verdict.findings})
     if found is not None:
         note = finding_note(found, fails=True).replace("  ", " ")
-        return _Cause(f"{found.code}{note}: {one_line(found)}", found)
+        return _Reason(f"{found.code}{note}: {one_line(found)}", found)
     if missing:
-        return _Cause(f"expected and not found: {', '.join(missing)}")
-    return _Cause(f"{run.word}: {'; '.join(verdict.doubts)}")
+        return _Reason(f"expected and not found: {', '.join(missing)}")
+    return _Reason(f"{run.word}: {'; '.join(verdict.doubts)}")
 
 
 def _first_cause(group: _Group) -> Iterator[str]:
-    cause, run = group[0]
-    yield cut(cause.text, CAUSE_MAX)
+    reason, run = group[0]
+    yield cut(reason.text, CAUSE_MAX)
     yield f"  in {run.name}{_and_others(group)}"
-    if cause.finding:
-        yield from _proof(run, cause.finding)
+    if reason.finding:
+        yield from _proof(run, reason.finding)
     yield from ways_on(run)
-    yield from _rest(run, cause.finding)
+    yield from _rest(run, reason.finding)
 
 
 def _and_others(group: _Group) -> str:
@@ -128,5 +120,5 @@ def _rest(run: Result, found: Finding | None) -> Iterator[str]:
 
 
 def _one_line(group: _Group) -> str:
-    cause, run = group[0]
-    return cut(f"{run.name}{_and_others(group)}: {cause.text}", WIDTH)
+    reason, run = group[0]
+    return cut(f"{run.name}{_and_others(group)}: {reason.text}", WIDTH)

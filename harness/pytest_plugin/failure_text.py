@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
@@ -14,6 +14,7 @@ from harness.core.values.visible_text import visible, without_commands
 
 if TYPE_CHECKING:
     from harness.runner import Run
+    from harness.runner.fake_model import FakeModel
 
 LINES_MAX = 25
 """The most lines of a failing test without `-v`."""
@@ -61,3 +62,27 @@ def report(runs: Sequence[Run], wanted: frozenset[str], repeat: str, whole: bool
     if whole:
         return "\n\n".join([*(block(each, WIDTH) for each in summaries), *end])
     return "\n".join([*failure_block(summaries, wanted, LINES_MAX - len(end)), *end])
+
+
+def verify(fake: FakeModel, repeat: str, *, whole: bool) -> None:
+    """Fail the test unless the fake model passes; `whole` shows every finding."""
+    __tracebackhide__ = True
+    from harness.runner.fake_model import UNASKED, NotAsScripted
+
+    with suppress(NotAsScripted):
+        fake.verify()
+        return
+    run = fake.judged()
+    if run is None:
+        fail(UNASKED)
+    fail(report([run], frozenset(), repeat, whole))
+
+
+def seen(fake: FakeModel, repeat: str) -> str:
+    """Return the findings on the requests of a test that failed by itself; "" for none.
+
+    Unplayed answers do not count, because the test ended early.
+    """
+    run = fake.judged()
+    told = run is not None and any(found.class_ for found in run.verdict.failing)
+    return report([run], frozenset(), repeat, whole=False) if told and run else ""

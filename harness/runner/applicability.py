@@ -30,13 +30,13 @@ _SILENT = frozenset({"tools.answer_lost", "gateway.confirmation_lost"})
 _WAITS = ("wait_s", "for_s", "retry_after")
 
 
-def unplayable(scenario: Scenario, target: TargetSpec, world: World) -> NotApplicable | None:
-    """Return why this world cannot play the scenario with this target; None if it can."""
+def unplayable(scenario: Scenario, target: TargetSpec, world: World) -> tuple[NotApplicable, ...]:
+    """Return why this world cannot play the scenario with this target; () if it can."""
     slow = needs_virtual_time(scenario) if world == "supervise" else ""
     if slow:
-        return NotApplicable("run", f"needs virtual time: {slow}", kind="time", detail=slow)
+        return (NotApplicable("run", f"needs virtual time: {slow}", kind="time", detail=slow),)
     if clash := _clash(scenario):
-        return NotApplicable("run", clash, kind="profile")
+        return (NotApplicable("run", clash, kind="profile"),)
     lack = ""
     if kills(scenario) and target.kind == "http":
         lack = "needs a target that can be killed: the harness did not start the server"
@@ -44,7 +44,7 @@ def unplayable(scenario: Scenario, target: TargetSpec, world: World) -> NotAppli
         lack = "needs os.fork, to kill a Python target"
     elif faults_seam(scenario, "store") and target.kind != "python":
         lack = "needs brief.store: a program keeps its session in its own store"
-    return NotApplicable("run", lack, kind="target") if lack else None
+    return (NotApplicable("run", lack, kind="target"),) if lack else ()
 
 
 def _clash(scenario: Scenario) -> str:

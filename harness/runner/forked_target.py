@@ -4,8 +4,9 @@ A forked child has all imports already, so an attempt costs only its run. A `Kil
 the next child's inbox repeats unconfirmed messages. Fork only in a process with one thread.
 
 The child copies the transition and writes to files that remain after its end: events before their
-steps, fault counts, and store writes at begin and return. It also marks when the target begins and
-when it ends. If a child ends between the two marks, its target ended it; otherwise the harness did.
+steps, fault counts, and store writes at begin and return. Shared memory has its marks: whether the
+target plays, and how the child ends. If a child ends while its target plays, its target ended it;
+otherwise the harness did.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
+from mmap import mmap
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -29,12 +32,8 @@ from harness.core.transition.transition import Transition
 from harness.core.values.errors import HarnessError, Inapplicable, InputError, PackageMissing
 from harness.core.values.plans import Kill
 from harness.files.owner import scratch_folder
-from harness.processes.life_signs import (
-    LifeSigns,
-    Overseer,
-    end_with,
-    tell,
-)
+from harness.processes import machine
+from harness.processes.life_signs import LifeSigns, Overseer, end_with, tell
 from harness.runner import prepare
 from harness.runner.awaited_child import awaited
 from harness.runner.python_attempt import attempt, now_ms
@@ -95,29 +94,32 @@ class Restarts:
 
     def _is_killed(self, number: int, out: Path, kill: tuple[int, Moment] | None) -> bool:
         """Make an attempt, read its files, and return whether it was killed."""
-        code, overdue = _forked(
-            Attempt(
-                self.transition, self._tape, self._target, self._world, self._folder, self._store,
-                self._opener, number, out, self._watched, kill,
-            )
+        made = Attempt(
+            self.transition, self._tape, self._target, self._world, self._folder, self._store,
+            self._opener, number, out, self._watched, kill,
         )  # fmt: skip
+        memory_kills = machine.out_of_memory_kills()
+        code, overdue = _forked(made)
+        marks = made.marks
+        if marks[LACK]:
+            raise machine.lack(marks[LACK])
         self._take(out)
         if overdue:
             if self.history.trace.ended is None:
                 self._end(overdue)
             return False
-        if (out / KILLED).exists():
+        if marks[KILLED]:
             self._record_kill(kill)
             return True
-        if (out / CLOSED).exists():
+        if marks[CLOSED]:
             self._end(End("crashed", None, "the target closed files that it did not open"))
-        elif (out / PHASE).read_bytes()[-1:] == IN_TARGET and not _is_told(out):
-            self._record_crash(code, out)
+        elif marks[IN_TARGET] and not marks[TOLD]:
+            self._record_crash(code, out, memory_kills)
         elif code:
             raise _broken(self.transition.scenario, out, code)
         return False
 
-    def _record_crash(self, code: int, out: Path) -> None:
+    def _record_crash(self, code: int, out: Path, memory_kills: int) -> None:
         """Record that the target has ended its process."""
         dump = (out / FATAL).read_text("utf-8", "replace")
         frames = crash_trace.fatal_frames(dump, os.getcwd())
@@ -128,12 +130,13 @@ class Restarts:
             text += f" (in {frames[-1].function})"
         status = code if code >= 0 else None
         place = crash_trace.crash_place(frames, error)
-        self._end(End("crashed", status, text, tuple(map(str, frames)), place, dump))
+        lack = machine.killed_for_memory(memory_kills) if code == -signal.SIGKILL else None
+        self._end(End("crashed", status, text, tuple(map(str, frames)), place, dump, lack))
 
     def _end(self, crash: End) -> None:
         at_ms = now_ms(self.history)
         self._look(at_ms)
-        prepare.end(self.transition, crash, at_ms)
+        prepare.end(self.transition, crash, at_ms, machine.full_disk(self._folder))
 
     def _take(self, out: Path) -> None:
         lines = (out / HISTORY).read_bytes()
@@ -194,11 +197,12 @@ def _forked(attempt: Attempt) -> tuple[int, End | None]:
         if stream is not None:
             stream.flush()
     told, parent = LifeSigns(), os.getpid()
-    child = os.fork()
+    with machine.own_call():
+        child = os.fork()
     if not child:
         end_with(parent)
         tell(told)
-        ForkedAttempt(attempt).live()
+        attempt.live()
     try:
         return awaited(child, Overseer(child, told), attempt.transition.scenario.limits.real_s)
     except BaseException:
@@ -231,23 +235,18 @@ def _words_of(error: InputError) -> list[str]:
     return [kind, error.what, error.place]
 
 
-def _is_told(out: Path) -> bool:
-    """Whether a child has recorded its own end, which is more exact."""
-    return (out / REFUSED).exists() or (out / BROKEN).exists()
-
-
 HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes", "acknowledged"
 ELSEWHERE = "elsewhere"
 """The files of a child that are written line by line."""
 
-PHASE, FATAL, KILLED, CLOSED = "phase", "fatal", "killed", "closed"
-"""The marks of a child, byte by byte; the stack of a fatal error; the mark that a kill was
-carried out; the mark that the target has closed the harness's files."""
+FATAL, BROKEN, REFUSED = "fatal", "broken", "refused.json"
+"""The stack of a fatal error; why a child has no end: the harness failed, or the user's files have
+an error."""
 
-IN_TARGET, IN_HARNESS = b"t", b"h"
-
-BROKEN, REFUSED = "broken", "refused.json"
-"""Exit codes of a child without an end: the harness failed, or the user's files have an error."""
+IN_TARGET, KILLED, CLOSED, TOLD, LACK, MARKS = range(6)
+"""The marks of a child, a byte each, and their number. The target plays; a kill was carried out;
+the target has closed the harness's files; a file says why the child has no end; the `errno` of a
+call that shows what the machine lacks. They are in memory, for a full disk takes no file."""
 
 
 class EventSink:
@@ -261,11 +260,14 @@ class EventSink:
         self.record(event)
 
 
-class Attempt(NamedTuple):
+@dataclass
+class Attempt:
     """An attempt: the target, the world, the session, and the store write at which it is killed, if
     any.
 
-    `out` is the folder for its files. Store writes are recorded only if `watched`."""
+    `out` is the folder for its files, and `marks` are its marks. Store writes are recorded only if
+    `watched`. The forked child calls `live`, and does not return into the parent's code.
+    """
 
     transition: Transition
     tape: EventSink
@@ -279,13 +281,9 @@ class Attempt(NamedTuple):
     watched: bool = False
     kill: tuple[int, Moment] | None = None
 
-
-class ForkedAttempt:
-    """The forked child: it does not return into the parent's code."""
-
-    def __init__(self, attempt: Attempt) -> None:
-        self._attempt, self._count, self._pid = attempt, 0, os.getpid()
-        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, ELSEWHERE, PHASE, FATAL):
+    def __post_init__(self) -> None:
+        self.marks, self._count, self._pid = mmap(-1, MARKS), 0, os.getpid()
+        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, ELSEWHERE, FATAL):
             self._write(name, b"")
 
     def _write(self, name: str, data: bytes) -> None:
@@ -295,33 +293,43 @@ class ForkedAttempt:
         """
         if os.getpid() != self._pid:
             return
-        file = os.open(self._attempt.out / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        file = os.open(self.out / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             os.write(file, data)
         finally:
             os.close(file)
 
     def live(self) -> NoReturn:
-        """Run the target and end the process, also after any exception."""
-        make_replaceable(self._mark)
+        """Run the target, and end the process in any case."""
+        status, self._pid = 1, os.getpid()
         try:
-            self._dump = os.open(self._attempt.out / FATAL, os.O_WRONLY)
-            faulthandler.enable(self._dump)
-            self._run()
-            if self._is_closed():
-                raise OSError("the target has closed the files of the harness")
-        except InputError as error:
-            (self._attempt.out / REFUSED).write_bytes(msgspec.json.encode(_words_of(error)))
-            os._exit(2)
-        except BaseException:
-            if self._is_closed():
-                self._write(CLOSED, b"")
-            else:
-                (self._attempt.out / BROKEN).write_text(traceback.format_exc())
-            os._exit(1)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
+            make_replaceable(self._in_target)
+            try:
+                self._dump = os.open(self.out / FATAL, os.O_WRONLY)
+                faulthandler.enable(self._dump)
+                self._run()
+                if self._is_closed():
+                    raise OSError("the target has closed the files of the harness")
+                status = 0
+            except BaseException as error:
+                self._tell(error)
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(status)
+
+    def _tell(self, error: BaseException) -> None:
+        """Leave word of an error that the target's end does not tell."""
+        if found := machine.lack_of(error):
+            self.marks[LACK] = found.number
+        elif isinstance(error, InputError):
+            self._mark(TOLD)
+            (self.out / REFUSED).write_bytes(msgspec.json.encode(_words_of(error)))
+        elif self._is_closed():
+            self._mark(CLOSED)
+        else:
+            self._mark(TOLD)
+            (self.out / BROKEN).write_text(traceback.format_exc())
 
     def _is_closed(self) -> bool:
         """Whether a file of the harness is closed; only the target can have closed it."""
@@ -332,42 +340,48 @@ class ForkedAttempt:
         return False
 
     def _run(self) -> None:
-        self._mark(False)
-        plan = self._attempt
-        plan.tape.record = self._record
-        seed = seed_messages(plan.transition.scenario)
-        wrap = self._watched if plan.watched else None
+        self.tape.record = self._record
         own = OwnStore(
-            plan.transition, plan.folder, seed, plan.target.options, wrap=wrap, opener=plan.opener
-        )
-        attempt(
-            plan.transition, plan.target, plan.world, plan.folder, own,
-            store=plan.store, number=plan.number, on_kill=self._die,
+            self.transition, self.folder, seed_messages(self.transition.scenario),
+            self.target.options, wrap=self._watched if self.watched else None, opener=self.opener,
         )  # fmt: skip
-        self._write(ELSEWHERE, "\n".join(plan.transition.elsewhere).encode("utf-8", "replace"))
+        attempt(
+            self.transition, self.target, self.world, self.folder, own,
+            store=self.store, number=self.number, on_kill=self._die,
+        )  # fmt: skip
+        self._write(ELSEWHERE, "\n".join(self.transition.elsewhere).encode("utf-8", "replace"))
         own.close(keep=True)
 
-    def _mark(self, in_target: bool) -> None:
-        self._write(PHASE, IN_TARGET if in_target else IN_HARNESS)
+    def _mark(self, place: int, value: int = 1) -> None:
+        if os.getpid() == self._pid:
+            self.marks[place] = value
+
+    def _in_target(self, is_playing: bool) -> None:
+        self._mark(IN_TARGET, is_playing)
 
     def _die(self) -> None:
-        self._write(KILLED, b"")
+        self._mark(KILLED)
         kill_process()
 
     def _record(self, event: AnyEvent) -> None:
-        self._write(HISTORY, encode((event,)))
+        try:
+            self._write(HISTORY, encode((event,)))
+        except OSError as error:  # the target may catch it, and the history has a gap from here on
+            if found := machine.lack_of(error):
+                self._mark(LACK, found.number)
+            raise
         if isinstance(event, Answered) and event.faults:
-            fired = [fault.fired for fault in self._attempt.transition.faults]
+            fired = [fault.fired for fault in self.transition.faults]
             self._write(FIRED, msgspec.json.encode(fired) + b"\n")
 
     def _watched(self, store: SessionStore) -> Any:
-        return WatchedStore(store, self._tell, self._acknowledge)
+        return WatchedStore(store, self._store_call, self._acknowledge)
 
-    def _tell(self, name: str, moment: Moment) -> None:
+    def _store_call(self, name: str, moment: Moment) -> None:
         if moment == "before":
             self._count += 1
             self._write(WRITES, f"{name}\n".encode())
-        if self._attempt.kill == (self._count, moment):
+        if self.kill == (self._count, moment):
             self._die()
 
     def _acknowledge(self, name: str, arguments: tuple[Any, ...], result: Any) -> None:

@@ -26,7 +26,7 @@ from harness.core.transition.ports import Script
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import Seam
 from harness.core.values.draws import Draws
-from harness.core.values.errors import InputError
+from harness.core.values.errors import InputError, MachineLacks
 from harness.core.values.profile import NO_PROFILE
 from harness.runner.disk_log import DiskLog
 from harness.runner.session_seed import scenario_path, seed_messages
@@ -205,8 +205,18 @@ def versions() -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def end(transition: Transition, how: End, at_ms: int, **fields: Any) -> None:
-    """Record that the run is over, with the turns and faults that were due and did not occur."""
+def end(
+    transition: Transition, how: End, at_ms: int, lack: MachineLacks | None = None, **fields: Any
+) -> None:
+    """Record that the run is over, with the turns and faults that were due and did not occur.
+
+    `lack` is what the machine lacked for the run, if anything. What the target ended of shows no
+    lack where a fault of the store may have raised it.
+    """
+    if not transition.store_is_faulty:
+        lack = how.lack or lack
+    if lack is not None:
+        how = End("machine", None, str(lack))
     if transition.endless_pattern:
         how = End("unable", None, transition.endless_pattern)
     past = transition.history.past

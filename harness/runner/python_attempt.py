@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.clock import RealClock, RealWaitMeter, VirtualClock
 from harness.core.history.history import History
 from harness.core.transition.transition import Transition
+from harness.processes.machine import full_disk
 from harness.runner import prepare
 from harness.runner.store_watch import OwnStore, watch_store
 from harness.targets import TargetSpec
@@ -69,7 +70,7 @@ def _attempt_simulated(
         )  # fmt: skip
     transition.look(passed.at_ms)
     seen = {"real_wait_ms": passed.real_wait_ms, "live_sockets": passed.live_sockets}
-    prepare.end(transition, passed.end, passed.at_ms, **seen)
+    prepare.end(transition, passed.end, passed.at_ms, full_disk(folder), **seen)
 
 
 def _attempt_on_loopback(
@@ -94,7 +95,8 @@ def _attempt_on_loopback(
                 seed=scenario.seed, limits=scenario.limits, seams=loopback.dispatcher,
             )  # fmt: skip
     transition.look(clock.now_ms())
-    prepare.end(transition, end, clock.now_ms())
+    lack = loopback.lack or full_disk(folder)
+    prepare.end(transition, end, clock.now_ms(), lack)
 
 
 def now_ms(history: History) -> int:

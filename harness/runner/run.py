@@ -8,7 +8,7 @@ agent, so a diff shows the agent's change.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from harness.core.values.errors import Inapplicable, InputError, PackageMissing
 from harness.core.values.profile import NO_CONNECTIONS, Connections, Profile
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.files.owner import scratch_folder
+from harness.processes.machine import lack_of
 from harness.redaction.masking import mask
 from harness.runner import prepare, run_folder
 from harness.runner.applicability import WORLDS, World, unplayable
@@ -125,39 +126,44 @@ def run(
     store = store or known.store
     chosen = _world(spec, world)
     check_faults(scenario, spec)
-    reasons = absent(scenario)
-    if not reasons and (lack := unplayable(scenario, spec, chosen)):
-        reasons = (lack,)
-    if reasons:
-        return _unplayed(scenario, spec, chosen, reasons, out)
+    if reasons := absent(scenario) or unplayable(scenario, spec, chosen):
+        verdict = Verdict("not_applicable", not_applicable=reasons)
+        return _unplayed(scenario, spec, chosen, verdict, out)
     try:
         with session_folder() as folder:
             with captured(capture) as output:
                 played = pass_through(scenario, spec, chosen, folder, script=script, store=store)
             session = folder if keep else None
             return judged_run(played, spec, chosen, out, session, output.text)
-    except (PackageMissing, Inapplicable) as error:
-        return _unplayed(scenario, spec, chosen, (_lack(error),), out)
+    except Exception as error:
+        return _unplayed(scenario, spec, chosen, _verdict_of(error), out)
 
 
-def _lack(error: PackageMissing | Inapplicable) -> NotApplicable:
-    """Return why a run is not applicable that could not begin."""
+def _verdict_of(error: Exception) -> Verdict:
+    """Return the verdict of a run that could not begin or go on. Raises any other error again."""
     if isinstance(error, PackageMissing):
-        return NotApplicable("run", error.what, error.package, "package")
-    return NotApplicable("run", error.what, kind="target")
+        reason = NotApplicable("run", error.what, error.package, "package")
+    elif isinstance(error, Inapplicable):
+        reason = NotApplicable("run", error.what, kind="target")
+    elif lack := lack_of(error):
+        return Verdict("unknown", doubts=(str(lack),))
+    else:
+        raise error
+    return Verdict("not_applicable", not_applicable=(reason,))
 
 
 def _unplayed(
     scenario: Scenario,
     target: TargetSpec,
     world: World,
-    reasons: tuple[NotApplicable, ...],
+    verdict: Verdict,
     out: Path | None,
 ) -> Run:
-    """Return a run that is not applicable; with `out` only its verdict is written."""
-    verdict = Verdict("not_applicable", not_applicable=reasons)
-    if out:
-        run_folder.write_unplayed(run_folder.folder_for(out, scenario), verdict)
+    """Return a run without a history; with `out` only its verdict is written."""
+    # A disk without room for the history may have none for the verdict either.
+    with suppress(*((OSError, InputError) if verdict.doubts else ())):
+        if out:
+            run_folder.write_unplayed(run_folder.folder_for(out, scenario), verdict)
     return Run(scenario, target.text, world, scenario.seed, History(), verdict)
 
 

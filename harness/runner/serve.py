@@ -47,7 +47,7 @@ def serve(
     kill or the harness's store.
     """
     target = TargetSpec("started by hand", "http", options={"stream": scenario.stream})
-    lacks = absent(scenario) or filter(None, [unplayable(scenario, target, "supervise")])
+    lacks = absent(scenario) or unplayable(scenario, target, "supervise")
     if reason := "; ".join(lack.reason for lack in lacks):
         raise InputError(reason, scenario.run_name)
     scenario, store = prepare.under_profile(scenario), store or scenario.profile.store

@@ -25,6 +25,7 @@ from harness.core.history.events import Answered
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import OutboxRequest
 from harness.processes.family import family
+from harness.processes.machine import full_disk, killed_for_memory, out_of_memory_kills
 from harness.runner import prepare
 from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
@@ -50,6 +51,9 @@ from harness.transports.seam_endpoints import CANCEL_LOOK_MS
 HTTP_ERROR = 500
 """From this status on, a server says that it failed, and not its caller."""
 
+_KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
+"""The exit statuses of a killed program; a shell adds 128 to the signal of its child."""
+
 FOLDER = "HARNESS_SESSION_DIR"
 """The variable that names the session folder; it identifies every process of a run."""
 
@@ -66,7 +70,8 @@ def supervise(
     with Loopback(transition, clock, model_url=model_url) as loopback:
         end = _Attempts(transition, target, folder, loopback, clock, bool(store)).run()
     transition.look(clock.now_ms())
-    prepare.end(transition, end, clock.now_ms())
+    lack = loopback.lack or full_disk(folder)
+    prepare.end(transition, end, clock.now_ms(), lack)
 
 
 class _Attempts:
@@ -85,6 +90,7 @@ class _Attempts:
         self.child: subprocess.Popen[bytes] | None = None
         self.killed = self.stopped = False
         self.passed: End | None = None
+        self.memory_kills = out_of_memory_kills()
         dispatcher = loopback.dispatcher
         dispatcher.on_kill, dispatcher.on_stop = self._kill, self._stop
 
@@ -209,7 +215,8 @@ class _Attempts:
             return End("limit", code, "the program continued to call after a limit was reported")
         if code == 0:
             return End("returned", 0)
-        return End("crashed", code, output_tail(output))
+        lack = killed_for_memory(self.memory_kills) if code in _KILLED else None
+        return End("crashed", code, output_tail(output), lack=lack)
 
     def _kill(self) -> None:
         self.killed = True

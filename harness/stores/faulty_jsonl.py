@@ -8,31 +8,49 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from harness.core.values.plans import Raise, Step
-from harness.stores.faulty_store import CarryOut, OwnWrite, WriteSteps, unsynced_loss
+from harness.stores.faulty_store import CarryOut, Medium, OwnWrite, WriteSteps
 from harness.stores.jsonl import Disk, JsonlStore
 
 _OF_A_PATH = frozenset({"EACCES", "ENOENT", "EROFS"})
 
 
-def os_error(name: str, path: str) -> OSError:
-    """The error of that name, with the system's own words. The path is told by its last part, for
-    the folder of a run has another name each time."""
-    number: int = getattr(errno, name)
-    told = [os.path.basename(path)] if name in _OF_A_PATH else []
-    return OSError(number, os.strerror(number), *told)
+class JsonlMedium(Medium, Disk):
+    """The disk of a `JsonlStore`: it writes what the steps send, and syncs if they keep it."""
 
-
-class FailingDisk(Disk):
-    """A disk that writes what the steps send, and syncs if they keep it."""
-
-    def __init__(self, path: str, carry_out: CarryOut) -> None:
-        self._path, self._carry_out = path, carry_out
+    def __init__(self, store: JsonlStore, carry_out: CarryOut) -> None:
+        self.store, self.path, self.plain_step = store, store._path, carry_out
+        store.disk = self
         self.steps = WriteSteps()
-        self.synced_bytes = os.path.getsize(path) if os.path.exists(path) else 0
+        self.synced_bytes = os.path.getsize(self.path) if os.path.exists(self.path) else 0
+
+    def records(self) -> list[bytes]:
+        """The lines of the file; a torn last one is without its end."""
+        data = Path(self.path).read_bytes() if os.path.exists(self.path) else b""
+        *lines, torn = data.split(b"\n")
+        return [line + b"\n" for line in lines] + ([torn] if torn else [])
+
+    def lay(self, records: Sequence[bytes]) -> None:
+        """Write the lines as they are."""
+        Path(self.path).write_bytes(b"".join(records))
+
+    def error(self, name: str) -> OSError:
+        """The error of that name, with the system's own words. The path is told by its last part,
+        for the folder of a run has another name each time."""
+        number: int = getattr(errno, name)
+        told = [os.path.basename(self.path)] if name in _OF_A_PATH else []
+        return OSError(number, os.strerror(number), *told)
+
+    def write_own(self, steps: WriteSteps, own: OwnWrite) -> Any:
+        """Write what the steps send in place of the store's own."""
+        self.carry_out(steps.before)
+        self.steps, self.store.at_commit = steps, own.commit
+        result = own.call()
+        self.carry_out(steps.after)
+        return result
 
     def write(self, descriptor: int, data: bytes) -> None:
         """Write what is sent, then carry out the steps that come before it counts."""
@@ -45,45 +63,13 @@ class FailingDisk(Disk):
             super().sync(descriptor)
             self.synced_bytes = os.fstat(descriptor).st_size
 
-    def carry_out(self, steps: Sequence[Step]) -> None:
-        """Carry out steps that are not bytes. Raises OSError."""
-        for step in steps:
-            if isinstance(step, Raise):
-                raise os_error(step.error, self._path)
-            if lost := unsynced_loss(step):
-                self.lose(reordered=lost == "reordered")
-            self._carry_out(step)
-
-    def lose(self, *, reordered: bool) -> None:
-        """Leave of the file what a failure of the machine leaves of it."""
-        with open(self._path, "rb+") as file:
+    def lose(self, unsynced: str) -> None:
+        """Cut off what is not synced; after out-of-order writes, the end of it stays."""
+        with open(self.path, "rb+") as file:
             file.seek(self.synced_bytes)
-            unsynced = file.read()
+            lost = file.read()
             file.truncate(self.synced_bytes)
-            if reordered and unsynced:
-                hole = len(unsynced) // 2
+            if unsynced == "reordered" and lost:
+                hole = len(lost) // 2
                 file.seek(self.synced_bytes)
-                file.write(bytes(hole) + unsynced[hole:])
-
-
-class JsonlMedium:
-    """What a `JsonlStore` writes on."""
-
-    def __init__(self, store: JsonlStore, path: str, carry_out: CarryOut) -> None:
-        store.disk = self._disk = FailingDisk(path, carry_out)
-        self._store = store
-
-    def read(self, steps: WriteSteps, call: Callable[[], Any]) -> Any:
-        """Read, unless the disk cannot."""
-        self._disk.carry_out(steps.before)
-        result = call()
-        self._disk.carry_out(steps.after)
-        return result
-
-    def write(self, steps: WriteSteps, own: OwnWrite) -> Any:
-        """Write what the steps send in place of the store's own."""
-        self._disk.carry_out(steps.before)
-        self._disk.steps, self._store.at_commit = steps, own.commit
-        result = own.call()
-        self._disk.carry_out(steps.after)
-        return result
+                file.write(bytes(hole) + lost[hole:])

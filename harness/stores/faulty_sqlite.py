@@ -12,11 +12,14 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from itertools import takewhile
 from typing import Any, NamedTuple
 
+import msgspec
+
 from harness.core.values.plans import Raise, Step
-from harness.stores.faulty_store import CarryOut, OwnWrite, WriteSteps, unsynced_loss
-from harness.stores.session_facts import RowFact, decode
+from harness.stores.faulty_store import CarryOut, Medium, OwnWrite, WriteSteps
+from harness.stores.session_facts import DeliveryFact, RowFact, decode, encode
 from harness.stores.session_store import no_commit_hook
 from harness.stores.sqlite import SqliteStore
 
@@ -108,13 +111,18 @@ CONDITIONS: dict[str, Callable[[Write], Any]] = {
 }
 """What brings each error about."""
 
-_READING = {"EIO": "disk I/O error", "EACCES": "unable to open database file"}
+_READING = {"EACCES": "unable to open database file"}
+"""The words of SQLite when it cannot read; no condition outside makes it."""
 
+_ROWS = "SELECT session, message, inbound FROM rows ORDER BY id"
+_DELIVERED = "SELECT session, id FROM inbounds WHERE delivered ORDER BY n"
 
-def read_error(name: str, path: str = "") -> sqlite3.OperationalError:
-    """What SQLite says, never of a path, when it cannot read; no condition outside makes it."""
-    return sqlite3.OperationalError(_READING.get(name, "disk I/O error"))
-
+_OLDER = (
+    "DROP TABLE summaries",
+    "ALTER TABLE inbounds DROP COLUMN kind",
+    "ALTER TABLE inbounds DROP COLUMN delivered",
+)
+"""What a file was like whose rows are messages and nothing else."""
 
 FULL = 2
 """`PRAGMA synchronous`: every commit is synced."""
@@ -136,30 +144,49 @@ class _Lazy:
         return getattr(self._db, name)
 
 
-class SqliteMedium:
+class SqliteMedium(Medium):
     """What a `SqliteStore` writes on."""
 
-    def __init__(self, store: SqliteStore, path: str, carry_out: CarryOut) -> None:
-        self._store, self._path, self._carry_out = store, path, carry_out
-        self._db = store._db
+    def __init__(self, store: SqliteStore, carry_out: CarryOut) -> None:
+        self.store, self.plain_step, self._db = store, carry_out, store._db
+        _, _, self.path = self._db.execute("PRAGMA database_list").fetchone()
         self._lazy: Any = _Lazy(self._db)
         vars(store)["_db"] = self._lazy
         (synchronous,) = self._db.execute("PRAGMA synchronous").fetchone()
         self._syncs = synchronous >= FULL
         self._synced = None if self._syncs else self._db.serialize()
 
-    def read(self, steps: WriteSteps, call: Callable[[], Any]) -> Any:
-        """Read, unless the disk cannot."""
-        self._steps(steps.before)
-        if steps.raised:
-            raise read_error(steps.raised)
-        result = call()
-        self._steps(steps.after)
-        return result
+    def error(self, name: str) -> sqlite3.OperationalError:
+        """What SQLite says, never of a path, when it cannot read."""
+        return sqlite3.OperationalError(_READING.get(name, "disk I/O error"))
 
-    def write(self, steps: WriteSteps, own: OwnWrite) -> Any:
+    def records(self) -> list[bytes]:
+        """The rows, then the deliveries."""
+        with closing(sqlite3.connect(self.path)) as db:
+            rows = [_record(*row) for row in db.execute(_ROWS)]
+            delivered = [encode(DeliveryFact(*pair)) for pair in db.execute(_DELIVERED)]
+        return rows + delivered
+
+    def lay(self, records: Sequence[bytes]) -> None:
+        """Put the records into the tables: torn, doubled, or in those of an older version."""
+        facts = [_fact(record) for record in records if record != b"\n"]
+        delivered = [(f.session, f.inbound) for f in facts if isinstance(f, DeliveryFact)]
+        rows = [_columns(fact) for fact in facts if not isinstance(fact, DeliveryFact)]
+        with closing(sqlite3.connect(self.path)) as db, db:
+            db.execute("DELETE FROM rows")
+            db.executemany(
+                "INSERT INTO rows (id, session, message, inbound) VALUES (?, ?, ?, ?)",
+                ((n, *columns) for n, columns in enumerate(rows, start=1)),
+            )
+            db.execute("UPDATE inbounds SET delivered = 0")
+            db.executemany("UPDATE inbounds SET delivered = 1 WHERE session=? AND id=?", delivered)
+            if records and not any(b'"fact"' in record for record in records):
+                for statement in _OLDER:
+                    db.execute(statement)
+
+    def write_own(self, steps: WriteSteps, own: OwnWrite) -> Any:
         """Write as the steps say, in the condition that makes SQLite fail where they raise."""
-        self._steps(steps.before)
+        self.carry_out(takewhile(_is_quiet, steps.before))
         for record in steps.sent:
             if record not in own.records:
                 self._written_by_another(record)
@@ -168,16 +195,16 @@ class SqliteMedium:
         def carried(at_commit: Callable[[], object]) -> Any:
             def inside() -> None:
                 own.commit()
-                self._steps(steps.inside)
+                self.carry_out(takewhile(_is_quiet, steps.inside))
                 at_commit()
 
-            self._store.at_commit = inside
+            self.store.at_commit = inside
             return own.call()
 
         if steps.raised:
-            return CONDITIONS[steps.raised](Write(self._db, self._path, carried))
+            return CONDITIONS[steps.raised](Write(self._db, self.path, carried))
         result = carried(no_commit_hook)
-        self._steps(steps.after)
+        self.carry_out(takewhile(_is_quiet, steps.after))
         return result
 
     def _keep(self, steps: WriteSteps) -> None:
@@ -192,31 +219,46 @@ class SqliteMedium:
         """A second process writes a row, or takes the same message in first."""
         fact = decode(record)
         assert isinstance(fact, RowFact), fact
-        with closing(SqliteStore(self._path)) as rival:
+        with closing(SqliteStore(self.path)) as rival:
             if fact.accepted is not None:
                 rival.accept(fact.accepted, fact.message)
             else:
                 rival.append(fact.session, fact.message, fact.inbound)
 
-    def _steps(self, steps: Sequence[Step]) -> None:
-        for step in steps:
-            if isinstance(step, Raise):
-                return
-            if unsynced_loss(step):
-                self._lose()
-            self._carry_out(step)
-
-    def _lose(self) -> None:
+    def lose(self, unsynced: str) -> None:
+        """Bring the file back to its last sync, in whichever order it was written."""
         if self._synced is None:
             return
-        with open(self._path, "wb") as file:
+        with open(self.path, "wb") as file:
             file.write(self._synced)
         for end in ("-wal", "-shm"):
-            if os.path.exists(self._path + end):
-                os.unlink(self._path + end)
+            if os.path.exists(self.path + end):
+                os.unlink(self.path + end)
 
 
-def path_of(store: SqliteStore) -> str:
-    """Where the store's file is."""
-    _, _, path = store._db.execute("PRAGMA database_list").fetchone()
-    return str(path)
+def _is_quiet(step: Step) -> bool:
+    """Whether it raises nothing. What a write raises comes of a condition, never from here."""
+    return not isinstance(step, Raise)
+
+
+def _record(session: str, message: str | bytes, inbound: str) -> bytes:
+    """A row as a fact; a row that a damaged file left as bytes stays damaged."""
+    if isinstance(message, bytes):
+        return message + b"\n"
+    fact = {"fact": "row", "session": session, "message": msgspec.Raw(message.encode())}
+    return msgspec.json.encode({**fact, **({"inbound": inbound} if inbound else {})}) + b"\n"
+
+
+def _fact(record: bytes) -> RowFact | DeliveryFact | bytes:
+    """A record as a fact; an undecodable one stays bytes."""
+    try:
+        fact = decode(record)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return record
+    return fact if isinstance(fact, RowFact | DeliveryFact) else record
+
+
+def _columns(fact: RowFact | bytes) -> tuple[str, str | bytes, str]:
+    if isinstance(fact, bytes):
+        return "main", fact.rstrip(b"\n"), ""
+    return fact.session, msgspec.json.encode(fact.message).decode(), fact.inbound

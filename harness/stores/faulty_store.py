@@ -7,7 +7,7 @@ protocol passes unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from harness.core.values.calls import Access, StoreRequest
@@ -77,13 +77,42 @@ READS = ("pending", "load", "rows")
 
 
 class Medium(Protocol):
-    """What a store writes on, as far as it can fail. Both raise the store library's own errors."""
+    """What a store writes on, as far as it can fail; a kind of store says how."""
+
+    store: Any
+    path: str
+    plain_step: CarryOut
+
+    def records(self) -> list[bytes]:
+        """What the file holds, one record a row, in the form of `session_facts`."""
+
+    def lay(self, records: Sequence[bytes]) -> None:
+        """Make the file of a closed store hold these records, damaged or not."""
+
+    def error(self, name: str) -> Exception:
+        """What the store's library raises for an error of that name."""
+
+    def lose(self, unsynced: str) -> None:
+        """Leave of the file what a failure of the machine leaves of it; `unsynced` says how."""
+
+    def write_own(self, steps: WriteSteps, own: OwnWrite) -> Any:
+        """Write what is the store's own as the steps say. Raises the library's errors."""
 
     def read(self, steps: WriteSteps, call: Callable[[], Any]) -> Any:
-        """Read, by `call`, as the steps say."""
+        """Read, by `call`, unless the disk cannot."""
+        self.carry_out(steps.before)
+        result = call()
+        self.carry_out(steps.after)
+        return result
 
-    def write(self, steps: WriteSteps, own: OwnWrite) -> Any:
-        """Write what is the store's own as the steps say."""
+    def carry_out(self, steps: Iterable[Step]) -> None:
+        """Carry out steps that are not bytes. Raises the library's errors."""
+        for step in steps:
+            if isinstance(step, Raise):
+                raise self.error(step.error)
+            if unsynced := unsynced_loss(step):
+                self.lose(unsynced)
+            self.plain_step(step)
 
 
 class FaultyStore:
@@ -108,7 +137,7 @@ class FaultyStore:
             session = facts[0].session if facts else ""
             steps = self._planned(name, "write", records, facts, session)
             own = OwnWrite(records, lambda: self.at_commit(), lambda: write(*arguments, **named))
-            return self._medium.write(steps, own)
+            return self._medium.write_own(steps, own)
 
         return call
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from harness.core.values.errors import InputError
+from harness.processes.machine import lack_of
 from harness.targets.spec import End
 
 BODY_MAX = 2000
@@ -36,6 +37,8 @@ def post_run(url: str, brief: dict[str, str], passed: Callable[[], End | None]) 
     try:
         connection.connect()
     except OSError as error:
+        if lack := lack_of(error, ours=True):
+            raise lack from None
         raise InputError(f"no server answers: {error}", f"target {url!r}") from None
     try:
         headers = {"content-type": "application/json"}
@@ -48,7 +51,7 @@ def post_run(url: str, brief: dict[str, str], passed: Callable[[], End | None]) 
     except TimeoutError:
         return End("hung", None, f"the server stopped within its answer for {TIMEOUT_S:.0f} s")
     except (OSError, http.client.HTTPException) as error:
-        return End("crashed", None, f"{type(error).__name__}: {error}")
+        return End("crashed", None, f"{type(error).__name__}: {error}", lack=lack_of(error))
     finally:
         connection.close()
     if answer.status == 200:

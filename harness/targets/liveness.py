@@ -156,7 +156,7 @@ class Liveness:
                 return f"it neither called nor computed for {self._silence_s:g} s{after} ({of})"
             case "slow":
                 return (
-                    f"this machine is too slow: the target was silent, and our heartbeat was late "
+                    f"this machine: too slow: the target was silent, and our heartbeat was late "
                     f"{self._late_beats} times, by up to {self._worst_late_s:.1f} s "
-                    f"(on time is within {LATE_S:g} s; {of})"
+                    f"(on time is within {LATE_S:g} s; {of}); play fewer runs at once (-j)"
                 )

@@ -34,7 +34,8 @@ class ProcessState:
 
     It holds folder, umask, environment, signal handlers, `sys.path`, recursion limit and garbage
     collection. It also holds the imported modules, functions of shared ones, the limit of open
-    files, and the standard streams with their file descriptors.
+    files, and the standard streams with their file descriptors. `is_limited`: the limit of open
+    files was another one before it was restored.
     """
 
     def __init__(self) -> None:
@@ -50,11 +51,13 @@ class ProcessState:
         self._functions = {name: _functions(name) for name in _SHARED}
         self._streams = {name: getattr(sys, name) for name in _STREAMS}
         self._collects = gc.isenabled()
+        self.is_limited = False
         self._open_files = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._files = [(number, _identity(number), _copy(number)) for number in _STANDARD]
 
     def restore(self) -> None:
         """Restore the changed parts."""
+        self.is_limited = resource.getrlimit(resource.RLIMIT_NOFILE) != self._open_files
         with suppress(OSError, ValueError):  # a lowered hard limit cannot be raised
             resource.setrlimit(resource.RLIMIT_NOFILE, self._open_files)
         for number, before, copy in self._files:

@@ -9,6 +9,7 @@ import subprocess
 from typing import IO
 
 from harness.core.values.errors import InputError
+from harness.processes.machine import lack_of
 from harness.targets.output_capture import OUTPUT_MAX_BYTES, end_bytes, output_end
 from harness.targets.spec import TargetSpec
 
@@ -24,7 +25,7 @@ def start_program(
 ) -> subprocess.Popen[bytes]:
     """Start a program in its own process group.
 
-    Raises InputError when it cannot be started.
+    Raises InputError when it cannot be started, and MachineLacks when nothing can.
     """
     try:
         return subprocess.Popen(
@@ -32,6 +33,8 @@ def start_program(
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
         )  # fmt: skip
     except OSError as error:
+        if lack := lack_of(error, ours=True):
+            raise lack from None
         what = f"cannot be started: {error.strerror}"
         raise InputError(what, f"target {target.text!r}") from None
 

@@ -26,8 +26,16 @@ from harness.clock import (
     virtual_time,
 )
 from harness.core.scenario.scenario import Limits
-from harness.core.values.errors import InputError, Interrupted, PassedLimit, RunStopped, nearest
+from harness.core.values.errors import (
+    InputError,
+    Interrupted,
+    MachineLacks,
+    PassedLimit,
+    RunStopped,
+    nearest,
+)
 from harness.processes.life_signs import playing
+from harness.processes.machine import lack_of
 from harness.targets import crash_trace
 from harness.targets.process_exits import ProcessExit, ProcessGuard
 from harness.targets.spec import End, passed_limit
@@ -160,6 +168,8 @@ def ending(
             end, error = End("crashed"), guard.refused[0]
         if error is not None:
             end = _told(end, error, agent, guard.state.folder, limits, seams)
+            if guard.state.is_limited:  # the target itself has lowered the limit of open files
+                end = end._replace(lack=None)
     return end
 
 
@@ -193,7 +203,7 @@ def _ended(
         return End("limit", None, str(stopped)), None
     except ScriptedInterrupt as error:
         return End("crashed"), error
-    except (Interrupted, InputError):
+    except (Interrupted, InputError, MachineLacks):
         raise
     except KeyboardInterrupt as error:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -221,6 +231,7 @@ def _crashed(end: End, error: BaseException, agent: Callable[..., Any] | None, f
         frames=tuple(map(str, frames)),
         place=crash_trace.crash_place(frames, type(error).__name__),
         traceback=crash_trace.whole(error),
+        lack=lack_of(error),
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from harness.adapters.framework_agent import FrameworkAgent, agent_of
-from harness.core.values.errors import InputError, nearest
+from harness.core.values.errors import InputError, MachineLacks, nearest
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import CrashPlace
 from harness.import_path import import_from, shadow_of, shadowed_name
@@ -67,7 +67,10 @@ class TargetSpec(msgspec.Struct, frozen=True):
 
 
 class End(NamedTuple):
-    """How a target ended, with the values of the ended event."""
+    """How a target ended, with the values of the ended event.
+
+    `lack` is what the machine lacked: such an end is not the target's.
+    """
 
     how: str
     exit_code: int | None = None
@@ -75,11 +78,12 @@ class End(NamedTuple):
     frames: tuple[str, ...] = ()
     place: CrashPlace | None = None
     traceback: str = ""
+    lack: MachineLacks | None = None
 
 
 def passed_limit(stop: str, text: str) -> End:
     """Return the end of a target that exceeded a limit; on a slow machine it is unknown."""
-    return End("unable" if stop == "slow" else stop, None, text)
+    return End("machine" if stop == "slow" else stop, None, text)
 
 
 def names() -> dict[str, str]:

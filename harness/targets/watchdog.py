@@ -10,7 +10,7 @@ import ctypes
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Protocol, TypeAlias
 
@@ -69,11 +69,11 @@ class Watchdog:
             self._thread.join()
 
     def _beat(self) -> None:
-        counts, before, used = self._new(), real_monotonic(), self._usage()
+        counts, before, used = self._new(), real_monotonic(), self._used(Usage())
         # A lock and not an event, because time in `threading` may be virtual.
         while not self._over.acquire(timeout=self._beat_s):
             signs().beat()
-            now, using = real_monotonic(), self._usage()
+            now, using = real_monotonic(), self._used(used)
             wall_s, cpu_s = now - before, max(0.0, using.cpu_s - used.cpu_s)
             seams, late_s = self._seams, wall_s - self._beat_s - cpu_s
             in_line_s = max(0.0, using.in_line_s - used.in_line_s)
@@ -89,6 +89,12 @@ class Watchdog:
                 text, counts = counts.words(stop), self._new()
                 self._on_stop(stop, text)
         self._over.release()
+
+    def _used(self, before: Usage) -> Usage:
+        """Return the present usage; that of before where no file is left to read it from."""
+        with suppress(OSError):
+            return self._usage()
+        return before
 
 
 Check: TypeAlias = Callable[[], None]

@@ -10,6 +10,7 @@ import signal
 import threading
 
 from harness.clock.thread_times import leave_out
+from harness.processes.machine import own_call
 
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGIO, signal.SIGALRM)
 """The signals by which this process, or a run, is ended."""
@@ -17,6 +18,11 @@ _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGIO, signal.SIGALRM)
 
 class BackgroundThread(threading.Thread):
     """A daemon thread that leaves the signals to the main thread."""
+
+    def start(self) -> None:
+        """Start it. Raises MachineLacks if the system has no thread left."""
+        with own_call():
+            super().start()
 
     def run(self) -> None:
         """Do the work, with these signals blocked; its time is not the run's."""

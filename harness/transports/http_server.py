@@ -17,8 +17,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from harness.clock import real_monotonic, real_sleep
-from harness.core.values.errors import InputError
+from harness.core.values.errors import InputError, MachineLacks
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Send, Step, Wait
+from harness.processes.machine import few_files, lack_of
 from harness.transports.access_check import new_token
 from harness.transports.background_thread import BackgroundThread
 from harness.transports.body_budget import BodyBudget
@@ -47,6 +48,7 @@ class Server:
     """Has `serve` carry each connection to its end, between `start` and `close`.
 
     `join_s` is how long `close` waits for all that have not come to it. `token` stands in its URL.
+    `lack` is what the machine lacked for a connection.
     """
 
     def __init__(
@@ -56,15 +58,21 @@ class Server:
         self.token = new_token()
         self._closing, self._alarm = socket.socketpair()
         self._bodies, self._connections_most = BodyBudget(), connections_most()
+        self.lack: MachineLacks | None = None
         self._lock = threading.Lock()
         self._serving: dict[threading.Thread, socket.socket] = {}
         self._acceptor: threading.Thread | None = None
 
     def start(self) -> str:
-        """Bind, listen and serve from now on; the base URL. InputError when the port is taken."""
+        """Bind, listen and serve from now on; the base URL.
+
+        Raises InputError when the port is taken, and MachineLacks when none can be had.
+        """
         try:
             listener = socket.create_server((HOST, self._port), backlog=_BACKLOG)
         except OSError as error:
+            if self._port == 0:
+                raise lack_of(error, ours=True) or error from None
             what = f"cannot listen on {HOST}:{self._port} ({error.strerror})"
             raise InputError(f"{what}; give another port, or 0 for a free one", "port") from None
         self._acceptor = BackgroundThread(target=self._accept, args=(listener,), daemon=True)
@@ -99,18 +107,22 @@ class Server:
             while all(key.fileobj is listener for key, _ in selector.select()):
                 try:
                     self._spawn(listener.accept()[0])
-                except OSError:  # no file descriptor is left: wait until one is
+                except OSError as error:  # no file descriptor is left: wait until one is
+                    self.lack = self.lack or lack_of(error, ours=True)
                     real_sleep(_ACCEPT_AGAIN_S)
 
     def _spawn(self, sock: socket.socket) -> None:
         if len(self._serving) >= self._connections_most:
+            if self._connections_most < _CONNECTIONS_MOST:
+                self.lack = few_files(self._connections_most)
             return _turn_away(sock, self._connections_most)
         thread = BackgroundThread(target=self._serve, args=(sock,), daemon=True)
         with self._lock:
             self._serving[thread] = sock
         try:
             thread.start()
-        except RuntimeError:  # the system has no thread left
+        except MachineLacks as lack:
+            self.lack = lack
             with self._lock:
                 del self._serving[thread]
             _turn_away(sock, len(self._serving))

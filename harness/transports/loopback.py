@@ -12,7 +12,7 @@ import msgspec
 
 from harness.clock import Clock
 from harness.core.transition.transition import Transition
-from harness.core.values.errors import InputError
+from harness.core.values.errors import InputError, MachineLacks
 from harness.transports.access_check import told
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.http_connection import Request
@@ -60,6 +60,11 @@ class Loopback:
         if self._model_url:
             self.urls = msgspec.structs.replace(self.urls, model=self._model_url)
         return self.urls
+
+    @property
+    def lack(self) -> MachineLacks | None:
+        """What the machine lacked for a connection."""
+        return self._server.lack
 
     @property
     def serves_model(self) -> bool:

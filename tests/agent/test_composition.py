@@ -18,6 +18,7 @@ class Brief:
 
     def __init__(self, wire: str) -> None:
         self.wire, self.options = wire, {"model": "m"}
+        self.transport, self.base_url, self.api_key = object(), "http://fake.invalid", "key"
 
     def anthropic(self) -> str:
         """A client."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from harness.agent import build
-from harness.agent.sessions.jsonl_entries import read_entries
+from harness.agent.sessions.jsonl_conversation import read_entries
 from harness.agent.sessions.session_archive import ArchivedTranscript, Watermark, archive_of
 from harness.core.values.brief import Brief
 from harness.stores.session_store import SessionRow

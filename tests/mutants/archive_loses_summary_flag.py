@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from harness.agent import build
-from harness.agent.sessions.jsonl_conversation import Chain
-from harness.agent.sessions.jsonl_entries import join_entries, new_entry
+from harness.agent.sessions.jsonl_conversation import Chain, join_entries, new_entry
 from harness.agent.sessions.session_archive import ArchivedTranscript, archive_of
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant

@@ -11,7 +11,7 @@ from harness.agent import build
 from harness.agent.guards.guard_protocol import UNPARSED
 from harness.agent.models.failures import stream_pieces
 from harness.agent.models.model_call import ModelAnswer
-from harness.agent.models.openai_chat_model import OpenAIChatModel, _ChatAnswer, _kind
+from harness.agent.models.openai_chat_model import OpenAIChatModel, _ChatAnswer
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Block, ToolUse
 from tests.mutants import Mutant
@@ -29,13 +29,14 @@ class Trusting(OpenAIChatModel):
     """Does not wait for the reason of the end."""
 
     def _streamed(
-        self, completions: Any, params: dict[str, Any], show: Callable[[str], None] | None
+        self, endpoint: Any, params: dict[str, Any], show: Callable[[str], None] | None
     ) -> ModelAnswer:
         heard = _ChatAnswer()
-        for chunk in stream_pieces(completions.create(**params, stream=True), _kind):
+        for chunk in stream_pieces(endpoint.create(**params, stream=True)):
             for choice in chunk.choices or ():
-                heard.take(choice.delta)
-        answer = with_blocks(heard.answer("stop"), emptied)
+                heard._take_message(choice.delta)
+        heard._stop = "stop"
+        answer = with_blocks(heard.answer(), emptied)
         is_call = bool(answer.message.tool_uses)
         return msgspec.structs.replace(answer, stop="tool_use") if is_call else answer
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from harness.agent import build
 from harness.agent.models.failures import ModelFailure
-from harness.agent.models.openai_chat_model import MODEL, OpenAIChatModel
+from harness.agent.models.model_call import MODEL
+from harness.agent.models.openai_chat_model import OpenAIChatModel
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from harness.agent import build
 from harness.agent.composition import is_on
-from harness.agent.models.model_call import MAX_TOKENS, MODEL, ModelAnswer
+from harness.agent.models.model_call import MAX_TOKENS, MODEL
 from harness.agent.models.openai_chat_model import OpenAIChatModel
 from harness.core.values.brief import Brief
 from tests.mutants import Mutant
@@ -37,10 +38,8 @@ class Hasty:
 class HastyModel(OpenAIChatModel):
     """Reads no further than it must."""
 
-    def _streamed(
-        self, completions: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> ModelAnswer:
-        return super()._streamed(Hasty(completions), params, show)
+    def _opened(self, endpoint: Any, params: dict[str, Any]) -> AbstractContextManager[Any]:
+        return super()._opened(Hasty(endpoint), params)
 
 
 def agent(brief: Brief) -> None:

@@ -24,9 +24,9 @@ class Trusting(AnthropicModel):
     """Does not wait for the terminal event."""
 
     def _streamed(
-        self, messages: Any, params: dict[str, Any], show: Callable[[str], None] | None
+        self, endpoint: Any, params: dict[str, Any], show: Callable[[str], None] | None
     ) -> ModelAnswer:
-        with messages.stream(**params) as stream:
+        with endpoint.stream(**params) as stream:
             message = stream.get_final_message()
         blocks = [read_block(block.to_dict()) for block in message.content]
         has_calls = any(block.type == "tool_use" for block in message.content)

@@ -16,7 +16,7 @@ from harness.core.history.history import canonical
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, ToolScript, Turn
 from harness.core.values.errors import HarnessError, InputError
 from harness.runner import Run, run
-from harness.runner.forked_target import ForkedAttempt
+from harness.runner.forked_target import Attempt
 from harness.targets import TargetSpec
 from tests.runner import agents, programs
 from tests.runner.programs import program
@@ -197,10 +197,10 @@ def test_an_error_of_the_users_files_is_one_here_too() -> None:
 
 
 def test_a_harness_that_breaks_in_a_child_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(self: ForkedAttempt) -> None:
+    def broken(self: Attempt) -> None:
         raise LookupError("of our own")
 
-    monkeypatch.setattr(ForkedAttempt, "_run", broken)
+    monkeypatch.setattr(Attempt, "_run", broken)
     with pytest.raises(HarnessError, match="LookupError: of our own"):
         run(_killed(HELLO), reference)
 

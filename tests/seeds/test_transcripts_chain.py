@@ -9,8 +9,14 @@ from hypothesis import given
 
 from harness.agent.context_overflow import compact
 from harness.agent.models.model_call import ModelAnswer, Query
-from harness.agent.sessions.jsonl_conversation import Chain, messages_of, transcript_of
-from harness.agent.sessions.jsonl_entries import problem, read_entries, without_program_entries
+from harness.agent.sessions.jsonl_conversation import (
+    Chain,
+    messages_of,
+    problem,
+    read_entries,
+    transcript_of,
+    without_program_entries,
+)
 from harness.core.values.messages import Message, Text, ToolResult, assistant, user
 from harness.recordings.readers.claude_code import claude_code
 from harness.stores.sqlite import SqliteStore

@@ -8,8 +8,12 @@ import pytest
 
 from harness.agent.context_overflow import compact
 from harness.agent.models.model_call import ModelAnswer
-from harness.agent.sessions.jsonl_conversation import Chain, messages_of, transcript_of
-from harness.agent.sessions.jsonl_entries import without_program_entries
+from harness.agent.sessions.jsonl_conversation import (
+    Chain,
+    messages_of,
+    transcript_of,
+    without_program_entries,
+)
 from harness.agent.sessions.session_archive import Watermark
 from harness.core.values.messages import Thinking, ToolResult, ToolUse, assistant, results, user
 from harness.stores.sqlite import SqliteStore

@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from harness.agent.conversation.history_size import BYTES_PER_TOKEN, clip, clip_bytes
 from harness.agent.conversation.projection import project
-from harness.agent.sessions.jsonl_conversation import messages_of
-from harness.agent.sessions.jsonl_entries import read_entries, without_stale_thinking
+from harness.agent.sessions.jsonl_conversation import (
+    messages_of,
+    read_entries,
+    without_stale_thinking,
+)
 from harness.core.values.messages import Message, Thinking
 from tests.seeds.transcript_lines import Line, answer, file_of, lines_of, said
 

@@ -2,13 +2,13 @@
 
 An SDK raises its own errors by status, but does not wrap the HTTP library's errors in a stream.
 Malformed bytes raise bare JSONDecodeError, AssertionError or IndexError. Errors are distinguished
-by structure; text is read only inside an error. `kind_of` holds the rules of one API. The SDKs come
-from one generator, so they share the other rules.
+by structure; text is read only inside an error. The SDKs come from one generator, and no word for
+an error means two things in two APIs, so one table serves all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
@@ -30,16 +30,20 @@ OVERFLOW_PHRASES = (
 SYNTHETIC = "<synthetic>"
 """The model name in a message that a wrapper wrote."""
 
+TOO_LONG = "context_length_exceeded"
+"""The code of an error of OpenAI whose text may say nothing of the length."""
+
 _REQUEST_ERRORS = frozenset(
     {
-        "authentication_error",
-        "billing_error",
-        "invalid_request_error",
-        "not_found_error",
-        "permission_error",
-        "request_too_large",
+        *("authentication_error", "billing_error", "invalid_request_error", "not_found_error"),
+        *("permission_error", "request_too_large"),
+        *("insufficient_quota", "invalid_prompt"),
+        *("FAILED_PRECONDITION", "INVALID_ARGUMENT", "NOT_FOUND", "PERMISSION_DENIED"),
+        "UNAUTHENTICATED",
     }
 )
+"""The words for a permanent error inside a stream, whose status of 200 says nothing: Anthropic's,
+then OpenAI's and Gemini's further ones."""
 
 _BY_CLASS: dict[str, FailureKind] = {
     "APIConnectionError": "transient",
@@ -69,16 +73,35 @@ class ModelFailure(Exception):
         super().__init__(f"{kind}: {text}")
 
 
+class APIError(Exception):
+    """An answer that is an error, without an SDK: `status_code`, its headers, and the `type` from
+    the body."""
+
+    def __init__(
+        self, text: str, status_code: int, type: str | None, headers: Mapping[str, str]
+    ) -> None:
+        self.status_code, self.type, self.headers = status_code, type, headers
+        super().__init__(text)
+
+
+class APIConnectionError(Exception):
+    """The answer did not arrive, or not completely."""
+
+
 def classify(error: BaseException) -> FailureKind | None:
     """The kind of an error that a model call raised; None for another error, such as a bug, which
     must surface."""
     status, word = getattr(error, "status_code", None), getattr(error, "type", None)
     if status == 413 or (status == 200 and word == "request_too_large"):
         return "overflow"
+    if getattr(error, "code", None) == TOO_LONG:
+        return "overflow"
     if status in (None, 200, 400) and mentions_overflow(error):
         return "overflow"
     if isinstance(status, int):
         return _by_status(status, word)
+    if type(error).__name__ == "APIError":  # the openai SDK's for an error event in a stream
+        return _by_status(200, word)
     names = (base.__name__ for base in type(error).__mro__)
     return next((_BY_CLASS[name] for name in names if name in _BY_CLASS), None)
 
@@ -126,40 +149,35 @@ def _by_status(status: int, type: str | None) -> FailureKind:
     return "transient" if status in (408, 409, 429) or status >= 500 else "permanent"
 
 
-KindOf: TypeAlias = Callable[[Exception], FailureKind | None]
-"""The kind of an error; None for an error that is not a failure of the model."""
-
-
 @contextmanager
-def raised_as_failures(kind_of: KindOf) -> Iterator[None]:
+def raised_as_failures() -> Iterator[None]:
     """Turn errors of the SDK, of the HTTP library and of malformed bytes into a ModelFailure."""
     try:
         yield
     except ModelFailure:
         raise
     except Exception as error:
-        kind = kind_of(error)
+        kind = classify(error)
         if kind is None:
             raise
-        raise ModelFailure(kind, str(error) or type(error).__name__) from error
+        raise _failure(kind, error) from error
 
 
-def with_timeout(client: Any, timeout_s: float | None) -> Any:
-    """The SDK's client with this timeout and one attempt, because each retry would wait that long
-    again."""
-    if timeout_s is None:
-        return client
-    return client.with_options(timeout=timeout_s, max_retries=0)
-
-
-def stream_pieces(stream: Any, kind_of: KindOf) -> Iterator[Any]:
-    """The pieces of a stream. A connection that fails here breaks off an answer.
+def stream_pieces(stream: Any) -> Iterator[Any]:
+    """The pieces of a stream. A connection that fails here breaks off an answer, and so does an
+    event without a field that the SDK needs.
 
     Raises ModelFailure.
     """
     try:
         yield from stream
+    except (AttributeError, TypeError) as error:
+        raise ModelFailure("broken_stream", f"an event could not be read: {error}") from error
     except Exception as error:
-        if kind_of(error) != "transient":
+        if classify(error) != "transient":
             raise
-        raise ModelFailure("broken_stream", str(error) or type(error).__name__) from error
+        raise _failure("broken_stream", error) from error
+
+
+def _failure(kind: FailureKind, error: Exception) -> ModelFailure:
+    return ModelFailure(kind, str(error) or type(error).__name__)

@@ -1,7 +1,7 @@
 """The model behind the Gemini API, over plain HTTP.
 
 The official SDK accepts a stream without its end as complete, and has no limit on its waits. So
-this file reads the answers, and each answer must name its stop reason. From Gemini 3 on, the first
+this file has its own client, and each answer must name its stop reason. From Gemini 3 on, the first
 call of an answer has a signature that goes back with it. A call without one gets the documented
 placeholder.
 """
@@ -10,28 +10,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
 
-import msgspec
-
-from harness.agent.conversation.content import clean, picture_url, text_of
-from harness.agent.guards.guard_protocol import UNPARSED
-from harness.agent.models.failures import (
-    SYNTHETIC,
-    FailureKind,
-    ModelFailure,
-    classify,
-    classify_answer,
-    raised_as_failures,
-    stream_pieces,
-    unusable,
-    with_timeout,
-)
-from harness.agent.models.gemini_client import GeminiClient
-from harness.agent.models.http_retries import APIError
-from harness.agent.models.model_call import MAX_TOKENS, ModelAnswer, Query, answer_of
-from harness.agent.models.timeouts import failing_on_silence
+from harness.agent.conversation.content import picture_url, text_of
+from harness.agent.models import AnswerSoFar, ProviderModel, with_tools
+from harness.agent.models.failures import APIError, unusable
+from harness.agent.models.http_client import HttpClient
+from harness.agent.models.model_call import ModelAnswer, Query, arguments_of, schema_of
 from harness.core.values.brief import Brief
 from harness.core.values.messages import (
     Block,
@@ -49,27 +35,79 @@ SIGNATURE, STAND_IN = "thoughtSignature", "skip_thought_signature_validator"
 _STOPS = {
     "STOP": "end_turn",
     "MAX_TOKENS": "max_tokens",
-    "SAFETY": "refusal",
-    "PROHIBITED_CONTENT": "refusal",
-    "BLOCKLIST": "refusal",
-    "SPII": "refusal",
-    "RECITATION": "refusal",
+    **dict.fromkeys(("SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION"), "refusal"),
 }
-_REQUEST_ERRORS = frozenset(
-    {"FAILED_PRECONDITION", "INVALID_ARGUMENT", "NOT_FOUND", "PERMISSION_DENIED", "UNAUTHENTICATED"}
-)
-"""Words of a permanent error inside a stream."""
 
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_.:-]")
+_DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
 
 
-class _Events:
+class GeminiClient(HttpClient):
+    """A client of the Gemini API, with the methods of an SDK that `GeminiModel` uses.
+
+    The wait before a retry comes from `retry-after`, or from `RetryInfo` in the error's details.
+    """
+
+    def __init__(self, brief: Brief) -> None:
+        super().__init__(brief.transport, brief.base_url, {"x-goog-api-key": brief.api_key})
+
+    @property
+    def models(self) -> Self:
+        """The endpoint: the client itself."""
+        return self
+
+    def create(
+        self, *, model: str, extra_headers: Mapping[str, str], stream: bool = False, **body: Any
+    ) -> Any:
+        """Make content: the answer as a dict, or its chunks.
+
+        Raises APIError or APIConnectionError after the last attempt, ModelFailure for a page, and
+        ValueError for an invalid body.
+        """
+        method = "streamGenerateContent?alt=sse" if stream else "generateContent"
+        path = f"/v1beta/models/{model}:{method}"
+        response = self.post(path, body, extra_headers, stream=stream)
+        if stream:
+            return _Chunks(response)
+        if "json" not in response.headers.get("content-type", ""):
+            raise unusable(response.text)
+        value = json.loads(response.content)
+        if not isinstance(value, dict) or not {"candidates", "promptFeedback"} & value.keys():
+            raise unusable(response.text)
+        return value
+
+    def refused(self, response: Any) -> APIError:
+        """The error of a response, with its status word."""
+        word, delay = _word_and_delay(response.text)
+        headers = dict(response.headers)
+        if delay and "retry-after" not in headers:
+            headers["retry-after"] = delay
+        text = f"Error code: {response.status_code} - {response.text}"
+        return APIError(text, response.status_code, word, headers)
+
+
+def _word_and_delay(text: str) -> tuple[str | None, str]:
+    """The status word of an error, and the seconds that its `RetryInfo` asks for."""
+    try:
+        body = json.loads(text)
+        # A stream that is not of server-sent events is a list, also when it holds an error.
+        error = (body[0] if isinstance(body, list) else body)["error"]
+        details = error.get("details") or ()
+        delays = (_DELAY.fullmatch(str(detail.get("retryDelay"))) for detail in details)
+        return error.get("status"), next((found[1] for found in delays if found), "")
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        return None, ""
+
+
+class _Chunks:
     """The chunks of a stream; a line that is not an event counts as damaged."""
 
     def __init__(self, response: Any) -> None:
-        self.response = response
+        self.response, self.close = response, response.close
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
+        if "event-stream" not in self.response.headers.get("content-type", ""):
+            raise unusable(self.response.read().decode("utf-8", "replace"))
         held = b""
         for piece in self.response.iter_bytes():
             held += piece
@@ -93,28 +131,32 @@ def _chunk(line: bytes) -> dict[str, Any]:
     return chunk
 
 
-class _GeminiAnswer:
-    """An answer so far."""
+class _GeminiAnswer(AnswerSoFar):
+    is_complete = True  # an answer says why it ended, so `whole` asks for that alone
 
     def __init__(self) -> None:
-        self.model, self.stop, self._id = "", "", ""
+        self._stop, self._id = "", ""
         self._tokens: int | None = None
         self._blocks: list[Block] = []
 
-    def take(self, chunk: dict[str, Any]) -> str:
-        """Add a chunk; return its text."""
-        self.model = chunk.get("modelVersion") or self.model
-        self._id = chunk.get("responseId") or self._id
-        count = (chunk.get("usageMetadata") or {}).get("totalTokenCount")
+    def read(self, value: Any) -> None:
+        for _ in self.take(value):
+            pass
+
+    def take(self, piece: Any) -> Iterator[str]:
+        self.model = piece.get("modelVersion") or self.model
+        self._id = piece.get("responseId") or self._id
+        count = (piece.get("usageMetadata") or {}).get("totalTokenCount")
         self._tokens = count if isinstance(count, int) else self._tokens
-        if (chunk.get("promptFeedback") or {}).get("blockReason"):
-            self.stop = "SAFETY"
+        if (piece.get("promptFeedback") or {}).get("blockReason"):
+            self._stop = "SAFETY"
         said = ""
-        for candidate in (chunk.get("candidates") or ())[:1]:
-            self.stop = candidate.get("finishReason") or self.stop
+        for candidate in (piece.get("candidates") or ())[:1]:
+            self._stop = candidate.get("finishReason") or self._stop
             for part in (candidate.get("content") or {}).get("parts") or ():
                 said += self._part(part)
-        return said
+        if said:
+            yield said
 
     def _part(self, part: dict[str, Any]) -> str:
         signature = part.get(SIGNATURE)
@@ -122,9 +164,10 @@ class _GeminiAnswer:
         call, text = part.get("functionCall"), part.get("text")
         last = self._blocks[-1] if self._blocks else None
         if isinstance(call, dict):
-            given = call.get("args")
-            name, id_ = call.get("name") or "", call.get("id") or self._new_id()
-            self._blocks.append(ToolUse(id_, name, _input(given), extra))
+            # Older models send no id.
+            id_ = call.get("id") or f"{self._id or 'call'}_{len(self._blocks)}"
+            given = arguments_of(call.get("args"))
+            self._blocks.append(ToolUse(id_, call.get("name") or "", given, extra))
         elif isinstance(text, str) and part.get("thought"):
             before = self._blocks.pop().text if isinstance(last, Thinking) else ""  # type: ignore[union-attr]
             self._blocks.append(Thinking(before + text, signature or ""))
@@ -136,106 +179,33 @@ class _GeminiAnswer:
             return text
         return ""
 
-    def _new_id(self) -> str:
-        """The id for a call without one, as older models send."""
-        return f"{self._id or 'call'}_{len(self._blocks)}"
-
     def answer(self) -> ModelAnswer:
-        """The complete answer. Raises ModelFailure for an answer without its end, or from a
-        wrapper."""
-        text = "".join(block.text for block in self._blocks if isinstance(block, Text))
-        failed = classify_answer(self.model, self._tokens, text)
-        if failed is not None:
-            raise ModelFailure(failed, text)
-        if not self.stop:
-            raise ModelFailure("broken_stream", "the answer does not say why it ended")
         called = any(isinstance(block, ToolUse) for block in self._blocks)
-        stop = "tool_use" if called and self.stop == "STOP" else _STOPS.get(self.stop, self.stop)
-        return answer_of(self._blocks, stop, self._tokens)
+        stop = "tool_use" if called and self._stop == "STOP" else self._stop
+        return self.whole(self._blocks, _STOPS.get(stop, stop), self._tokens)
 
 
-def _input(given: Json) -> Json:
-    """The arguments of a call; a value that is not an object is wrapped, and the call does not
-    run."""
-    if given is None or given == "":
-        return {}
-    return given if isinstance(given, dict) else {UNPARSED: json.dumps(given)}
-
-
-class GeminiModel:
-    """A model behind the Gemini API, streamed or not."""
+class GeminiModel(ProviderModel):
+    """A model behind the Gemini API."""
 
     api = "gemini"
     usual_model = "gemini-3.7-flash"
-    base_path = ""
-    text_results = True
+    client_of = staticmethod(GeminiClient)
+    endpoint = "models"
+    answer_so_far = _GeminiAnswer
 
-    def __init__(
-        self, client: Any, stream: bool, model: str = usual_model, max_tokens: int = MAX_TOKENS
-    ) -> None:
-        self._client, self._stream, self._model = client, stream, model
-        self._config = {"maxOutputTokens": max_tokens}
-
-    @staticmethod
-    def client_of(brief: Brief) -> Any:
-        """The client."""
-        return GeminiClient(brief)
-
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
-        """The model's answer.
-
-        Raises ModelFailure for every error of the API, the HTTP library or malformed bytes.
-        """
-        ask = self._streamed if self._stream and query.timeout_s is None else self._plain
-        client = with_timeout(self._client, query.timeout_s)
-        with raised_as_failures(_kind):
-            body = msgspec.json.encode(self._body(query))
-            return ask(client, body, {"x-harness-purpose": query.purpose}, show)
-
-    def _body(self, query: Query) -> dict[str, Json]:
-        functions = [_function(tool) for tool in query.tools]
-        withdrawn = {"functionCallingConfig": {"mode": "NONE"}}
-        return {
+    def _params(self, query: Query) -> dict[str, Any]:
+        withdrawn = {"toolConfig": {"functionCallingConfig": {"mode": "NONE"}}}
+        params = {
+            "model": self._model,
             "contents": list(write_contents(query.messages)),
             "systemInstruction": {"parts": [{"text": query.system}]},
-            "generationConfig": self._config,
-            **({"tools": [{"functionDeclarations": functions}]} if functions else {}),
-            **({"toolConfig": withdrawn} if functions and query.tools_withdrawn else {}),
+            "generationConfig": {"maxOutputTokens": self._max_tokens},
+            **with_tools(query, _function, withdrawn),
         }
-
-    def _plain(
-        self, client: Any, body: bytes, headers: dict[str, str], show: Callable[[str], None] | None
-    ) -> ModelAnswer:
-        path = f"/v1beta/models/{self._model}:generateContent"
-        response = client.post(path, body, headers, stream=False)
-        if "json" not in response.headers.get("content-type", ""):
-            raise unusable(response.text)
-        value = json.loads(response.content)
-        if not isinstance(value, dict) or not {"candidates", "promptFeedback"} & value.keys():
-            raise unusable(response.text)
-        heard = _GeminiAnswer()
-        said = heard.take(value)
-        answer = heard.answer()
-        if show is not None and said:
-            show(clean(said))
-        return answer
-
-    def _streamed(
-        self, client: Any, body: bytes, headers: dict[str, str], show: Callable[[str], None] | None
-    ) -> ModelAnswer:
-        path = f"/v1beta/models/{self._model}:streamGenerateContent?alt=sse"
-        response = client.post(path, body, headers, stream=True)
-        try:
-            if "event-stream" not in response.headers.get("content-type", ""):
-                raise unusable(response.read().decode("utf-8", "replace"))
-            heard = _GeminiAnswer()
-            for chunk in stream_pieces(failing_on_silence(_Events(response)), _kind):
-                said = heard.take(chunk)
-                if said and show is not None and heard.model != SYNTHETIC:
-                    show(clean(said))
-        finally:
-            response.close()
-        return heard.answer()
+        if "tools" in params:
+            params["tools"] = [{"functionDeclarations": params["tools"]}]
+        return params
 
 
 def write_contents(messages: tuple[Message, ...]) -> Iterator[dict[str, Json]]:
@@ -289,14 +259,5 @@ def _result(block: ToolResult, names: Mapping[str, str]) -> dict[str, Json]:
 
 
 def _function(tool: ToolSpec) -> dict[str, Json]:
-    schema = tool.input_schema or {"type": "object", "properties": {}}
     said = {"name": tool.name, "description": tool.description}
-    return {**said, "parametersJsonSchema": schema}
-
-
-def _kind(error: Exception) -> FailureKind | None:
-    """The kind of an error; an error inside a stream carries a status word of the API."""
-    kind = classify(error)
-    if isinstance(error, APIError) and error.status_code == 200 and kind != "overflow":
-        return "permanent" if error.type in _REQUEST_ERRORS else "broken_stream"
-    return kind
+    return {**said, "parametersJsonSchema": schema_of(tool)}

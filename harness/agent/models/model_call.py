@@ -16,7 +16,7 @@ import msgspec
 from harness.agent.conversation.content import clean_json
 from harness.agent.guards.guard_protocol import UNPARSED
 from harness.core.values.calls import Purpose
-from harness.core.values.messages import Block, Message, ToolSpec, ToolUse
+from harness.core.values.messages import Block, Json, Message, ToolSpec, ToolUse
 
 MODEL = "claude-sonnet-5"
 MAX_TOKENS = 4096
@@ -66,16 +66,24 @@ class LanguageModel(Protocol):
         ...
 
 
-def arguments_of(text: str) -> dict[str, Any]:
-    """Streamed arguments as an object: `null` is `{}`; any other value that is not an object is
-    wrapped."""
+def arguments_of(said: Json) -> dict[str, Any]:
+    """The arguments of a call as an object. `null` is `{}`, and so is an empty text, which many
+    gateways send for no arguments; any other value that is not an object is wrapped."""
+    if isinstance(said, dict):
+        return said
+    text = said if isinstance(said, str | None) else json.dumps(said)
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text or "null", parse_constant=_no_constant)
     except ValueError:
         return {UNPARSED: text}
     if value is None:
         return {}
     return value if isinstance(value, dict) else {UNPARSED: text}
+
+
+def schema_of(tool: ToolSpec) -> dict[str, Json]:
+    """The schema of a tool's input, for an API that takes no empty one."""
+    return tool.input_schema or {"type": "object", "properties": {}}
 
 
 def respelt(name: str) -> str:

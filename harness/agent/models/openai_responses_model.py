@@ -8,31 +8,14 @@ terminal event. The items go into `extra_body`; `openai_chat_model` gives the re
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from operator import methodcaller
 from typing import Any
 
-from harness.agent.conversation.content import clean, picture_url, text_of
-from harness.agent.models.failures import (
-    SYNTHETIC,
-    FailureKind,
-    ModelFailure,
-    classify,
-    classify_answer,
-    raised_as_failures,
-    stream_pieces,
-    with_timeout,
-)
-from harness.agent.models.model_call import (
-    MAX_TOKENS,
-    MODEL,
-    ModelAnswer,
-    Query,
-    answer_of,
-    arguments_of,
-    respelt,
-)
-from harness.agent.models.timeouts import failing_on_silence, with_read_timeout
-from harness.core.values.brief import Brief
+from harness.agent.conversation.content import picture_url, text_of
+from harness.agent.models import AnswerSoFar, ProviderModel, with_tools
+from harness.agent.models.failures import APIError, unusable
+from harness.agent.models.model_call import ModelAnswer, Query, arguments_of, respelt, schema_of
 from harness.core.values.messages import (
     Block,
     Json,
@@ -50,99 +33,39 @@ _REASONS = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
 _TERMINAL = ("response.completed", "response.incomplete", "response.failed")
 _SHOWN = ("response.output_text.delta", "response.refusal.delta")
 
-_TOO_LONG = "context_length_exceeded"
-_REQUEST_ERRORS = frozenset({"insufficient_quota", "invalid_prompt", "invalid_request_error"})
-"""Names of a permanent error inside a stream."""
-
 _OWN = frozenset({"compaction", "reasoning"})
 """Kinds of items, beside calls, that are sent back unchanged; items of another API are not."""
 
 
-class OpenAIResponsesModel:
-    """A model behind an `openai.OpenAI` client, streamed or not."""
+class _ResponsesAnswer(AnswerSoFar):
+    def __init__(self) -> None:
+        self._response: Any = None
 
-    api = "openai-responses"
-    usual_model = MODEL
-    base_path = "/v1"
-    text_results = True
+    def read(self, value: Any) -> None:
+        self._response = value
 
-    def __init__(
-        self, client: Any, stream: bool, model: str = MODEL, max_tokens: int = MAX_TOKENS
-    ) -> None:
-        self._client, self._stream = with_read_timeout(client), stream
-        self._settings = {"model": model, "max_output_tokens": max_tokens, "store": False}
+    def take(self, piece: Any) -> Iterator[str]:
+        response = getattr(piece, "response", None)
+        self.model = getattr(response, "model", None) or self.model
+        if piece.type in _SHOWN:
+            yield piece.delta
+        if piece.type == "error":
+            raise _error(piece.code, piece.message)
+        if piece.type in _TERMINAL:
+            self._response, self.is_complete, self.is_over = response, True, True
 
-    @staticmethod
-    def client_of(brief: Brief) -> Any:
-        """The SDK's client."""
-        return brief.openai()
-
-    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
-        """The model's answer.
-
-        Raises ModelFailure for every error of the SDK, the HTTP library or malformed bytes.
-        """
-        ask = self._streamed if self._stream and query.timeout_s is None else self._plain
-        client = with_timeout(self._client, query.timeout_s)
-        with raised_as_failures(_kind):
-            return ask(client.responses, self._params(query), show)
-
-    def _params(self, query: Query) -> dict[str, Any]:
-        items = [item for message in query.messages for item in write_items(message)]
-        tools = [_tool(tool) for tool in query.tools]
-        return {
-            **self._settings,
-            "instructions": query.system,
-            "include": ["reasoning.encrypted_content"],
-            "input": [],  # the SDK would look through each for names to translate
-            "extra_body": {"input": items},
-            **({"tools": tools} if tools else {}),
-            **({"tool_choice": "none"} if tools and query.tools_withdrawn else {}),
-            "extra_headers": {"x-harness-purpose": query.purpose},
-        }
-
-    def _plain(
-        self, responses: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> ModelAnswer:
-        answer = _answer(responses.create(**params))
-        if show is not None and answer.message.text:
-            show(answer.message.text)
-        return answer
-
-    def _streamed(
-        self, responses: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> ModelAnswer:
-        with responses.create(**params, stream=True) as stream:
-            for event in stream_pieces(failing_on_silence(stream), _kind):
-                response = getattr(event, "response", None)
-                if getattr(response, "model", None) == SYNTHETIC:
-                    show = None
-                if event.type in _SHOWN and show is not None:
-                    show(clean(event.delta))
-                if event.type == "error":
-                    raise _failure(event.code, event.message)
-                if event.type in _TERMINAL:
-                    return _answer(response)
-        raise ModelFailure("broken_stream", "the answer ended before it was complete")
-
-
-def _answer(response: Any) -> ModelAnswer:
-    """The answer in a response. Raises ModelFailure if it failed, or if a wrapper wrote it."""
-    status, output = getattr(response, "status", None), getattr(response, "output", None)
-    if status == "failed":
-        raise _failure(response.error and response.error.code, response.error or "failed")
-    if status not in ("completed", "incomplete") or output is None:
-        text = str(response if isinstance(response, str) else response.to_dict())[:500]
-        kind = None if output else classify(ValueError(text))
-        raise ModelFailure(kind or "broken_stream", text)
-    items = [item.to_dict() for item in output]
-    blocks = [block for item in items for block in read_item(item)]
-    tokens = getattr(response.usage, "total_tokens", None)
-    answer = answer_of(blocks, _stop(response, items, blocks), tokens)
-    failed = classify_answer(response.model, tokens, answer.message.text)
-    if failed is not None:
-        raise ModelFailure(failed, answer.message.text)
-    return answer
+    def answer(self) -> ModelAnswer:
+        response = self._response
+        status, output = getattr(response, "status", None), getattr(response, "output", None)
+        if status == "failed":
+            raise _error(response.error and response.error.code, response.error or "failed")
+        if status not in ("completed", "incomplete") or output is None:
+            raise unusable(response)
+        self.model = response.model
+        items = [item.to_dict() for item in output]
+        blocks = [block for item in items for block in read_item(item)]
+        tokens = getattr(response.usage, "total_tokens", None)
+        return self.whole(blocks, _stop(response, items, blocks), tokens)
 
 
 def _stop(response: Any, items: list[dict[str, Any]], blocks: list[Block]) -> str:
@@ -155,23 +78,32 @@ def _stop(response: Any, items: list[dict[str, Any]], blocks: list[Block]) -> st
     return "refusal" if any(part.get("type") == "refusal" for part in parts) else "end_turn"
 
 
-def _failure(code: str | None, message: object) -> ModelFailure:
-    """The failure in an event or a failed response, which came with status 200."""
-    text = f"{code}: {getattr(message, 'message', message)}"
-    kind = classify(ValueError(text))
-    if kind != "overflow":
-        kind = "permanent" if code in _REQUEST_ERRORS else "broken_stream"
-    return ModelFailure(kind, text)
+def _error(code: str | None, message: object) -> APIError:
+    """The error in an event or a failed response, which came with status 200."""
+    return APIError(f"{code}: {getattr(message, 'message', message)}", 200, code, {})
 
 
-def _kind(error: Exception) -> FailureKind | None:
-    """The kind of an error; an error inside a stream has no status and no specific class."""
-    if getattr(error, "code", None) == _TOO_LONG:
-        return "overflow"
-    kind = classify(error)
-    if kind == "permanent" and type(error).__name__ == "APIError":
-        return kind if getattr(error, "type", None) in _REQUEST_ERRORS else "broken_stream"
-    return kind
+class OpenAIResponsesModel(ProviderModel):
+    """A model behind an `openai.OpenAI` client."""
+
+    api = "openai-responses"
+    base_path = "/v1"
+    client_of = staticmethod(methodcaller("openai"))
+    endpoint = "responses"
+    answer_so_far = _ResponsesAnswer
+
+    def _params(self, query: Query) -> dict[str, Any]:
+        items = [item for message in query.messages for item in write_items(message)]
+        return {
+            "model": self._model,
+            "max_output_tokens": self._max_tokens,
+            "store": False,
+            "instructions": query.system,
+            "include": ["reasoning.encrypted_content"],
+            "input": [],  # the SDK would look through each for names to translate
+            "extra_body": {"input": items},
+            **with_tools(query, _tool, {"tool_choice": "none"}),
+        }
 
 
 def read_item(item: dict[str, Any]) -> Iterator[Block]:
@@ -181,8 +113,7 @@ def read_item(item: dict[str, Any]) -> Iterator[Block]:
             for part in parts:
                 yield Text(part.get("text") or part.get("refusal") or "")
         case {"type": "function_call", "call_id": str(id_), "name": str(name)}:
-            text = item.get("arguments") or ""
-            yield ToolUse(id_, name, arguments_of(text) if text else {})
+            yield ToolUse(id_, name, arguments_of(item.get("arguments")))
         case {"type": "reasoning", "encrypted_content": str(hidden)}:
             text = "\n".join(part.get("text") or "" for part in item.get("summary") or ())
             yield Thinking(text, hidden)
@@ -234,6 +165,6 @@ def _tool(tool: ToolSpec) -> dict[str, Json]:
         "type": "function",
         "name": tool.name,
         "description": tool.description,
-        "parameters": tool.input_schema or {"type": "object", "properties": {}},
+        "parameters": schema_of(tool),
         "strict": False,
     }

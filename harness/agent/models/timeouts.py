@@ -39,6 +39,14 @@ def with_read_timeout(client: Any) -> Any:
     return client.with_options(timeout=type(usual)(SILENCE_MAX_S, connect=CONNECT_S))
 
 
+def with_timeout(client: Any, timeout_s: float | None) -> Any:
+    """The SDK's client with this timeout and one attempt, because each retry would wait that long
+    again."""
+    if timeout_s is None:
+        return client
+    return client.with_options(timeout=timeout_s, max_retries=0)
+
+
 def failing_on_silence(stream: _Stream) -> _Stream:
     """Make an SDK's stream, before it is read, fail after `SILENCE_MAX_S` of silence.
 

@@ -18,8 +18,12 @@ from pathlib import Path
 import msgspec
 
 from harness.agent.conversation.projection import Projection
-from harness.agent.sessions.jsonl_conversation import Chain, messages_of
-from harness.agent.sessions.jsonl_entries import problem, without_stale_thinking
+from harness.agent.sessions.jsonl_conversation import (
+    Chain,
+    messages_of,
+    problem,
+    without_stale_thinking,
+)
 from harness.agent.sessions.transcript import RowTranscript
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief

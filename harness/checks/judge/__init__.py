@@ -15,7 +15,7 @@ import msgspec
 
 from harness.checks.evidence.declarations import LAST, exempt_rules, missing_seams, untold
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
-from harness.checks.expectations import doubts
+from harness.checks.expectations import doubts, machine_lack
 from harness.checks.judge.causes import from_causes, placed
 from harness.checks.judge.check_rules import CheckRule, rules_beside
 from harness.checks.judge.observed_reads import ObservedHistory
@@ -157,22 +157,22 @@ def judge(
         raise InputError(f"there is no check {only!r}; {unknown_name(only, known)}", "--check")
     chosen = {name: check for name, check in known.items() if only in (None, name)}
     wanted = _expectation(history)
+    if lack := machine_lack(history.trace):  # nothing that happened then is the agent's
+        return Verdict("unknown", outcome=outcome(history), doubts=(lack,))
     applied = _Applied(doubts=list(doubts(history.trace)))
     missing = tuple(unreached(history)) if history.trace.is_open and "run" in chosen else ()
     applied.not_applicable += [*exempt_rules(history, wanted, chosen), *missing]
     _apply_all(history, chosen, applied)
     is_vain = bool(missing) and is_untested(history, missing)
-    # The one check that a user names need not apply, and the verdict then says why.
-    applied.doubts += [] if applied.asked or only else ["no check applied"]
+    if not (applied.asked or only):  # the verdict says why the one check of a user does not apply
+        applied.doubts.append("no check applied")
     lacks = [n for n in applied.not_applicable if not (is_vain and n.kind == "unasked")]
-    if wanted.must:
-        applied.doubts += _unmet(history, wanted, lacks, known, set(chosen))
+    applied.doubts += _unmet(history, wanted, lacks, known, set(chosen)) if wanted.must else ()
     applied.doubts += _unknown_settings(history, known)
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
     word = _word(any(finding.fails(line) for finding in standing), applied.doubts)
-    reason = UNTESTED if is_vain else _why_not_asked(only, applied)
-    if word == "pass" and reason:
+    if word == "pass" and (reason := UNTESTED if is_vain else _why_not_asked(only, applied)):
         word = "not_applicable"
         applied.not_applicable.insert(0, NotApplicable("run", reason))
     return Verdict(

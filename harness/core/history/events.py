@@ -205,7 +205,8 @@ _ERROR_LINE, _ERROR_WORD = re.compile(rf"^{_ERROR}", re.MULTILINE), re.compile(r
 
 class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     """The target ended: returned, crashed or killed; at a limit (limit, memory, hung, computes,
-    loops, backs_off); or unable (a harness failure, or a machine that is too slow).
+    loops, backs_off); machine (this machine lacks something, or is too slow); or unable (a harness
+    failure).
 
     `polled`: the agent asked in the middle of a turn whether the user has cancelled.
     `tools_untaken`: the scenario has tools, and the agent never looked at them. After a crash,

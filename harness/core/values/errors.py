@@ -18,6 +18,17 @@ class HarnessError(Exception):
     """The harness itself cannot continue; never the agent's fault (exit status 3)."""
 
 
+class MachineLacks(HarnessError):
+    """This machine cannot carry a run: what it lacks, and what to do. The run is unknown.
+
+    `number` is that of the failed call (`errno`).
+    """
+
+    def __init__(self, number: int, what: str, remedy: str) -> None:
+        self.number = number
+        super().__init__(f"this machine: {what}; {remedy}")
+
+
 class InputError(Exception):
     """A file, flag or name that the user gave cannot be used (exit status 2).
 

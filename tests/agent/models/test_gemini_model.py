@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.agent.models import gemini_client
-from harness.agent.models.gemini_model import STAND_IN, GeminiModel, write_contents
+from harness.agent.models.gemini_model import STAND_IN, GeminiClient, GeminiModel, write_contents
 from harness.agent.models.model_call import Query
 from harness.core.values.messages import (
     Message,
@@ -48,7 +47,7 @@ def said(*parts: Any, **fields: Any) -> dict[str, Any]:
 
 
 def model_of(brief: Brief) -> GeminiModel:
-    return GeminiModel(gemini_client.GeminiClient(brief), stream=False)  # type: ignore[arg-type]
+    return GeminiModel(GeminiClient(brief), stream=False)  # type: ignore[arg-type]
 
 
 def test_a_retry_comes_when_the_error_says(monkeypatch: pytest.MonkeyPatch) -> None:

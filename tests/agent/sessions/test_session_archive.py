@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.agent import agent
-from harness.agent.sessions.jsonl_conversation import messages_of
-from harness.agent.sessions.jsonl_entries import problem
+from harness.agent.sessions.jsonl_conversation import messages_of, problem
 from harness.agent.sessions.session_archive import Archive, ArchivedTranscript, Watermark
 from harness.core.history.history import canonical
 from harness.core.scenario.scenario import Scenario

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.agent import agent
-from harness.agent.models.http_retries import APIConnectionError, APIError
-from harness.agent.models.plain_client import PlainClient
+from harness.agent.models.anthropic_model import PlainClient
+from harness.agent.models.failures import APIConnectionError, APIError
 from harness.core.history.events import Answered, Called
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, ToolScript, Turn
 from harness.fuzz.choice_sequence import ChoiceSequence

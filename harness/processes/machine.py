@@ -1,0 +1,124 @@
+"""What this machine lacks for a run: disk space, open files, memory, processes, an address.
+
+Such a lack says nothing about the agent, also where the agent's own call fails. A run that meets
+one is unknown, with the reason and what to do about it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.core.values.errors import MachineLacks
+
+_FEWER = "play fewer runs at once (-j)"
+_DISK = (
+    "no space is left on the disk",
+    "free some, or set TMPDIR and --out to folders of another disk",
+)
+_FILES = "no more files can be opened", f"raise the limit (ulimit -n), or {_FEWER}"
+_MEMORY = "no memory is left", f"close other programs, or {_FEWER}"
+
+_LACKS = {
+    errno.ENOSPC: _DISK,
+    errno.EDQUOT: _DISK,
+    errno.EFBIG: ("a file may not grow further", "raise the limit (ulimit -f)"),
+    errno.EMFILE: _FILES,
+    errno.ENFILE: _FILES,
+    errno.ENOMEM: _MEMORY,
+    errno.EAGAIN: (
+        "no more processes or threads can be started",
+        f"raise the limit (ulimit -u), or {_FEWER}",
+    ),
+    errno.EADDRNOTAVAIL: ("127.0.0.1 cannot be used", "bring up the loopback interface"),
+    errno.EADDRINUSE: ("no port of 127.0.0.1 is free", f"end other servers, or {_FEWER}"),
+}
+"""What a failed call shows, by its number. A MemoryError is not here: `bytes(10**15)` raises it on
+every machine."""
+
+_OWN_CALLS = frozenset({errno.EAGAIN, errno.EADDRNOTAVAIL, errno.EADDRINUSE})
+"""Numbers that only a call of the harness may show: an agent may bind an address that is not
+this machine's, and a socket that does not wait says EAGAIN."""
+
+
+def lack(number: int) -> MachineLacks:
+    """Return what the number of a failed call shows."""
+    return MachineLacks(number, *_LACKS[number])
+
+
+def lack_of(error: BaseException, *, ours: bool = False) -> MachineLacks | None:
+    """Return the lack behind an error, or behind the one that it was raised from; None for none.
+
+    `ours`: a call of the harness itself has failed.
+    """
+    numbers = _LACKS.keys() if ours else _LACKS.keys() - _OWN_CALLS
+    seen: BaseException | None = error
+    for _ in range(_CHAIN_MOST):
+        if seen is None:
+            return None
+        if isinstance(seen, MachineLacks):
+            return seen
+        if isinstance(seen, OSError) and isinstance(seen.errno, int) and seen.errno in numbers:
+            return lack(seen.errno)
+        if isinstance(seen, sqlite3.Error) and seen.sqlite_errorcode == sqlite3.SQLITE_FULL:
+            return lack(errno.ENOSPC)
+        seen = seen.__context__ if seen.__cause__ is None else seen.__cause__
+    return None
+
+
+_CHAIN_MOST = 50
+"""A chain of errors may be a circle, because any code can set its links."""
+
+
+@contextmanager
+def own_call() -> Iterator[None]:
+    """Raise MachineLacks for what this machine lacks for a call of the harness in the block.
+
+    Python reports a thread that cannot be started as a RuntimeError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise lack_of(error, ours=True) or error from None
+    except RuntimeError as error:
+        if "can't start new thread" in str(error):
+            raise lack(errno.EAGAIN) from error
+        raise
+
+
+def full_disk(folder: Path) -> MachineLacks | None:
+    """Return the lack of a folder whose disk has no room.
+
+    A program does not tell the number of the error that it ends with, so the disk is asked.
+    """
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return None
+    free = found.f_bfree if os.geteuid() == 0 else found.f_bavail
+    return lack(errno.ENOSPC) if found.f_blocks and not free else None
+
+
+def out_of_memory_kills() -> int:
+    """Return how many processes the kernel has killed because no memory was left; 0 if unknown."""
+    try:
+        lines = Path("/proc/vmstat").read_text("ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+
+
+def killed_for_memory(kills_before: int) -> MachineLacks | None:
+    """Return why a process that a SIGKILL has ended may have been killed by the kernel."""
+    return lack(errno.ENOMEM) if out_of_memory_kills() > kills_before else None
+
+
+def few_files(connections_most: int) -> MachineLacks:
+    """Return the lack of a server that its limit of open files lets hold so few connections."""
+    what, remedy = _FILES
+    told = f"{what}: a server holds {connections_most} connections here"
+    return MachineLacks(errno.EMFILE, told, remedy)
