@@ -62,7 +62,7 @@ def test_only_renderers_read_the_message_of_a_finding() -> None:
     [
         ("def key(finding):\n    return finding.message.split()", [2]),
         ("key = [f.message for f in found]", [1]),
-        ("key = verdict.findings[0].message; key = group.finding.message", [1]),
+        ("key = verdict.findings[0].message; key = group.finding.message", [1, 1]),
         ("said = node.message.text; finding.code", []),
     ],
 )
