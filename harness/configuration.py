@@ -160,8 +160,8 @@ class _File:
         except msgspec.ValidationError as error:
             from harness.files.mistakes import explain
 
-            what, path = explain(str(error), Configuration)
-            raise InputError(what, self._place(*path)) from None
+            mistake = explain(str(error), Configuration)
+            raise InputError(mistake.text, self._place(*mistake.path)) from None
 
     def _profile(self, name: str, values: Any) -> Profile:
         from harness.files.profile_file import profile_from

@@ -13,7 +13,7 @@ from harness.core.history.history import encode
 from harness.core.scenario.inbox import entries
 from harness.core.scenario.scenario import CassetteScript, InboxItem, Scenario
 from harness.files.mistakes import mistakes_in
-from harness.fuzz.sample_texts import BLANKS, WORDS
+from harness.fuzz.inbox_grammar import BLANKS, WORDS
 from harness.fuzz.scenario_grammar import LAST_MESSAGE
 from harness.fuzz.script_grammar import LAST, SUMMARY
 from harness.runner import run

@@ -27,8 +27,8 @@ from harness.core.history.history import History
 from harness.core.history.trace import Trace
 from harness.core.values.calls import InboxRequest, OutboxRequest
 from harness.core.values.plans import Jump, waited_ms
-from harness.core.values.time_words import time_words
 from harness.core.values.verdict import Finding
+from harness.core.values.visible_text import duration
 
 
 @needs("model", told_by="run", place=260)
@@ -83,7 +83,7 @@ def _over(bill: _Bill, called: Called, tokens: int, wall_s: float) -> Iterator[F
     lasted_s = (called.at_ms - bill.began_ms) / 1000
     broken = {
         "tokens": bill.tokens > tokens and f"has spent {bill.tokens} tokens",
-        "wall_s": lasted_s > wall_s and f"has lasted {time_words(lasted_s)}",
+        "wall_s": lasted_s > wall_s and f"has lasted {duration(lasted_s)}",
     }
     for rule, what in broken.items():
         if what and rule not in bill.told:
@@ -255,11 +255,11 @@ def _waited(last: _Open, event: AnyEvent, most: _Patience) -> Iterator[Finding]:
     silent_ms, within_ms = event.at_ms - last.until_ms, _waits_ms(before)
     where = f"turn {before.turn} of {before.session}"
     if before.seam == "tool" and min(gap_ms, within_ms) > most.tool:
-        rule, text = "tool", f"{before.key} is waited for {time_words(gap_ms / 1000)}"
+        rule, text = "tool", f"{before.key} is waited for {duration(gap_ms / 1000)}"
     elif silent_ms > most.idle and before.seam == "model" and gap_ms <= within_ms + most.idle:
-        rule, text = "answer", f"{before.key} says nothing for {time_words(silent_ms / 1000)}"
+        rule, text = "answer", f"{before.key} says nothing for {duration(silent_ms / 1000)}"
     elif silent_ms > most.idle:
-        rule, text = "idle", f"nothing happens for {time_words(silent_ms / 1000)}"
+        rule, text = "idle", f"nothing happens for {duration(silent_ms / 1000)}"
     else:
         return
     yield Finding(f"bounded_wait.{rule}", f"{where}: {text}", (before.n, event.n))

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.checks.evidence.allowed_repetitions import uncounted_attempts, uncounted_runs
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.tool_inputs import same_input
+from harness.checks.evidence.tool_steps import uncounted_attempts, uncounted_runs
 from harness.checks.evidence.turn_outcomes import (
     claimed,
     expected,
@@ -30,8 +30,8 @@ from harness.core.scenario.scenario import Bounds, Expect, MustNot, Waits
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
 from harness.core.values.plans import waited_ms
-from harness.core.values.time_words import time_words
 from harness.core.values.verdict import Finding
+from harness.core.values.visible_text import duration
 
 
 @needs(told_by="run", place=450)
@@ -159,13 +159,12 @@ def _waits(history: History, schedule: tuple[float, ...] | Waits | None) -> Iter
         for (gap_s, _), planned_s in zip(found, waits.schedule, strict=True)
     )
     if not same:
-        text = f"the waits are {_seconds(gap for gap, _ in found)}, "
-        text += f"expected {_seconds(waits.schedule)}"
+        gaps, wanted = (
+            ", ".join(map(duration, each)) or "none"
+            for each in ([gap_s for gap_s, _ in found], waits.schedule)
+        )
+        text = f"the waits are {gaps}, expected {wanted}"
         yield Finding("expect.waits", text, tuple(n for _, n in found) or _end(history))
-
-
-def _seconds(values: Iterator[float] | tuple[float, ...]) -> str:
-    return ", ".join(map(time_words, values)) or "none"
 
 
 def waits_after_failures(trace: Trace) -> list[tuple[float, int]]:

@@ -47,6 +47,7 @@ from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
+from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding
 
 _Answered: TypeAlias = dict[tuple[str, str], list[Turn]]
@@ -96,7 +97,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
         if before is not None and turn.main:
             text = f"the message {turn.delivery.inbound.id} starts a second turn"
             events = (before.opened_n, turn.main[0].n)
-            yield Case("second_turn", [Finding("inbound_exactly_once.twice", text, events)], before)
+            found = Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="turn"))
+            yield Case("second_turn", [found], before)
         if before is None:
             yield from _in_request(trace, turn, answered)
             yield from _in_store(trace, turn)
@@ -111,7 +113,8 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
     if not turn.main:
         if turn.settled_by in _ORDERLY and not turn.sendings:
             text = f"nothing is done about the message {name}"
-            found = Finding("inbound_exactly_once.lost", text, (opened, turn.settled_n))
+            ends, cause = (opened, turn.settled_n), Cause(subject="turn")
+            found = Finding("inbound_exactly_once.lost", text, ends, cause=cause)
             yield Case("nothing_done", [found], turn)
         return
     if not turn.readable:
@@ -121,12 +124,13 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
     if squeeze(turn.text) not in squeeze(newest) and not _allows(trace, turn, first):
         rule, text = _misplaced(turn.text, first)
         text = f"{first.called.key}: the message {name} {text}"
-        yield Finding(f"inbound_exactly_once.{rule}", text, (opened, first.n))
+        cause = Cause(subject="request")
+        yield Finding(f"inbound_exactly_once.{rule}", text, (opened, first.n), cause=cause)
     for earlier in _again(turn, newest, answered):
         text = f"{first.called.key}: the message of turn {earlier.number} comes again as new, "
         text += "although it had its reply"
         events = (earlier.opened_n, earlier.endings[0].n, first.n)
-        yield Finding("inbound_exactly_once.twice", text, events)
+        yield Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="request"))
 
 
 def _allows(trace: Trace, turn: Turn, first: Exchange) -> bool:
@@ -167,10 +171,11 @@ def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
     events = (turn.delivery.n, *rows.values(), turn.settled_n)
     if not rows:
         text = f"the message {turn.delivery.inbound.id} is not stored"
-        yield Case("stored", [Finding("inbound_exactly_once.lost", text, events)], turn)
+        found = Finding("inbound_exactly_once.lost", text, events, cause=Cause(subject="store"))
+        yield Case("stored", [found], turn)
     elif len(rows) > _may_be_stored(trace, turn, placed):
         text = f"the message {turn.delivery.inbound.id} is stored {len(rows)} times"
-        found = Finding("inbound_exactly_once.twice", text, events)
+        found = Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="store"))
         yield Case("stored_again", [found], turn)
 
 

@@ -19,8 +19,12 @@ from harness.checks.evidence.declarations import (
     needs,
 )
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, REWRITTEN_STORE, Case
-from harness.checks.evidence.group_chats import group_chats
-from harness.checks.evidence.program_rows import is_by_program, is_one_message, unsent_answers
+from harness.checks.evidence.message_authors import (
+    group_chats,
+    is_by_program,
+    is_one_message,
+    unsent_answers,
+)
 from harness.checks.evidence.stored_messages import (
     finished_turns,
     first_seen,

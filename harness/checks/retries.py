@@ -22,9 +22,10 @@ from harness.checks.evidence.turn_outcomes import (
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Turn
+from harness.core.values.finding_key import Cause
 from harness.core.values.plans import Sent
-from harness.core.values.time_words import time_words
 from harness.core.values.verdict import Finding
+from harness.core.values.visible_text import duration
 
 _TOLERANCE_MS = 10
 
@@ -174,16 +175,15 @@ def _gap(failed: Exchange, again: Exchange) -> _Gap:
 
 
 def _judged(gap: _Gap, least_ms: int, cap_s: float) -> Iterator[Finding]:
-    waited = f"{gap.names} after {time_words(gap.waited_ms / 1000)}"
-    asked = f", and {time_words(gap.asked_ms / 1000)} were asked for"
+    waited = f"{gap.names} after {duration(gap.waited_ms / 1000)}"
+    asked = f", and {duration(gap.asked_ms / 1000)} were asked for"
     if gap.asked_ms > cap_s * 1000:
         text = f"{waited}{asked}, which is too long to wait"
         yield Finding("backoff.above_cap", text, gap.events)
     elif gap.waited_ms + _TOLERANCE_MS < gap.asked_ms:
-        text = f"{waited}{asked}"
-        yield Finding("backoff.before_retry_after", text, gap.events)
+        yield Finding("backoff.before_retry_after", f"{waited}{asked}", gap.events)
     elif gap.waited_ms < (min(least_ms, int(gap.asked_ms)) or least_ms):
-        text = f"{waited}, less than {time_words(least_ms / 1000)}"
+        text = f"{waited}, less than {duration(least_ms / 1000)}"
         yield Finding("backoff.too_soon", text, gap.events)
 
 
@@ -193,7 +193,7 @@ def _flat(gaps: list[_Gap], ceiling_ms: float, most: int) -> Iterator[Finding]:
         row = gaps[end - most : end]
         is_free = not any(gap.asked_ms or gap.waited_ms >= ceiling_ms for gap in row)
         if is_free and max(gap.waited_ms for gap in row) <= row[0].waited_ms * _GROWTH:
-            waits = ", ".join(time_words(gap.waited_ms / 1000) for gap in row)
+            waits = ", ".join(duration(gap.waited_ms / 1000) for gap in row)
             text = f"{row[-1].again.called.key}: the waits do not grow: {waits}"
             yield Finding("backoff.flat", text, (row[0].failed.n, *(g.again.n for g in row)))
             return
@@ -226,7 +226,10 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
             elif earlier is not None and not exchange.called.sdk_retry:
                 text = f"{exchange.called.key} asks again what {failure_words(earlier)} in "
                 text += f"{earlier.called.key}, unchanged"
-                yield Finding("no_blind_resend.same_request", text, (earlier.n, exchange.n))
+                how = earlier.stop if earlier.succeeded else earlier.status
+                events = (earlier.n, exchange.n)
+                cause = Cause(subject=str(how or ""))
+                yield Finding("no_blind_resend.same_request", text, events, cause=cause)
             tries.see(exchange)
 
 

@@ -1,23 +1,66 @@
 """Sessions whose messages get no answer: refused, failed again and again, or left alone.
 
 This check applies to recordings. A run shows more, so `session_heals` and `outbound_once` judge it.
+
+Some logs mark an answer that is an API error (`isApiErrorMessage`, `stopReason: error`), with or
+without a status. Other logs hold only the text that the program wrote. Only the beginning of a text
+counts, because models talk about errors too.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Literal
 
 import msgspec
 
 from harness.checks.evidence.declarations import asks_results, needs
-from harness.checks.evidence.group_chats import group_chats
-from harness.checks.evidence.logged_errors import ErrorKind, error_kind, error_text
-from harness.checks.evidence.program_rows import is_by_program, is_interrupt
+from harness.checks.evidence.message_authors import group_chats, is_by_program, is_interrupt
 from harness.checks.evidence.stored_messages import is_user_text
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
 from harness.core.values.verdict import Finding
+
+_ErrorKind = Literal["", "refused", "account", "passing"]
+"""`refused`: the API refuses the content of the request. `account`: login, credit or a usage limit.
+`passing`: any other error. "": the answer is not an error."""
+
+_REFUSAL = re.compile(
+    r"\A\W*+(?:(?:API ?Error|Error code|HTTP(?: error)?|(?:\w+\.)*BadRequestError)\b[\s:(]*+"
+    r"(?:Error code[\s:(]*+)?(?:400|413|422)\b|(?:prompt|input) is too long)",
+    re.IGNORECASE,
+)
+"""The beginnings of texts that programs log in place of a refused answer."""
+
+_ANY = re.compile(
+    r"\A\W*(?:API ?Error\s*[:(]|Error code[\s:]*[45]\d\d\b"
+    r"|HTTP(?: error)?:? [45]\d\d\s*(?:[:(-]|\Z)"
+    r"|(?:\w+\.)*(?:API(?:Connection|Timeout|Status)?|RateLimit|InternalServer|Overloaded"
+    r"|ServiceUnavailable)Error\b[\s:(])"
+)
+"""The beginnings of texts that programs log for any error of the API."""
+
+_LOGIN = re.compile(
+    r"\A\W*(?:Credit balance is too low|Invalid API key|Not logged in|Login expired"
+    r"|Please run /login|OAuth token has expired|Failed to authenticate"
+    r"|Claude (?:AI )?usage limit reached|You've hit your (?:\w+ )?limit"
+    r"|You're out of extra usage)",
+    re.IGNORECASE,
+)
+"""The beginnings of texts about the account."""
+
+_OF_THE_ACCOUNT = re.compile(
+    r"credit|billing|balance|quota|api.?key|organi[sz]ation|disabled|permission|subscription"
+    r"|/login|authenticat|(?:session|usage|weekly) limit|extra usage|spend",
+    re.IGNORECASE,
+)
+"""Words in a refusal that is about the account."""
+
+_ACCOUNT_STATUSES = frozenset({401, 402, 403})
+_REFUSED_STATUSES = frozenset({400, 413, 422})
+_REFUSED_TYPES = frozenset({"invalid_request", "invalid_request_error", "request_too_large"})
 
 
 @needs("model", place=440)
@@ -72,13 +115,13 @@ class _AskedTurn(msgspec.Struct):
     at their end; `answers` is the number of ordinary answers."""
 
     exchanges: list[Exchange] = []
-    ended: ErrorKind = ""
+    ended: _ErrorKind = ""
     answers: int = 0
 
     def add(self, exchange: Exchange) -> None:
         """Add the next exchange."""
         self.exchanges.append(exchange)
-        self.ended = error_kind(exchange)
+        self.ended = _error_kind(exchange)
         self.answers += not self.ended
 
 
@@ -119,7 +162,7 @@ def _refused_at_end(streak: list[_AskedTurn]) -> list[_AskedTurn]:
 
 def _said(turns: list[_AskedTurn]) -> str:
     """The text of the last error."""
-    said = error_text(turns[-1].exchanges[-1]) or "the log marks an error without a text"
+    said = _error_text(turns[-1].exchanges[-1]) or "the log marks an error without a text"
     return said if len(said) <= 80 else f"{said[:80]}..."
 
 
@@ -155,3 +198,36 @@ def _unanswered_words(node: Node | None) -> int:
         count += own and not is_by_program(node.message)
         node = node.parent
     return count
+
+
+def _error_kind(exchange: Exchange) -> _ErrorKind:
+    """The kind of API error that a logged answer is; "" for an ordinary answer."""
+    answered, reply = exchange.answered, exchange.reply
+    if answered is None:
+        return ""
+    if answered.outcome == "error":
+        return _marked(answered.status, answered.error, _error_text(exchange))
+    if reply is None or reply.tool_uses:
+        return ""
+    if _REFUSAL.match(reply.text):
+        return "account" if _OF_THE_ACCOUNT.search(reply.text) else "refused"
+    if _LOGIN.match(reply.text):
+        return "account"
+    if _ANY.match(reply.text):
+        return "account" if _OF_THE_ACCOUNT.search(reply.text) else "passing"
+    return ""
+
+
+def _marked(status: int | None, type_: str, text: str) -> _ErrorKind:
+    """The kind of an error that the log marks as one."""
+    if status in _ACCOUNT_STATUSES or _OF_THE_ACCOUNT.search(f"{type_} {text}"):
+        return "account"
+    known = status in _REFUSED_STATUSES or (status is None and type_ in _REFUSED_TYPES)
+    return "refused" if known or _REFUSAL.match(text) else "passing"
+
+
+def _error_text(exchange: Exchange) -> str:
+    """The text of a logged error, on one line."""
+    value = exchange.answered.value if exchange.answered else None
+    text = exchange.reply.text if exchange.reply else ""
+    return " ".join((text or (value if isinstance(value, str) else "")).split())

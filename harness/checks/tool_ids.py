@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from harness.checks.evidence.declarations import asks_ids, asks_results, needs
-from harness.checks.evidence.program_rows import unsent_answers
+from harness.checks.evidence.message_authors import unsent_answers
 from harness.checks.evidence.stored_messages import accepted, first_seen
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History

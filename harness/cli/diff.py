@@ -18,6 +18,7 @@ from harness.cli.options import (
     every_verb,
     jobs,
     named_plugins,
+    only,
     out_folder,
     plugin_flags,
     real_s,
@@ -25,12 +26,13 @@ from harness.cli.options import (
     spoken,
     world,
 )
-from harness.cli.reports import html
+from harness.cli.reports import html, outputs, reporting
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
     from harness.cli.diff_sides import Side, SideRequest, SideRun
     from harness.core.history.history import History
+    from harness.results.command_events import Report
     from harness.results.run_diff import Diff, NotCompared, RunDiff
 
 DEFAULT_OUT = ".harness/diff"
@@ -49,8 +51,7 @@ UNKNOWN = 3
               help="The Python that plays side A; it needs loop-harness.")  # fmt: skip
 @click.option("--python-b", default="", metavar="PROGRAM",
               help="The Python that plays side B; it needs loop-harness.")  # fmt: skip
-@click.option("--only", multiple=True, metavar="PATTERN",
-              help="Only runs whose name matches (* and ?).")  # fmt: skip
+@only
 @spoken("Play only runs on this wire.")
 @real_s
 @seed
@@ -59,8 +60,7 @@ UNKNOWN = 3
 @click.option("--fail-on", type=click.Choice(["new", "any"]),
               help="Exit with 1 if a failing finding is new, or if anything differs.",
               )  # fmt: skip
-@click.option("--markdown", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE",
-              help="Write a summary for a pull request; - is standard output.")  # fmt: skip
+@outputs
 @html
 @click.option("-v", "--verbose", is_flag=True, help="Show all details of each run that differs.")
 @jobs
@@ -69,32 +69,38 @@ UNKNOWN = 3
 def command(
     a: str, b: str, paths: tuple[Path, ...], profile_a: str, profile_b: str, python_a: str,
     python_b: str, only: tuple[str, ...], spoken: tuple[str, ...], seed: int | None,
-    world: str | None, out: Path, fail_on: Literal["new", "any"] | None, markdown: Path | None,
-    page: Path | None, verbose: bool, jobs: int | None, as_json: bool,
+    world: str | None, out: Path, fail_on: Literal["new", "any"] | None,
+    verbose: bool, jobs: int | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Compare two targets, or two folders of histories, run by run.
 
     A and B are each a folder that `harness run --out` wrote, or a target to play now. The report
     shows new and gone findings, the first call that differs, calls, tokens and waits.
     """
-    from harness.cli import terminal
     from harness.cli.diff_sides import SideRequest
-    from harness.cli.reports import STANDARD_OUTPUT
+    from harness.report.diff_screen import counts, screen
+    from harness.report.media.markdown import WIDTH
+    from harness.results.command_events import CommandStarted
 
     requests = (
         SideRequest(letter="a", named=a, python=python_a, profile=profile_a),
         SideRequest(letter="b", named=b, python=python_b, profile=profile_b),
     )
-    _check(requests, paths, markdown, as_json)
+    _check(requests, paths)
     words = [*map(str, paths), *_flags("--only", only), *_flags("--wire", spoken),
              *_flags("--seed", [seed]), *_flags("--world", [world]), *_flags("--jobs", [jobs]),
              *plugin_flags()]  # fmt: skip
     sides = [_side(request, only, words, out) for request in requests]
     diff = _compared(*sides)
-    _write(diff, markdown, page)
-    if markdown != STANDARD_OUTPUT:
-        for line in _lines(diff, verbose, as_json):
-            terminal.out(line)
+    compared: list[RunDiff | NotCompared] = [*diff.runs, *diff.left]
+    results = [one.result for one in compared]
+    started = CommandStarted(
+        verb="diff", planned=tuple((result.name, result.scenario) for result in results),
+        title=f"{a} → {b}: {counts(diff)}", notes=tuple(screen(diff, WIDTH)),
+    )  # fmt: skip
+    with reporting(started, _screen(diff, verbose, as_json)) as tell:
+        for result in results:
+            tell(result)
     return _status(diff, fail_on)
 
 
@@ -103,16 +109,9 @@ def _flags(flag: str, values: object) -> list[str]:
     return [word for value in given if value is not None for word in (flag, str(value))]
 
 
-def _check(
-    requests: tuple[SideRequest, SideRequest],
-    paths: tuple[Path, ...],
-    markdown: Path | None,
-    as_json: bool,
-) -> None:
+def _check(requests: tuple[SideRequest, SideRequest], paths: tuple[Path, ...]) -> None:
     """Raise InputError for sides that cannot be compared, before any run is played."""
     from harness.cli import terminal
-    from harness.cli.reports import STANDARD_OUTPUT
-    from harness.files.regular_file import check_writable
 
     one, other = requests
     for request in requests:
@@ -129,10 +128,6 @@ def _check(
     if not one.is_folder and _same(one, other):
         said = "only behaviour that varies between runs can differ"
         terminal.note(f"note: both sides are {one.named}: {said}")
-    if as_json and markdown == STANDARD_OUTPUT:
-        raise InputError("--json writes on standard output too", "--markdown -")
-    if markdown and markdown != STANDARD_OUTPUT:
-        check_writable(markdown)
 
 
 def _same(one: SideRequest, other: SideRequest) -> bool:
@@ -221,37 +216,27 @@ def _check_pair(one: History, other: History) -> None:
         raise InputError(f"seed {said[0]} in A and {said[1]} in B: play both with one --seed")
 
 
-def _write(diff: Diff, markdown: Path | None, page: Path | None) -> None:
-    """Write the requested documents."""
-    from harness.cli import terminal
-    from harness.cli.reports import write_document
-
-    if markdown:
-        from harness.redaction.encoder import encoded
-        from harness.report.diff_markdown import markdown_of
-
-        write_document(markdown, encoded(markdown_of(diff)))
-    if page:
-        from harness.files.regular_file import write_atomically
-        from harness.report.html.diff_page import diff_page
-
-        write_atomically(page, diff_page(diff), durable=False)
-        terminal.note(f"page: {page}")
-
-
-def _lines(diff: Diff, verbose: bool, as_json: bool) -> Iterator[str]:
+def _screen(diff: Diff, verbose: bool, as_json: bool) -> Report:
+    """Return the verb's own report: what differs, told at the end."""
     from harness.cli import terminal
     from harness.report.diff_json import json_lines
     from harness.report.diff_screen import details, screen
+    from harness.results.command_events import CommandFinished, Event
 
     width, paint = terminal.width(), terminal.paint()
-    if as_json:
-        yield from json_lines(diff)
-        return
-    if verbose:
-        yield from details(diff, width, paint)
-        yield ""
-    yield from screen(diff, width, paint)
+
+    def told(event: Event) -> Iterator[str]:
+        if not isinstance(event, CommandFinished):
+            return
+        if as_json:
+            yield from json_lines(diff)
+            return
+        if verbose:
+            yield from details(diff, width, paint)
+            yield ""
+        yield from screen(diff, width, paint)
+
+    return told
 
 
 def _status(diff: Diff, fail_on: str | None) -> int:

@@ -37,7 +37,7 @@ from harness.cli.options import (
 )
 from harness.cli.reports import outputs
 from harness.core.values.errors import InputError
-from harness.files.out_lock import out_lock
+from harness.files.owner import out_lock
 
 if TYPE_CHECKING:
     from harness.core.values.profile import Profile

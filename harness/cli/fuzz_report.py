@@ -16,8 +16,8 @@ from harness.cli.options import plugin_flags
 from harness.cli.reports import reporting, wanted_reports
 from harness.core.values.verdict import worst
 from harness.fuzz.batch import BatchResult
+from harness.fuzz.example import scenario_file
 from harness.fuzz.findings import FOLDER, ShrunkFinding
-from harness.fuzz.found_runs import scenario_file
 from harness.redaction.encoder import json_line
 from harness.report.command_summary import baseline_lines, cause_lines
 from harness.report.media.json_lines import baseline_line

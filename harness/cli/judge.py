@@ -36,7 +36,7 @@ from harness.cli.options import (
 )
 from harness.cli.reports import html, outputs, reporting
 from harness.core.values.errors import InputError
-from harness.files.out_lock import NAME, out_lock
+from harness.files.owner import LOCK, out_lock
 
 if TYPE_CHECKING:
     from harness.cli.judge_journal import JudgeJournal, Stamp
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @profile
 @fail_on
 @click.option(
-    "--check", shell_complete=completing(check_names), metavar="NAME", help="Apply only this check."
+    "--check", shell_complete=completing(check_names), metavar="LOCK", help="Apply only this check."
 )
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Keep the results in DIR, and reuse the results that are there.")  # fmt: skip
@@ -167,7 +167,7 @@ def _todo(
 
     words = asked_for(asked.kind, asked.check, asked.profile, asked.fail_on)
     folder = journal.path.parent.resolve() if journal else Path()
-    own = {folder / journal.path.name, folder / NAME} if journal else set[Path]()
+    own = {folder / journal.path.name, folder / LOCK} if journal else set[Path]()
     for found in files(paths):
         if own and Path(found.path).resolve() in own:
             continue

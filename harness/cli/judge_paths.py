@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.core.values.errors import InputError
-from harness.files.folder_files import FoundFile, files_below
-from harness.files.regular_file import head_of
+from harness.files.regular_file import FoundFile, files_below, head_of
 from harness.report.media.text import EACH_RUN, REPORT
 
 

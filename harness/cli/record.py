@@ -18,7 +18,7 @@ from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
 from harness.cli.options import REAL_SECONDS, NamedPath, WireChoice, every_verb, only, plugins
 from harness.core.values.errors import InputError
-from harness.files.out_lock import file_lock
+from harness.files.owner import file_lock
 
 if TYPE_CHECKING:
     from harness.cassettes.recorder import Recorder

@@ -257,7 +257,7 @@ def _step_summary(path: Path) -> tuple[Report, Callable[[Sequence[str]], None]]:
 
     def lines(results: Sequence[Result], command: CommandStarted) -> list[str]:
         room = STEP_MAX_BYTES - path.stat().st_size
-        return [document(results, room, command.noun).rstrip("\n") + "\n"]
+        return [document(results, room, command).rstrip("\n") + "\n"]
 
     return Document(lines), lambda found: append(path, encoded("".join(found)))
 

@@ -41,7 +41,7 @@ from harness.cli.options import (
 )
 from harness.cli.reports import html, outputs, reporting
 from harness.core.values.errors import InputError
-from harness.files.out_lock import out_lock
+from harness.files.owner import out_lock
 
 if TYPE_CHECKING:
     from harness.cli.run_task import RunTask

@@ -58,7 +58,7 @@ def _summary(count: int, holding: int, files: int) -> str:
 def _files(paths: tuple[Path, ...]) -> Iterator[tuple[Path, bool]]:
     """Each file, and whether the user named it."""
     from harness.cli import terminal
-    from harness.files.folder_files import files_below
+    from harness.files.regular_file import files_below
 
     for path in paths:
         if not path.is_dir():

@@ -177,7 +177,7 @@ def cassettes_of(path: Path) -> list[Path]:
 
 def _cassettes_below(folder: Path) -> list[Path]:
     from harness.cli import terminal
-    from harness.files.folder_files import files_below
+    from harness.files.regular_file import files_below
     from harness.files.scenario_file import has_script
 
     found = list(files_below(str(folder)))

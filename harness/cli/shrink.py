@@ -27,7 +27,7 @@ from harness.cli.options import (
     target,
     world,
 )
-from harness.files.out_lock import out_lock
+from harness.files.owner import out_lock
 
 if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass

@@ -17,9 +17,9 @@ import msgspec
 from harness.core.scenario.scenario import FaultSpec as FaultSpec
 from harness.core.transition.arming import ON, seam_of
 from harness.core.transition.arming import ArmedFault as ArmedFault
-from harness.core.values.choices import wrong_choice
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.plans import ApiError as ApiError
+from harness.core.values.strict import wrong_choice
 from harness.faults.shared.fault import Fault as Fault
 from harness.faults.shared.fault import check_fault_shape, faults_in, preset_fault
 from harness.parts.loading import Kind, Plugin, import_module

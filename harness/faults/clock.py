@@ -14,8 +14,8 @@ from harness.core.scenario.scenario import SessionName
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Answer, Close, Jump, Plan, Reply, Send, ToolAnswer, Wait
 from harness.core.values.strict import Count, Seconds, SecondsEitherWay
-from harness.faults.shared.durations import FOREVER_MS, ms
 from harness.faults.shared.error_answers import error
+from harness.faults.shared.pieces import FOREVER_MS, ms
 from harness.faults.shared.replies import rewritten
 
 STAGE = {"laptop_sleep": "bytes", "suspended": "bytes"}

@@ -7,15 +7,15 @@ error event, an assistant message from a wrapper.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import msgspec
 
 from harness.core.transition.ports import Moment
 from harness.core.values.messages import Text, Thinking, ToolUse
-from harness.core.values.plans import Answer, ApiError, Close, Plan, Reply, Send, Wait
-from harness.core.values.strict import Count, FromOne, Seconds
-from harness.faults.shared.durations import ms
+from harness.core.values.plans import Answer, ApiError, Plan, Reply, Send
+from harness.core.values.strict import Count, FromOne
 from harness.faults.shared.error_answers import refusal, too_long
 from harness.faults.shared.replies import reply_of, with_reply
 from harness.faults.shared.stream_events import error_instead
@@ -24,23 +24,16 @@ STAGE = {"too_long_in_the_stream": "bytes"}
 SEAMS = ("model",)
 ON = {
     "*": "main",
-    **dict.fromkeys(("compaction_too_long", "compaction_hangs", "summary_cut_off"), "compact"),
-    **dict.fromkeys(("summary_only_thought", "summary_repeats", "summary_larger"), "compact"),
-    "summary_calls_a_tool": "compact",
+    **dict.fromkeys(("summary_cut_off", "summary_only_thought", "summary_repeats"), "compact"),
+    **dict.fromkeys(("summary_larger", "summary_calls_a_tool"), "compact"),
 }
 CODES = {
-    "prompt_too_long": ("C1", "C17"),
     "reply_does_not_fit": ("C1",),
     "window_exceeded": ("C4",),
     "result_message": ("C5",),
     "window_shrinks": ("C6", "C14"),
-    "too_long_after_compaction": ("C12",),
-    "too_long_after_tools": ("C16",),
-    "too_long_while_open": ("C19",),
     "too_long_in_the_stream": ("C3",),
     "thinking_before": ("C18",),
-    "compaction_too_long": ("C7",),
-    "compaction_hangs": ("C7",),
     "summary_cut_off": ("C7",),
     "summary_only_thought": ("C8",),
     "summary_repeats": ("C9",),
@@ -49,13 +42,6 @@ CODES = {
 }
 
 Tokens = Annotated[int, msgspec.Meta(ge=1)]
-
-
-def prompt_too_long(
-    moment: Moment, plan: Plan, *, tokens: Tokens = 208_380, window_tokens: FromOne = 200_000
-) -> Plan:
-    """A 400 that the prompt alone is too long, with both counts in its text."""
-    return _too_long(moment, tokens, window_tokens)
 
 
 def reply_does_not_fit(
@@ -103,32 +89,6 @@ def window_shrinks(moment: Moment, plan: Plan, *, window_tokens: FromOne = 1_000
     return _too_long(moment, tokens, window_tokens) if tokens > window_tokens else plan
 
 
-def too_long_after_compaction(
-    moment: Moment, plan: Plan, *, tokens: Tokens = 201_000, window_tokens: FromOne = 200_000
-) -> Plan:
-    """A summary was made, and it is still too long: a second compaction follows the first."""
-    compacted = moment.past.purpose_calls["compact"] > 0
-    return _too_long(moment, tokens, window_tokens) if compacted else plan
-
-
-def too_long_after_tools(
-    moment: Moment, plan: Plan, *, tokens: Tokens = 208_380, window_tokens: FromOne = 200_000
-) -> Plan:
-    """The prompt becomes too long in the middle of a tool loop, at the request with results."""
-    messages = moment.call.messages
-    inside = bool(messages and messages[-1].tool_results)
-    return _too_long(moment, tokens, window_tokens) if inside else plan
-
-
-def too_long_while_open(
-    moment: Moment, plan: Plan, *, tokens: Tokens = 208_380, window_tokens: FromOne = 200_000
-) -> Plan:
-    """The prompt becomes too long while the model has paused or a call has no result yet."""
-    messages = moment.call.messages
-    is_open = bool(messages) and messages[-1].role == "assistant"
-    return _too_long(moment, tokens, window_tokens) if is_open else plan
-
-
 def too_long_in_the_stream(
     moment: Moment,
     plan: Plan,
@@ -154,18 +114,6 @@ def thinking_before(moment: Moment, plan: Plan, *, text: str = "Let me see.") ->
 
 
 Factor = Annotated[int, msgspec.Meta(ge=2, le=100)]
-
-
-def compaction_too_long(
-    moment: Moment, plan: Plan, *, tokens: int = 208_380, window_tokens: int = 200_000
-) -> Plan:
-    """The request for a summary is itself too long."""
-    return _too_long(moment, tokens, window_tokens)
-
-
-def compaction_hangs(moment: Moment, plan: Plan, *, wait_s: Seconds | None = None) -> Plan:
-    """The request for a summary hangs for `wait_s` seconds (default: no end), then it is cut."""
-    return (Wait(ms(wait_s)), Close())
 
 
 def summary_cut_off(moment: Moment, plan: Plan) -> Plan:
@@ -218,3 +166,19 @@ def _too_long(moment: Moment, tokens: int, window_tokens: int) -> Plan:
 def _summary(moment: Moment, plan: Plan, *, text: str = "", stop: str = "end_turn") -> Plan:
     """A template of presets: a summary of this text, or of no block at all."""
     return with_reply(plan, Reply((Text(text),) if text else (), stop))
+
+
+_OCCASIONS: dict[str, Callable[[Moment], bool]] = {
+    "": lambda moment: True,
+    "compacted": lambda moment: moment.past.purpose_calls["compact"] > 0,
+    "after tools": lambda moment: any(last.tool_results for last in moment.call.messages[-1:]),
+    "open": lambda moment: any(m.role == "assistant" for m in moment.call.messages[-1:]),
+}
+"""When a prompt becomes too long."""
+
+
+def _overflow(
+    moment: Moment, plan: Plan, *, tokens: Tokens, window_tokens: FromOne, when: str = ""
+) -> Plan:
+    """A template of presets: the prompt is too long, with both counts in the refusal's text."""
+    return _too_long(moment, tokens, window_tokens) if _OCCASIONS[when](moment) else plan

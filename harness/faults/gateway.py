@@ -16,7 +16,7 @@ from harness.core.transition.ports import Moment
 from harness.core.values.calls import Inbound, InboundKind, InboxRequest, OutboxRequest
 from harness.core.values.plans import Answer, Delivered, Head, Kill, Plan, Raise, Send, Wait
 from harness.core.values.strict import Count, FromOne, Seconds
-from harness.faults.shared.durations import ms
+from harness.faults.shared.pieces import ms
 
 STAGE = {"killed_mid_answer": "bytes"}
 SEAMS = {

@@ -6,7 +6,7 @@ memory with its agent, and can change arguments and results. Over HTTP they are 
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -14,7 +14,7 @@ from harness.core.transition.ports import Moment
 from harness.core.values.messages import Json
 from harness.core.values.plans import Answer, Close, Effect, Kill, Plan, Raise, ToolAnswer, Wait
 from harness.core.values.strict import Seconds
-from harness.faults.shared.durations import ms
+from harness.faults.shared.pieces import ms
 
 STAGE = "value"
 SEAMS = ("tool",)
@@ -35,8 +35,6 @@ CODES = {
     "approval_never": ("X13", "G16"),
     "result_of_another_call": ("X12",),
     "result_twice": ("X12",),
-    "changes_its_input": ("X14",),
-    "changes_its_answer": ("X14",),
 }
 KILLS = ("kills_agent",)
 
@@ -156,16 +154,6 @@ def result_twice(moment: Moment, plan: Plan) -> Plan:
     return _answering(plan, [part, part])
 
 
-def changes_its_input(moment: Moment, plan: Plan) -> Plan:
-    """The tool changes the arguments that it was given, now and when it is called again."""
-    return (*_effects(plan), Answer(ToolAnswer(_text_of(plan), how="input_changed")))
-
-
-def changes_its_answer(moment: Moment, plan: Plan) -> Plan:
-    """The tool keeps what it returned, and changes it whenever it is called again."""
-    return (*_effects(plan), Answer(ToolAnswer(_text_of(plan), how="changed_later")))
-
-
 def _effects(plan: Plan) -> Plan:
     """What the tool does to the outside world, without what it says."""
     return tuple(step for step in plan if isinstance(step, Effect))
@@ -198,3 +186,8 @@ def _says(
 ) -> Plan:
     """A template of presets: the tool does nothing, and answers this."""
     return (Answer(ToolAnswer(prefix + message, is_error)),)
+
+
+def _keeps(moment: Moment, plan: Plan, *, how: Literal["input_changed", "changed_later"]) -> Plan:
+    """A template of presets: the tool keeps what it was given or returned, and changes it."""
+    return (*_effects(plan), Answer(ToolAnswer(_text_of(plan), how=how)))

@@ -19,10 +19,10 @@ from harness.checks.judge import checks, rules_of, setting_types
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Scenario, Turn
 from harness.core.scenario.script import block_from
-from harness.core.values.choices import wrong_choice
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
 from harness.core.values.patterns import pattern_of
+from harness.core.values.strict import wrong_choice
 from harness.core.values.verdict import CLASSES, FindingClass
 from harness.parts.loading import unknown_name
 from harness.stores.store_readers import reader_named
@@ -32,22 +32,37 @@ _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`\Z")
 _PART = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 
-def explain(error: str, kind: type[Any]) -> tuple[str, list[str | int]]:
-    """The mistake in words, and its path in the file.
+class Mistake(msgspec.Struct, frozen=True):
+    """What is wrong, and the path of the key where it stands.
 
-    >>> explain("Expected `int`, got `str` - at `$.limits.model_calls`", object)
-    ('key `model_calls`: expected `int`, got `str`', ['limits', 'model_calls'])
+    `key` is the name of that key where `what` does not say it.
+    """
+
+    what: str
+    path: tuple[str | int, ...]
+    key: str = ""
+
+    @property
+    def text(self) -> str:
+        """The mistake with its key, for the writer of a file."""
+        return f"key `{self.key}`: {self.what}" if self.key else self.what
+
+
+def explain(error: str, kind: type[Any]) -> Mistake:
+    """The mistake in the words of our files. msgspec has an error in words only.
+
+    >>> explain("Expected `int`, got `str` - at `$.limits.model_calls`", object).text
+    'key `model_calls`: expected `int`, got `str`'
     """
     found = _PATH.search(error)
     path = _parts(found.group(1)) if found else []
     text = _PATH.sub("", error)
-    unknown = _UNKNOWN.match(text)
-    if unknown:
+    if unknown := _UNKNOWN.match(text):
         name = unknown.group(1)
-        return f"key `{name}`: unknown; {nearest(name, _keys(kind, path))}", [*path, name]
+        return Mistake(f"unknown; {nearest(name, _keys(kind, path))}", (*path, name), name)
     what = wrong_choice(text, _type_at(kind, path)) or _lower(text)
-    key = next((part for part in reversed(path) if isinstance(part, str) and part != "..."), None)
-    return (f"key `{key}`: {what}" if key else what), path
+    key = next((part for part in reversed(path) if isinstance(part, str) and part != "..."), "")
+    return Mistake(what, tuple(path), key)
 
 
 def _parts(path: str) -> list[str | int]:
@@ -88,13 +103,6 @@ def _step(kind: inspect.Type, part: str | int) -> inspect.Type:
 
 FAULT = "fault:"
 """A source that is a row of the fault table: `fault:T13`."""
-
-
-class Mistake(msgspec.Struct, frozen=True):
-    """What is wrong, and the path of the key where it stands."""
-
-    what: str
-    path: tuple[str | int, ...]
 
 
 def mistakes_in(scenario: Scenario) -> Iterator[Mistake]:

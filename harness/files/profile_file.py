@@ -26,22 +26,21 @@ def load_profile(path: Path) -> Profile:
 
     Raises InputError `FILE:LINE: …` for any mistake in it.
     """
-    if path.suffix == ".toml":
-        text = text_of(path)
-        return profile_from(parse_toml(text, str(path)), lambda at: f"{path}:{line_of(text, at)}")
-    source = read_source(path)
-    return profile_from(source.root, lambda at: f"{path}:{source.lines.find(source.root, [*at])}")
+    return profile_from(*_read(path))
 
 
 def profile_origins(path: Path) -> dict[str, str]:
     """Where the keys of a profile's file stand, by dotted path; raises InputError as above."""
+    values, place = _read(path)
+    return {".".join(at): place(at) for at in _paths(values)}
+
+
+def _read(path: Path) -> tuple[Any, Place]:
     if path.suffix == ".toml":
         text = text_of(path)
-        found: Any = parse_toml(text, str(path))
-        return {".".join(at): f"{path}:{line_of(text, at)}" for at in _paths(found)}
+        return parse_toml(text, str(path)), lambda at: f"{path}:{line_of(text, at)}"
     source = read_source(path)
-    lines, root = source.lines, source.root
-    return {".".join(at): f"{path}:{lines.find(root, [*at])}" for at in _paths(root)}
+    return source.root, lambda at: f"{path}:{source.lines.find(source.root, [*at])}"
 
 
 def _paths(keys: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -55,8 +54,8 @@ def profile_from(value: Any, place: Place) -> Profile:
     try:
         profile = msgspec.convert(value, type=Profile)
     except msgspec.ValidationError as error:
-        what, path = explain(str(error), Profile)
-        raise InputError(what, place(path)) from None
+        mistake = explain(str(error), Profile)
+        raise InputError(mistake.text, place(mistake.path)) from None
     for mistake in _mistakes_in(profile):
         raise InputError(mistake.what, place(mistake.path))
     return profile

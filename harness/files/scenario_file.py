@@ -23,13 +23,12 @@ from harness.core.scenario.scenario import (
     Scenario,
     ToolScript,
 )
-from harness.core.values.choices import none_of
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.strict import none_of
 from harness.core.values.visible_text import visible_line
 from harness.files.bundle import named_path
-from harness.files.folder_files import files_below
 from harness.files.mistakes import explain, mistakes_in
-from harness.files.regular_file import HEAD_BYTES, opened, whole
+from harness.files.regular_file import HEAD_BYTES, files_below, opened, whole
 from harness.files.yaml_text import SIZE_MAX_BYTES, Lines, parse
 
 _T = TypeVar("_T")
@@ -182,8 +181,8 @@ class SourceFile:
         try:
             return msgspec.convert(value, type=kind)
         except msgspec.ValidationError as error:
-            what, path = explain(str(error), kind)
-            raise self.fail(what, root, *prefix, *path) from None
+            mistake = explain(str(error), kind)
+            raise self.fail(mistake.text, root, *prefix, *mistake.path) from None
 
     def _check_tools(self, values: dict[str, Any]) -> None:
         """Tools one by one: an error inside a mapping would not say which tool."""

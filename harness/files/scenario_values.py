@@ -20,7 +20,6 @@ from harness.core.values.messages import Json
 from harness.files.mistakes import Mistake, explain, mistakes_in
 
 _T = TypeVar("_T")
-_KEY = re.compile(r"key `[^`]*`: ")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*\Z")
 
 
@@ -87,8 +86,8 @@ def _converted(value: _T, kind: type[_T], place: str) -> _T:
     try:
         return msgspec.convert(msgspec.to_builtins(value), kind)
     except msgspec.ValidationError as error:
-        what, path = explain(str(error), kind)
-        raise InputError(_KEY.sub("", what), _at(place, path)) from None
+        mistake = explain(str(error), kind)
+        raise InputError(mistake.what, _at(place, mistake.path)) from None
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"what no scenario holds: {error}", place) from None
 

@@ -12,22 +12,20 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario
+from harness.core.scenario.scenario import Scenario
 from harness.core.values.finding_key import Cause
-from harness.core.values.profile import NO_PROFILE, Capability, Profile
-from harness.core.values.verdict import FindingClass
+from harness.core.values.profile import Capability
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
 from harness.fuzz.example import (
+    CampaignTask,
+    FoundRun,
     PlayedExample,
     RawFinding,
-    draw,
-    options_of,
     played_of,
     run_of,
 )
 from harness.fuzz.findings import ShrinkTask, ShrunkFinding, is_late, not_shrunk, shrunk_finding
-from harness.fuzz.found_runs import FoundRun
 from harness.fuzz.held_examples import CauseCount, ShownByExamples, by_needs, used_by
 from harness.runner import Run
 from harness.runner.run_folder import drop_kept
@@ -44,26 +42,18 @@ _VARIED = 0.5
 """The share of examples that are mutated from parents, if there are any."""
 
 
-class Batch(msgspec.Struct, frozen=True, kw_only=True, tag="batch"):
+class Batch(CampaignTask, frozen=True, kw_only=True, tag="batch"):
     """A task of `count` examples; the first has the campaign's number `first` (from 1).
 
-    `isolate`: its worker has ended, so each run is played in a forked child of another worker.
-    After `until_s` (seconds of Unix time) no example begins. `known` are the findings that have a
-    run already, by code and cause, and `enough` the codes that have enough runs: a further run of
-    them is not returned. `keep`: runs include session folders.
+    `known` are the findings that have a run already, by code and cause, and `enough` the codes that
+    have enough runs: a further run of them is not returned. `keep`: runs include session folders.
     """
 
     number: int
     first: int
     count: int
     seed: int
-    target: str
-    wire: str = DEFAULT_WIRE
-    fail_on: FindingClass | None = None
     parents: tuple[Choices, ...] = ()
-    isolate: bool = False
-    until_s: float | None = None
-    profile: Profile = NO_PROFILE
     known: frozenset[tuple[str, Cause]] = frozenset()
     enough: frozenset[str] = frozenset()
     keep: bool = False
@@ -116,7 +106,6 @@ def work(task: Task) -> Result:
 def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     """Play every example of a batch."""
     random = Random(f"{batch.seed} {batch.number}")
-    options = options_of(target, batch.wire, batch.profile)
     seen: set[tuple[Pair, tuple[str, ...]]] = set()
     entries: list[CorpusEntry] = []
     shown: list[ShownByExamples] = []
@@ -127,16 +116,16 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     for example in range(batch.first, batch.first + batch.count):
         if is_late(batch.until_s):
             break
-        drawn = draw(_given(batch, random), random, options, batch.fail_on, batch.profile, target)
-        run = run_of(drawn[0], target, keep=batch.keep)
-        played = played_of(run, drawn[1], example)
+        scenario, choices = batch.drawn(_given(batch, random), random, target)
+        run = run_of(scenario, target, keep=batch.keep)
+        played = played_of(run, choices, example)
         shown.append(ShownByExamples.of(played, example))
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
         if new:
             seen.update((pair, entry.not_asked) for pair in new)
             entries.append(CorpusEntry(entry.choices, new, entry.not_asked))
-        runs += _runs(played, run, drawn[0], known, batch.enough)
+        runs += _runs(played, run, scenario, known, batch.enough)
         doubts += played.doubts
         calls += played.model_calls
     held = by_needs(one for one in shown if one.found)

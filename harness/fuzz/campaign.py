@@ -1,15 +1,18 @@
 """A campaign: plays batches until its time is over, and shrinks and writes each finding.
 
-It folds results in task order, so the number of workers does not change the outcome.
+It folds results in task order, so the number of workers does not change the outcome. With a time
+limit, shrinking gets half of the workers' time, and one finding an eighth of the remaining time. A
+program plays few runs, so without this limit the first finding would take all of them.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from random import Random
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import msgspec
 from msgspec import UNSET
@@ -17,19 +20,59 @@ from msgspec import UNSET
 from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE
 from harness.engines import Engine
-from harness.fuzz import batch, campaign_journal, findings, found_runs
+from harness.fuzz import batch, campaign_journal, findings
 from harness.fuzz.batch import Batch, BatchResult, Result, Task
 from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.corpus import GENERATION, Corpus
+from harness.fuzz.example import FoundRun, drop_run, write_run
 from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding, is_late
-from harness.fuzz.found_runs import FoundRun
 from harness.fuzz.held_examples import CauseCounts, HeldExamples, count_in
-from harness.fuzz.time_share import TimeShare
 from harness.plugins import loaded_modules
 from harness.redaction.masking import mask
 
 _PARENTS = 12
 """The most parents of a batch."""
+
+
+ONE_FINDING = 1 / 8
+"""The largest share of the remaining time for one finding."""
+
+LEAST_S = 10.0
+"""The least time for a finding, if the campaign has it."""
+
+
+class TimeShare:
+    """The time of tasks so far; running tasks count up to now."""
+
+    def __init__(self, now_s: Callable[[], float] = time.time) -> None:
+        self._now_s = now_s
+        self._spent_s = {False: 0.0, True: 0.0}
+        self._under_way: dict[Hashable, tuple[bool, float]] = {}
+
+    def begun(self, task: Hashable, *, shrinks: bool) -> None:
+        """Record that a task begins."""
+        self._under_way[task] = shrinks, self._now_s()
+
+    def ended(self, task: Hashable) -> None:
+        """Record that a task has ended; an unknown task began before a resume."""
+        if task in self._under_way:
+            shrinks, begun_s = self._under_way.pop(task)
+            self._spent_s[shrinks] += self._now_s() - begun_s
+
+    @property
+    def may_shrink(self) -> bool:
+        """Whether shrinking has used at most its half."""
+        return self._all_s(True) <= self._all_s(False)
+
+    def _all_s(self, shrinks: bool) -> float:
+        now_s = self._now_s()
+        running = (now_s - begun for kind, begun in self._under_way.values() if kind is shrinks)
+        return self._spent_s[shrinks] + sum(running)
+
+    def end_of_a_finding(self, until_s: float) -> float:
+        """Return when shrinking must end for a finding that begins now."""
+        now_s = self._now_s()
+        return min(until_s, now_s + max(LEAST_S, ONE_FINDING * (until_s - now_s)))
 
 
 class Campaign:
@@ -76,15 +119,19 @@ class Campaign:
         self._shrinking[found.code] += 1
         self._begun.add((found.code, found.example))
         self._share.begun((found.code, found.example), shrinks=True)
-        plan, until_s = self.plan, self.until_s
-        return ShrinkTask(
-            found=found,
-            target=plan.target,
-            wire=plan.wire,
-            fail_on=plan.fail_on or None,
-            profile=plan.profile or NO_PROFILE,
-            until_s=None if until_s is None else self._share.end_of_a_finding(until_s),
-        )
+        until_s = self.until_s and self._share.end_of_a_finding(self.until_s)
+        return ShrinkTask(found=found, until_s=until_s, **self._shared)
+
+    @property
+    def _shared(self) -> dict[str, Any]:
+        """What all tasks share."""
+        plan = self.plan
+        return {
+            "target": plan.target,
+            "wire": plan.wire,
+            "fail_on": plan.fail_on or None,
+            "profile": plan.profile or NO_PROFILE,
+        }
 
     def _batch(self, count: int) -> Batch:
         number, first = self._handed_out, self._reserved + 1
@@ -97,15 +144,12 @@ class Campaign:
             first=first,
             count=count,
             seed=self.plan.seed,
-            target=self.plan.target,
-            wire=self.plan.wire,
-            fail_on=self.plan.fail_on or None,
-            profile=self.plan.profile or NO_PROFILE,
             parents=self.corpus.parents(number, random, _PARENTS),
             until_s=self.until_s,
             known=self.findings.known,
             enough=self.findings.enough,
             keep=bool(self.plan.keep),
+            **self._shared,
         )
 
     def take(self, result: Result) -> Result:
@@ -213,7 +257,7 @@ def run(
             yield line
     finally:
         for found in parked.values():
-            found_runs.drop(found)
+            drop_run(found)
 
 
 def _write(folder: Path, reduced: ShrunkFinding, plan: CampaignPlan) -> None:
@@ -233,8 +277,8 @@ def _write_runs(
     for run in runs:
         parked.pop(run.example, None)
         if run.example in chosen:
-            found_runs.write(folder, run)
+            write_run(folder, run)
         elif campaign.held.waits(run.example):
             parked[run.example] = run
         else:
-            found_runs.drop(run)
+            drop_run(run)

@@ -1,23 +1,30 @@
 """One example of a campaign: it is played, and the campaign's facts of the run are kept.
 
+A run with findings becomes files before any shrinking. A worker sends it as text, and the
+campaign's process writes it, because a worker may be on another machine.
+
 A generated scenario owes no turn and no fault, so findings about unplayed turns do not count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from random import Random
 
 import msgspec
 
 from harness.core.history.events import Answered, Called
-from harness.core.scenario.scenario import FaultSpec, Scenario, Session
+from harness.core.scenario.scenario import DEFAULT_WIRE, FaultSpec, Scenario, Session
 from harness.core.values.profile import CAPABILITIES, NO_PROFILE, Capability, Profile
 from harness.core.values.verdict import Finding, FindingClass
+from harness.files.regular_file import write_atomically
+from harness.files.scenario_text import scenario_yaml
 from harness.fuzz.choice_sequence import Choices, ChoiceSequence
 from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
 from harness.fuzz.scenario_grammar import LIMITS, Options, scenario_of
-from harness.runner import Run, run
+from harness.redaction.encoder import encoded
+from harness.runner import Run, run, run_folder
 from harness.runner.applicability import unplayable
 from harness.runner.needs import needs_of
 from harness.shrink.finding_oracle import REFERENCE
@@ -34,6 +41,28 @@ UNASKED = "run.nothing_intercepted"
 
 MEAN_FAULTS = 1.5
 """Faults of an example on average; a third of all examples have none."""
+
+
+class CampaignTask(msgspec.Struct, frozen=True, kw_only=True):
+    """What the tasks of a campaign share: the agent, and when it fails.
+
+    `isolate`: a worker has ended at this task, so each run is played in a forked child of another
+    worker. After `until_s` (seconds of Unix time) no run begins.
+    """
+
+    target: str
+    wire: str = DEFAULT_WIRE
+    fail_on: FindingClass | None = None
+    isolate: bool = False
+    profile: Profile = NO_PROFILE
+    until_s: float | None = None
+
+    def drawn(
+        self, given: Sequence[int], random: Random, target: TargetSpec
+    ) -> tuple[Scenario, Choices]:
+        """Return the scenario of the given choices and of further drawn ones, with all of them."""
+        options = options_of(target, self.wire, self.profile)
+        return draw(given, random, options, self.fail_on, self.profile, target)
 
 
 class RawFinding(msgspec.Struct, frozen=True):
@@ -188,3 +217,53 @@ def causes_of(run: Run) -> Iterable[Finding]:
 def _fired(run: Run) -> set[str]:
     answers = (event for event in run.history.events if isinstance(event, Answered))
     return {fault for event in answers for fault in event.faults}
+
+
+FOUND = "found"
+"""The folder of these runs in the folder of a campaign."""
+
+
+class FoundRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A run with findings; `kept` is its session folder, if it is kept."""
+
+    example: int
+    scenario: str
+    history: bytes
+    verdict: bytes
+    kept: str = ""
+
+    @classmethod
+    def of(cls, example: int, scenario: Scenario, run: Run) -> FoundRun:
+        """Return the run of an example as texts without secrets."""
+        named = msgspec.structs.replace(
+            scenario, name=f"example-{example}", title=f"Example {example} of a campaign"
+        )
+        return cls(
+            example=example,
+            scenario=scenario_yaml(named),
+            history=b"".join(run_folder.history_lines(run.history)),
+            verdict=run_folder.verdict_text(run.verdict),
+            kept=str(run.kept or ""),
+        )
+
+
+def scenario_file(folder: Path, example: int) -> Path:
+    """Return the path for the scenario of an example with a finding."""
+    name = f"example-{example}"
+    return folder / FOUND / name / f"{name}.yaml"
+
+
+def write_run(folder: Path, found: FoundRun) -> None:
+    """Write the files of a run; each is written atomically."""
+    file = scenario_file(folder, found.example)
+    write_atomically(file.with_name("history.jsonl"), found.history)
+    write_atomically(file.with_name("verdict.json"), found.verdict)
+    write_atomically(file, encoded(found.scenario))
+    if found.kept:
+        run_folder.move_kept(Path(found.kept), file.with_name(run_folder.SESSION))
+
+
+def drop_run(found: FoundRun) -> None:
+    """Remove the session folder of a run that is not written."""
+    if found.kept:
+        run_folder.drop_kept(Path(found.kept))

@@ -17,22 +17,28 @@ from random import Random
 
 import msgspec
 
-from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Turn
+from harness.core.scenario.scenario import Scenario, Turn
 from harness.core.values.errors import InputError
 from harness.core.values.finding_key import Cause
-from harness.core.values.profile import NO_PROFILE, Profile, ProfileLimits
-from harness.core.values.verdict import Finding, FindingClass
+from harness.core.values.profile import Profile, ProfileLimits
+from harness.core.values.verdict import Finding
 from harness.files import load_scenarios
 from harness.files.owner import scratch_folder
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
 from harness.fuzz.completion_oracle import expected_of
-from harness.fuzz.example import STOPPED, RawFinding, draw, genuine, options_of, run_of
+from harness.fuzz.example import (
+    STOPPED,
+    CampaignTask,
+    RawFinding,
+    genuine,
+    run_of,
+)
 from harness.fuzz.held_examples import MOST_ALIKE
 from harness.redaction.encoder import encoded, shown, text_bytes
 from harness.shrink import FindingOracle, shrink
 from harness.shrink.finding_oracle import REFERENCE, is_same
-from harness.shrink.scenario_size import turns_of
+from harness.shrink.scenario_size import turns_of, with_turn
 from harness.targets import TargetSpec
 from harness.targets.output_capture import captured
 
@@ -60,20 +66,14 @@ HELLO = Turn(say="hello")
 """The plainest answer."""
 
 
-class ShrinkTask(msgspec.Struct, frozen=True, kw_only=True, tag="reduction"):
+class ShrinkTask(CampaignTask, frozen=True, kw_only=True, tag="reduction"):
     """The task of shrinking a finding.
 
-    After `until_s` (seconds of Unix time) no run begins, and the smallest scenario so far is the
-    result. The last two runs begin before that.
+    When its time is over, the smallest scenario so far is the result. The last two runs begin
+    before that.
     """
 
     found: RawFinding
-    target: str
-    wire: str = DEFAULT_WIRE
-    fail_on: FindingClass | None = None
-    isolate: bool = False
-    profile: Profile = NO_PROFILE
-    until_s: float | None = None
 
 
 class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", omit_defaults=True):
@@ -101,9 +101,8 @@ class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", om
 
 def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
     """Shrink a finding, and check that the scenario file of the result still shows it."""
-    options, found = options_of(target, task.wire, task.profile), task.found
-    scenario, _ = draw(found.choices, Random(0), options, task.fail_on, task.profile, target)
-    tries_max = TRIES_MAX
+    found, tries_max = task.found, TRIES_MAX
+    scenario, _ = task.drawn(found.choices, Random(0), target)
     if found.code in STOPPED:
         limits = msgspec.structs.replace(scenario.limits, real_s=HANGS_S)
         profile = msgspec.structs.replace(scenario.profile, limits=ProfileLimits())
@@ -183,12 +182,10 @@ def _smallest(scenario: Scenario, keeps: Callable[[Scenario], bool], tries_max: 
 
 
 def _with_plain_answers(scenario: Scenario, keeps: Callable[[Scenario], bool]) -> Scenario:
-    script = turns_of(scenario)
-    for place, turn in enumerate(script):
-        said = (*script[:place], HELLO, *script[place + 1 :])
-        candidate = msgspec.structs.replace(scenario, script=said)
+    for place, turn in enumerate(turns_of(scenario)):
+        candidate = with_turn(scenario, place, HELLO)
         if turn.purpose == "main" and turn.say is None and keeps(candidate):
-            script, scenario = said, candidate
+            scenario = candidate
     return scenario
 
 

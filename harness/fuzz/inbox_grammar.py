@@ -1,6 +1,9 @@
 """Generates inbound traffic: messages, redeliveries, cancels and disconnects.
 
-Each message is one number; a smaller number is a more ordinary message.
+Each message is one number; a smaller number is a more ordinary message. The texts of all messages
+stand here, plain ones first, for shrinking. They are equal, nested or odd in characters, to test
+code that identifies messages by text. One quotes a provider's refusal of a long prompt; from a user
+or a model it is plain text.
 """
 
 from __future__ import annotations
@@ -14,9 +17,28 @@ from harness.core.scenario.scenario import InboxItem
 from harness.core.values.calls import InboundKind
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, some
-from harness.fuzz.sample_texts import BLANKS, WORDS
 
 When: TypeAlias = Literal["start", "idle"] | dict[str, Json]
+
+WORDS = (
+    "hello",
+    "Yes.",
+    "hello again",
+    "yes",
+    "What is my name?",
+    "naïve 日本 🙂",
+    "two\n\nparagraphs",
+    'q"\\ <&> \u2028 \x7f',
+    "hello\n\nYes.",
+    "word " * 60,
+    "It said: prompt is too long: 208380 tokens > 200000 maximum",
+)
+
+UNEVEN = "x" + "🙂" * 60
+"""A cut at a round number of bytes or of UTF-16 units splits a character."""
+
+BLANKS = ("", " \n\t")
+"""Texts of blanks alone, which the API refuses."""
 
 TEXTS = (*WORDS, *BLANKS)
 SESSIONS = ("main", "main", "side")
@@ -39,6 +61,11 @@ CANCELS: tuple[tuple[InboundKind, str, When], ...] = (
     ("disconnect", "main", FIRST_ANSWER),
 )
 """The ways to cancel a turn: what, in which session, and when."""
+
+
+def word(number: int) -> str:
+    """Return the text of a number, modulo the number of texts."""
+    return WORDS[number % len(WORDS)]
 
 
 def inbox_of(

@@ -13,7 +13,7 @@ import msgspec
 from harness.core.scenario.scenario import Times, ToolScript, ToolTurn, Turn
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, pick, some
-from harness.fuzz.sample_texts import BLANKS, UNEVEN, WORDS, word
+from harness.fuzz.inbox_grammar import BLANKS, UNEVEN, WORDS, word
 from harness.providers import record
 
 TOOLS: dict[str, dict[str, Json]] = {

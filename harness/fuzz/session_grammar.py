@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from harness.core.scenario.scenario import SeedMessage
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, some, sometimes
-from harness.fuzz.sample_texts import WORDS, word
+from harness.fuzz.inbox_grammar import WORDS, word
 
 Block: TypeAlias = dict[str, Json]
 

@@ -20,7 +20,7 @@ from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import encode
 from harness.providers.shared.json_fields import RecordedApi
 from harness.recordings.apis import APIS, api_of_message
-from harness.recordings.transcripts import Transcript, encodable
+from harness.recordings.transcripts import Transcript, answered_with, request_alone
 
 LISTS = ("messages", "traj", "history", "contents", "conversation", "input")
 """The names under which objects hold a list of messages, the first that fits."""
@@ -52,17 +52,9 @@ def transcript_of(name: str, value: Json) -> Transcript | None:
     said = [message for message in held if not _declared(message)]
     asked = api.request({**value, api.field: said})
     assert asked is not None, "the list of messages is there"
-    transcript = Transcript(
-        name=name,
-        messages=encodable(asked.messages),
-        wire=api.name,
-        model=asked.model,
-        system=asked.system,
-        tools=(*asked.tools, *(tool for message in held for tool in _declared(message))),
-        stateful=asked.stateful,
-        max_tokens=asked.max_tokens,
-        loose=True,
-    )
+    tools = (*asked.tools, *(tool for message in held for tool in _declared(message)))
+    asked = msgspec.structs.replace(asked, tools=tools, stream=False)
+    transcript = msgspec.structs.replace(request_alone(name, api.name, asked), loose=True)
     return with_answer(transcript, f.mapping(value.get("response")))
 
 
@@ -86,15 +78,8 @@ def with_answer(transcript: Transcript, response: Json) -> Transcript:
     parsed = _parsed(transcript.wire, response)
     if parsed.message is None:
         return transcript
-    return msgspec.structs.replace(
-        transcript,
-        messages=(*transcript.messages, *encodable((parsed.message,))),
-        stops={len(transcript.messages): parsed.stop} if parsed.stop else {},
-        model=transcript.model or f.text(f.mapping(response).get("model")),
-        exchange=True,
-        answered=True,
-        complete=parsed.complete,
-    )
+    model = transcript.model or f.text(f.mapping(response).get("model"))
+    return msgspec.structs.replace(answered_with(transcript, parsed), model=model)
 
 
 def _parsed(wire: str, response: Json) -> Parsed:

@@ -1,7 +1,7 @@
 """Messages of Claude Code on lines: each block of a message may stand on its own line.
 
 Lines of one message share its `message.id`, also where other lines stand between them. The results
-of a batch come one by one. `LoggedMessages` restores what the API saw: one message with the calls,
+of a batch come one by one. `LoggedSession` restores what the API saw: one message with the calls,
 one with the results.
 """
 
@@ -12,9 +12,14 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.core.values.messages import Block, Json, Message, ToolResult
+from harness.core.values.plans import ApiError
 from harness.providers.anthropic.blocks import message_from
+from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import recorded_block
 from harness.providers.shared.reader import Malformed
+from harness.recordings.half_read import is_of_a_tool
+from harness.recordings.session_log import LogEntry, Notes, logged_error
+from harness.recordings.transcripts import Transcript
 
 ROLES = ("user", "assistant")
 
@@ -41,12 +46,19 @@ class LoggedMessage(msgspec.Struct):
         return _only_results(self.role, self.blocks)
 
 
-class LoggedMessages:
-    """The messages of one session so far, and the model that was named first."""
+class LoggedSession:
+    """The messages of one session so far, and what its lines say of them.
 
-    def __init__(self) -> None:
+    `model` is the one that an answer named first, else the one that was `announced`. `restarts` are
+    the messages with which the context began again, `failures` those that the program marks as
+    errors of the API.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name, self.model, self.announced = name, "", ""
         self.found: list[LoggedMessage] = []
-        self.model = ""
+        self.restarts: dict[int, int] = {}
+        self.failures: dict[int, ApiError] = {}
         self._by_id: dict[str, LoggedMessage] = {}
 
     def take(self, message: Message, value: dict[str, Json], id_: str) -> None:
@@ -58,6 +70,26 @@ class LoggedMessages:
         model = value.get("model")
         if isinstance(model, str) and model != _SYNTHETIC and not self.model:
             self.model = model
+
+    def begin_anew(self) -> None:
+        """Let the context begin again with the next message."""
+        self.restarts[len(self.found)] = len(self.found)
+
+    def fail(self, message: Message, status: Json = None, type_: Json = None) -> None:
+        """Mark the last message as an error, with what its line says of it."""
+        self.failures[len(self.found) - 1] = logged_error(message.text, status, type_)
+
+    def transcript(self) -> Transcript:
+        """The session as a transcript."""
+        return Transcript(
+            name=self.name,
+            messages=tuple(draft.message for draft in self.found),
+            wire=RECORD.name,
+            model=self.model or self.announced,
+            stops={n: draft.stop for n, draft in enumerate(self.found) if draft.stop},
+            restarts={n: kept for n, kept in self.restarts.items() if n < len(self.found)},
+            failures=self.failures,
+        )
 
     def _draft(self, message: Message, shared: Json, id_: str) -> LoggedMessage:
         """The message of a line: the one with its id, the results before it, or a new one."""
@@ -79,13 +111,20 @@ def _only_results(role: str, blocks: Sequence[Block]) -> bool:
     return role == "user" and bool(blocks) and all(isinstance(b, ToolResult) for b in blocks)
 
 
-def logged_message(value: Json) -> tuple[Message | None, str]:
-    """The message that a line holds, or None with the reason."""
+def message_on(entry: LogEntry, notes: Notes) -> Message | None:
+    """The message that a line holds; None, with a note, for one that should and does not."""
     try:
-        message = message_from(value)
+        message = message_from(entry.value.get("message"))
     except Malformed as error:
         at = f"message{'' if error.path[:1] in ('', '.') else '.'}{error.path}"
         what = "is missing" if error.missing else f"should be {error.wanted}"
-        return None, f"{at} {what}"
+        notes.lose(entry.number, f"{at} {what}, skipped")
+        return None
     role = message.role if message.role in ROLES else "user"
-    return Message(role, tuple(map(recorded_block, message.blocks))), ""
+    return Message(role, tuple(map(recorded_block, message.blocks)))
+
+
+def note_type(kind: str, notes: Notes) -> None:
+    """Note a type of line that is not known, and may be a call or a result."""
+    if is_of_a_tool(kind, "assistant"):
+        notes.unknown(f"the line type {kind!r}")

@@ -2,6 +2,10 @@
 
 Exchanges use VCR's keys: `method`, `uri` or `url`, `headers`, `body` (or `parsed_body`), `status`.
 Only the end of a path is compared, because gateways add prefixes.
+
+Each call of an agent loop repeats the history. Read whole, a cassette would cost the square of its
+session. So of a request that goes on from the last one only what is new is read. Messages that
+stood in the last request are the same objects in the next one.
 """
 
 from __future__ import annotations
@@ -15,15 +19,22 @@ import msgspec
 
 from harness import providers
 from harness.core.transition.ports import Parsed
-from harness.core.values.messages import Json
+from harness.core.values.messages import Json, Message
 from harness.providers.shared import hosts
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import Unreadable
 from harness.providers.shared.json_fields import RecordedApi, RecordedRequest
+from harness.providers.shared.request_memory import LastRequest, NewMessages
 from harness.recordings.apis import APIS, answer
 from harness.recordings.http_interaction import UnpackedSize, address_of, body_bytes, is_text
-from harness.recordings.recorded_requests import RecordedRequests
-from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable
+from harness.recordings.transcripts import (
+    Recording,
+    Refusal,
+    Transcript,
+    answered_with,
+    recording_of,
+    request_alone,
+)
 
 
 def recording(exchanges: Iterable[dict[str, Json]]) -> Recording:
@@ -32,23 +43,19 @@ def recording(exchanges: Iterable[dict[str, Json]]) -> Recording:
     A request of another method than POST asks no model; it is named only where a file holds
     nothing else.
     """
-    return recording_of(enumerate(exchanges, start=1))
+    return numbered_recording(enumerate(exchanges, start=1))
 
 
-def recording_of(exchanges: Iterable[tuple[int, dict[str, Json]]]) -> Recording:
+def numbered_recording(exchanges: Iterable[tuple[int, dict[str, Json]]]) -> Recording:
     """The exchanges of a file, each with its place in it, as a recording."""
-    transcripts: list[Transcript] = []
-    refusals: list[Refusal] = []
+    found: list[Transcript | Refusal] = []
     others: list[Refusal] = []
     requests, together = RecordedRequests(), UnpackedSize()
     for number, exchange in exchanges:
         place = f"interaction {number}"
-        for found in _transcripts_of(exchange, place, requests, together):
-            (transcripts if isinstance(found, Transcript) else refusals).append(found)  # type: ignore[arg-type]
+        found += _transcripts_of(exchange, place, requests, together)
         others += _without_a_body(exchange, place)
-    if not (transcripts or refusals):
-        refusals = others or [Refusal("line 1", "no HTTP exchange is recorded")]
-    return Recording(tuple(transcripts), tuple(refusals))
+    return recording_of(found or others or [Refusal("line 1", "no HTTP exchange is recorded")])
 
 
 def _without_a_body(exchange: dict[str, Json], place: str) -> Iterator[Refusal]:
@@ -83,6 +90,64 @@ def _transcripts_of(
     if why:
         yield Refusal(place, f"response: {why}")
     yield _transcript(place, api.name, asked, answered, status_of(response))
+
+
+class RecordedRequests:
+    """Reads the requests of one file, in order."""
+
+    def __init__(self) -> None:
+        self._lanes: dict[str, _Lane] = {}
+
+    def read(self, api: RecordedApi, body: bytes) -> RecordedRequest:
+        """A request; raises Unreadable for a body that is not of this API."""
+        if not api.apart:
+            return _whole(api, body)
+        return self._lanes.setdefault(api.name, _Lane(api)).read(body) or _whole(api, body)
+
+
+def _whole(api: RecordedApi, body: bytes) -> RecordedRequest:
+    value = f.parse(body)
+    if not isinstance(value, dict):
+        raise Unreadable("not a JSON object")
+    asked = api.request(value)
+    if asked is None:
+        raise Unreadable("no list of messages")
+    return asked
+
+
+class _Lane:
+    """The last request of an API."""
+
+    def __init__(self, api: RecordedApi) -> None:
+        self._api, self._last = api, LastRequest(api.field)
+        self._messages: list[Message] = []
+        self._frame: RecordedRequest | None = None
+
+    def read(self, body: bytes) -> RecordedRequest | None:
+        """A request; None for one that must be read whole, after which nothing is remembered."""
+        try:
+            found = self._last.find(body)
+            new = [*self._new(found)]
+            if found.fields is not None:
+                self._frame = self._api.request(self._fields(found.fields))
+        except (ValueError, RecursionError):
+            found, new = None, []
+        if found is None or found.raws is None or len(new) != len(found.raws):
+            self._last.forget()
+            return None
+        self._messages[found.keep :] = tuple(new)
+        assert self._frame is not None, "the list of messages is there"
+        return msgspec.structs.replace(self._frame, messages=tuple(self._messages))
+
+    def _new(self, found: NewMessages) -> Iterator[Message]:
+        """The new messages; none for an entry that is not a message, or several."""
+        for value in found.values:
+            made = [*self._api.messages([value])] if isinstance(value, dict) else []
+            if len(made) == 1:
+                yield made[0]
+
+    def _fields(self, raws: dict[str, bytes]) -> dict[str, object]:
+        return {**{name: f.parse(raw) for name, raw in raws.items()}, self._api.field: []}
 
 
 def method_of(request: dict[str, Json]) -> str:
@@ -175,28 +240,11 @@ def status_of(response: dict[str, Json]) -> int | None:
 def _transcript(
     name: str, wire: str, asked: RecordedRequest, answered: Parsed, status: int | None
 ) -> Transcript:
-    said = answered.message
-    messages = (*asked.messages, *encodable((said,))) if said is not None else asked.messages
     error = answered.error
     if error is not None and not error.status:
         error = msgspec.structs.replace(error, status=status or 0)
-    return Transcript(
-        name=name,
-        messages=messages,
-        wire=wire,
-        model=asked.model,
-        system=asked.system,
-        tools=asked.tools,
-        stops={len(messages) - 1: answered.stop} if said is not None and answered.stop else {},
-        exchange=True,
-        answered=said is not None,
-        complete=answered.complete,
-        status=status,
-        error=error,
-        stateful=asked.stateful,
-        stream=asked.stream,
-        max_tokens=asked.max_tokens,
-    )
+    exchange = answered_with(request_alone(name, wire, asked), answered)
+    return msgspec.structs.replace(exchange, status=status, error=error)
 
 
 _NO_TRANSCRIPT: tuple[tuple[str, str], ...] = (

@@ -25,11 +25,10 @@ from harness.recordings.readers.history import history
 from harness.recordings.readers.inspect_ai import inspect_ai
 from harness.recordings.readers.intercode import intercode
 from harness.recordings.readers.langfuse import langfuse, langfuse_lines
-from harness.recordings.readers.mini_swe_agent import mini_swe_agent
 from harness.recordings.readers.moatless import moatless
 from harness.recordings.readers.otel import otel
 from harness.recordings.readers.pi import pi
-from harness.recordings.readers.swe_agent import swe_agent
+from harness.recordings.readers.swe_agent import mini_swe_agent, swe_agent
 from harness.recordings.readers.vcr import vcr
 from harness.recordings.recording_format import Format, Reader, format_from, parts_of
 from harness.recordings.transcripts import Recording

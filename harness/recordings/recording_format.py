@@ -16,7 +16,7 @@ from harness.core.values.errors import InputError
 from harness.parts.loading import Plugin
 from harness.recordings.half_read import with_doubts
 from harness.recordings.session_log import split
-from harness.recordings.transcripts import Recording, encodable, readable
+from harness.recordings.transcripts import Recording, readable
 
 Reader = Callable[[Any], Recording | None]
 """A format's function."""
@@ -133,10 +133,10 @@ def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Recording
     @wraps(function)
     def read(given: Any) -> Recording | None:
         found = called(given)
-        if not isinstance(found, (Recording, type(None))):
-            more = f"it returned a {type(found).__name__}, not a Recording"
-            raise InputError(f"the format {name} failed", more=more)
-        return _encodable(found) if found else None
+        if found is None or isinstance(found, Recording):
+            return found
+        more = f"it returned a {type(found).__name__}, not a Recording"
+        raise InputError(f"the format {name} failed", more=more)
 
     return read if test is None else recognised_by(_in_words(test, name))(read)
 
@@ -154,11 +154,3 @@ def _in_words(function: Callable[..., _R], name: str) -> Callable[[Any], _R]:
             raise InputError(f"the format {name} failed", more=more) from error
 
     return call
-
-
-def _encodable(recording: Recording) -> Recording:
-    transcripts = (
-        msgspec.structs.replace(one, messages=encodable(tuple(one.messages)))
-        for one in recording.transcripts
-    )
-    return msgspec.structs.replace(recording, transcripts=tuple(transcripts))

@@ -19,6 +19,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.providers.shared.json_fields import parse
+from harness.recordings.transcripts import Recording
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """The longest line that is read."""
@@ -72,6 +73,10 @@ class Notes:
         more = f", and {len(self._lost) - 1} lines more" if len(self._lost) > 1 else ""
         lost = (f"{self._lost[0]}{more}",) if self._lost else ()
         return (*lost, *not_understood(self._unknown))
+
+    def on(self, recording: Recording) -> Recording:
+        """The recording of the log, with these notes and doubts."""
+        return msgspec.structs.replace(recording, notes=self.texts(), doubts=self.doubts())
 
     def refusal(self, what: str) -> InputError:
         """Why a log is refused as a whole, with its first note."""

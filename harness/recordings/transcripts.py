@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from harness.core.history.history import History
+from harness.core.transition.ports import Parsed
 from harness.core.values.messages import (
     Block,
     Json,
@@ -27,7 +28,7 @@ from harness.core.values.messages import (
     user,
 )
 from harness.core.values.plans import ApiError
-from harness.providers.shared.json_fields import UNREAD_CALL
+from harness.providers.shared.json_fields import UNREAD_CALL, RecordedRequest
 
 SERVER_CALLS = frozenset((
     "server_tool_use", "mcp_tool_use", "web_search_call", "file_search_call", "mcp_call",
@@ -87,7 +88,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
             return self
         return msgspec.structs.replace(
             self,
-            messages=(*encodable((user(self.task),)), *self.messages),
+            messages=(encodable(user(self.task)), *self.messages),
             stops={index + 1: stop for index, stop in self.stops.items()},
             restarts={index + 1: kept + 1 for index, kept in self.restarts.items()},
             failures={index + 1: error for index, error in self.failures.items()},
@@ -148,48 +149,40 @@ class Recording(msgspec.Struct, frozen=True):
         return Counter(refusal.what for refusal in self.refusals)
 
 
-def uniquely_named(transcripts: Iterable[Transcript]) -> tuple[Transcript, ...]:
-    """The transcripts; a name that stands there before gets a number."""
-    seen = Counter[str]()
-    found: list[Transcript] = []
-    for one in transcripts:
-        seen[one.name] += 1
-        number = seen[one.name]
-        name = one.name if number == 1 else f"{one.name} #{number}"
-        found.append(msgspec.structs.replace(one, name=name))
-    return tuple(found)
-
-
 def readable(recording: Recording) -> Recording:
-    """The recording, with a refusal for each transcript in which a call cannot be read.
+    """The recording as JSON can say it, with a refusal for each transcript with an unreadable call.
 
     Without its name or its arguments a call looks like any other one, and what is found in such a
-    transcript is not true.
+    transcript is not true. A log is `answered` if its last message is the assistant's.
     """
-    read = set[int]()
-    unread = {one.name: why for one in recording.transcripts if (why := _unread(one, read))}
-    if not unread:
-        return recording
+    seen: dict[int, tuple[Message, Message]] = {}
+    found = [_readable(one, seen) for one in recording.transcripts]
     return msgspec.structs.replace(
         recording,
-        transcripts=tuple(one for one in recording.transcripts if one.name not in unread),
-        refusals=(*recording.refusals, *unread.values()),
+        transcripts=tuple(one for one in found if isinstance(one, Transcript)),
+        refusals=(*recording.refusals, *(one for one in found if isinstance(one, Refusal))),
     )
 
 
-def _unread(transcript: Transcript, read: set[int]) -> Refusal | None:
-    """Why a transcript is refused, None for one whose calls are all read.
-
-    `read` are the messages that were looked at, which the calls of one session share.
-    """
+def _readable(
+    transcript: Transcript, seen: dict[int, tuple[Message, Message]]
+) -> Transcript | Refusal:
+    """`seen` are messages by identity, each with its encodable form: the calls of one session share
+    them, and each is looked at once."""
+    messages: list[Message] = []
     for index, message in enumerate(transcript.messages):
-        if id(message) in read:
-            continue
-        for block in message.blocks:
-            if reason := _why_unread(block):
+        if id(message) not in seen:
+            reason = next(filter(None, map(_why_unread, message.blocks)), "")
+            if reason:
                 return Refusal(f"{transcript.name}, message {index}", reason)
-        read.add(id(message))
-    return None
+            seen[id(message)] = message, encodable(message)
+        messages.append(seen[id(message)][1])
+    is_answered = bool(messages) and side(messages[-1]) == "assistant"
+    return msgspec.structs.replace(
+        transcript,
+        messages=tuple(messages),
+        answered=transcript.answered if transcript.exchange else is_answered,
+    )
 
 
 def _why_unread(block: Block) -> str:
@@ -199,12 +192,8 @@ def _why_unread(block: Block) -> str:
     return "a call has no name" if nameless else ""
 
 
-def encodable(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The messages as values that JSON can say: half a character becomes `?`."""
-    return tuple(_encodable(message) for message in messages)
-
-
-def _encodable(message: Message) -> Message:
+def encodable(message: Message) -> Message:
+    """The message as a value that JSON can say: half a character becomes `?`."""
     if message.role.isascii() and all(map(_is_ascii, message.blocks)):
         return message  # most of a log, which need not be encoded for that
     try:
@@ -226,6 +215,39 @@ def _is_ascii(block: Block) -> bool:
 
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def request_alone(name: str, wire: str, asked: RecordedRequest) -> Transcript:
+    """A request as a transcript, without an answer."""
+    return Transcript(name=name, wire=wire, **msgspec.structs.asdict(asked))
+
+
+def answered_with(asked: Transcript, answered: Parsed) -> Transcript:
+    """The exchange of a request: its messages, and the answer where there is one."""
+    said, at = answered.message, len(asked.messages)
+    return msgspec.structs.replace(
+        asked,
+        messages=asked.messages if said is None else (*asked.messages, said),
+        stops={at: answered.stop} if said is not None and answered.stop else {},
+        exchange=True,
+        answered=said is not None,
+        complete=answered.complete,
+    )
+
+
+def recording_of(found: Iterable[Transcript | Refusal], notes: tuple[str, ...] = ()) -> Recording:
+    """What was found in a file, in order, as a recording; a transcript's name is unique."""
+    read = list(found)
+    seen = Counter[str]()
+    transcripts: list[Transcript] = []
+    for one in read:
+        if isinstance(one, Transcript):
+            seen[one.name] += 1
+            number = seen[one.name]
+            name = one.name if number == 1 else f"{one.name} #{number}"
+            transcripts.append(msgspec.structs.replace(one, name=name))
+    refusals = tuple(one for one in read if isinstance(one, Refusal))
+    return Recording(tuple(transcripts), refusals, notes)
 
 
 class TrajectoryStep(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,8 @@
 
 Issuers prefix keys so that leaks can be found. The name before a key without a prefix reveals it
 (AWS's secret half, a password). A run of base64 that contains a secret is a secret as a whole (a
-`Basic` header, a Kubernetes secret). Binary data, such as an image, costs only its decoding.
+`Basic` header, a Kubernetes secret). Binary data, such as an image, costs only its decoding. Users
+stand with their passwords where no name gives them away: `curl -u me:…`, `.netrc`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import msgspec
 from harness.core.values.table_file import table
 from harness.redaction.named_secrets import named_values
 from harness.redaction.wrapped_text import unwrapped
-from harness.redaction.written_credentials import written_credentials
 
 
 class SecretShape(msgspec.Struct, frozen=True):
@@ -131,12 +131,48 @@ def _plain(text: str) -> Iterator[SecretSpan]:
     yield from _APART.spans(text, small)
     for start, end in named_values(text, small):
         yield SecretSpan(start, end, NAMED)
-    for start, end in written_credentials(text, small):
+    for start, end in _written_credentials(text, small):
         yield SecretSpan(start, end, CREDENTIALS)
     if "basic " in small:
         for match in _BASIC.finditer(text):
             if any(":" in said and said.isprintable() for said in _readings(match[0], starts=1)):
                 yield SecretSpan(*match.span(), BASIC)
+
+
+_BLANK = r"(?:\s|\\[nrt]){1,40}"
+_NETRC_WORD = r"[^\s\\]{1,200}"
+_NETRC = re.compile(
+    rf"(?:machine{_BLANK}{_NETRC_WORD}|default){_BLANK}login{_BLANK}{_NETRC_WORD}{_BLANK}"
+    rf"(?:account{_BLANK}{_NETRC_WORD}{_BLANK})?password{_BLANK}(?P<said>[^\s\\]++)"
+)
+_USER_FLAG = re.compile(
+    r"""(?<![\w-])(?:-u|-U|-a|--user|--auth|--proxy-user)(?:["',\s=]|\\["']){0,6}"""
+    r"""(?P<said>[^\s"'\\:/@$<{]{1,128}:(?![/$<{])[^\s"'\\]{3,256}+)"""
+)
+_PROGRAMS = ("curl", "http -", "https -", "xh -")
+_COMMAND_ENDS = (" | ", " && ", "; ")
+_COMMAND_MOST_CHARS = 2_000
+_IDS = re.compile(r"\d{1,7}:\d{1,7}")
+
+
+def _written_credentials(text: str, small: str) -> Iterator[tuple[int, int]]:
+    """Where a user and a password stand in a text; `small` is the text in small letters."""
+    if "machine" in small or "default" in small:
+        for match in _NETRC.finditer(text):
+            yield match.span("said")
+    if any(program in small for program in _PROGRAMS):
+        for match in _USER_FLAG.finditer(text):
+            if _is_of_client(small, match.start()) and not _IDS.fullmatch(match["said"]):
+                yield match.span("said")
+
+
+def _is_of_client(small: str, at: int) -> bool:
+    """Whether a flag is one of an HTTP client: `docker run -u 1:a` and `sort -u a:b` are not."""
+    least = max(0, at - _COMMAND_MOST_CHARS)
+    begin = max(small.rfind(program, least, at) for program in _PROGRAMS)
+    if begin < 0 or any(small.find(end, begin, at) >= 0 for end in _COMMAND_ENDS):
+        return False
+    return small.count("\n", begin, at) == small.count("\\\n", begin, at)
 
 
 def _small(text: str) -> str:

@@ -26,7 +26,7 @@ def run_line(run: RunDiff) -> str:
         {
             "version": VERSION,
             "name": run.name,
-            "scenario": run.scenario,
+            "scenario": run.b.result.scenario,
             "differs": run.differs,
             "new": [_finding(found, found in run.failing) for found in run.new],
             "gone": [_finding(found, False) for found in run.gone],
@@ -84,9 +84,9 @@ def _call(side: OneSide) -> dict[str, Json]:
 
 def _side(side: OneSide) -> dict[str, Json]:
     return {
-        "target": side.target,
-        "verdict": side.verdict,
-        "outcome": side.outcome,
-        "history": side.history,
+        "target": side.result.target,
+        "verdict": side.verdict.verdict,
+        "outcome": side.verdict.outcome,
+        "history": side.result.history,
         "figures": msgspec.to_builtins(side.figures),
     }

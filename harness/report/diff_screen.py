@@ -156,18 +156,16 @@ def details(diff: Diff, width: int, paint: Paint = plain) -> Iterator[str]:
 
 def run_lines(run: RunDiff, width: int, paint: Paint = plain) -> Iterator[str]:
     """Yield the differences of one run."""
-    yield f"  A {run.a.verdict}, {run.a.outcome}; B {run.b.verdict}, {run.b.outcome}"
+    verdicts, *notes = run.notes
+    yield f"  {verdicts}"
     yield from _found("new ", run.new, run.failing, width, paint)
     yield from _found("gone", run.gone, (), width, paint)
-    if run.change:
-        yield cut(f"  first call that differs: {run.change.what}", width)
-        for name, side in (("A", run.a), ("B", run.b)):
-            said = f"{side.call} #{side.event}  {side.line}".strip() if side.event else "no call"
-            yield paint("faint", cut(f"    {name} {said}", width))
-    yield from (cut(f"  sent with requests: {what}", width) for what in run.beside)
+    for note in notes:
+        line = cut(f"  {note}", width)
+        yield paint("faint", line) if note.startswith("  ") else line
     yield from figure_lines(run.a.figures, run.b.figures, "  ")
-    yield paint("faint", f"  A {run.a.history}")
-    yield paint("faint", f"  B {run.b.history}")
+    yield paint("faint", f"  A {run.a.result.history}")
+    yield paint("faint", f"  B {run.b.result.history}")
 
 
 def _found(

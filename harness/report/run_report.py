@@ -88,6 +88,7 @@ def block(run: Result, width: int, paint: Paint = plain, verbose: bool = False) 
             *_traceback(run, verbose),
             *_output(run),
             *_seen(run, width),
+            *(line for note in run.notes for line in wrapped(note, width, "  ")),
             *_known(run.verdict, width),
             *_rest(run.verdict, width, verbose),
             *ways_on(run),

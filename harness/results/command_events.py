@@ -22,12 +22,15 @@ class CommandStarted(msgspec.Struct, frozen=True, kw_only=True):
     """A command begins.
 
     `noun` is what it calls a result. `planned` holds the name and the scenario of each planned
-    result, where they are known before.
+    result, where they are known before. `title` heads a document, in place of the targets and
+    counts. `notes` are what the verb says of all results, a line each.
     """
 
     verb: str
     noun: str = "run"
     planned: tuple[tuple[str, str], ...] = ()
+    title: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class FileRead(msgspec.Struct, frozen=True, kw_only=True):

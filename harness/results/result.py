@@ -85,6 +85,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     whole one. `seen` describes each public incident that the run repeats. `output` are the last of
     `output_lines` lines that the target printed, and `output_file` has them all. Of a transcript,
     `counts` are its numbers, and `asked` the applied checks of `asked_of`.
+    `notes` are what a verb says of it beside its findings, a line each.
     """
 
     name: str
@@ -113,6 +114,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     counts: Json = None
     asked: tuple[str, ...] = ()
     asked_of: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:

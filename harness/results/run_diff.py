@@ -13,7 +13,11 @@ import msgspec
 from harness.comparison import Change, Figures, differences, figures
 from harness.core.history.history import History
 from harness.core.values.messages import canonical
-from harness.core.values.verdict import Finding, Verdict
+from harness.core.values.verdict import (
+    Finding,
+    NotApplicable,
+    Verdict,
+)
 from harness.results.event_lines import event_lines
 from harness.results.result import Result, finding_key, of_history
 
@@ -34,44 +38,75 @@ class Played(msgspec.Struct, frozen=True):
 
 
 class OneSide(msgspec.Struct, frozen=True):
-    """A run on one side.
+    """A run on one side: its result and its numbers.
 
     `call` names its first call that differs. `event` and `line` are the event and the text of that
     call, empty if the side has none.
     """
 
-    target: str
-    verdict: str
-    outcome: str
-    history: str
+    result: Result
     figures: Figures
     call: str = ""
     event: int = 0
     line: str = ""
 
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the side."""
+        return self.result.verdict
+
+    @property
+    def words(self) -> str:
+        """The verdict and the outcome, in words."""
+        return f"{self.verdict.verdict}, {self.verdict.outcome}"
+
 
 class RunDiff(msgspec.Struct, frozen=True):
     """A run of both sides.
 
-    `new` are the findings of B only, `gone` those of A only; `failing` are those of `new` that fail
-    the run. `change` is the first call that differs. `beside` are other differences of requests and
-    settings.
+    `new` are the findings of B only, `gone` those of A only. `change` is the first call that
+    differs. `beside` are other differences of requests and settings.
     """
 
     name: str
-    scenario: str
     a: OneSide
     b: OneSide
     new: tuple[Finding, ...] = ()
     gone: tuple[Finding, ...] = ()
-    failing: tuple[Finding, ...] = ()
     change: Change | None = None
     beside: tuple[str, ...] = ()
 
     @property
+    def failing(self) -> tuple[Finding, ...]:
+        """The new findings that fail the run."""
+        return msgspec.structs.replace(self.b.verdict, findings=self.new).failing
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What differs beside the findings, a line each."""
+        yield f"A {self.a.words}; B {self.b.words}"
+        if self.change:
+            yield f"first call that differs: {self.change.what}"
+            for name, side in (("A", self.a), ("B", self.b)):
+                said = f"{side.call} #{side.event}  {side.line}".strip() if side.event else ""
+                yield f"  {name} {said or 'no call'}"
+        yield from (f"sent with requests: {what}" for what in self.beside)
+
+    @property
+    def result(self) -> Result:
+        """Side B for a report of any medium: it fails by what is new."""
+        word = "unknown" if self.b.verdict.verdict == "unknown" else "pass"
+        verdict = msgspec.structs.replace(
+            self.b.verdict, verdict="fail" if self.failing else word, findings=self.new
+        )
+        gone = [f"gone in B: {finding.code}" for finding in self.gone]
+        notes = (*self.notes, *gone) if self.differs else ()
+        return msgspec.structs.replace(self.b.result, name=self.name, verdict=verdict, notes=notes)
+
+    @property
     def differs(self) -> bool:
         """Whether the sides differ; tokens and times alone are not differences."""
-        words = (self.a.verdict, self.a.outcome) != (self.b.verdict, self.b.outcome)
+        words = self.a.words != self.b.words
         return bool(self.new or self.gone or self.change or self.beside or words)
 
 
@@ -84,6 +119,15 @@ class NotCompared(msgspec.Struct, frozen=True):
     kind: Lack
     reason: str
 
+    @property
+    def result(self) -> Result:
+        """The run for a report of any medium: unknown where a history cannot be used."""
+        lack = NotApplicable("run", self.reason)
+        verdict = (Verdict("unknown", doubts=(self.reason,)) if self.kind == "unusable"
+                   else Verdict("not_applicable", not_applicable=(lack,)))  # fmt: skip
+        return Result(name=self.name, scenario=self.name.partition("/")[0].partition("@")[0],
+                      title="", target="", world="", seed=0, verdict=verdict)  # fmt: skip
+
 
 def run_diff(name: str, a: Played, b: Played) -> RunDiff:
     """Return the differences between a run of side A and the same run of side B."""
@@ -94,12 +138,10 @@ def run_diff(name: str, a: Played, b: Played) -> RunDiff:
     change = found.first
     return RunDiff(
         name=name,
-        scenario=a.summary.scenario,
         a=_side(a, change.before_key if change else "", change.before_n if change else 0),
         b=_side(b, change.after_key if change else "", change.after_n if change else 0),
         new=new,
         gone=gone,
-        failing=tuple(finding for finding in new if finding.fails(b.verdict.fail_on)),
         change=change,
         beside=(*found.frames, *_settings(a.history, b.history)),
     )
@@ -118,9 +160,7 @@ def _only_in(one: Played, other: Played) -> tuple[Finding, ...]:
 
 def _side(side: Played, call: str, event: int) -> OneSide:
     line = event_lines(side.history, [event]).get(event, "") if event else ""
-    target, verdict = side.summary.target, side.verdict
-    return OneSide(target, verdict.verdict, verdict.outcome, side.path, figures(side.history),
-                   call, event, line)  # fmt: skip
+    return OneSide(side.summary, figures(side.history), call, event, line)
 
 
 SETTINGS = ("expect", "limits", "tools", "window_tokens")
@@ -146,8 +186,8 @@ class Diff(msgspec.Struct, frozen=True):
     @property
     def sides(self) -> tuple[str, str]:
         """The name of each side, with its target if that adds information."""
-        return (_words(self.a, (run.a.target for run in self.runs)),
-                _words(self.b, (run.b.target for run in self.runs)))  # fmt: skip
+        return (_words(self.a, (run.a.result.target for run in self.runs)),
+                _words(self.b, (run.b.result.target for run in self.runs)))  # fmt: skip
 
     @property
     def unlike(self) -> list[RunDiff]:

@@ -13,8 +13,8 @@ from typing import Literal, get_args
 
 from harness import faults
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario
-from harness.core.values.time_words import time_words
 from harness.core.values.verdict import NotApplicable
+from harness.core.values.visible_text import duration
 from harness.runner.needs import faults_seam, kills
 from harness.runner.session_seed import scenario_path
 from harness.targets import TargetSpec
@@ -68,17 +68,17 @@ def _waits(scenario: Scenario) -> Iterator[tuple[str, float]]:
     """Yield each wait: its description and its seconds."""
     for item in scenario.inbox:
         if isinstance(item.when, dict) and "ms" in item.when:
-            yield f"inbox message at {time_words(item.when['ms'] / 1000)}", item.when["ms"] / 1000
+            yield f"inbox message at {item.when['ms']} ms", item.when["ms"] / 1000
     for fault in scenario.faults:
         if faults.by_kind(fault.kind).virtual:
             yield f"fault {fault.kind} moves the clock", math.inf
         for name, wait_s in _of_fault(fault):
-            yield f"fault {fault.kind} with {name} {time_words(wait_s)}", wait_s
+            yield f"fault {fault.kind} with {name} {duration(wait_s)}", wait_s
     yield from _of_cassette(scenario)
     for name, tool in scenario.tools.items():
         for turn in tool.script:
             wait_s = math.inf if turn.hang is True else float(turn.hang)
-            yield f"tool {name} hangs {time_words(wait_s)}", wait_s
+            yield f"tool {name} hangs {duration(wait_s)}", wait_s
 
 
 def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
@@ -89,7 +89,7 @@ def _of_cassette(scenario: Scenario) -> Iterator[tuple[str, float]]:
     if isinstance(script, CassetteScript) and script.timing == "recorded":
         for number, wait_ms in answer_durations(scenario_path(scenario, script.cassette)):
             wait_s = wait_ms / 1000
-            yield f"exchange #{number} of the cassette takes {time_words(wait_s)}", wait_s
+            yield f"exchange #{number} of the cassette takes {duration(wait_s)}", wait_s
 
 
 def _of_fault(spec: FaultSpec) -> Iterator[tuple[str, float]]:

@@ -5,7 +5,7 @@ Each is a generator of candidates: `kept = yield candidate`. A search goes on fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TypeAlias, TypeVar
 
 from harness.core.scenario.scenario import Scenario
@@ -80,6 +80,11 @@ def mapped(steps: Candidates[A], make: Callable[[A], B | None]) -> Candidates[B]
             value = steps.send(kept)
     except StopIteration:
         return
+
+
+def fewer(items: Sequence[A], make: Callable[[list[A]], B | None]) -> Candidates[B]:
+    """What is made of fewer and fewer of the items, in their order."""
+    return mapped(subsets(len(items)), lambda kept: make([items[n] for n in kept]))
 
 
 def kept_of(steps: Candidates[A], start: A) -> Generator[A, bool, A]:

@@ -1,7 +1,8 @@
 """Reductions of any field, in the plain form of a scenario: the values that a file is read into.
 
 List entries and keys go, numbers fall, texts shorten. New keys of the format need no line here.
-Candidates that the format forbids are skipped.
+Candidates that the format forbids are skipped. What no number says of a fault is reduced by name:
+`forever`, conditions, and what comes after.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from harness.core.scenario.scenario import Scenario
+from harness.core.scenario.scenario import FaultSpec, Scenario, When
 from harness.core.values.messages import Json
 from harness.core.values.profile import Profile
 from harness.shrink.delta_debugging import (
     Candidates,
     Reduction,
+    fewer,
     in_turn,
     lowered,
     mapped,
     shortened,
-    subsets,
 )
 from harness.shrink.scenario_size import plain
 
@@ -93,16 +94,11 @@ def _scenario(profile: Profile, values: Json) -> Scenario | None:
 
 def _fewer(value: Any, path: Path) -> Candidates[Any]:
     if isinstance(value, (list, tuple)):
-        yield from mapped(subsets(len(value)), lambda kept: [value[n] for n in kept])
-        return
+        return fewer(value, lambda left: left)
     needed = KEPT if not path else {"type"}
     fixed = {key: inner for key, inner in value.items() if key in needed}
     free = [key for key in value if key not in needed]
-
-    def only(kept: tuple[int, ...]) -> Json:
-        return fixed | {free[n]: value[free[n]] for n in kept}
-
-    yield from mapped(subsets(len(free)), only)
+    return fewer(free, lambda left: fixed | {key: value[key] for key in left})
 
 
 def _is_container(path: Path, value: Json) -> bool:
@@ -155,3 +151,49 @@ def _replaced(values: Any, path: Path, new: Json) -> Json:
     copy: Any = dict(values) if isinstance(values, dict) else list(values)
     copy[path[0]] = _replaced(values[path[0]], path[1:], new)
     return copy
+
+
+_STRIKES = 256
+"""A fault that strikes forever is tried up to this many times."""
+
+
+def weaker(scenario: Scenario) -> Candidates[Scenario]:
+    """Every fault becomes as weak as it can be."""
+    yield from in_turn(
+        scenario, [partial(_weaker_at, place) for place in range(len(scenario.faults))]
+    )
+
+
+def _weaker_at(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    yield from in_turn(scenario, [partial(_simpler, place), partial(_fewer_strikes, place)])
+
+
+def _simpler(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    for fault in _simple(scenario.faults[place]):
+        if (yield _with_fault(scenario, place, fault)):
+            return
+
+
+def _simple(fault: FaultSpec) -> Iterator[FaultSpec]:
+    """The fault once on the first call; then with one field at a time as it is by default."""
+    once: dict[str, object] = {"when": 1, "often": "once", "then": "ok"}
+    yield msgspec.structs.replace(fault, **once)
+    yield msgspec.structs.replace(fault, often="once", then="ok")
+    for field, default in once.items():
+        yield msgspec.structs.replace(fault, **{field: default})
+    if isinstance(fault.when, (When, list, tuple)):
+        for first in (2, 3, 4):
+            yield msgspec.structs.replace(fault, when=first)
+
+
+def _fewer_strikes(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    fault = scenario.faults[place]
+    often = _STRIKES if fault.often == "forever" else fault.often
+    if isinstance(often, int):
+        times = mapped(lowered(often, 2), lambda n: msgspec.structs.replace(fault, often=n))
+        yield from mapped(times, lambda weak: _with_fault(scenario, place, weak))
+
+
+def _with_fault(scenario: Scenario, place: int, fault: FaultSpec) -> Scenario:
+    faults = (*scenario.faults[:place], fault, *scenario.faults[place + 1 :])
+    return msgspec.structs.replace(scenario, faults=faults)

@@ -48,6 +48,13 @@ def turns_of(scenario: Scenario) -> tuple[Turn, ...]:
     return () if isinstance(scenario.script, CassetteScript) else scenario.script
 
 
+def with_turn(scenario: Scenario, place: int, turn: Turn) -> Scenario:
+    """The scenario with another turn at a place of its script."""
+    script = turns_of(scenario)
+    script = (*script[:place], turn, *script[place + 1 :])
+    return msgspec.structs.replace(scenario, script=script)
+
+
 def extent(scenario: Scenario) -> Extent:
     """The size of a scenario as a reader sees it."""
     return Extent(

@@ -1,7 +1,9 @@
-"""Reductions of the model's script: turns go with what belongs to them, and repetition is folded.
+"""Reductions of the model's script: turns go with what belongs to them, and become simpler.
 
 A tool answers in script order, so a turn goes with the outcomes of its calls. Equal neighbours
-become one turn with `times`, so a dozen runs reduce 500 turns.
+become one turn with `times`, so a dozen runs reduce 500 turns. Cutting alone keeps a call that does
+not matter, so one plain word is tried where any answer would do. A tool that no turn calls goes
+with the call. At last turns get the short form: `say`, `think` and `use` in place of blocks.
 """
 
 from __future__ import annotations
@@ -9,14 +11,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import msgspec
+from msgspec.structs import replace
 
-from harness.core.scenario.scenario import Scenario, Times, ToolScript, ToolTurn, Turn
+from harness.core.scenario.scenario import Scenario, SeedMessage, Times, ToolScript, ToolTurn, Turn
 from harness.core.scenario.script import FOREVER, count
-from harness.shrink.delta_debugging import Candidates, in_turn, lowered, mapped, subsets
-from harness.shrink.scenario_size import turns_of
+from harness.core.values.messages import Json
+from harness.shrink.delta_debugging import Candidates, fewer, in_turn, lowered, mapped
+from harness.shrink.scenario_size import turns_of, with_turn
+from harness.shrink.session_reductions import with_messages
 
 Span = tuple[int, int]
 
@@ -46,34 +50,23 @@ def rounds(scenario: Scenario) -> Candidates[Scenario]:
     """Whole rounds go: messages of the user with the turns that answer them."""
     found = _rounds(turns_of(scenario))
     messages = [n for n, item in enumerate(scenario.inbox) if item.kind == "message"]
-    if min(len(found), len(messages)) < 2:
-        return
-    last = len(found) - 1
+    every, last = range(len(found)), len(found) - 1
 
-    def without(kept: tuple[int, ...]) -> Scenario:
-        gone = set(range(len(found))) - set(kept)
+    def only(left: list[int]) -> Scenario:
+        gone = {*every} - {*left}
         turns = {place for n in gone for place in found[n]}
         unheard = {m for n, m in enumerate(messages) if min(n, last) in gone}
         inbox = tuple(item for n, item in enumerate(scenario.inbox) if n not in unheard)
-        return msgspec.structs.replace(_without(scenario, turns), inbox=inbox)
+        return replace(_without(scenario, turns), inbox=inbox)
 
-    yield from mapped(subsets(len(found)), without)
+    if min(len(found), len(messages)) > 1:
+        yield from fewer(every, only)
 
 
 def turns_with_outcomes(scenario: Scenario) -> Candidates[Scenario]:
     """Turns go, with the outcomes of the tools that they call."""
     every = range(len(turns_of(scenario)))
-    yield from mapped(subsets(len(every)), lambda kept: _without(scenario, {*every} - {*kept}))
-
-
-def turns(scenario: Scenario) -> Candidates[Scenario]:
-    """Remove turns, and let the tools answer the calls that remain."""
-    script = turns_of(scenario)
-
-    def only(kept: tuple[int, ...]) -> Scenario:
-        return msgspec.structs.replace(scenario, script=tuple(script[n] for n in kept))
-
-    yield from mapped(subsets(len(script)), only)
+    return fewer(every, lambda left: _without(scenario, {*every} - {*left}))
 
 
 def _rounds(script: Sequence[Turn]) -> list[list[int]]:
@@ -102,7 +95,7 @@ def _without(scenario: Scenario, gone: Collection[int]) -> Scenario:
     script, spans = turns_of(scenario), _spans(turns_of(scenario), gone)
     kept = tuple(turn for n, turn in enumerate(script) if n not in gone)
     tools = {name: _cut(tool, spans.get(name, [])) for name, tool in scenario.tools.items()}
-    return msgspec.structs.replace(scenario, script=kept, tools=tools)
+    return replace(scenario, script=kept, tools=tools)
 
 
 def _spans(script: Sequence[Turn], gone: Collection[int]) -> dict[str, list[Span]]:
@@ -136,8 +129,8 @@ def _cut(tool: ToolScript, spans: Sequence[Span]) -> ToolScript:
         end = start + outcome.times
         times = outcome.times - sum(max(0, min(end, b) - max(start, a)) for a, b in spans)
         start = end
-        left += [msgspec.structs.replace(outcome, times=times)] if times else []
-    return msgspec.structs.replace(tool, script=tuple(left))
+        left += [replace(outcome, times=times)] if times else []
+    return replace(tool, script=tuple(left))
 
 
 _T = TypeVar("_T", Turn, ToolTurn)
@@ -147,7 +140,7 @@ def folded_turns(scenario: Scenario) -> Candidates[Scenario]:
     """Equal neighbours of the script become one: all at once, then stretch by stretch."""
     script = turns_of(scenario)
     for turns in (_folded(script), *_each_folded(script)):
-        if (yield msgspec.structs.replace(scenario, script=turns)):
+        if (yield replace(scenario, script=turns)):
             return
 
 
@@ -158,18 +151,13 @@ def folded_outcomes(scenario: Scenario) -> Candidates[Scenario]:
 
 def fewer_times(scenario: Scenario) -> Candidates[Scenario]:
     """Every turn of the script repeats as few times as it can."""
-    yield from in_turn(scenario, [partial(_fewer, n) for n in range(len(turns_of(scenario)))])
+    yield from in_turn(scenario, [partial(_fewer_times, n) for n in range(len(turns_of(scenario)))])
 
 
-def _fewer(place: int, scenario: Scenario) -> Candidates[Scenario]:
-    script = turns_of(scenario)
-    before, turn, behind = script[:place], script[place], script[place + 1 :]
-
-    def played(times: int) -> Scenario:
-        fewer = msgspec.structs.replace(turn, times=times)
-        return msgspec.structs.replace(scenario, script=(*before, fewer, *behind))
-
-    yield from mapped(lowered(min(count(turn.times), _OFTEN)), played)
+def _fewer_times(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    turn = turns_of(scenario)[place]
+    times = lowered(min(count(turn.times), _OFTEN))
+    return mapped(times, lambda n: with_turn(scenario, place, replace(turn, times=n)))
 
 
 _OFTEN = 4096
@@ -179,10 +167,10 @@ _OFTEN = 4096
 def _tool_folded(name: str, scenario: Scenario) -> Candidates[Scenario]:
     tool = scenario.tools[name]
     folded = _folded(tool.script)
-    endless = [msgspec.structs.replace(turn, times="forever") for turn in folded[-1:]]
+    endless = [replace(turn, times="forever") for turn in folded[-1:]]
     for script in ((*folded[:-1], *endless), folded):
-        changed = msgspec.structs.replace(tool, script=script)
-        if (yield msgspec.structs.replace(scenario, tools={**scenario.tools, name: changed})):
+        changed = replace(tool, script=script)
+        if (yield replace(scenario, tools={**scenario.tools, name: changed})):
             return
 
 
@@ -192,7 +180,7 @@ def _folded(script: Sequence[_T]) -> tuple[_T, ...]:
         if folded and _is_same(folded[-1], turn):
             times = count(folded[-1].times) + count(turn.times)
             both: Times = "forever" if times >= FOREVER else times
-            folded[-1] = msgspec.structs.replace(turn, times=both)
+            folded[-1] = replace(turn, times=both)
         else:
             folded.append(turn)
     return tuple(folded)
@@ -209,4 +197,76 @@ def _each_folded(script: tuple[Turn, ...]) -> Iterator[tuple[Turn, ...]]:
 
 
 def _is_same(one: _T, other: _T) -> bool:
-    return one == msgspec.structs.replace(other, times=one.times)
+    return one == replace(other, times=one.times)
+
+
+PLAIN = Turn(say="Yes.")
+
+
+def plain_answers(scenario: Scenario) -> Candidates[Scenario]:
+    """One plain answer in place of the script, else in place of each turn that is more."""
+    if (yield _with(scenario, (PLAIN,))):
+        return
+    yield from in_turn(scenario, [partial(_plain, n) for n in range(len(turns_of(scenario)))])
+
+
+def _plain(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    script = turns_of(scenario)
+    answer = replace(PLAIN, purpose=script[place].purpose)
+    if script[place] != answer:
+        yield _with(scenario, (*script[:place], answer, *script[place + 1 :]))
+
+
+def _with(scenario: Scenario, script: tuple[Turn, ...]) -> Scenario:
+    """The scenario with another script, and the tools that it calls or a fault is on."""
+    used = {name for turn in script for name in called(turn)}
+    used |= {fault.on.removeprefix("tool:") for fault in scenario.faults}
+    tools = {name: tool for name, tool in scenario.tools.items() if name in used}
+    return replace(scenario, script=script, tools=tools)
+
+
+_SHORT = {"thinking": ("text", "think"), "text": ("text", "say"), "tool_use": ("name", "use")}
+"""Block types in the order in which the short form says them: the field, and the key for it."""
+
+
+def short_forms(scenario: Scenario) -> Candidates[Scenario]:
+    """Turns and messages that the short form can write are written in it."""
+    turns = [partial(_short_turn, place) for place in range(len(turns_of(scenario)))]
+    stored = [partial(_short_message, place) for place in range(len(scenario.session.messages))]
+    yield from in_turn(scenario, [*turns, *stored])
+
+
+def _short_turn(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    turn = _short(turns_of(scenario)[place])
+    if turn is not None:
+        yield with_turn(scenario, place, turn)
+
+
+def _short(turn: Turn) -> Turn | None:
+    """The turn without blocks; None if the short form cannot say it."""
+    if not turn.blocks or any(p is not None for p in (turn.say, turn.think, turn.use)):
+        return None
+    types = [block.get("type") for block in turn.blocks]
+    if types != [kind for kind in _SHORT if kind in types]:
+        return None
+    said: dict[str, Any] = {}
+    for block in turn.blocks:
+        field, key = _SHORT[str(block["type"])]
+        said[key] = block.get(field, "")
+        if key == "use" and block.get("input"):
+            said["input"] = block["input"]
+    return replace(turn, blocks=(), **said)
+
+
+def _short_message(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    stored = scenario.session.messages
+    text = _only_text(stored[place].content)
+    if text is not None:
+        message = SeedMessage(role=stored[place].role, content=text)
+        yield with_messages(scenario, (*stored[:place], message, *stored[place + 1 :]))
+
+
+def _only_text(content: str | Sequence[dict[str, Json]]) -> str | None:
+    if isinstance(content, str) or len(content) != 1 or content[0].get("type") != "text":
+        return None
+    return str(content[0].get("text", ""))

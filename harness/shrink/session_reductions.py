@@ -12,7 +12,7 @@ import msgspec
 
 from harness.core.scenario.scenario import Scenario, SeedMessage
 from harness.core.values.messages import Json
-from harness.shrink.delta_debugging import Candidates, mapped, subsets
+from harness.shrink.delta_debugging import Candidates, fewer
 
 Block = dict[str, Json]
 
@@ -20,11 +20,7 @@ Block = dict[str, Json]
 def messages(scenario: Scenario) -> Candidates[Scenario]:
     """Remove messages. If one half of a call and its result is removed, so is the other half."""
     stored = scenario.session.messages
-
-    def only(kept: tuple[int, ...]) -> Scenario:
-        return with_messages(scenario, _mended(stored, [stored[n] for n in kept]))
-
-    yield from mapped(subsets(len(stored)), only)
+    return fewer(stored, lambda left: with_messages(scenario, _mended(stored, left)))
 
 
 def calls(scenario: Scenario) -> Candidates[Scenario]:
@@ -32,11 +28,11 @@ def calls(scenario: Scenario) -> Candidates[Scenario]:
     stored = scenario.session.messages
     ids = sorted(_ids(stored, "tool_use") | _ids(stored, "tool_result"))
 
-    def only(kept: tuple[int, ...]) -> Scenario:
-        gone = {*ids} - {ids[n] for n in kept}
+    def only(left: list[str]) -> Scenario:
+        gone = {*ids} - {*left}
         return with_messages(scenario, _filtered(stored, lambda b: str(b.get("id")) not in gone))
 
-    yield from mapped(subsets(len(ids)), only)
+    return fewer(ids, only)
 
 
 def is_whole(stored: Sequence[SeedMessage]) -> bool:

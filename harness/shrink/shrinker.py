@@ -15,11 +15,9 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import digest
 from harness.files.mistakes import mistakes_in
 from harness.shrink import (
-    fault_reductions,
     field_reductions,
     script_reductions,
     session_reductions,
-    turn_reductions,
 )
 from harness.shrink.delta_debugging import Reduction
 from harness.shrink.scenario_size import ScenarioSize, size_of, turns_of
@@ -51,20 +49,20 @@ REDUCTIONS: tuple[Reduction, ...] = (
     script_reductions.folded_turns,
     script_reductions.rounds,
     script_reductions.turns_with_outcomes,
-    script_reductions.turns,
+    field_reductions.entries_of("script"),
     script_reductions.fewer_times,
-    turn_reductions.plain_answers,
+    script_reductions.plain_answers,
     script_reductions.folded_outcomes,
     field_reductions.entries_of("faults"),
     field_reductions.entries_of("inbox"),
     session_reductions.messages,
     session_reductions.calls,
     field_reductions.entries_of("tools"),
-    fault_reductions.weaker,
+    field_reductions.weaker,
     field_reductions.entries,
     field_reductions.numbers,
     field_reductions.texts,
-    turn_reductions.short_forms,
+    script_reductions.short_forms,
 )
 
 

@@ -17,8 +17,8 @@ from harness.core.values.messages import Message
 from harness.recordings.message_lines import (
     ROLES,
     LoggedMessage,
-    LoggedMessages,
-    logged_message,
+    LoggedSession,
+    message_on,
 )
 from harness.recordings.session_log import LogEntry, Notes, entries, split
 from harness.stores.session_store import stored_row
@@ -58,7 +58,7 @@ class _Log:
 
     def _forget(self) -> None:
         self._inode = self._read_bytes = self._lines = 0
-        self._drafts = LoggedMessages()
+        self._session = LoggedSession("")
 
     def refresh(self) -> None:
         if not self._path.exists():
@@ -81,15 +81,15 @@ class _Log:
         hidden = value.get("isMeta") is True or value.get("isSidechain") is True
         if value.get("type") not in ROLES or hidden:
             return
-        message, _ = logged_message(value.get("message"))
+        message = message_on(entry, Notes())
         if message is not None:
             name = value.get("uuid")
             number = str(self._lines + entry.number)
-            self._drafts.take(message, value["message"], name if isinstance(name, str) else number)
+            self._session.take(message, value["message"], name if isinstance(name, str) else number)
 
     def told(self) -> list[LoggedMessage]:
         """The messages, without results of a batch that is not yet answered."""
-        found = self._drafts.found
+        found = self._session.found
         if len(found) > 1 and found[-1].only_results:
             asked = {use.id for use in found[-2].message.tool_uses}
             given = {result.id for result in found[-1].message.tool_results}

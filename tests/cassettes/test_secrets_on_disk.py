@@ -19,6 +19,7 @@ from harness.cli.judge_journal import JudgeJournal, stamp
 from harness.cli.scenario_import import ImportRequest, import_file
 from harness.core.scenario.scenario import InboxItem, Scenario, Turn
 from harness.core.values.errors import InputError
+from harness.core.values.verdict import Finding
 from harness.fuzz import findings
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.campaign import begin
@@ -127,7 +128,8 @@ def test_a_campaign_and_a_judge_write_none(planted: Planted) -> None:
     with TemporaryDirectory() as out:
         folder = Path(out)
         _, journal = begin(folder, CampaignPlan(target="x:y", seed=1), ())
-        shrunk = ShrunkFinding(code="a.b", example=1, name="n", text=f"a: '{words}'", message=words)
+        told = Finding("a.b", words)
+        shrunk = ShrunkFinding(finding=told, example=1, name="n", text=f"a: '{words}'")
         journal.write(shrunk)
         journal.write(BatchResult(number=0, examples=1, model_calls=1, doubts=(words,)))
         journal.close()

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import msgspec
 import pytest
@@ -16,6 +17,7 @@ from harness.runner.run_folder import write_unplayed
 from tests.cli.conftest import Command, Harness
 from tests.comparison import played
 from tests.documents import ROOT
+from tests.report.html.pages import unpacked
 
 RUNS = ("circles", "circles/no-hits")
 
@@ -96,7 +98,8 @@ def test_json_lines(in_process: Command) -> None:
 def test_markdown(in_process: Command) -> None:
     kept("one"), kept("two", "naive")
     done = in_process("diff", "one", "two", "--markdown", "-")
-    assert done.out.startswith("## ✗ harness diff: 2 runs compared: all differ\n")
+    assert done.out.startswith("## ✗ harness: one → two: 2 runs compared: all differ\n")
+    assert "the first call that differs, A → B" in done.out
     assert "<details><summary>✗ circles</summary>" in done.out
     assert in_process("diff", "one", "two", "--markdown", "sum.md").out.startswith("A  one")
     assert Path("sum.md").read_text("utf-8").rstrip() == done.out.rstrip()
@@ -106,7 +109,24 @@ def test_a_page(in_process: Command) -> None:
     kept("one"), kept("two", "naive")
     done = in_process("diff", "one", "two", "--html", "diff.html")
     assert done.err == "page: diff.html\n"
-    assert '<a href="#run-1">circles</a>' in Path("diff.html").read_text("utf-8")
+    page = Path("diff.html").read_bytes()
+    assert "<title>one → two: 2 runs compared: all differ" in page.decode()
+    first, _ = unpacked(page, "index")["runs"]
+    assert (first["name"], first["verdict"]) == ("circles", "fail")
+    assert first["notes"][0] == "A pass, failed_truthfully; B fail, completed"
+
+
+def test_the_other_media_are_those_of_every_verb(in_process: Command) -> None:
+    kept("one"), kept("two", "naive")
+    back = in_process("diff", "two", "one", "--junit", "-")
+    cases = list(ElementTree.fromstring(back.out).iter("testcase"))
+    assert [case.find("failure") for case in cases] == [None, None], "what is gone fails no run"
+    there = in_process("diff", "one", "two", "--junit", "-")
+    first, _ = ElementTree.fromstring(there.out).iter("testcase")
+    failure = first.find("failure")
+    assert failure is not None
+    assert failure.get("type") == "no_progress_stop.cycle"
+    assert "first call that differs: " in (failure.text or "")
 
 
 def test_what_one_side_lacks_is_told(in_process: Command) -> None:
@@ -179,7 +199,7 @@ BAD: dict[str, tuple[Callable[[], object], str, str]] = {
     "a Python for a folder": (nothing, "one two --python-a x", "--python-a: one is a folder "),
     "no such Python": (nothing, "one my:agent --python-b no/py", "--python-b no/py: no program"),
     "no file": (lambda: Path("file").touch(), "one two --markdown file/x", "file/x: "),
-    "two documents": (nothing, "one two --markdown - --json", "--markdown -: --json writes"),
+    "two documents": (nothing, "one two --markdown - --json", "-: --json writes"),
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.files.out_lock import file_lock, out_lock
+from harness.files.owner import file_lock, out_lock
 from tests.cli.conftest import Harness, command, environment
 
 _WANDERER = """

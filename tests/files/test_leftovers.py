@@ -13,14 +13,13 @@ from pathlib import Path
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.files.out_lock import NAME, out_lock
-from harness.files.owner import make_scratch, remove_dead, tag
+from harness.files.owner import LOCK, make_scratch, out_lock, remove_dead, tag
 from harness.files.regular_file import write_atomically
 
 _HOLDER = """
 import sys
 from pathlib import Path
-from harness.files.out_lock import out_lock
+from harness.files.owner import out_lock
 from harness.files.owner import make_scratch, tag
 
 with out_lock(Path(sys.argv[1])):
@@ -65,7 +64,7 @@ def test_what_is_alive_stays_and_what_is_dead_goes(tmp_path: Path) -> None:
         holder.wait()
         mine = make_scratch()
         with out_lock(out):
-            assert [path.name for path in out.iterdir()] == [NAME]
+            assert [path.name for path in out.iterdir()] == [LOCK]
         assert not scratch.exists()
         assert mine.exists()
         assert list(out.iterdir()) == []

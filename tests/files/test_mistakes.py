@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from harness.core.scenario.scenario import Scenario
-from harness.files.mistakes import explain
+from harness.files.mistakes import Mistake, explain
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,10 @@ def test_the_decoders_words_become_the_writers(
 ) -> None:
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert({"name": "x", **value}, Scenario)
-    assert explain(str(caught.value), Scenario) == (what, path)
+    found = explain(str(caught.value), Scenario)
+    assert (found.text, [*found.path]) == (what, path)
 
 
 def test_a_mistake_without_a_path_stays_as_it_is() -> None:
-    assert explain("Expected `object`, got `int`", Scenario) == ("expected `object`, got `int`", [])
+    found = explain("Expected `object`, got `int`", Scenario)
+    assert found == Mistake("expected `object`, got `int`", ())

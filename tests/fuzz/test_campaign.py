@@ -21,13 +21,12 @@ from harness.engines.serial import Serial
 from harness.files import load_scenarios
 from harness.fuzz import batch as batches
 from harness.fuzz import campaign as campaigns
-from harness.fuzz import campaign_journal, findings, found_runs
+from harness.fuzz import campaign_journal, findings
 from harness.fuzz.batch import SIZE, Batch, BatchResult, play_all
 from harness.fuzz.campaign import Campaign, begin, resume, run
 from harness.fuzz.campaign_journal import FILE, CampaignPlan
-from harness.fuzz.example import draw, options_of
+from harness.fuzz.example import FOUND, draw, options_of, scenario_file
 from harness.fuzz.findings import FOLDER, ShrunkFinding
-from harness.fuzz.found_runs import FOUND
 from harness.fuzz.held_examples import CauseCount
 from harness.runner import run as play
 from harness.runner.applicability import unplayable
@@ -117,7 +116,7 @@ def test_the_runs_that_show_findings_are_on_disk_and_not_in_the_journal(
     shown = {found.example for line in taken for found in line.found}
     assert shown
     assert not any(line.runs for line in taken)
-    files = {found_runs.scenario_file(reference, example) for example in shown}
+    files = {scenario_file(reference, example) for example in shown}
     assert {*(reference / FOUND).glob("*/*.yaml")} == files
     for file in files:
         (scenario,) = load_scenarios(file)

@@ -9,8 +9,7 @@ import pytest
 
 from harness.core.scenario.scenario import InboxItem, Scenario, Turn
 from harness.files import load_scenarios
-from harness.fuzz import found_runs
-from harness.fuzz.found_runs import FOUND, FoundRun
+from harness.fuzz.example import FOUND, FoundRun, drop_run, scenario_file, write_run
 from harness.runner import run
 
 GREETING = Scenario(
@@ -27,8 +26,8 @@ def _found(**more: bool) -> FoundRun:
 
 
 def test_scenario_history_and_verdict_can_be_read_again(tmp_path: Path) -> None:
-    found_runs.write(tmp_path, _found())
-    file = found_runs.scenario_file(tmp_path, 3)
+    write_run(tmp_path, _found())
+    file = scenario_file(tmp_path, 3)
     assert file.parent == tmp_path / FOUND / "example-3"
     (scenario,) = load_scenarios(file)
     assert (scenario.name, scenario.script) == ("example-3", GREETING.script)
@@ -44,7 +43,7 @@ def test_a_session_that_was_kept_stands_beside_it_or_is_removed(
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     for _ in range(2):
-        found_runs.write(tmp_path, _found(keep=True))
+        write_run(tmp_path, _found(keep=True))
     assert (tmp_path / FOUND / "example-3" / "session").is_dir()
-    found_runs.drop(_found(keep=True))
+    drop_run(_found(keep=True))
     assert list(scratch.iterdir()) == []

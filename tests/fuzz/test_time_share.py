@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.fuzz.time_share import LEAST_S, TimeShare
+from harness.fuzz.campaign import LEAST_S, TimeShare
 
 
 class Clock:

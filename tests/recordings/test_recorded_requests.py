@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.providers.shared.codec import Unreadable
 from harness.providers.shared.json_fields import RecordedApi, RecordedRequest
 from harness.recordings.apis import APIS
-from harness.recordings.recorded_requests import RecordedRequests
+from harness.recordings.model_exchange import RecordedRequests
 
 _TEXTS = st.sampled_from(["", "a", "ä\U0001f600", "\ud83d", 'a "quoted" \\ text'])
 _BLOCKS = st.lists(

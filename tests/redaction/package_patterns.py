@@ -25,7 +25,7 @@ OF_LOCAL_NAMES = {
     "files/mistakes.py",
     "files/profile_file.py",
     "providers/shared/addresses.py",
-    "providers/shared/openai_models.py",
+    "providers/shared/openai.py",
     "providers/shared/record.py",
     "recordings/importing/recorded_texts.py",
     "recordings/model_exchange.py",

@@ -114,10 +114,15 @@ def run_diff(name: str = "identical-failures", code: str = FINDING.code, n: int 
     what = f"tool memory: amount 1500 → {15 * n}"
     finding = Finding(code, "it is paid twice", (4, 7), "defect")
     late = Finding("run.undelivered", "m2 was never taken", (), "", code)
-    a = OneSide("my.agent:agent", "pass", "completed", f"a/{name}", Figures(3, 2, 1, 900, 1.5),
-                "main/tool#1", 6, "tool   ← memory {}")  # fmt: skip
-    b = OneSide("my.agent:agent", "fail", "limit", f"b/{name}", Figures(9, 2 + n, 1, 1900, 1.5, 2),
-                "main/tool#1", 7, "tool   ← memory {}")  # fmt: skip
+    a = OneSide(_side(name, Verdict("pass", "completed"), f"a/{name}"),
+                Figures(3, 2, 1, 900, 1.5), "main/tool#1", 6, "tool   ← memory {}")  # fmt: skip
+    b = OneSide(_side(name, Verdict("fail", "limit", (finding, late)), f"b/{name}"),
+                Figures(9, 2 + n, 1, 1900, 1.5, 2), "main/tool#1", 7,
+                "tool   ← memory {}")  # fmt: skip
     change = Change(what, "main/tool#1", "main/tool#1", 6, 7)
-    return RunDiff(name, name.partition("/")[0], a, b, (finding, late), (), (finding, late), change,
-                   ("max_tokens: 4096 → 9",))  # fmt: skip
+    return RunDiff(name, a, b, (finding, late), (), change, ("max_tokens: 4096 → 9",))
+
+
+def _side(name: str, verdict: Verdict, history: str) -> Result:
+    return Result(name=name, scenario=name.partition("/")[0], title="", target="my.agent:agent",
+                  world="", seed=0, verdict=verdict, history=history)  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from harness.report.diff_markdown import markdown_of
 from harness.report.diff_screen import counts, details, screen
+from harness.report.media.markdown import document
 from harness.results.run_diff import Diff, NotCompared, RunDiff
 from tests.report.fabricated import run_diff
 
@@ -16,9 +16,7 @@ MANY = tuple(run_diff(f"loops/{n}", f"check.rule{n}", n) for n in range(60))
 
 def alike(run: RunDiff) -> RunDiff:
     """The run without a difference."""
-    return msgspec.structs.replace(
-        run, new=(), gone=(), failing=(), change=None, beside=(), b=run.a
-    )
+    return msgspec.structs.replace(run, new=(), gone=(), change=None, beside=(), b=run.a)
 
 
 def both_ways(runs: tuple[RunDiff, ...]) -> tuple[RunDiff, ...]:
@@ -71,7 +69,7 @@ def test_the_last_line(unlike: int, alikes: int, said: str) -> None:
 
 def test_markdown_is_bounded_and_holds_no_html_of_strangers() -> None:
     hostile = run_diff("a/<script>", "x.`y`")
-    text = markdown_of(Diff("one", "two", (hostile, *MANY)), 4000)
-    assert len(text.encode()) <= 4000
+    text = document([run.result for run in (hostile, *MANY[:9])], 5000)
+    assert len(text.encode()) <= 5000
     assert "<summary>✗ a/&#60;script&#62;</summary>" in text
     assert "left out" in text

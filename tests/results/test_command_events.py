@@ -10,6 +10,7 @@ from harness.core.values.verdict import Finding, Verdict
 from harness.report.media.github import annotation_lines
 from harness.report.media.junit import document as junit
 from harness.report.media.markdown import document as markdown
+from harness.results.command_events import CommandStarted
 from harness.results.result import of_refusals, of_transcript
 
 LOOP = Finding("no_progress_stop.same_call", "read runs again", (4,), "weakness")
@@ -42,7 +43,7 @@ def test_the_documents_of_runs_take_them() -> None:
     assert (suite.failures, suite.skipped) == (1, 1)
     (failing, *_) = suite
     assert failing.system_out == "outcome: none\nrepeat: harness judge logs/a.jsonl"
-    text = markdown(RUNS, noun="transcript")
+    text = markdown(RUNS, command=CommandStarted(verb="judge", noun="transcript"))
     assert text.startswith("## ✗ harness: 3 transcripts: 1 passed, 1 failed, 1 not applicable\n")
     assert "Target" not in text
     (line,) = annotation_lines(RUNS, Path.cwd(), "transcript")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.core.scenario.scenario import FaultSpec, Scenario, When
 from harness.shrink import shrink
-from harness.shrink.fault_reductions import weaker
+from harness.shrink.field_reductions import weaker
 from tests.shrink.drive import last
 
 HARD = FaultSpec(kind="http.status", when=4, often="forever", then="escalate", on="main")

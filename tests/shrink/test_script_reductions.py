@@ -6,6 +6,7 @@ import msgspec
 
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
 from harness.core.scenario.script import count
+from harness.shrink.field_reductions import entries_of
 from harness.shrink.scenario_size import turns_of
 from harness.shrink.script_reductions import (
     LONG,
@@ -13,7 +14,6 @@ from harness.shrink.script_reductions import (
     folded_outcomes,
     folded_turns,
     rounds,
-    turns,
     turns_with_outcomes,
     windows,
 )
@@ -62,7 +62,10 @@ def test_a_turn_goes_with_the_outcomes_of_its_own_calls() -> None:
     without_first = last(turns_with_outcomes(TWO), lambda s: '"b"' in _json(s) and "B." in _json(s))
     assert without_first is not None
     assert _texts(without_first)[1:] == (["read", "B."], [("b", 2)])
-    assert _texts(last(turns(TWO), lambda s: "B." in _json(s)) or TWO)[2] == [("a", 1), ("b", 2)]
+    assert _texts(last(entries_of("script")(TWO), lambda s: "B." in _json(s)) or TWO)[2] == [
+        ("a", 1),
+        ("b", 2),
+    ]
 
 
 def test_calls_in_one_message_are_counted_one_by_one() -> None:

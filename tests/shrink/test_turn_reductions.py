@@ -17,7 +17,7 @@ from harness.core.scenario.script import model_reply
 from harness.core.values.draws import Draws
 from harness.shrink import shrink
 from harness.shrink.scenario_size import turns_of
-from harness.shrink.turn_reductions import PLAIN, plain_answers, short_forms
+from harness.shrink.script_reductions import PLAIN, plain_answers, short_forms
 from tests.shrink.drive import candidates, last
 
 CALLS = Scenario(

@@ -11,7 +11,7 @@ import pytest
 from harness.clock import RealClock
 from harness.core.values.errors import InputError
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Send, Wait
-from harness.faults.shared.durations import FOREVER_MS
+from harness.faults.shared.pieces import FOREVER_MS
 from harness.transports.loopback import Loopback
 from tests.transports.world import REQUEST, loopback, met, transition
 

@@ -2,6 +2,10 @@
 
 Calls are in the order of their results, so a longer history only appends. Equal calls of one
 message count once. A call that did not run is a step if the agent answered it.
+
+A file's `max` counts the calls of an agent that stops after three equal steps. `no_progress_stop`
+allows one changed try after them, and a profile may set other numbers. Those win: one run must not
+be right by one rule and wrong by another. So some steps are not counted.
 """
 
 from __future__ import annotations
@@ -11,7 +15,8 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import NamedTuple
 
 from harness.core.history.exchanges import Execution
-from harness.core.history.trace import Turn
+from harness.core.history.repetition import REPEATS, equal_runs
+from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import canonical
 
 _AGAIN = ("again",)
@@ -104,3 +109,45 @@ def _answered(turn: Turn) -> list[Execution]:
 
 PERIODS = (2, 3, 4, 5)
 """The lengths of a cycle, in calls or in messages with calls."""
+
+
+def uncounted_runs(trace: Trace) -> Counter[str]:
+    """The runs of each tool beyond `REPEATS` equal ones in a row. A series that is longer than the
+    rules allow counts whole."""
+    most, found = int(_number(trace, "no_progress_stop", "repeats", REPEATS)), Counter[str]()
+    for turn in trace.turns.values():
+        for name in dict.fromkeys(e.request.name for e in turn.executions):
+            done = [e for e in turn.executions if e.request.name == name]
+            for at, length in equal_runs([_like_step(e) for e in done], REPEATS + 1):
+                run = done[at : at + length]
+                if length <= most + changes_at_last(run):
+                    found[name] += length - REPEATS
+    return found
+
+
+def uncounted_attempts(trace: Trace) -> int:
+    """The attempts of one request after the first, as many as the profile's `attempts` allows."""
+    most = int(_number(trace, "retry_budget", "attempts", 1))
+    series = (n for turn in trace.turns.values() for n in _attempts(turn))
+    return sum(n - 1 for n in series if 1 < n <= most)
+
+
+def _number(trace: Trace, check: str, setting: str, default: float) -> float:
+    value = trace.profile.checks.get(check, {}).get(setting, default)
+    return value if isinstance(value, int | float) else default
+
+
+def _like_step(execution: Execution) -> Hashable:
+    """A key that is equal for equal failures of a tool, or for equal calls with equal results."""
+    return execution.text if execution.failed else execution.triple
+
+
+def _attempts(turn: Turn) -> Iterator[int]:
+    """Yield the number of attempts of each request up to its success."""
+    tried: Counter[tuple[object, ...]] = Counter()
+    for exchange in turn.exchanges:
+        content = exchange.purpose, *exchange.content
+        tried[content] += 1
+        if exchange.succeeded:
+            yield tried.pop(content)
+    yield from tried.values()

@@ -8,14 +8,13 @@ message that started it, and past the end the closing turn is repeated.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TypeVar
 
 import msgspec
 
 from harness.core.history.past import Past
-from harness.core.scenario.request_text import meets
 from harness.core.scenario.scenario import (
     Policy,
     RequestText,
@@ -101,7 +100,7 @@ class TurnScript:
         if turn.when is None:
             return True
         if isinstance(turn.when, RequestText):
-            return meets(turn.when, call)
+            return _meets(turn.when, call)
         if turn.when == "ended":
             return isinstance(call.request, ModelRequest) and not call.request.tools_offered
         return _is_refused(call, past, self._results)
@@ -261,3 +260,34 @@ def tool_answer(turn: ToolTurn) -> ToolAnswer:
     if turn.bytes is not None:
         return ToolAnswer("x" * turn.bytes)
     return ToolAnswer("ok" if turn.ok is msgspec.UNSET else turn.ok)
+
+
+def _meets(wanted: RequestText, call: Call) -> bool:
+    """Whether a request has the text of `has`, and lacks the text of `lacks`.
+
+    The system text counts, because some agents keep instructions there that others keep in a
+    message.
+    """
+    blocks = (block for message in call.messages for block in message.blocks)
+    said = "\n".join((call.system, *_texts(blocks))).casefold()
+    has = wanted.has is None or wanted.has.casefold() in said
+    return has and (wanted.lacks is None or wanted.lacks.casefold() not in said)
+
+
+def _texts(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        match block:
+            case Text(text) | ToolResult(content=str(text)):
+                yield text
+            case ToolResult(content=tuple(parts)):
+                yield from _texts(parts)
+            case ToolUse(input=value) | Opaque(value=value):
+                yield from _strings(value)
+
+
+def _strings(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _strings(part)

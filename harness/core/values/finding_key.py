@@ -7,7 +7,7 @@ findings by code and cause alone.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,7 +17,8 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `tool` is the tool that it is about, and `fault` the kind of the fault that the agent met.
     `error` is the name of an exception, and `source` the file and function that raised it.
-    `subject` is what else the rule names: a key of `expect`, an address, a part of a request.
+    `subject` is what else the rule names: a key of `expect`, an address, a part of a request, where
+    a message is missing.
     """
 
     tool: str = ""
@@ -25,6 +26,10 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
     source: str = ""
     subject: str = ""
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        # JSON leaves the default out by identity, so a worker must give back the same object.
+        return "NO_CAUSE" if self is NO_CAUSE else super().__reduce__()
 
 
 NO_CAUSE = Cause()

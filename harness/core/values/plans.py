@@ -16,7 +16,7 @@ import msgspec
 
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Block, Json
-from harness.core.values.time_words import time_words
+from harness.core.values.visible_text import duration
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -258,7 +258,7 @@ def words(record: StepRecord) -> str:
         case Sent(count, size_bytes):
             return f"send {count} ({size_bytes} bytes)"
         case Wait(ms):
-            return f"wait {time_words(ms / 1000)}"
+            return f"wait {duration(ms / 1000)}"
         case Close(reset):
             return "reset" if reset else "close"
         case Raise(error, message):
@@ -266,8 +266,8 @@ def words(record: StepRecord) -> str:
         case Effect(name):
             return f"effect {name}"
         case Jump(wall_ms, monotonic_ms):
-            steady = f", {time_words(monotonic_ms / 1000)} monotonic" if monotonic_ms else ""
-            return f"jump {time_words(wall_ms / 1000)}{steady}"
+            monotonic = f", {duration(monotonic_ms / 1000)} monotonic" if monotonic_ms else ""
+            return f"jump {duration(wall_ms / 1000)}{monotonic}"
         case Kill(unsynced):
             return "kill" if unsynced == "kept" else f"kill, unsynced {unsynced}"
         case _:

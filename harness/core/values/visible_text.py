@@ -1,14 +1,15 @@
-"""Foreign text in a form that is safe to show: control characters become escapes.
+"""Text for people: foreign text in a form that is safe to show, and times in hours and minutes.
 
-These are the control characters (C0, DEL, C1), the line and paragraph separators, and the marks
-that turn the direction of text around. The escapes are those of JSON, so the meaning of JSON text
-does not change.
+Control characters of foreign text become escapes. These are the control characters (C0, DEL, C1),
+the line and paragraph separators, and the marks that turn the direction of text around. The escapes
+are those of JSON, so the meaning of JSON text does not change.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+from math import isinf
 
 _OBEYED = r"\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
 _IN_TEXT, _IN_A_LINE = re.compile(f"[{_OBEYED}]"), re.compile(f"[{_OBEYED}\n]")
@@ -54,6 +55,23 @@ def without_commands(text: str) -> str:
     '  \\u003a:error::forged, \\u0023#[error]forged'
     """
     return _OLD_COMMAND.sub(r"\\u0023", _COMMAND.sub(r"\1\\u003a", text))
+
+
+def duration(seconds: float) -> str:
+    """A time in words, exact to the millisecond; up to two minutes in seconds.
+
+    >>> [duration(s) for s in (0.05, 90, 180, -3600, 4805.5)]
+    ['0.05 s', '90 s', '3 min', '-1 h', '1 h 20 min 5.5 s']
+    """
+    if isinf(seconds):
+        return "for ever"
+    ms = round(seconds * 1000)
+    if abs(ms) < 120_000:
+        return f"{ms / 1000:g} s"
+    minutes, left_ms = divmod(abs(ms), 60_000)
+    parts = (minutes // 60, "h"), (minutes % 60, "min"), (left_ms / 1000, "s")
+    said = " ".join(f"{value:g} {unit}" for value, unit in parts if value)
+    return f"-{said}" if ms < 0 else said
 
 
 def _escape(found: re.Match[str]) -> str:

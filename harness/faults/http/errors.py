@@ -1,7 +1,9 @@
-"""Errors of the provider: keys and money, overload, trouble of its own.
+"""Errors of the provider: keys and money, overload, trouble of its own, and the request itself.
 
-The SDK marks its retries with `x-stainless-retry-count`, so the history tells retry layers apart.
-Statuses, types, codes and texts are those of the provider's `error_words.tsv`.
+The SDK marks its retries with a header, so the history tells retry layers apart. Statuses, types,
+codes and texts are those of the provider's `error_words.tsv`, and those of a broken rule are its
+own. Faults of a narrower model or a stricter check strike only requests that break the rule;
+elsewhere they are the identity.
 """
 
 from __future__ import annotations
@@ -11,27 +13,44 @@ from typing import Annotated, Literal
 import msgspec
 
 from harness.core.transition.ports import Moment
+from harness.core.values.messages import Text
 from harness.core.values.plans import Plan
 from harness.core.values.strict import FromOne
-from harness.faults.shared.error_answers import error, page, type_of, words_of
+from harness.faults.shared.error_answers import error, page, refusal, too_long, type_of, words_of
 
 STAGE = "value"
-SEAMS = {
-    "*": ("model", "tool", "inbox", "outbox", "provider"),
-    "spend_limit": ("model", "provider"),
-    "model_gone": ("model", "provider"),
-}
 CODES = {
     "status": ("H4", "H5", "H6", "H7", "H8", "H9", "H10", "H11", "H12", "H13"),
-    "spend_limit": ("H5",),
-    "model_gone": ("H6",),
     "rate_limited_without_retry_after": ("H9",),
     "retry_after": ("H10",),
     "retry_after_ms": ("H10",),
     "overloaded_burst": ("H12",),
+    "invalid_request": ("H1",),
+    "prompt_too_long": ("H2",),
+    "compaction_refused": ("H3",),
+    "prefill_refused": ("H18",),
+    "system_role_refused": ("H18",),
+    "thinking_type_refused": ("H18",),
+    "tightened_whitespace": ("H19",),
+    "thread_continue_in_flight": ("H7", "H17"),
+    "thread_unsupported_request": ("H17",),
 }
 
-WIRES = {"retry_after_ms": ("anthropic", "openai-chat", "openai-responses")}
+_OF_REQUESTS = (
+    *("invalid_request", "prompt_too_long", "compaction_refused", "prefill_refused"),
+    *("system_role_refused", "thinking_type_refused", "tightened_whitespace"),
+    *("thread_continue_in_flight", "thread_unsupported_request"),
+)
+"""Errors about the request itself: the same request meets them again."""
+
+SEAMS = {
+    "*": ("model", "tool", "inbox", "outbox", "provider"),
+    **dict.fromkeys(_OF_REQUESTS, ("model",)),
+}
+WIRES = {
+    **dict.fromkeys(_OF_REQUESTS[3:], ("anthropic",)),
+    "retry_after_ms": ("anthropic", "openai-chat", "openai-responses"),
+}
 
 _page = page
 
@@ -60,19 +79,6 @@ def status(
     if page:
         return _page(status, message or words_of(type or type_of(status)), headers)
     return error(moment, status, message, type=type, headers=headers, stated=True)
-
-
-def spend_limit(moment: Moment, plan: Plan) -> Plan:
-    """429 for a spend limit: the SDK retries it, and it cannot succeed before the month ends.
-
-    The details have the code `enforced_spend_limit_reached`; OpenAI says `insufficient_quota`.
-    """
-    return error(moment, 429, type="spend_limit")
-
-
-def model_gone(moment: Moment, plan: Plan) -> Plan:
-    """404: there is no such model any more."""
-    return error(moment, 404)
 
 
 def rate_limited_without_retry_after(moment: Moment, plan: Plan) -> Plan:
@@ -116,3 +122,90 @@ def overloaded_burst(
     if place not in draw.sample(range(among), min(failures, among)):
         return plan
     return error(moment, status)
+
+
+def invalid_request(moment: Moment, plan: Plan, *, rule: str = "", message: str = "") -> Plan:
+    """400 for a rule of the wire's validator, broken or not: its own type and words.
+
+    `rule` is the rule's id (`V4`), the wire's first one if not given; `message` replaces the words.
+    """
+    rule = rule or next(iter(moment.refusals), "")
+    if message:
+        return error(moment, 400, message)
+    return refusal(moment, rule) or plan
+
+
+def prompt_too_long(
+    moment: Moment, plan: Plan, *, tokens: FromOne = 208_380, window: FromOne = 200_000
+) -> Plan:
+    """400: the prompt does not fit the model's window, with both numbers in the text."""
+    return too_long(moment, tokens, window)
+
+
+def compaction_refused(
+    moment: Moment, plan: Plan, *, tokens: FromOne = 208_380, window: FromOne = 200_000
+) -> Plan:
+    """400 for the very request that should make the conversation shorter: it is too long too."""
+    return too_long(moment, tokens, window) if moment.call.purpose == "compact" else plan
+
+
+def prefill_refused(moment: Moment, plan: Plan) -> Plan:
+    """The model takes no answer begun for it any more (V14)."""
+    messages = moment.call.messages
+    begun = bool(messages) and messages[-1].role == "assistant" and not messages[-1].tool_uses
+    return (begun and refusal(moment, "V14")) or plan
+
+
+def system_role_refused(moment: Moment, plan: Plan) -> Plan:
+    """The model takes no system messages within the conversation any more (V2)."""
+    places = [n for n, message in enumerate(moment.call.messages) if message.role == "system"]
+    return (places and refusal(moment, "V2", n=places[0])) or plan
+
+
+_THINKING = {"enabled": "V19", "adaptive": "V19a", "disabled": "V19b"}
+
+
+def thinking_type_refused(
+    moment: Moment, plan: Plan, *, type: Literal["enabled", "adaptive", "disabled"] = "enabled"
+) -> Plan:
+    """The model takes `thinking` of this type no more (V19)."""
+    asked = moment.call.settings.get("thinking")
+    asks = isinstance(asked, dict) and asked.get("type") == type
+    return (asks and refusal(moment, _THINKING[type])) or plan
+
+
+def tightened_whitespace(moment: Moment, plan: Plan) -> Plan:
+    """Texts of nothing but blanks, which were taken until now, are refused (V10)."""
+    blank = any(
+        isinstance(block, Text) and not block.text.strip()
+        for message in moment.call.messages
+        for block in message.blocks
+    )
+    return (blank and refusal(moment, "V10")) or plan
+
+
+def thread_continue_in_flight(moment: Moment, plan: Plan) -> Plan:
+    """400: another request that continues the same answer is not over yet."""
+    if not _previous(moment):
+        return plan
+    text = "thread: another request is still continuing from the same `previous_message_id`"
+    return error(moment, 400, text, code="thread_continue_in_flight")
+
+
+def thread_unsupported_request(moment: Moment, plan: Plan) -> Plan:
+    """400: threads cannot be used with this request."""
+    asks = isinstance(moment.call.settings.get("thread"), dict)
+    return (asks and refusal(moment, "thread_unsupported_request")) or plan
+
+
+def _thread(moment: Moment, plan: Plan, *, rule: str, names: str = "") -> Plan:
+    """A template of presets: the server refuses the answer that the request continues."""
+    previous = _previous(moment)
+    return (previous and refusal(moment, rule, id=previous, names=names)) or plan
+
+
+def _previous(moment: Moment) -> str:
+    """The answer that the request continues, "" when it continues none."""
+    thread = moment.call.settings.get("thread")
+    named = thread.get("previous_message_id") if isinstance(thread, dict) else None
+    return named if isinstance(named, str) else ""

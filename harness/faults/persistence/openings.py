@@ -37,14 +37,7 @@ CODES = {
     "rows_out_of_order": ("P16",),
     "row_duplicated": ("P16",),
     "row_missing": ("P16",),
-    "orphan_result": ("P15",),
-    "unanswered_call": ("P15",),
-    "duplicate_call_ids": ("P15",),
-    "blank_message": ("P15",),
     "assistant_first": ("P15",),
-    "trailing_assistant": ("P15",),
-    "half_stream": ("P15",),
-    "foreign_role": ("P15",),
 }
 
 GARBAGE = b'{"fact": "row", "sess\n'
@@ -151,59 +144,33 @@ def row_missing(moment: Moment, plan: Plan) -> Plan:
     return opened(moment, plan, without)
 
 
-ASKED = user("Where is my order?")
+ASKED, ANSWERED = user("Where is my order?"), assistant("It is on its way.")
+_CALL = ToolUse("toolu_stored", "look_up", {"order": "1"})
+_CALLED = assistant("Looking.", _CALL)
+_RESULT = results(ToolResult("toolu_stored", "on its way"))
+_HALF = ToolUse("toolu_half", "look_up", {"__unparsedToolInput": '{"order": "4'})
 
-ANSWERED = assistant("It is on its way.")
-
-CALL = ToolUse("toolu_stored", "look_up", {"order": "1"})
-
-RESULT = ToolResult("toolu_stored", "on its way")
-
-
-def orphan_result(moment: Moment, plan: Plan) -> Plan:
-    """A result of a call that was never made."""
-    return _laid(moment, plan, ASKED, results(RESULT), ANSWERED)
-
-
-def unanswered_call(moment: Moment, plan: Plan) -> Plan:
-    """A call that never got its result, and then an answer."""
-    return _laid(moment, plan, ASKED, assistant("Looking.", CALL), ANSWERED)
-
-
-def duplicate_call_ids(moment: Moment, plan: Plan) -> Plan:
-    """Two calls of one id, each with its result."""
-    call = assistant("Looking.", CALL)
-    return _laid(moment, plan, ASKED, call, results(RESULT), call, results(RESULT), ANSWERED)
+_ROWS: dict[str, tuple[Message, ...]] = {
+    "orphan_result": (ASKED, _RESULT, ANSWERED),
+    "unanswered_call": (ASKED, _CALLED, ANSWERED),
+    "duplicate_call_ids": (ASKED, _CALLED, _RESULT, _CALLED, _RESULT, ANSWERED),
+    "blank_message": (ASKED, ANSWERED, user(" \n"), Message("assistant")),
+    "trailing_assistant": (ASKED, ANSWERED, assistant("And one more thing: \n")),
+    "half_stream": (ASKED, Message("assistant", (Text("Let me lo"), _HALF))),
+    "foreign_role": (
+        ASKED, Message("system", (Text("Obey."),)), Message("function", (Text("Obey."),)), ANSWERED,
+    ),
+}  # fmt: skip
+"""Histories that are invalid at their end."""
 
 
-def blank_message(moment: Moment, plan: Plan) -> Plan:
-    """A message of white space and an answer without any content."""
-    return _laid(moment, plan, ASKED, ANSWERED, user(" \n"), Message("assistant"))
+def _laid(moment: Moment, plan: Plan, *, rows: str) -> Plan:
+    """A template of presets: these rows follow the stored ones."""
+    laid = tuple(row(moment, message) for message in _ROWS[rows])
+    return opened(moment, plan, lambda found: (*found, *laid))
 
 
 def assistant_first(moment: Moment, plan: Plan) -> Plan:
     """The stored history begins with an answer."""
     first = row(moment, ANSWERED)
     return opened(moment, plan, lambda found: (first, *found))
-
-
-def trailing_assistant(moment: Moment, plan: Plan) -> Plan:
-    """Two answers in a row end the history, the second of them with trailing white space."""
-    return _laid(moment, plan, ASKED, ANSWERED, assistant("And one more thing: \n"))
-
-
-def half_stream(moment: Moment, plan: Plan) -> Plan:
-    """An answer that was stored while it came, and broke off inside the input of a call."""
-    half = ToolUse("toolu_half", "look_up", {"__unparsedToolInput": '{"order": "4'})
-    return _laid(moment, plan, ASKED, Message("assistant", (Text("Let me lo"), half)))
-
-
-def foreign_role(moment: Moment, plan: Plan) -> Plan:
-    """Rows of roles that the messages of this wire have not got: `system`, `function`."""
-    rows = (Message(role, (Text("Obey."),)) for role in ("system", "function"))
-    return _laid(moment, plan, ASKED, *rows, ANSWERED)
-
-
-def _laid(moment: Moment, plan: Plan, *messages: Message) -> Plan:
-    laid = tuple(row(moment, message) for message in messages)
-    return opened(moment, plan, lambda found: (*found, *laid))

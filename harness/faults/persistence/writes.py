@@ -1,7 +1,9 @@
 """Writes and reads that fail, wait, lie, or end the process.
 
 Errors are the store library's own: OSError with errno for files, SQLite's for databases. Arm a kill
-with `fsync_ignored` and `commit_forgotten`, whose loss shows only after a restart.
+with `fsync_ignored` and `commit_forgotten`, whose loss shows only after a restart. Some faults
+strike other seams, at the moments between storing and the rest: a kill between an effect and its
+row, or text of the model that holds odd line separators.
 """
 
 from __future__ import annotations
@@ -11,30 +13,55 @@ from typing import Annotated, Literal
 import msgspec
 
 from harness.core.transition.ports import Moment
-from harness.core.values.messages import user
-from harness.core.values.plans import Answer, Kept, Kill, Plan, Raise, Send, Wait
+from harness.core.values.calls import OutboxRequest
+from harness.core.values.messages import Text, user
+from harness.core.values.plans import (
+    Answer,
+    Effect,
+    Kept,
+    Kill,
+    Plan,
+    Raise,
+    Reply,
+    Send,
+    Wait,
+)
 from harness.core.values.strict import Count, Seconds
-from harness.faults.shared.durations import ms
+from harness.faults.shared.pieces import ms
+from harness.faults.shared.replies import rewritten
 from harness.faults.shared.store_records import fact, on, records, row
 
-KILLS = ("killed_at_write", "torn_write", "power_cut", "power_cut_reordered")
-STAGE = dict.fromkeys(("full_at_flush", "partial_write", *KILLS), "bytes")
-SEAMS = ("store",)
-ON = "store:write"
+_AT_WRITES = ("killed_at_write", "torn_write", "power_cut", "power_cut_reordered")
+_AT_DELIVERY = ("killed_before_delivery", "killed_after_delivery")
+KILLS = (*_AT_WRITES, *_AT_DELIVERY, "killed_after_effect")
+STAGE = dict.fromkeys(("full_at_flush", "partial_write", *_AT_WRITES), "bytes")
+SEAMS = {
+    "*": ("store",),
+    **dict.fromkeys(_AT_DELIVERY, ("outbox",)),
+    "killed_after_effect": ("tool",),
+    "line_separators": ("model",),
+}
+ON = {
+    "*": "store:write",
+    **dict.fromkeys(_AT_DELIVERY, "outbox"),
+    "killed_after_effect": "tool",
+    "line_separators": "model",
+}
 CODES = {
     "full_at_flush": ("P9",),
     "partial_write": ("P9",),
     "locked": ("P7",),
     "lock_released_in_time": ("P7",),
-    "snapshot_conflict": ("P8",),
     "second_writer": ("P14",),
     "second_agent": ("P14",),
-    "fsync_ignored": ("P11",),
-    "commit_forgotten": ("P18",),
     "killed_at_write": ("P1",),
     "torn_write": ("P4",),
     "power_cut": ("P11",),
     "power_cut_reordered": ("P11",),
+    "killed_before_delivery": ("P2",),
+    "killed_after_delivery": ("P2",),
+    "killed_after_effect": ("P3",),
+    "line_separators": ("P6",),
 }
 
 
@@ -80,14 +107,6 @@ def lock_released_in_time(moment: Moment, plan: Plan, *, wait_s: Seconds = 2.0) 
     return (Wait(ms(wait_s * moment.harder)), *plan)
 
 
-def snapshot_conflict(moment: Moment, plan: Plan) -> Plan:
-    """A SQLite transaction that has read wants to write, and another has written since.
-
-    "database is locked" comes at once: the busy time-out has no effect.
-    """
-    return _fails(moment, plan, error="busy_snapshot", store="sqlite")
-
-
 def second_writer(moment: Moment, plan: Plan, *, text: str = "From another process:") -> Plan:
     """A second process has the same session open, and stores its own message first."""
     if not on(moment, access="write"):
@@ -104,23 +123,13 @@ def second_agent(moment: Moment, plan: Plan) -> Plan:
     return (Send(msgspec.json.encode(again) + b" \n"), *plan)
 
 
-def fsync_ignored(moment: Moment, plan: Plan) -> Plan:
-    """The disk says that the write is synced and has it in its cache: a failure of the machine
-    takes it."""
-    return _kept(plan, Kept("unsynced")) if on(moment, access="write") else plan
-
-
-def commit_forgotten(moment: Moment, plan: Plan) -> Plan:
-    """A SQLite write is acknowledged in a transaction that is not committed.
-
-    A later write may commit it; else it is lost when the process ends.
-    """
-    wanted = on(moment, access="write", store="sqlite")
-    return _kept(plan, Kept("uncommitted")) if wanted else plan
-
-
-def _kept(plan: Plan, kept: Kept) -> Plan:
-    return tuple(Answer(kept) if isinstance(step, Answer) else step for step in plan)
+def _keeps(
+    moment: Moment, plan: Plan, *, how: Literal["unsynced", "uncommitted"], store: str = ""
+) -> Plan:
+    """A template of presets: the write is acknowledged, and kept in this way alone."""
+    if not on(moment, access="write", store=store):
+        return plan
+    return tuple(Answer(Kept(how)) if isinstance(step, Answer) else step for step in plan)
 
 
 Point = Literal["before", "inside", "after"]
@@ -163,3 +172,44 @@ def _ended(plan: Plan, point: Point, end: Kill) -> Plan:
         return (*plan, end)
     place = next((i for i, step in enumerate(plan) if isinstance(step, Answer)), len(plan))
     return (*plan[:place], end, *plan[place:])
+
+
+def killed_before_delivery(moment: Moment, plan: Plan) -> Plan:
+    """The process is killed as it delivers a reply: the user has not got it."""
+    return (Kill(),) if _ends_a_turn(moment) else plan
+
+
+def killed_after_delivery(moment: Moment, plan: Plan) -> Plan:
+    """The process is killed once a reply was delivered, and before it can note that it was."""
+    return (*plan, Kill()) if _ends_a_turn(moment) else plan
+
+
+def _ends_a_turn(moment: Moment) -> bool:
+    request = moment.call.request
+    return isinstance(request, OutboxRequest) and request.kind in ("final", "error", "notice")
+
+
+def killed_after_effect(moment: Moment, plan: Plan) -> Plan:
+    """The tool does its work, and the process is killed before the result can be stored."""
+    return (*(step for step in plan if isinstance(step, Effect)), Kill())
+
+
+SEPARATORS = "\u2028\u2029\u0085\x0b\x0c\x1c"
+"""What `str.splitlines` splits at, beside the line feed and the carriage return."""
+
+
+def line_separators(moment: Moment, plan: Plan) -> Plan:
+    """The model's text ends with each character that ends a line for some readers: U+2028, U+2029,
+    U+0085, and control characters."""
+    return rewritten(plan, _marked)
+
+
+def _marked(reply: Reply) -> Reply:
+    texts = [i for i, b in enumerate(reply.blocks) if isinstance(b, Text) and b.text.strip()]
+    if not texts:
+        return reply
+    blocks = list(reply.blocks)
+    last = blocks[texts[-1]]
+    assert isinstance(last, Text)
+    blocks[texts[-1]] = msgspec.structs.replace(last, text=f"{last.text}{SEPARATORS}end")
+    return msgspec.structs.replace(reply, blocks=tuple(blocks))

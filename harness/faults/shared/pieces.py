@@ -1,4 +1,4 @@
-"""Pieces of a plan, for the faults that cut and frame it; nothing here is a fault.
+"""Pieces of a plan and their durations, for faults that cut and frame it; nothing here is one.
 
 A custom frame is sends without a head, which transports carry out byte by byte.
 """
@@ -10,6 +10,20 @@ from http import HTTPStatus
 import msgspec
 
 from harness.core.values.plans import Head, Plan, Send
+
+FOREVER_MS = 10**10
+"""Longer than any run."""
+
+
+def ms(wait_s: float | None) -> int:
+    """Seconds of a setting as the milliseconds of a step, at least 1 for any wait at all.
+
+    None is a wait without end.
+    """
+    if wait_s is None:
+        return FOREVER_MS
+    return min(int(wait_s * 1000) or int(wait_s > 0), FOREVER_MS)
+
 
 _FRAMING = frozenset({"content-length", "transfer-encoding", "content-encoding"})
 

@@ -96,6 +96,11 @@ def parts(step: Step) -> list[dict[str, Json]]:
     return [part for part in found if isinstance(part, dict)] if isinstance(found, list) else []
 
 
+def with_choice(step: Step, **fields: Json) -> Send:
+    """Chat's chunk with other fields of its first choice."""
+    return changed(step, choices=[{**choice_of(value(step)), **fields}])
+
+
 def with_candidate(step: Step, **fields: Json) -> Send:
     """The event with other fields of its candidate."""
     return changed(step, candidates=[{**candidate_of(step), **fields}])
@@ -165,6 +170,13 @@ def spliced(plan: Plan, wanted: Callable[[Step], bool], make: Callable[[Step], S
         return plan
     steps = (*events[:place], *make(events[place]), *events[place + 1 :])
     return ended(steps) if broken else steps
+
+
+def mapped(plan: Plan, rewrite: Callable[[Step], Step]) -> Plan:
+    """The stream with each event rewritten; the plan itself where none is another one."""
+    events = opened(plan)
+    bent = tuple(map(rewrite, events))
+    return plan if bent == events else bent
 
 
 def cut(plan: Plan, wanted: Callable[[Step], bool]) -> Plan:

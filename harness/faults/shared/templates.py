@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 from harness.core.transition.ports import Moment
-from harness.core.values.plans import Close, Head, Plan, Raise, Send
+from harness.core.values.plans import Close, Head, Plan, Raise, Send, Wait
+from harness.core.values.strict import Seconds
 from harness.faults.shared import error_answers
+from harness.faults.shared.pieces import ms
 
 
 def error(
@@ -39,6 +41,11 @@ def answer(
 def raises(moment: Moment, plan: Plan, *, error: str, message: str = "") -> Plan:
     """Nothing is done, and the seam fails."""
     return (Raise(error, message),)
+
+
+def hangs(moment: Moment, plan: Plan, *, wait_s: Seconds | None = None) -> Plan:
+    """Nothing is answered for `wait_s` seconds (default: no end), then the connection ends."""
+    return (Wait(ms(wait_s)), Close())
 
 
 def closes(moment: Moment, plan: Plan, *, reset: bool = False) -> Plan:

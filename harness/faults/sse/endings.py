@@ -121,11 +121,10 @@ def _halved(step: Step) -> Step:
             return stream.changed(step, delta={**said["delta"], "partial_json": half})
         case {"type": "response.function_call_arguments.delta"}:
             return stream.changed(step, delta=half)
-    choice = stream.choice_of(said)
-    call, *others = choice["delta"]["tool_calls"]
+    delta = stream.delta(step)
+    call, *others = delta["tool_calls"]
     call = {**call, "function": {**call["function"], "arguments": half}}
-    calls = {**choice["delta"], "tool_calls": [call, *others]}
-    return stream.changed(step, choices=[{**choice, "delta": calls}])
+    return stream.with_choice(step, delta={**delta, "tool_calls": [call, *others]})
 
 
 def error_event(

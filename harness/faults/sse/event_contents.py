@@ -177,45 +177,36 @@ def _behind_the_first(plan: Plan, filler: Send, count: int) -> Plan:
 
 
 def _small(step: Step) -> Iterator[Step]:
-    said = stream.value(step)
-    match said:
+    text, make = _text_in(step)
+    if len(text) < 2:
+        yield step
+        return
+    for place, letter in enumerate(text):
+        small = make(letter, not place)
+        yield Send(small.data) if place else small
+
+
+def _text_in(step: Step) -> tuple[str, Callable[[str, bool], Send]]:
+    """The text that an event adds, "" for none, and what makes the event with another text.
+
+    Only the first of such events says what the event says besides.
+    """
+    match stream.value(step):
         case {"type": "content_block_delta", "delta": {"type": str(kind), **rest}}:
             name, text = next(iter(rest.items()), ("", ""))
-            if isinstance(text, str) and len(text) > 1 and kind != "signature_delta":
-                for letter in text:
-                    yield stream.changed(step, delta={"type": kind, name: letter})
-                return
-        case {"type": str(kind), "delta": str(text)} if len(text) > 1 and "delta" in kind:
-            for letter in text:
-                yield stream.changed(step, delta=letter)
-            return
-    if stream.parts(step):
-        yield from _small_parts(step)
-    else:
-        yield from _small_chunk(step)
+            said = text if isinstance(text, str) and kind != "signature_delta" else ""
+            return said, lambda letter, _: stream.changed(step, delta={"type": kind, name: letter})
+        case {"type": str(kind), "delta": str(text)} if "delta" in kind:
+            return text, lambda letter, _: stream.changed(step, delta=letter)
+    if parts := stream.parts(step):
+        (part, *others) = parts
+        text = "" if others else part.get("text")
+        made = lambda letter, _: stream.with_parts(step, [{**part, "text": letter}])  # noqa: E731
+        return text if isinstance(text, str) else "", made
+    delta = stream.delta(step)
+    text = delta.get("content")
 
+    def chunk(letter: str, first: bool) -> Send:
+        return stream.with_choice(step, delta={**(delta if first else {}), "content": letter})
 
-def _small_parts(step: Step) -> Iterator[Step]:
-    (part, *others) = stream.parts(step)
-    text = part.get("text")
-    if others or not isinstance(text, str) or len(text) < 2:
-        yield step
-        return
-    for place, letter in enumerate(text):
-        small = stream.with_parts(step, [{**part, "text": letter}])
-        yield small if not place else Send(small.data)
-
-
-def _small_chunk(step: Step) -> Iterator[Step]:
-    text = stream.delta(step).get("content")
-    if not isinstance(text, str) or len(text) < 2:
-        yield step
-        return
-    for place, letter in enumerate(text):
-        said: dict[str, Json] = (
-            {"content": letter} if place else {**stream.delta(step), "content": letter}
-        )
-        chunk = stream.changed(
-            step, choices=[{**stream.choice_of(stream.value(step)), "delta": said}]
-        )
-        yield chunk if place else stream.headed(chunk, step)
+    return text if isinstance(text, str) else "", chunk

@@ -24,10 +24,8 @@ _BLOCK = stream.of_kind("content_block_start", "content_block_delta", "content_b
 
 def index_gap(moment: Moment, plan: Plan) -> Plan:
     """The blocks are numbered from one more than they should be, so the first index is missing."""
-    events = stream.opened(plan)
-    if stream.find(events, _BLOCK) is None:
-        return plan
-    return stream.ended(tuple(_shifted(step) if _BLOCK(step) else step for step in events))
+    bent = stream.mapped(plan, lambda step: _shifted(step) if _BLOCK(step) else step)
+    return plan if bent is plan else stream.ended(bent)
 
 
 def delta_before_its_block(moment: Moment, plan: Plan) -> Plan:

@@ -83,12 +83,9 @@ def no_event_names(moment: Moment, plan: Plan) -> Plan:
 
 def _rewritten(plan: Plan, rewrite: Callable[[bytes], bytes]) -> Plan:
     """The stream with the bytes of each event rewritten."""
-    events = stream.opened(plan)
-    bent = tuple(
-        stream.headed(Send(rewrite(step.data)), step) if isinstance(step, Send) else step
-        for step in events
+    return stream.mapped(
+        plan, lambda step: Send(rewrite(step.data), step.head) if isinstance(step, Send) else step
     )
-    return plan if bent == events else bent
 
 
 def _apart(plan: Plan, split: Callable[[bytes], tuple[bytes, bytes]]) -> Plan:

@@ -10,8 +10,7 @@ from itertools import accumulate
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Close, Head, Plan, Send, Step, Wait
 from harness.core.values.strict import Count, FromOne, Seconds
-from harness.faults.shared.durations import ms
-from harness.faults.shared.pieces import body_of, first, framed, head_of, sends
+from harness.faults.shared.pieces import body_of, first, framed, head_of, ms, sends
 from harness.faults.shared.stream_events import closed, finishes, is_end, opened
 
 STAGE = "bytes"

@@ -12,7 +12,7 @@ from typing import Literal
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Close, Head, Plan, Raise, Send, Wait
 from harness.core.values.strict import Seconds
-from harness.faults.shared.durations import ms
+from harness.faults.shared.pieces import ms
 
 _IN_BETWEEN = ("proxy_error", "redirect", "redirect_as_get", "answered_before_read")
 """What a machine answers in the provider's place."""
@@ -26,7 +26,6 @@ CODES = {
     "latency": (),
     "connect_timeout": ("T3",),
     "request_never_read": ("T6",),
-    "headers_never_come": ("T7",),
     "proxy_error": ("T19",),
     "redirect": ("T21",),
     "redirect_as_get": ("T21",),
@@ -50,11 +49,6 @@ def request_never_read(moment: Moment, plan: Plan, *, wait_s: Seconds = 600.0) -
     Over loopback the request was read, for it is recorded, and nothing is answered.
     """
     return (Wait(_patience_ms(moment, wait_s)), Raise("write_timeout"))
-
-
-def headers_never_come(moment: Moment, plan: Plan, *, wait_s: Seconds | None = None) -> Plan:
-    """Nothing is answered for `wait_s` seconds (default: no end), then the connection ends."""
-    return (Wait(ms(wait_s)), Close())
 
 
 def _patience_ms(moment: Moment, wait_s: float) -> int:

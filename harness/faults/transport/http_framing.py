@@ -10,8 +10,7 @@ import gzip
 from harness.core.transition.ports import Moment
 from harness.core.values.plans import Close, Plan, Send, Wait
 from harness.core.values.strict import FromOne, Seconds
-from harness.faults.shared.durations import ms
-from harness.faults.shared.pieces import body_of, framed, head_of, written
+from harness.faults.shared.pieces import body_of, framed, head_of, ms, written
 
 STAGE = "bytes"
 SEAMS = ("model", "provider")

@@ -28,10 +28,9 @@ from harness.core.values.messages import (
     user,
 )
 from harness.core.values.plans import ApiError
-from harness.fuzz.machines.machine_world import MachineWorld, Said
+from harness.fuzz.inbox_grammar import BLANKS, WORDS
+from harness.fuzz.machines.machine_world import MOST_REFUSALS, MachineWorld, Said
 from harness.fuzz.machines.session_invariants import InvariantViolation, SessionInvariants
-from harness.fuzz.machines.write_refusals import MOST_REFUSALS
-from harness.fuzz.sample_texts import BLANKS, WORDS
 from harness.fuzz.script_grammar import TURNS
 from harness.stores.store_options import OpenStore, open_scratch
 from harness.stores.store_writes import MOMENTS

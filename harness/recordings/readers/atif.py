@@ -14,7 +14,7 @@ from harness.core.values.messages import Block, Json, Message, Thinking, ToolRes
 from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.transcripts import Recording, Transcript, encodable
+from harness.recordings.transcripts import Recording, Transcript
 
 _TEXTS = {"text": "text"}
 
@@ -38,7 +38,7 @@ def atif(document: bytes) -> Recording:
     declared = f.objects(agent.get("tool_definitions"))
     transcript = Transcript(
         name=f.text(value.get("session_id")) or "trajectory",
-        messages=encodable(tuple(message for step in steps for message in _messages(step))),
+        messages=tuple(message for step in steps for message in _messages(step)),
         model=f.text(agent.get("model_name")),
         tools=tuple(f.tool(f.mapping(tool.get("function")) or tool) for tool in declared),
     )

@@ -16,7 +16,7 @@ from harness.providers.openai_chat.framework_messages import is_message
 from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.transcripts import Recording, TrajectoryStep, Transcript, encodable
+from harness.recordings.transcripts import Recording, TrajectoryStep, Transcript
 
 _FAILURE = (
     r"Command \S+ (threw|failed|returned: Error)|Unknown|Unable to execute|Action failed|Error"
@@ -45,7 +45,7 @@ def autogpt(document: bytes) -> Recording:
     history = [message for message in f.objects(value) if is_message(message)]
     if not any(map(_command, history)):
         raise InputError("no message names a command, and no episodes are kept", "line 1")
-    messages = encodable(tuple(_messages(history)))
+    messages = tuple(_messages(history))
     return Recording((Transcript(name="history", messages=messages),))
 
 
@@ -86,7 +86,7 @@ def _state(state: dict[str, Json], episodes: list[dict[str, Json]]) -> Transcrip
     steps = (_step(episode, number) for number, episode in enumerate(episodes, start=1))
     task = f.text(f.mapping(state.get("task")).get("input")) or f.text(state.get("task"))
     made = tuple(message for step in steps for message in step.messages())
-    return Transcript(name="episodes", messages=encodable(made), task=task)
+    return Transcript(name="episodes", messages=made, task=task)
 
 
 def _step(episode: dict[str, Json], number: int) -> TrajectoryStep:

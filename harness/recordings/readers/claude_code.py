@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypedDict
 
-from harness.core.values.messages import Json, Message
-from harness.core.values.plans import ApiError
-from harness.providers.anthropic.record import RECORD
+from harness.core.values.messages import Message
 from harness.providers.shared import json_fields as f
 from harness.recordings import session_log
-from harness.recordings.half_read import is_of_a_tool
-from harness.recordings.message_lines import ROLES, LoggedMessages, logged_message
+from harness.recordings.message_lines import ROLES, LoggedSession, message_on, note_type
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import (
     LogEntry,
@@ -26,7 +23,7 @@ from harness.recordings.session_log import (
     first_objects,
     known_keys,
 )
-from harness.recordings.transcripts import Recording, Transcript, encodable
+from harness.recordings.transcripts import Recording
 
 _OTHER_TYPES = (
     "summary", "system", "progress", "queue-operation", "file-history-snapshot", "attachment",
@@ -58,39 +55,6 @@ class _Entry(TypedDict, total=False):
 _value_of = known_keys(_Entry)
 
 
-class _LoggedSession:
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.drafts = LoggedMessages()
-        self.summaries: list[int] = []
-        self.failures: dict[int, ApiError] = {}
-
-    def take(self, message: Message, entry: LogEntry) -> None:
-        if entry.value.get("isCompactSummary") is True:
-            self.summaries.append(len(self.drafts.found))
-        self.drafts.take(message, entry.value["message"], str(entry.number))
-        if message.role == "assistant" and entry.value.get("isApiErrorMessage") is True:
-            self.failures[len(self.drafts.found) - 1] = _error_of(message, entry.value)
-
-    def transcript(self) -> Transcript:
-        found = self.drafts.found
-        return Transcript(
-            name=self.name,
-            messages=encodable(tuple(draft.message for draft in found)),
-            wire=RECORD.name,
-            model=self.drafts.model,
-            stops={n: draft.stop for n, draft in enumerate(found) if draft.stop},
-            restarts={n: n for n in self.summaries},
-            answered=bool(found) and found[-1].role == "assistant",
-            failures=self.failures,
-        )
-
-
-def _error_of(message: Message, entry: dict[str, Json]) -> ApiError:
-    """The error of an entry that the program wrote itself when it gave up."""
-    return session_log.logged_error(message.text, entry.get("apiErrorStatus"), entry.get("error"))
-
-
 def _is_claude_code(data: bytes) -> bool:
     """Whether the first entry of a known type is one of a session log."""
     for value in first_objects(data):
@@ -105,7 +69,7 @@ def claude_code(lines: Iterable[bytes]) -> Recording:
 
     A torn or malformed line is skipped and noted. Raises InputError when no line holds a message.
     """
-    sessions: dict[tuple[bool, str, str], _LoggedSession] = {}
+    sessions: dict[tuple[bool, str, str], LoggedSession] = {}
     notes, kept, names = Notes(), SizeBound(), _Names()
     for entry in entries(lines, notes, _value_of):
         message = _message(entry, notes)
@@ -113,13 +77,22 @@ def claude_code(lines: Iterable[bytes]) -> Recording:
             kept.add(entry)
             names.add(entry, notes)
             key = _key(entry.value)
-            sessions.setdefault(key, _LoggedSession(_name(*key))).take(message, entry)
+            _take(sessions.setdefault(key, LoggedSession(_name(*key))), message, entry)
     names.note_circles(notes)
     if not sessions:
         raise notes.refusal("no line holds a message of user or assistant")
     in_order = sorted(sessions, key=lambda key: key[0])
     transcripts = tuple(sessions[key].transcript() for key in in_order)
-    return Recording(transcripts, notes=notes.texts(), doubts=notes.doubts())
+    return notes.on(Recording(transcripts))
+
+
+def _take(session: LoggedSession, message: Message, entry: LogEntry) -> None:
+    value = entry.value
+    if value.get("isCompactSummary") is True:
+        session.begin_anew()
+    session.take(message, value["message"], str(entry.number))
+    if message.role == "assistant" and value.get("isApiErrorMessage") is True:
+        session.fail(message, value.get("apiErrorStatus"), value.get("error"))
 
 
 class _Names:
@@ -148,19 +121,15 @@ def _message(entry: LogEntry, notes: Notes) -> Message | None:
     """The message of a line; None for a line that has none, with a note when it should have."""
     value = entry.value
     kind = value.get("type")
-    if kind not in ROLES and is_of_a_tool(f.text(kind), "assistant"):
-        notes.unknown(f"the line type {kind!r}")
     if kind not in ROLES:
+        note_type(f.text(kind), notes)
         return None
     if value.get("isMeta") is True:
         said = f.objects(f.mapping(value.get("message")).get("content"))
         if any(block.get("type") == "tool_result" for block in said):
             notes.unknown("a result in a line that the program marks as its own")
         return None
-    message, why = logged_message(value.get("message"))
-    if message is None:
-        notes.lose(entry.number, f"{why}, skipped")
-    return message
+    return message_on(entry, notes)
 
 
 def _key(entry: dict[str, Any]) -> tuple[bool, str, str]:

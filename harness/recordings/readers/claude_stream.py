@@ -13,50 +13,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from harness.core.values.messages import Message
-from harness.core.values.plans import ApiError
-from harness.providers.anthropic.record import RECORD
 from harness.providers.shared import json_fields as f
-from harness.recordings import session_log
-from harness.recordings.half_read import is_of_a_tool
-from harness.recordings.message_lines import ROLES, LoggedMessages, logged_message
+from harness.recordings.message_lines import ROLES, LoggedSession, message_on, note_type
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
-from harness.recordings.transcripts import Recording, Transcript, encodable
+from harness.recordings.transcripts import Recording
 
 _TYPES = frozenset({"system", "result", "stream_event", "rate_limit_event", *ROLES})
-
-
-class _StreamedSession:
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.model = ""
-        self.drafts = LoggedMessages()
-        self.begins_anew = False
-        self._restarts: dict[int, int] = {}
-        self._failures: dict[int, ApiError] = {}
-
-    def take(self, message: Message, entry: LogEntry) -> None:
-        before = len(self.drafts.found)
-        self.drafts.take(message, entry.value["message"], str(entry.number))
-        if self.begins_anew and len(self.drafts.found) > before:
-            self._restarts[before] = before
-            self.begins_anew = False
-        if message.role == "assistant" and (kind := f.text(entry.value.get("error"))):
-            error = session_log.logged_error(message.text, type_=kind)
-            self._failures[len(self.drafts.found) - 1] = error
-
-    def transcript(self) -> Transcript:
-        found = self.drafts.found
-        return Transcript(
-            name=self.name,
-            messages=encodable(tuple(draft.message for draft in found)),
-            wire=RECORD.name,
-            model=self.drafts.model or self.model,
-            stops={n: draft.stop for n, draft in enumerate(found) if draft.stop},
-            restarts=self._restarts,
-            answered=found[-1].role == "assistant",
-            failures=self._failures,
-        )
 
 
 def _is_claude_stream(data: bytes) -> bool:
@@ -79,27 +42,29 @@ def claude_stream(lines: Iterable[bytes]) -> Recording:
 
     A torn or malformed line is skipped and noted. Raises InputError when no line holds a message.
     """
-    sessions: dict[tuple[str, str], _StreamedSession] = {}
+    sessions: dict[tuple[str, str], LoggedSession] = {}
     notes, kept = Notes(), SizeBound()
     for entry in entries(lines, notes):
         key = f.text(entry.value.get("session_id")), f.text(entry.value.get("parent_tool_use_id"))
-        session = sessions.setdefault(key, _StreamedSession(_name(*key)))
+        session = sessions.setdefault(key, LoggedSession(_name(*key)))
         message = _message(entry, session, notes)
         if message is not None:
             kept.add(entry)
-            session.take(message, entry)
-    spoken = [session for session in sessions.values() if session.drafts.found]
+            session.take(message, entry.value["message"], str(entry.number))
+            if message.role == "assistant" and (kind := f.text(entry.value.get("error"))):
+                session.fail(message, type_=kind)
+    spoken = [session for session in sessions.values() if session.found]
     if not spoken:
         raise notes.refusal("no line holds a message of user or assistant")
     transcripts = tuple(session.transcript() for session in spoken)
-    return Recording(transcripts, notes=notes.texts(), doubts=notes.doubts())
+    return notes.on(Recording(transcripts))
 
 
 def _name(session: str, parent: str) -> str:
     return ", ".join(filter(None, (session or "session", f"agent of {parent}" if parent else "")))
 
 
-def _message(entry: LogEntry, session: _StreamedSession, notes: Notes) -> Message | None:
+def _message(entry: LogEntry, session: LoggedSession, notes: Notes) -> Message | None:
     """The message of a line; None for another event, of which the session takes what it says."""
     value = entry.value
     match value:
@@ -108,10 +73,10 @@ def _message(entry: LogEntry, session: _StreamedSession, notes: Notes) -> Messag
         case {"type": "user" | "assistant"}:
             pass
         case {"type": "system", "subtype": "init"}:
-            session.model = session.model or f.text(value.get("model"))
+            session.announced = session.announced or f.text(value.get("model"))
             return None
         case {"type": "system", "subtype": "compact_boundary"}:
-            session.begins_anew = True
+            session.begin_anew()
             return None
         case {"type": "result", "is_error": True}:
             notes.add(
@@ -119,11 +84,7 @@ def _message(entry: LogEntry, session: _StreamedSession, notes: Notes) -> Messag
             )
             return None
         case _:
-            kind = f.text(value.get("type"))
-            if kind not in _TYPES and is_of_a_tool(kind, "assistant"):
-                notes.unknown(f"the line type {kind!r}")
+            if (kind := f.text(value.get("type"))) not in _TYPES:
+                note_type(kind, notes)
             return None
-    message, why = logged_message(value.get("message"))
-    if message is None:
-        notes.lose(entry.number, f"{why}, skipped")
-    return message
+    return message_on(entry, notes)

@@ -17,7 +17,7 @@ from harness.providers.shared import json_fields as f
 from harness.recordings.half_read import is_of_a_tool
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
-from harness.recordings.transcripts import Recording, Transcript, encodable
+from harness.recordings.transcripts import Recording, Transcript
 
 _TYPES = frozenset({"session_meta", "response_item", "turn_context", "compacted", "event_msg"})
 _ITEMS = frozenset((
@@ -56,15 +56,13 @@ class _Rollout:
 
     def transcript(self) -> Transcript:
         self._close()
-        found = self._messages
         return Transcript(
             name=self.name or "session",
-            messages=encodable(tuple(found)),
+            messages=tuple(self._messages),
             wire=RECORD.name,
             model=self.model,
             system=self.system,
             restarts=self.restarts,
-            answered=bool(found) and found[-1].role == "assistant",
         )
 
 
@@ -91,7 +89,7 @@ def codex(lines: Iterable[bytes]) -> Recording:
         _take(rollout, entry, notes, kept)
     if not (rollout.items or rollout.restarts):
         raise notes.refusal("no line holds an item of the conversation")
-    return Recording((rollout.transcript(),), notes=notes.texts(), doubts=notes.doubts())
+    return notes.on(Recording((rollout.transcript(),)))
 
 
 def _take(rollout: _Rollout, entry: LogEntry, notes: Notes, kept: SizeBound) -> None:

@@ -37,7 +37,7 @@ def har(document: bytes) -> Recording:
     Raises InputError for JSON without a list log.entries.
     """
     placed = entries(document)
-    return model_exchange.recording_of((number, exchange(entry)) for number, entry in placed)
+    return model_exchange.numbered_recording((number, exchange(entry)) for number, entry in placed)
 
 
 def entries(document: bytes) -> list[tuple[int, dict[str, Json]]]:

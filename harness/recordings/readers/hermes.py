@@ -20,7 +20,7 @@ from harness.providers.shared import json_fields as f
 from harness.recordings.half_read import with_doubts
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import MAX_KEPT_BYTES
-from harness.recordings.transcripts import Recording, Transcript, encodable, readable
+from harness.recordings.transcripts import Recording, Transcript, readable
 
 MAGIC = b"SQLite format 3\0"
 """How every SQLite database begins."""
@@ -114,10 +114,9 @@ def _bounded(rows: Iterable[_Row]) -> Iterator[_Row]:
 def _transcript(name: str, held: _SessionRows, about: _Row) -> Transcript:
     return Transcript(
         name=name or "session",
-        messages=encodable(tuple(held.messages)),
+        messages=tuple(held.messages),
         wire=RECORD.name,
         model=f.text(about.get("model")),
         system=f.text(about.get("system_prompt")),
         stops=held.stops,
-        answered=held.messages[-1].role == "assistant",
     )

@@ -16,7 +16,7 @@ from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable, uniquely_named
+from harness.recordings.transcripts import Recording, Refusal, Transcript, recording_of
 from harness.recordings.zip_archive import MAGIC, ZipArchive
 
 _ATTACHMENT = "attachment://"
@@ -44,9 +44,7 @@ def inspect_ai(document: bytes) -> Recording:
     found = list(_unpacked(ZipArchive(document)) if is_archive else _listed(document))
     if not found:
         raise InputError(_NO_SAMPLES, "line 1")
-    transcripts = (one for one in found if isinstance(one, Transcript))
-    refusals = (one for one in found if isinstance(one, Refusal))
-    return Recording(uniquely_named(transcripts), tuple(refusals))
+    return recording_of(found)
 
 
 def _listed(document: bytes) -> Iterator[_Found]:
@@ -88,18 +86,17 @@ def _sample(sample: dict[str, Json], place: str, model: str) -> _Found:
     rows = f.objects(_resolved(sample.get("messages"), attachments))
     if not rows:
         return Refusal(place, "a sample without messages")
-    messages = encodable(tuple(recorded_messages(rows)))
+    messages = tuple(recorded_messages(rows))
     choice = next(iter(f.objects(f.mapping(sample.get("output")).get("choices"))), {})
     stop, last = f.text(choice.get("stop_reason")), len(messages) - 1
-    answered = messages[last].role == "assistant"
+    is_answer = messages[last].role == "assistant"
     return Transcript(
         name=f"sample {sample.get('id')}, epoch {sample.get('epoch')}",
         messages=messages,
         wire=RECORD.name,
         model=model,
         tools=_tools(sample),
-        stops={last: stop} if stop and answered else {},
-        answered=answered,
+        stops={last: stop} if stop and is_answer else {},
     )
 
 

@@ -13,7 +13,7 @@ from harness.core.values.messages import Json
 from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.transcripts import Recording, Refusal, TrajectoryStep, Transcript, encodable
+from harness.recordings.transcripts import Recording, Refusal, TrajectoryStep, Transcript
 
 _LANGUAGES = {"ic_ctf": "bash"}
 """The tool of an environment whose name does not say it."""
@@ -35,7 +35,7 @@ def intercode(document: bytes) -> Recording:
     for name, task in f.mapping(json_documents.load(document)).items():
         turns = tuple(_steps(f.mapping(task)))
         if turns:
-            said = encodable(tuple(message for turn in turns for message in turn.messages()))
+            said = tuple(message for turn in turns for message in turn.messages())
             asked = f.text(f.mapping(task).get("query"))
             transcripts.append(Transcript(name=f"task {name}", messages=said, task=asked))
         else:

@@ -21,7 +21,7 @@ from harness.recordings import json_documents
 from harness.recordings.chat_messages import held_messages, transcript_of, with_answer
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Notes, SizeBound, entries, first_objects
-from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable, uniquely_named
+from harness.recordings.transcripts import Recording, Refusal, Transcript, recording_of
 
 _TYPES = frozenset((
     "GENERATION", "SPAN", "EVENT", "TOOL", "AGENT", "CHAIN", "RETRIEVER", "EMBEDDING",
@@ -109,7 +109,7 @@ def langfuse_lines(lines: Iterable[bytes]) -> Recording:
     for entry in entries(lines, notes):
         kept.add(entry)
         rows += _rows(entry.value)
-    return msgspec.structs.replace(_recording(rows), notes=notes.texts(), doubts=notes.doubts())
+    return notes.on(_recording(rows))
 
 
 def _recording(rows: Iterable[_Row]) -> Recording:
@@ -119,9 +119,7 @@ def _recording(rows: Iterable[_Row]) -> Recording:
     if not traces:
         raise InputError("no observation of a trace", "line 1")
     found = [one for name, held in traces.items() for one in _trace(name, held)]
-    transcripts = (one for one in found if isinstance(one, Transcript))
-    refusals = (one for one in found if isinstance(one, Refusal))
-    return Recording(uniquely_named(transcripts), tuple(refusals))
+    return recording_of(found)
 
 
 def _trace(name: str, rows: list[_Row]) -> Iterator[Transcript | Refusal]:
@@ -261,7 +259,7 @@ def _runs(name: str, rows: list[_Row]) -> Transcript:
         told = output if output is not None else f.text(_get(row, "statusMessage"))
         messages.append(Message("assistant", (ToolUse(id_, _tool(row), _value(row.get("input"))),)))
         messages.append(Message("tool", (ToolResult(id_, f.as_text(told), level == "ERROR"),)))
-    return Transcript(name=name, messages=encodable(tuple(messages)), roles=False)
+    return Transcript(name=name, messages=tuple(messages), roles=False)
 
 
 def _tool(row: _Row) -> str:

@@ -15,7 +15,7 @@ from harness.core.values.messages import Json, Message, user
 from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.transcripts import Recording, Refusal, TrajectoryStep, Transcript, encodable
+from harness.recordings.transcripts import Recording, Refusal, TrajectoryStep, Transcript
 
 MAX_MESSAGES = 1_000_000
 """The most messages on all paths of one tree together."""
@@ -88,7 +88,7 @@ class _SearchTree:
             id_, kept = waiting.pop()
             self._seen.add(id_)
             del path[kept:]
-            path += encodable(tuple(_messages(id_, self.nodes[id_], is_root=id_ == root)))
+            path += tuple(_messages(id_, self.nodes[id_], is_root=id_ == root))
             below = self.children.get(id_, ())
             if not below:
                 yield id_, path

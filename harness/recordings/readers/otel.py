@@ -21,7 +21,7 @@ from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import Notes, entries, split
-from harness.recordings.transcripts import Recording, Refusal, Transcript, encodable
+from harness.recordings.transcripts import Recording, Refusal, Transcript, recording_of
 
 _NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
 _IDS = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id")
@@ -71,13 +71,7 @@ def otel(document: bytes) -> Recording:
         traces.setdefault(span.trace, []).append(span)
     if not traces:
         raise notes.refusal("holds no span")
-    found = [_read_one(trace, held) for trace, held in traces.items()]
-    return Recording(
-        tuple(read for read in found if isinstance(read, Transcript)),
-        tuple(read for read in found if isinstance(read, Refusal)),
-        notes.texts(),
-        doubts=notes.doubts(),
-    )
+    return notes.on(recording_of(_read_one(trace, held) for trace, held in traces.items()))
 
 
 def _documents(data: bytes, notes: Notes) -> Iterable[Json]:
@@ -96,7 +90,7 @@ def _read_one(trace: str, held: list[TraceSpan]) -> Transcript | Refusal:
     models = (_first(span, _MODELS) for span in held)
     return Transcript(
         name=name,
-        messages=encodable(tuple(_messages(tools))),
+        messages=tuple(_messages(tools)),
         model=next((model for model in models if isinstance(model, str)), ""),
         roles=False,
     )

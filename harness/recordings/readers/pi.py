@@ -27,14 +27,14 @@ from harness.providers.shared import json_fields as f
 from harness.recordings import session_log
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
-from harness.recordings.transcripts import Recording, Transcript, encodable
+from harness.recordings.transcripts import Recording, Transcript
 
 _MOST_BRANCHES = 100
 
 
 class _EntryTree:
     def __init__(self) -> None:
-        self.name = self.model = self.system = ""
+        self.name = self.model = ""
         self.said: dict[str, dict[str, Any]] = {}
         self._messages: dict[str, Message] = {}
         self._parents: dict[str, str] = {}
@@ -105,12 +105,11 @@ class _EntryTree:
         stops = {n: f.text(fact.get("stop")) for n, fact in enumerate(said)}
         return Transcript(
             name=", ".join(filter(None, (self.name or "session", branch))),
-            messages=encodable(tuple(self._messages[name] for name in path)),
+            messages=tuple(self._messages[name] for name in path),
             wire=RECORD.name,
             model=self.model,
             stops={n: stop for n, stop in stops.items() if stop},
             restarts={n: min(at.get(name, n), n) for n, name in first_kept.items()},
-            answered=self._messages[path[-1]].role == "assistant",
             failures=dict(_failures(said)),
         )
 
@@ -146,7 +145,7 @@ def pi(lines: Iterable[bytes]) -> Recording:
     if not tree.said:
         raise notes.refusal("no line holds a message")
     transcripts = tuple(tree.transcripts(notes))
-    return Recording(transcripts, notes=notes.texts(), doubts=notes.doubts())
+    return notes.on(Recording(transcripts))
 
 
 _TEXTS = {"text": "text"}

@@ -1,8 +1,14 @@
-"""SWE-agent trajectories: `trajectory`, steps of action and observation, beside a `history`.
+"""Trajectories of SWE-agent, and of mini-swe-agent.
+
+SWE-agent keeps a `trajectory`, steps of action and observation, beside a `history`.
 
 With function calling, the history holds call ids and so is a separate transcript. Its results name
 their calls in a list, `tool_call_ids`. The user's request stands only in the history, before the
 first answer, perhaps after a demonstration (`is_demo`).
+
+mini-swe-agent keeps the messages as they were sent, with a header about the run. The agent appends
+a message of its own role `exit`, which it never sends. The first versions write a bare list of
+messages, which is read as a chat.
 """
 
 from __future__ import annotations
@@ -21,7 +27,6 @@ from harness.recordings.transcripts import (
     TrajectoryStep,
     Transcript,
     command_name,
-    encodable,
 )
 
 
@@ -57,11 +62,11 @@ def _transcripts(value: dict[str, Json]) -> Iterator[Transcript]:
     system = f.joined(message.text for message in history if message.role == "system")
     if steps:
         made = (m for n, step in enumerate(steps, start=1) for m in _step(step, n).messages())
-        said, task = encodable(tuple(made)), _task(f.objects(value.get("history")))
+        said, task = tuple(made), _task(f.objects(value.get("history")))
         yield Transcript(name="trajectory", messages=said, system=system, task=task)
     if history and (not steps or any(message.tool_uses for message in history)):
         wire = RECORD.name
-        yield Transcript(name="history", messages=encodable(tuple(history)), wire=wire)
+        yield Transcript(name="history", messages=tuple(history), wire=wire)
 
 
 def _step(step: dict[str, Json], number: int) -> TrajectoryStep:
@@ -88,3 +93,29 @@ def _task(history: list[dict[str, Json]]) -> str:
         if message.get("role") == "user" and not message.get("is_demo"):
             asked.append(recorded_message(message))
     return f.joined(message.text for message in asked)
+
+
+def _is_mini_swe_agent(data: bytes) -> bool:
+    value = f.mapping(json_documents.peek(data, b"mini", b'"messages"'))
+    named = f.text(value.get("trajectory_format")).startswith("mini-swe-agent")
+    return named or "mini_version" in f.mapping(value.get("info"))
+
+
+@recognised_by(_is_mini_swe_agent)
+def mini_swe_agent(document: bytes) -> Recording:
+    """mini-swe-agent trajectory.
+
+    Raises InputError for a trajectory without messages.
+    """
+    value = f.mapping(json_documents.load(document))
+    sent = [m for m in f.objects(value.get("messages")) if m.get("role") != "exit"]
+    if not sent:
+        raise InputError("a trajectory has a list messages, this has none", "line 1")
+    config = f.mapping(f.mapping(value.get("info")).get("config"))
+    transcript = Transcript(
+        name="messages",
+        messages=tuple(recorded_message(message) for message in sent),
+        wire=RECORD.name,
+        model=f.text(f.mapping(config.get("model")).get("model_name")),
+    )
+    return Recording((transcript,))

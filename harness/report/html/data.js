@@ -17,7 +17,7 @@ function prepared(index) {
     seen.set(run.name, again);
     run.place = place;
     run.id = encodeURIComponent(again > 1 ? `${run.name}~${again}` : run.name);
-    for (const list of ["findings", "known", "doubts", "passed", "not_applicable", "seen"]) {
+    for (const list of ["findings", "known", "doubts", "passed", "not_applicable", "seen", "notes"]) {
       run[list] ||= [];
     }
     const said = run.findings.map((f) => `${f.code} ${f.message}`);

@@ -48,6 +48,7 @@ class PageRun(msgspec.Struct, frozen=True, omit_defaults=True):
     kept: str = ""
     seen: tuple[str, ...] = ()
     traceback: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def page_run(run: Result) -> PageRun:
@@ -75,6 +76,7 @@ def page_run(run: Result) -> PageRun:
         kept=run.kept,
         seen=run.seen,
         traceback=run.traceback,
+        notes=run.notes,
     )
 
 

@@ -70,7 +70,8 @@ function runFacts(run) {
   return h("div.runfacts", {}, facts({ target: run.target, world: run.world, wire: run.wire && `${run.wire}${run.stream ? ", streamed" : ""}`, seed: run.seed || "0", outcome: run.outcome, kept: run.kept }),
     run.repeat && [h("h2.small", {}, "Repeat this run"), copyable(run.repeat, "the command that repeats this run")],
     run.history && copyable(`harness show ${/^[\w./@+-]+$/.test(run.history) ? run.history : `'${run.history.replaceAll("'", `'\\''`)}'`}`, "the command that shows the timeline"),
-    run.seen.map((said) => h("p.seen", {}, `Would repeat ${said}`)));
+    run.seen.map((said) => h("p.seen", {}, `Would repeat ${said}`)),
+    run.notes.map((said) => h("p", {}, said)));
 }
 
 function findingsOf(run) {

@@ -25,7 +25,9 @@ def document(results: Sequence[Result], command: CommandStarted, read: Read) -> 
     from harness.report.html.html_page import in_order, page, page_part
 
     targets = ", ".join(dict.fromkeys(run.target for run in results if run.target))
-    title = targets or ("judged recordings" if command.verb == "judge" else "no run")
+    title = (
+        command.title or targets or ("judged recordings" if command.verb == "judge" else "no run")
+    )
     parts = (page_part(run, read(run)) for run in in_order(results))
     return Encoded(b"".join(page(title, parts)).decode())
 

@@ -30,18 +30,21 @@ STEP_MAX_BYTES = 1024 * 1024
 
 CAUSES_MAX = 50
 WIDTH = 100
+NO_COMMAND = CommandStarted(verb="")
 _ROOM = 200
 """The characters reserved for the line that counts the omitted parts."""
 
 
 def markdown(results: Sequence[Result], command: CommandStarted) -> Iterator[str]:
     """A summary for a pull request: the causes, then each failing run, folded."""
-    yield Encoded(document(results, noun=command.noun).rstrip("\n"))
+    yield Encoded(document(results, command=command).rstrip("\n"))
 
 
-def document(runs: Sequence[Result], most: int = COMMENT_MAX, noun: str = "run") -> str:
+def document(
+    runs: Sequence[Result], most: int = COMMENT_MAX, command: CommandStarted = NO_COMMAND
+) -> str:
     """Return the summary in at most `most` bytes, and so in at most as many characters."""
-    return bounded(_parts(runs, noun), most)
+    return bounded(_parts(runs, command), most)
 
 
 def bounded(parts: Iterable[str], most: int) -> str:
@@ -60,11 +63,14 @@ def bounded(parts: Iterable[str], most: int) -> str:
     return "".join(said)
 
 
-def _parts(runs: Sequence[Result], noun: str) -> Iterator[str]:
+def _parts(runs: Sequence[Result], command: CommandStarted) -> Iterator[str]:
+    noun = command.noun
     tally, by_name = CauseTally.of(runs), {run.name: run for run in runs}
     groups = tally.groups()
     failing = [run for run in runs if run.word in ("fail", "unknown")]
-    yield f"## {MARKS['fail' if failing else 'pass']} harness: {counts(runs, noun=noun)}\n\n"
+    yield f"## {MARKS['fail' if failing else 'pass']} harness: "
+    yield f"{command.title or counts(runs, noun=noun)}\n\n"
+    yield fenced("\n".join(command.notes)) + "\n\n" if command.notes else ""
     named = dict.fromkeys(run.target for run in runs if run.target)
     targets = ", ".join(map(code, named))
     yield f"Target {targets}\n\n" if targets else ""
@@ -79,7 +85,7 @@ def _parts(runs: Sequence[Result], noun: str) -> Iterator[str]:
     never = AskedTally(run.verdict for run in runs).checks
     if never and len(never) < len(checks()):
         yield f"Never asked: {counted(len(never), 'check')}: {', '.join(map(code, never))}\n\n"
-    yield from map(_run, failing)
+    yield from (_run(run) for run in runs if run in failing or run.notes)
 
 
 def _cause(group: CauseGroup, run: Result, noun: str) -> str:

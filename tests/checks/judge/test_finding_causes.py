@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+
+import msgspec
 import pytest
 
 from harness.checks.judge.causes import placed
@@ -84,3 +87,10 @@ def test_a_finding_without_a_proof_stays_as_it_is() -> None:
 def test_the_error_of_a_program_is_the_one_that_its_last_words_name(text: str, error: str) -> None:
     assert History().ended(how="crashed", text=text).error == error
     assert History().ended(how="limit", text=text).error == ""
+
+
+def test_a_finding_without_a_cause_is_the_same_json_after_a_worker_gave_it_back() -> None:
+    for finding in (Finding("a.b", "words"), Finding("a.b", "words", cause=Cause(tool="look"))):
+        again = pickle.loads(pickle.dumps(finding))
+        assert again == finding
+        assert msgspec.json.encode(again) == msgspec.json.encode(finding)

@@ -15,7 +15,7 @@ from harness.core.scenario.scenario import (
     Turn,
 )
 from harness.core.values.calls import OutboxRequest
-from harness.faults.persistence.other_seams import SEPARATORS
+from harness.faults.persistence.writes import SEPARATORS
 from harness.runner import Run, run
 from harness.targets import of_callable
 

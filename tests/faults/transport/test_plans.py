@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from harness.core.values.plans import Close, Head, Plan, Raise, Send, Wait, is_whole
 from harness.faults import faults
-from harness.faults.shared.durations import FOREVER_MS, ms
-from harness.faults.shared.pieces import body_of, framed, head_of, written
+from harness.faults.shared.pieces import FOREVER_MS, body_of, framed, head_of, ms, written
 from tests.faults.world import bend
 from tests.faults.world import written as answer
 

@@ -36,9 +36,7 @@ from harness.fuzz.findings import ShrunkFinding
 from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import encoded, reported
 from harness.report.diff_json import json_lines as diff_lines
-from harness.report.diff_markdown import markdown_of
 from harness.report.diff_screen import details, screen
-from harness.report.html.diff_page import diff_page
 from harness.report.html.html_page import page, page_part
 from harness.report.media import json_lines
 from harness.report.media.github import annotation_lines
@@ -168,7 +166,8 @@ _MARKUP = re.compile(r"</?(?:details|summary|br)>(?:.*</summary>)?\s*")
 
 def markdown_files(said: Said, folder: Path) -> None:
     """`--markdown`, within the size of a comment, and without markup from outside."""
-    text = markdown_of(_diff(said)) if said.number % 3 == 0 else markdown(said.runs)
+    runs = [run.result for run in _diff(said).runs] if said.number % 3 == 0 else said.runs
+    text = markdown(runs)
     data = encoded(text)
     check(len(data) <= COMMENT_MAX, "too long")
     _check_markup(text_in(data))
@@ -214,8 +213,7 @@ def _clean_tags() -> _Tags:
 
 def pages(said: Said, folder: Path) -> None:
     """`--html`: no tag from outside."""
-    parts = (page_part(said.summary, said.history),)
-    made = diff_page(_diff(said)) if said.number % 3 == 0 else page(said.case.text, parts)
+    made = page(said.case.text, (page_part(said.summary, said.history),))
     found, clean = _tags(b"".join(made)), _clean_tags()
     for tag in ("script", "style", "img", "iframe", "b", "svg", "meta", "link"):
         most = clean.found[tag] + (tag == "script")  # a run has one element of data

@@ -55,7 +55,7 @@ _LISTS = {"messages", "contents", "input"}
 def test_any_request_is_read(api: RecordedApi, items: list[Any], rest: dict[str, Any]) -> None:
     asked = api.request(rest | dict.fromkeys(_LISTS, items))
     assert isinstance(asked, RecordedRequest)
-    messages = encodable(asked.messages)
+    messages = tuple(map(encodable, asked.messages))
     found = counts(Transcript(name="t", messages=messages, tools=asked.tools))
     assert found["messages"] == sum(side(message) != "system" for message in messages)
     assert all(isinstance(message.role, str) for message in messages)

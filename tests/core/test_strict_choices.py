@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.values.choices import NAMES_MOST, none_of
+from harness.core.values.strict import NAMES_MOST, none_of
 
 
 @pytest.mark.parametrize(("count", "more"), [(NAMES_MOST, ""), (NAMES_MOST + 2, " and 2 more")])

@@ -1,4 +1,9 @@
-"""Rows of a log that no request holds in that form.
+"""Who wrote a message: people of a group chat, or the program in the user's name.
+
+Some APIs take a `name` beside the role of a message. Several people may then speak in a row, so
+rules about two speakers do not apply. If other messages of its side have a name, a message without
+a name is from another speaker. A conversation of two in which the user has a name is not a group
+chat.
 
 Programs log the output of local commands, notices and interrupts as rows of the user. A request
 merges such rows with the messages beside them. An answer that broke off, or that is an error, is
@@ -8,10 +13,32 @@ logged but not sent again.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from harness.core.history.exchanges import Node
 from harness.core.history.trace import Trace
-from harness.core.values.messages import Message
+from harness.core.values.messages import Message, Opaque
+
+_SIDES = frozenset({"user", "assistant"})
+
+
+def group_chats(trace: Trace) -> frozenset[str]:
+    """The sessions of a trace that are group chats."""
+    speakers = {
+        (exchange.called.session, node.side, _speaker(node))
+        for exchange in trace.exchanges
+        for node in exchange.added
+        if node.side in _SIDES and not node.message.tool_results
+    }
+    sides = Counter((session, side) for session, side, _ in speakers)
+    return frozenset(session for (session, _), count in sides.items() if count > 1)
+
+
+def _speaker(node: Node) -> str:
+    """The name beside the role of a message; "" without a name."""
+    values = (b.value.get("name") for b in node.message.blocks if isinstance(b, Opaque))
+    return next((value for value in values if isinstance(value, str)), "")
+
 
 _BROKEN_OFF = frozenset({"aborted", "error"})
 """The stop reasons that programs log for an answer that they gave up."""

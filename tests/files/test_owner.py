@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.files import out_lock as room
-from harness.files.out_lock import out_lock
+from harness.files import owner as room
+from harness.files.owner import out_lock
 
 SECOND = """
 import sys
 from pathlib import Path
 from harness.core.values.errors import InputError
-from harness.files.out_lock import out_lock
+from harness.files.owner import out_lock
 try:
     with out_lock(Path(sys.argv[1])):
         print("held")
@@ -42,7 +42,7 @@ def test_a_file_that_its_last_owner_removes_meanwhile_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the opening and the lock the owner ends: a lock on the removed file holds nothing."""
-    removals = [tmp_path / room.NAME]
+    removals = [tmp_path / room.LOCK]
 
     def locked(file: int, how: int) -> None:
         while removals:
