@@ -89,12 +89,13 @@ ROOMS: tuple[Room, ...] = (
         1,
         "Virtual time for Python agents: an event loop that jumps, a patched clock for sync code, "
         "and the meter that tells waiting from computing.",
-        "core",
+        "core processes",
     ),
     Room(
         "processes",
         1,
-        "The processes that the harness owns: their signs of life, and their end with the harness.",
+        "The processes that the harness owns: their signs of life, and their end with the harness. "
+        "What the system tells of processes and threads, and what the machine lacks for a run.",
         "core",
     ),
     Room(

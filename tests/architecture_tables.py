@@ -131,7 +131,7 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
-    "jsonschema_rs": ("runner.offered_calls",),
+    "jsonschema_rs": ("runner.inline_script",),
     "regex": ("core.values.patterns",),
     "yaml": ("files", "cassettes", "recordings.yaml_documents"),
     "anthropic": ("transports.sdk_clients", "adapters.message_runner"),

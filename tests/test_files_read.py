@@ -23,14 +23,11 @@ EXCEPTIONS = {
     "cli/reports.py": (1, "opened to append to the summary of a step of GitHub"),
     "cli/terminal.py": (2, "its own descriptor, and /dev/null"),
     "cli/judge_journal.py": (1, "opened to append, after it was found to be regular"),
-    "clock/thread_times.py": (1, "/proc"),
     "core/values/table_file.py": (1, "a file of the package"),
     "files/owner.py": (2, "/proc, and its own lock, of which 20 bytes are read"),
     "fuzz/campaign_journal.py": (1, "opened to append"),
-    "processes/family.py": (2, "/proc"),
     "processes/guardian.py": (1, "/proc"),
-    "processes/life_signs.py": (1, "/proc"),
-    "processes/machine.py": (1, "/proc"),
+    "processes/proc.py": (1, "/proc"),
     "runner/disk_log.py": (1, "a database without a file"),
     "runner/forked_target.py": (10, "files of its own temporary folder"),
     "stores/claude_code_store.py": (1, "a store, read while the agent writes it"),
@@ -45,7 +42,6 @@ EXCEPTIONS = {
     "targets/known/hermes_seed.py": (1, "the session of the run, in a program without the package"),
     "targets/output_capture.py": (1, "/dev/null"),
     "targets/process_state.py": (1, "/dev/null"),
-    "targets/resource_usage.py": (3, "/proc"),
     "contracts/store_contract.py": (2, "the store of a law's own temporary folder"),
 }
 """By file: how many calls read without the bounded reader, and what they read."""

@@ -61,24 +61,24 @@ class EnvironmentSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """A key in its spellings: in the section, for `config set`, as a variable of a process.
-
-    `is_text`: its values are written unchanged; all other values are JSON.
-    """
+    """A key of the section. `is_text`: its values are written unchanged; all others are JSON."""
 
     key: str
-    name: str
-    variable: str
     is_text: bool
+
+    @property
+    def name(self) -> str:
+        """The key for `config set`."""
+        return f"{SECTION}.{self.key}"
+
+    @property
+    def variable(self) -> str:
+        """The key as a variable of a process."""
+        return f"{SECTION}_{self.key}".upper()
 
 
 SETTINGS: tuple[Setting, ...] = tuple(
-    Setting(
-        field.name,
-        f"{SECTION}.{field.name}",
-        f"{SECTION}_{field.name}".upper(),
-        isinstance(field.default, str),
-    )
+    Setting(field.name, isinstance(field.default, str))
     for field in msgspec.structs.fields(EnvironmentSpec)
 )
 """Every key of the struct, once."""
@@ -154,7 +154,6 @@ class Backend(Protocol):
 
     def create(self, spec: EnvironmentSpec, /) -> Any:
         """A new environment; an error that it raises becomes the result of the tool."""
-        ...
 
 
 class Environments:

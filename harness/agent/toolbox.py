@@ -54,7 +54,11 @@ class Toolbox:
         self._limited = {tool.name for tool in tools if _takes_timeout(tool)}
         self._timeout_s = timeout_s
         self._prepare: Callable[[str], object] = lambda name: None
-        self.specs = tuple(
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as they are offered to the model."""
+        return tuple(
             ToolSpec(name, tool.description, tool.input_schema)
             for name, tool in self._tools.items()
         )
@@ -69,9 +73,8 @@ class Toolbox:
     def with_tool(self, tool: Tool) -> Toolbox:
         """The same tools and one more, which has its own timeout if it needs one."""
         other = copy(self)
-        other._tools = {**self._tools, tool.name: tool}
-        spec = ToolSpec(tool.name, tool.description, tool.input_schema)
-        other.specs = (*(s for s in self.specs if s.name != tool.name), spec)
+        others = {name: one for name, one in self._tools.items() if name != tool.name}
+        other._tools = {**others, tool.name: tool}
         return other
 
     def run(self, call: ToolUse) -> ToolResult:

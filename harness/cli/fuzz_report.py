@@ -18,6 +18,7 @@ from harness.core.values.verdict import worst
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.example import scenario_file
 from harness.fuzz.findings import FOLDER, ShrunkFinding
+from harness.processes.thread_times import BackgroundThread
 from harness.redaction.encoder import json_line
 from harness.report.command_summary import baseline_lines, cause_lines
 from harness.report.media.json_lines import baseline_line
@@ -25,7 +26,6 @@ from harness.report.run_report import wrapped
 from harness.results.cause_tally import CauseTally
 from harness.results.command_events import CommandFinished, CommandStarted, Event
 from harness.results.event_lines import counted, two_figures
-from harness.transports.background_thread import BackgroundThread
 
 if TYPE_CHECKING:
     from harness.fuzz.batch import Result

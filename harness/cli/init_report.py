@@ -11,7 +11,7 @@ from harness.starter.candidate import KINDS, Candidate
 from harness.starter.starter_files import EXAMPLE, PRE_COMMIT, template
 
 if TYPE_CHECKING:
-    from harness.doctor.observation import Observation
+    from harness.doctor.probe import Observation
     from harness.scratch import ScratchWorld
     from harness.starter.project import Survey
     from harness.starter.starter_files import Piece, Setup, Starter, State
@@ -78,7 +78,7 @@ class InitReport:
 
     def probed(self, wire: str, observations: Sequence[Observation]) -> None:
         """Print what the probes showed."""
-        from harness.doctor.observation import SEPARATE_RUNS
+        from harness.doctor.probe import SEPARATE_RUNS
 
         self._probed = True
         seen = [one.item for one in observations if one.part == "connections"

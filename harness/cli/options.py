@@ -305,7 +305,7 @@ def engine_named(engine: EngineName, workers: int | None) -> Engine:
 
         return Ray(workers)
     if workers is None or workers == 1:
-        from harness.engines.serial import Serial
+        from harness.engines import Serial
 
         return Serial()
     from harness.engines.local import Local

@@ -20,7 +20,7 @@ import msgspec
 from harness.cli.child_command import ChildEnd, child_command
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile, profile_of
-from harness.doctor.observation import Observation
+from harness.doctor.probe import Observation
 from harness.doctor.profile_text import profile_text
 from harness.files.owner import scratch_folder
 from harness.files.regular_file import write_atomically

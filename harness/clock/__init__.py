@@ -2,14 +2,13 @@
 
 `virtual_clock` is the clock as a value, and its patch for synchronous code. `event_loop` serves
 asyncio and anyio, and `trio_clock` trio. `meter` measures the real waits that none of them sees,
-and `thread_times` tells them from a busy machine.
+and tells them from a busy machine.
 """
 
 from harness.clock.event_loop import VirtualEventLoop as VirtualEventLoop
 from harness.clock.event_loop import run_async as run_async
 from harness.clock.event_loop import virtual_event_loops as virtual_event_loops
 from harness.clock.meter import RealWaitMeter as RealWaitMeter
-from harness.clock.thread_times import processor_s as processor_s
 from harness.clock.trio_clock import run_trio as run_trio
 from harness.clock.trio_clock import virtual_trio_clock as virtual_trio_clock
 from harness.clock.virtual_clock import Clock as Clock

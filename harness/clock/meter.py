@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Self
 
-from harness.clock import thread_times
+from harness.processes import proc, thread_times
 
 REAL_WAIT_LIMIT_S = 1.0
 """The real wait, in seconds, above which a run is `unknown: real wait`."""
@@ -94,6 +94,6 @@ def _between(first: tuple[float, int, float], last: tuple[float, int, float]) ->
 def _stalled_s() -> float:
     """Seconds the machine stalled on a disk (Linux pressure, µs since boot); 0 if unknown."""
     try:
-        return int(thread_times.read("/proc/pressure/io").split(b"total=")[1].split()[0]) / 1e6
+        return int(proc.read("/proc/pressure/io").split(b"total=")[1].split()[0]) / 1e6
     except (IndexError, ValueError):
         return 0.0

@@ -2,5 +2,5 @@
 
 from harness.doctor.examination import Examination as Examination
 from harness.doctor.examination import examine as examine
-from harness.doctor.observation import Observation as Observation
+from harness.doctor.probe import Observation as Observation
 from harness.doctor.probe import Probe as Probe

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from harness.core.history.exchanges import Exchange
 from harness.core.values.verdict import Finding
+from harness.core.values.visible_text import duration
 from harness.doctor.connections import follows, refused
-from harness.doctor.observation import SCENARIO, TARGETS, Observation, State
-from harness.doctor.probe import Probe
+from harness.doctor.probe import SCENARIO, TARGETS, Observation, Probe, State
 
 Seen = tuple[State, str]
 
@@ -63,7 +63,7 @@ def _again(probe: Probe, what: str) -> Seen:
     later: list[Exchange] = probe.requests[failed + 1 :]
     if later:
         wait_s = (later[0].called.at_ms - probe.requests[failed].ended_ms) / 1000
-        return "seen", f"asks again after {what}, {wait_s:.1f} s later"
+        return "seen", f"asks again after {what}, {duration(round(wait_s, 1))} later"
     return "not seen", f"no second request after {what}; {_told(probe)}"
 
 

@@ -16,20 +16,18 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.profile import CAPABILITIES, Capabilities, Profile
 from harness.doctor import connections
 from harness.doctor.behaviour import behaviour
-from harness.doctor.observation import (
+from harness.doctor.probe import (
+    GREETING,
     PROFILES,
     SCENARIO,
     SEPARATE_RUNS,
     TARGETS,
-    Observation,
-    State,
-    connection,
-)
-from harness.doctor.probe import (
-    GREETING,
     Ending,
+    Observation,
     Probe,
+    State,
     call_of,
+    connection,
     example,
     offering,
     scenario_of,

@@ -1,4 +1,4 @@
-"""The probes: short scenarios, each of which asks an agent for one thing.
+"""The probes: short scenarios, each of which asks an agent for one thing, and what they show.
 
 They stand as files in `probes/`. A probe without tools of its own has those of `greeting`.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -162,3 +163,34 @@ def example(schema: dict[str, Json]) -> Json:
         return {name: example(properties.get(name) or {}) for name in wanted}
     plain: dict[str, Json] = {"integer": 1, "number": 1.0, "boolean": True, "array": []}
     return plain.get(kind, None if kind == "null" else "It is mild in Oslo.")
+
+
+State: TypeAlias = Literal["seen", "not seen", "not reached"]
+Part: TypeAlias = Literal["connections", "behaviour"]
+
+PROFILES, TARGETS, SCENARIO = "docs/profiles.md", "docs/targets.md", "docs/scenario.md"
+
+SEPARATE_RUNS = "separate runs"
+"""The item that says whether a session outlasts its run. Every verdict rests on it."""
+
+
+class Observation(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of what the doctor saw: what was seen of one item.
+
+    `not reached`: no probe could ask for it. `see` says where the docs tell how to connect it;
+    `findings` are what the judge finds in that probe, as `CODE (CLASS)`.
+    """
+
+    part: Part
+    item: str
+    state: State
+    what: str
+    see: str = ""
+    findings: tuple[str, ...] = ()
+
+
+def connection(item: str, state: State, what: str, see: str = "") -> Observation:
+    """An observation of a connection; what is seen needs no advice."""
+    return Observation(
+        part="connections", item=item, state=state, what=what, see="" if state == "seen" else see
+    )

@@ -18,7 +18,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, printable
 from harness.core.values.profile import Profile
 from harness.core.values.visible_text import visible_line
-from harness.doctor.observation import Observation
+from harness.doctor.probe import Observation
 from harness.files.regular_file import text_of, write_atomically
 from harness.redaction.encoder import encoded, shown
 from harness.redaction.masking import mask_value

@@ -63,3 +63,16 @@ class Engine(Protocol):
         workers behind a task that still runs.
         """
         ...
+
+
+class Serial:
+    """An engine without workers."""
+
+    workers = 1
+
+    def each(
+        self, work: Callable[[Any], ResultT], source: Callable[[], Any], **_: Any
+    ) -> Iterator[ResultT]:
+        """See `Engine.each`: no task is lost here, and none waits for another one."""
+        while (task := source()) is not None:
+            yield work(task)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from harness.core.values.errors import InputError
-from harness.engines import ATTEMPTS, STOP_S, Again, Loose, as_it_was, in_order
+from harness.engines import ATTEMPTS, STOP_S, Again, as_it_was
 from harness.plugins import load_plugins, loaded_modules
 
 ResultT = TypeVar("ResultT")
@@ -77,8 +77,7 @@ class Ray:
         lost: Callable[[Any], ResultT],
         again: Again = as_it_was,
         attempts: int = ATTEMPTS,
-        loose: Loose = in_order,
-        rest: bool = False,
+        **_: Any,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""
         remote = self._ray.remote(**_SETTINGS)(_in_folder)

@@ -25,8 +25,7 @@ from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
 from harness.fuzz.scenario_grammar import LIMITS, Options, scenario_of
 from harness.redaction.encoder import encoded
 from harness.runner import Run, run, run_folder
-from harness.runner.applicability import unplayable
-from harness.runner.needs import needs_of
+from harness.runner.needs import needs_of, unplayable
 from harness.shrink.finding_oracle import REFERENCE
 from harness.targets import TargetSpec
 

@@ -15,10 +15,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from harness.processes import guardian
 from harness.processes.machine import own_call
+from harness.processes.proc import children, read
 
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37
 _ROUNDS_MAX = 50
@@ -97,19 +97,11 @@ def _is_adopted(pid: int) -> bool:
 
 
 def _is_guardian(pid: int) -> bool:
-    try:
-        return guardian.__file__.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
+    return guardian.__file__.encode() in read(f"/proc/{pid}/cmdline")
 
 
 def _children() -> frozenset[int]:
-    """Return the children of all threads of this process."""
-    found: list[int] = []
-    for task in Path("/proc/self/task").iterdir():
-        with suppress(OSError):
-            found += map(int, (task / "children").read_text().split())
-    return frozenset(found)
+    return frozenset(children(os.getpid()))
 
 
 def _adopt(wanted: bool) -> bool:

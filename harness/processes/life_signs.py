@@ -15,8 +15,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
+
+from harness.processes import proc
 
 KILLED_AT = 3
 """The process of a run is killed at this many times `limits.real_s`.
@@ -126,25 +127,13 @@ class Overseer:
 
 def processor_s(pid: int) -> float:
     """Seconds that a process was on a processor; 0 where `/proc` does not tell."""
-    words = _stat(Path(f"/proc/{pid}/stat"))
-    return sum(map(int, words[11:13])) / os.sysconf("SC_CLK_TCK") if words else 0.0
+    return sum(map(int, proc.stat(str(pid))[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def is_ready(pid: int) -> bool:
     """Whether a thread of a process is on a processor, or in line for one."""
-    try:
-        tasks = list(Path(f"/proc/{pid}/task").iterdir())
-    except OSError:
-        return False
-    return any(_stat(task / "stat")[:1] == [b"R"] for task in tasks)
-
-
-def _stat(path: Path) -> list[bytes]:
-    """Return the fields of a process or thread, from its state on; none if it has ended."""
-    try:
-        return path.read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return []
+    tasks = proc.numbers(f"/proc/{pid}/task")
+    return any(proc.stat(f"{pid}/task/{task}")[:1] == [b"R"] for task in tasks)
 
 
 def end_with(parent: int) -> None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.core.values.errors import MachineLacks
+from harness.processes.proc import read
 
 _FEWER = "play fewer runs at once (-j)"
 _DISK = (
@@ -105,11 +106,8 @@ def full_disk(folder: Path) -> MachineLacks | None:
 
 def out_of_memory_kills() -> int:
     """Return how many processes the kernel has killed because no memory was left; 0 if unknown."""
-    try:
-        lines = Path("/proc/vmstat").read_text("ascii").splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+    lines = read("/proc/vmstat").splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith(b"oom_kill ")), 0)
 
 
 def killed_for_memory(kills_before: int) -> MachineLacks | None:

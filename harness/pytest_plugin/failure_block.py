@@ -12,9 +12,9 @@ import msgspec
 
 from harness.checks.judge.causes import rank
 from harness.core.values.verdict import Finding
-from harness.report.run_report import CRASHED, codes, cut, finding_note, one_line, ways_on
+from harness.report.run_report import CRASHED, codes, cut, finding_note, one_line, proof, ways_on
 from harness.results.event_lines import counted
-from harness.results.result import Result
+from harness.results.result import Result, cause_of
 
 WIDTH = 100
 CAUSE_MAX = 240
@@ -59,7 +59,7 @@ def _groups(runs: Sequence[Result], wanted: frozenset[str]) -> list[_Group]:
     for run in runs:
         reason = _reason(run, wanted)
         found = reason.finding
-        key = (found.code, found.cause) if found else reason.text
+        key = (found.code, cause_of(found)) if found else reason.text
         groups.setdefault(key, []).append((reason, run))
 
     def weight(group: _Group) -> tuple[int, int]:
@@ -89,7 +89,8 @@ def _first_cause(group: _Group) -> Iterator[str]:
     yield cut(reason.text, CAUSE_MAX)
     yield f"  in {run.name}{_and_others(group)}"
     if reason.finding:
-        yield from _proof(run, reason.finding)
+        yield from _frames(run, reason.finding)
+        yield from proof(reason.finding, run.evidence, WIDTH, most=PROOF_MAX)
     yield from ways_on(run)
     yield from _rest(run, reason.finding)
 
@@ -98,14 +99,10 @@ def _and_others(group: _Group) -> str:
     return f" and {counted(len(group) - 1, 'other run')}" if len(group) > 1 else ""
 
 
-def _proof(run: Result, found: Finding) -> Iterator[str]:
-    """Yield the agent's own lines of a crash, then the events that prove the finding."""
+def _frames(run: Result, found: Finding) -> Iterator[str]:
+    """Yield the agent's own lines of a crash."""
     if found.code == CRASHED:
         yield from (cut(f"    {frame}", WIDTH) for frame in run.frames[-FRAMES_MAX:])
-    for n in found.events[:PROOF_MAX]:
-        yield cut(f"    #{n:<5}{run.evidence.get(n, '')}".rstrip(), WIDTH)
-    if len(found.events) > PROOF_MAX:
-        yield f"    and {counted(len(found.events) - PROOF_MAX, 'more event')}"
 
 
 def _rest(run: Result, found: Finding | None) -> Iterator[str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.core.values.profile import Profile
     from harness.core.values.verdict import Finding, FindingClass
     from harness.runner import Run
-    from harness.runner.applicability import World
+    from harness.runner.needs import World
 
 
 class Runs(Sequence["Run"]):

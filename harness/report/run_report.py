@@ -123,7 +123,7 @@ def findings(
         if finding.code == CRASHED:
             yield from (f"      {frame}" for frame in frames)
         if not finding.follows:
-            yield from _proof(finding, evidence, width, paint)
+            yield from proof(finding, evidence, width, paint)
     for code, number in seen.items():
         if number > ALIKE_MAX:
             yield paint("faint", f"  and {number - ALIKE_MAX} more of {code}")
@@ -170,10 +170,17 @@ def _known(verdict: Verdict, width: int) -> Iterator[str]:
         yield from wrapped(finding.message, width, "    ")
 
 
-def _proof(finding: Finding, evidence: dict[int, str], width: int, paint: Paint) -> Iterator[str]:
-    for n in finding.events[:EVIDENCE_MAX]:
+def proof(
+    finding: Finding,
+    evidence: dict[int, str],
+    width: int,
+    paint: Paint = plain,
+    most: int = EVIDENCE_MAX,
+) -> Iterator[str]:
+    """Yield the events that prove a finding, at most `most`, and how many more there are."""
+    for n in finding.events[:most]:
         yield paint("faint", cut(f"    #{n:<5}{evidence.get(n, '')}".rstrip(), width))
-    more = len(finding.events) - EVIDENCE_MAX
+    more = len(finding.events) - most
     if more > 0:
         yield paint("faint", f"    and {counted(more, 'more event')}")
 

@@ -10,7 +10,7 @@ from multiprocessing import connection
 
 from harness.processes.life_signs import KILLED_AT, LOOK_S, Overseer, signs
 from harness.targets import End
-from harness.targets.liveness import STOPS, Stop
+from harness.targets.watchdog import STOPS, Stop
 
 _POLL_S = 0.02
 """The interval of looks at a child where the system has no descriptor for it."""

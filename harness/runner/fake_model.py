@@ -32,7 +32,7 @@ from harness.runner.run import Run, judged_run
 from harness.targets import End, TargetSpec
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
-from harness.transports.model_route import ModelRoute, serving
+from harness.transports.loopback import ModelRoute, serving
 from harness.transports.mount import mounted
 from harness.transports.sdk_clients import model_environment
 

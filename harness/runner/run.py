@@ -26,9 +26,8 @@ from harness.files.owner import scratch_folder
 from harness.processes.machine import lack_of
 from harness.redaction.masking import mask
 from harness.runner import prepare, run_folder
-from harness.runner.applicability import WORLDS, World, unplayable
 from harness.runner.forked_target import Restarts
-from harness.runner.needs import absent, connections, kills
+from harness.runner.needs import WORLDS, World, absent, connections, kills, unplayable
 from harness.runner.prepare import check_faults
 from harness.runner.python_attempt import attempt
 from harness.runner.session_seed import seed_messages, write_seed

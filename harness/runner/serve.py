@@ -17,8 +17,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError
 from harness.runner import prepare
-from harness.runner.applicability import unplayable
-from harness.runner.needs import absent
+from harness.runner.needs import absent, unplayable
 from harness.runner.run import Run, judged_run, session_folder
 from harness.runner.session_seed import seed_messages, write_seed
 from harness.runner.store_watch import watch_store

@@ -26,12 +26,13 @@ from harness.core.transition.transition import Transition
 from harness.core.values.calls import OutboxRequest
 from harness.processes.family import family
 from harness.processes.machine import full_disk, killed_for_memory, out_of_memory_kills
+from harness.processes.resource_usage import OfProgram, Usage
+from harness.processes.thread_times import BackgroundThread
 from harness.runner import prepare
 from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
 from harness.targets.http_target import post_run
 from harness.targets.lasting_program import lasting_programs
-from harness.targets.liveness import START_S, Liveness, Stop
 from harness.targets.process_target import (
     end_program,
     output_tail,
@@ -40,10 +41,8 @@ from harness.targets.process_target import (
     size_of,
     start_program,
 )
-from harness.targets.resource_usage import OfProgram, Usage
 from harness.targets.spec import passed_limit
-from harness.targets.watchdog import Watchdog
-from harness.transports.background_thread import BackgroundThread
+from harness.targets.watchdog import START_S, Liveness, Stop, Watchdog
 from harness.transports.loopback import Loopback
 from harness.transports.sdk_clients import host_environment, model_environment
 from harness.transports.seam_endpoints import CANCEL_LOOK_MS

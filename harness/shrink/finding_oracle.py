@@ -20,7 +20,7 @@ from harness.core.values.finding_key import Cause
 from harness.core.values.profile import NO_PROFILE
 from harness.core.values.verdict import Finding, Verdict
 from harness.runner import run
-from harness.runner.applicability import World
+from harness.runner.needs import World
 from harness.runner.run import Run
 from harness.targets import TargetSpec
 from harness.targets.spec import of_callable

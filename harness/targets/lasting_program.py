@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import cache
 from multiprocessing.util import Finalize
 from typing import IO
@@ -23,8 +23,8 @@ from harness.files.owner import scratch_folder
 from harness.processes.family import family
 from harness.targets.process_target import end_program, start_program
 from harness.targets.spec import TargetSpec
-from harness.transports.http_connection import Connection, Hangup, whole_answer
-from harness.transports.http_server import Server
+from harness.transports.http_connection import Connection, Request, whole_answer
+from harness.transports.http_server import Server, carry
 from harness.transports.request_heads import RefusedRequest
 from harness.transports.seam_endpoints import error_bytes
 
@@ -87,22 +87,18 @@ class LastingProgram:
         self._held.close()
 
     def _serve(self, connection: Connection) -> None:
-        with suppress(Hangup):
-            try:
-                self._answer_requests(connection)
-            except RefusedRequest as error:
-                connection.write(error_bytes(error.status, str(error)))
-        connection.close()
+        carry(
+            connection,
+            lambda request: self._respond(connection, request),
+            lambda error: error_bytes(error.status, str(error)),
+        )
 
-    def _answer_requests(self, connection: Connection) -> None:
-        for request in connection.requests():
-            if request.method != "GET":
-                raise RefusedRequest(405, "the next run is asked for with GET")
-            status, body = self._answer()
-            head = Head(status, {"content-type": "application/json"} if body else {})
-            connection.write(whole_answer(head, body, reusable=request.reusable))
-            if not request.reusable:
-                break
+    def _respond(self, connection: Connection, request: Request) -> None:
+        if request.method != "GET":
+            raise RefusedRequest(405, "the next run is asked for with GET")
+        status, body = self._answer()
+        head = Head(status, {"content-type": "application/json"} if body else {})
+        connection.write(whole_answer(head, body, reusable=request.reusable))
 
     def _answer(self) -> tuple[int, bytes]:
         """Return the next run, which ends the last one; 202 if none comes soon, 204 after the end.

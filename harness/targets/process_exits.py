@@ -177,28 +177,21 @@ def _guard(what: str) -> ProcessGuard | None:
     return None
 
 
-def _exit(status: int) -> Any:
-    if guard := _guard(what := f"os._exit({status})"):
-        guard.refuse(what)
-    return _REAL["_exit"](status)
+def _refused_in_target(
+    name: str, words: Callable[..., str], effect: str = "ends"
+) -> Callable[..., Any]:
+    """A stand-in that a target's call ends in; `words` tell the call by its arguments."""
+
+    def stand_in(*args: Any, **named: Any) -> Any:
+        if guard := _guard(what := words(*args, **named)):
+            guard.refuse(what, effect)
+        return _REAL[name](*args, **named)
+
+    return stand_in
 
 
-def _abort() -> Any:
-    if guard := _guard("os.abort()"):
-        guard.refuse("os.abort()")
-    return _REAL["abort"]()
-
-
-def _execv(path: Any, args: Any) -> Any:
-    if guard := _guard(what := f"os.exec of {_name(path)!r}"):
-        guard.refuse(what, "replaces")
-    return _REAL["execv"](path, args)
-
-
-def _execve(path: Any, args: Any, env: Any) -> Any:
-    if guard := _guard(what := f"os.exec of {_name(path)!r}"):
-        guard.refuse(what, "replaces")
-    return _REAL["execve"](path, args, env)
+def _exec_words(path: Any, *args: Any, **named: Any) -> str:
+    return f"os.exec of {_name(path)!r}"
 
 
 def _kill(pid: int, sig: int) -> Any:
@@ -223,14 +216,6 @@ def _dump_later(*args: Any, **named: Any) -> None:
     if guard := _guard("faulthandler.dump_traceback_later()"):
         guard.dumps_later = True
     _real_dump_later(*args, **named)
-
-
-def _fork() -> Any:
-    return _forked("fork")
-
-
-def _forkpty() -> Any:
-    return _forked("forkpty")
 
 
 def _forked(name: str) -> Any:
@@ -259,9 +244,15 @@ def _refuse_signal(call: str, number: int) -> None:
 
 
 _STAND_INS: dict[str, Callable[..., Any]] = {
-    "_exit": _exit, "abort": _abort, "execv": _execv, "execve": _execve, "kill": _kill,
-    "killpg": _killpg, "fork": _fork, "forkpty": _forkpty,
-}  # fmt: skip
+    "_exit": _refused_in_target("_exit", lambda status: f"os._exit({status})"),
+    "abort": _refused_in_target("abort", lambda: "os.abort()"),
+    "execv": _refused_in_target("execv", _exec_words, "replaces"),
+    "execve": _refused_in_target("execve", _exec_words, "replaces"),
+    "kill": _kill,
+    "killpg": _killpg,
+    "fork": lambda: _forked("fork"),
+    "forkpty": lambda: _forked("forkpty"),
+}
 
 
 def _install() -> None:

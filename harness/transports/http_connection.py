@@ -10,6 +10,7 @@ import contextlib
 import selectors
 import socket
 import struct
+import threading
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from http import HTTPStatus
@@ -20,10 +21,11 @@ import msgspec
 from harness.clock import real_monotonic, real_waits
 from harness.core.values.plans import Head
 from harness.transports.access_check import AccessCheck
-from harness.transports.body_budget import BodyBudget
 from harness.transports.request_heads import HEAD_MOST_BYTES, PlainHeads, RefusedRequest
 
 BODY_MOST_BYTES = 64 << 20
+BODIES_MOST_BYTES = 128 << 20
+"""The most that the bodies of one server take together."""
 _READ_BYTES = 1 << 16
 _DRAIN_MOST_BYTES = 1 << 20
 _DRAIN_S, _DRAIN_MOST_S = 0.5, 2.0
@@ -57,6 +59,37 @@ class Request(msgspec.Struct, frozen=True):
     reusable: bool
     chunks: bool
     query: str = ""
+
+
+class BodyBudget:
+    """The bytes of bodies that connections hold, unfinished or unanswered, under one bound.
+
+    Beyond the bound a connection may still grow up to an equal share. So a few large bodies that
+    never end do not keep small ones out. Safe to share by threads.
+    """
+
+    def __init__(self, most_bytes: int = BODIES_MOST_BYTES) -> None:
+        self._most, self._total = most_bytes, 0
+        self._held: dict[object, int] = {}
+        self._lock = threading.Lock()
+
+    def hold(self, owner: object, size_bytes: int) -> None:
+        """Say how much a connection holds by now. Raises RefusedRequest when it is too much."""
+        with self._lock:
+            total = self._total - self._held.get(owner, 0) + size_bytes
+            holders = len(self._held) + (owner not in self._held)
+            if total > self._most and size_bytes > self._most // holders:
+                text = (
+                    f"the bodies of requests hold {self._total} bytes together, and may hold "
+                    f"{self._most}: send this one again later"
+                )
+                raise RefusedRequest(503, text)
+            self._held[owner], self._total = size_bytes, total
+
+    def release(self, owner: object) -> None:
+        """The connection holds nothing any more."""
+        with self._lock:
+            self._total -= self._held.pop(owner, 0)
 
 
 class Connection:

@@ -20,12 +20,12 @@ from harness.clock import real_monotonic, real_sleep
 from harness.core.values.errors import InputError, MachineLacks
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Send, Step, Wait
 from harness.processes.machine import few_files, lack_of
+from harness.processes.thread_times import BackgroundThread
 from harness.transports.access_check import new_token
-from harness.transports.background_thread import BackgroundThread
-from harness.transports.body_budget import BodyBudget
 from harness.transports.dispatcher import Dispatcher, at_once, is_stop
 from harness.transports.http_connection import (
     LAST_CHUNK,
+    BodyBudget,
     Connection,
     Hangup,
     Request,
@@ -149,6 +149,28 @@ def _turn_away(sock: socket.socket, most: int) -> None:
         sock.shutdown(socket.SHUT_WR)
 
 
+def carry(
+    connection: Connection,
+    answer: Callable[[Request], object],
+    refused: Callable[[RefusedRequest], bytes],
+) -> None:
+    """Carry a connection to its end: by the client, the server, or an `answer` that is true.
+
+    `refused` gives what is said of a request that no seam gets.
+    """
+    reset = False
+    try:
+        for request in connection.requests():
+            if answer(request) or not request.reusable:
+                break
+    except RefusedRequest as error:
+        with contextlib.suppress(Hangup):
+            connection.write(refused(error))
+    except Hangup as hangup:
+        reset = hangup.reset
+    connection.close(reset=reset)
+
+
 class Route(Protocol):
     """Finds the run of a request."""
 
@@ -176,27 +198,22 @@ class Responder:
 
     def serve(self) -> None:
         """Answer requests until the client leaves, the plan ends the connection, or the server."""
-        reset = False
-        try:
-            for request in self._connection.requests():
-                endpoints, request = self._route.find(request)
-                self._dispatcher = endpoints.dispatcher
-                with self._dispatcher.answering():
-                    plan = endpoints.plan(request, self._connection.pause)
-                    if (known := at_once(plan)) is not None:
-                        answer = whole_answer(*known, reusable=request.reusable)
-                        self._connection.write(answer)
-                    else:
-                        self._answer(exchange_of(plan), request)
-                if not request.reusable or _ends_connection(plan):
-                    break
-        except RefusedRequest as error:
-            self._route.refused(error)
-            with contextlib.suppress(Hangup):
-                self._connection.write(error_bytes(error.status, str(error)))
-        except Hangup as hangup:
-            reset = hangup.reset
-        self._connection.close(reset=reset)
+        carry(self._connection, self._respond, self._refused)
+
+    def _respond(self, request: Request) -> bool:
+        endpoints, request = self._route.find(request)
+        self._dispatcher = endpoints.dispatcher
+        with self._dispatcher.answering():
+            plan = endpoints.plan(request, self._connection.pause)
+            if (known := at_once(plan)) is not None:
+                self._connection.write(whole_answer(*known, reusable=request.reusable))
+            else:
+                self._answer(exchange_of(plan), request)
+        return _ends_connection(plan)
+
+    def _refused(self, error: RefusedRequest) -> bytes:
+        self._route.refused(error)
+        return error_bytes(error.status, str(error))
 
     def _answer(self, answer: HttpExchange, request: Request) -> None:
         """Carry out an exchange. Raises Hangup where the connection ends with it."""

@@ -39,12 +39,12 @@ _RAISES = {
 class HttpxTransport:
     """A transport for a `Client` or an `AsyncClient` of httpx2 or httpx.
 
-    Every request crosses the model seam. Raises the library's own errors, and `RunStopped` when
-    the run is over.
+    Every request crosses the model seam; `prefix` begins the paths of its URL. Raises the library's
+    own errors, and `RunStopped` when the run is over.
     """
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
-        self._dispatcher = dispatcher
+    def __init__(self, dispatcher: Dispatcher, prefix: str = "") -> None:
+        self._dispatcher, self._prefix = dispatcher, prefix
         self._last: tuple[_Lines, dict[str, str]] = [], {}
 
     def handle_request(self, request: Any) -> Any:
@@ -74,6 +74,7 @@ class HttpxTransport:
         read_s = request.extensions.get("timeout", {}).get("read")
         timeout_ms = patience_ms(read_s)
         path, query = _target(request.url.raw_path)
+        path = path.removeprefix(self._prefix)
         return self._dispatcher.model(request.method, path, headers, body, timeout_ms, query)
 
     def _headers(self, headers: Any) -> dict[str, str]:

@@ -16,9 +16,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from harness.clock import Clock
 from harness.core.values.errors import HarnessError, InputError, PackageMissing
-from harness.core.values.plans import Plan, Step
 from harness.providers import record
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport, library_of
@@ -42,7 +40,7 @@ def mounted(dispatcher: Dispatcher, urls: Sequence[str]) -> Iterator[None]:
     router = respx.MockRouter(using=_mocker().name, assert_all_called=False)
     router.route(url=CANARY).mock(side_effect=_canary_answer)
     for url in urls:
-        transport: Any = HttpxTransport(_PrefixDispatcher(dispatcher, _prefix(url)))  # type: ignore[arg-type]
+        transport: Any = HttpxTransport(dispatcher, _prefix(url))
         router.route(url__startswith=url).mock(side_effect=lambda r, t=transport: _answer(r, t))
     router.route().pass_through()
     with router, dummy_keys():
@@ -74,23 +72,6 @@ def _respx() -> Any:
         return importlib.import_module("respx")
     except ImportError:
         raise PackageMissing("respx", "respx", "a mounted URL", "mount") from None
-
-
-class _PrefixDispatcher:
-    """A dispatcher below a path, with the members that `HttpxTransport` uses."""
-
-    def __init__(self, dispatcher: Dispatcher, prefix: str) -> None:
-        self._dispatcher, self._prefix = dispatcher, prefix
-
-    def model(self, method: str, path: str, *rest: Any) -> Plan:
-        return self._dispatcher.model(method, path.removeprefix(self._prefix), *rest)
-
-    def carry_out(self, step: Step) -> None:
-        self._dispatcher.carry_out(step)
-
-    @property
-    def clock(self) -> Clock:
-        return self._dispatcher.clock
 
 
 @cache

@@ -10,7 +10,6 @@ token of its URL goes nowhere, and is told.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -30,7 +29,7 @@ from harness.transports.http_connection import (
     chunk,
     head_bytes,
 )
-from harness.transports.http_server import Server
+from harness.transports.http_server import Server, carry
 from harness.transports.request_heads import RefusedRequest
 from harness.transports.seam_endpoints import error_bytes
 from harness.transports.upstream import Unreachable, Upstream, UpstreamAnswer
@@ -90,19 +89,7 @@ class RecordingProxy:
         self.close()
 
     def _serve(self, connection: Connection) -> None:
-        reset = False
-        try:
-            for request in connection.requests():
-                self._forward(request, connection)
-                if not request.reusable:
-                    break
-        except RefusedRequest as error:
-            self._refuse(error)
-            with contextlib.suppress(Hangup):
-                self._say(connection, error.status, str(error))
-        except Hangup as hangup:
-            reset = hangup.reset
-        connection.close(reset=reset)
+        carry(connection, lambda request: self._forward(request, connection), self._refuse)
 
     def _forward(self, request: Request, connection: Connection) -> None:
         """Forward a request and its answer, and record both. Raises Hangup at a cut."""
@@ -127,22 +114,24 @@ class RecordingProxy:
         if passing.cut:
             raise Hangup
 
-    def _refuse(self, error: RefusedRequest) -> None:
+    def _refuse(self, error: RefusedRequest) -> bytes:
         with self._lock:
             self.refused += 1
             is_told = self._tell is not None and self.refused <= _TOLD_MOST
         if is_told and self._tell is not None:
             text = f"refused {error.status} {error.request}: {error}"
             self._tell(f"{text}; it is not recorded, and no key went out for it")
+        return _said(error.status, str(error))
 
     def _fail(self, connection: Connection, status: int, text: str) -> None:
         with self._lock:
             if text not in self.failures:
                 self.failures.append(text)
-        self._say(connection, status, text)
+        connection.write(_said(status, text))
 
-    def _say(self, connection: Connection, status: int, text: str) -> None:
-        connection.write(error_bytes(status, text, **{"x-should-retry": "false"}))
+
+def _said(status: int, text: str) -> bytes:
+    return error_bytes(status, text, **{"x-should-retry": "false"})
 
 
 class _Passing:

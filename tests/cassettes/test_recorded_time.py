@@ -27,7 +27,7 @@ from harness.core.values.plans import Close, Plan, Send, Wait
 from harness.faults import arm
 from harness.providers import by_name
 from harness.runner import Run, run
-from harness.runner.applicability import needs_virtual_time
+from harness.runner.needs import needs_virtual_time
 from tests.cassettes.recorded_stream import (
     ASKED,
     BODY,
@@ -223,7 +223,7 @@ def test_the_sdk_meets_the_cut_in_both_worlds(tmp_path: Path, cut: str, world: A
 def test_what_took_longer_than_real_time_allows_needs_virtual_time(tmp_path: Path) -> None:
     path = cassette_of(tmp_path, streamed())
     assert needs_virtual_time(_scenario(path, "recorded")) == (
-        "exchange #1 of the cassette takes 600.427 s"
+        "exchange #1 of the cassette takes 10 min 0.427 s"
     )
     assert needs_virtual_time(_scenario(path, "at_once")) == ""
     assert SILENCE_MAX_S < TEN_MINUTES_MS / 1000

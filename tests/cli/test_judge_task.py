@@ -20,8 +20,8 @@ from harness.cli.judge_task import (
     judge_files,
     shown,
 )
+from harness.engines import Serial
 from harness.engines.local import Local
-from harness.engines.serial import Serial
 from harness.recordings.transcripts import Refusal
 from harness.results.command_events import FileRead, refusal_line
 

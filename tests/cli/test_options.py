@@ -9,8 +9,8 @@ import pytest
 
 from harness.cli import main
 from harness.cli.options import engine_named
+from harness.engines import Serial
 from harness.engines.local import Local
-from harness.engines.serial import Serial
 
 
 @pytest.mark.parametrize("workers", [None, 1])

@@ -36,7 +36,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(time, "perf_counter", lambda: machine.wall)
     monkeypatch.setattr(time, "process_time", lambda: machine.processor)
     for name in ("in_line_s", "own_in_line_s"):
-        monkeypatch.setattr(f"harness.clock.thread_times.{name}", lambda: machine.ready)
+        monkeypatch.setattr(f"harness.processes.thread_times.{name}", lambda: machine.ready)
     monkeypatch.setattr("harness.clock.meter._stalled_s", lambda: machine.stalled)
     return machine
 

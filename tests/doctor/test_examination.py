@@ -13,8 +13,7 @@ from harness import Brief, Scenario
 from harness import run as play_one
 from harness.core.values.profile import CAPABILITIES, Profile
 from harness.doctor import Examination, Observation, Probe, examine
-from harness.doctor.observation import SEPARATE_RUNS
-from harness.doctor.probe import example
+from harness.doctor.probe import SEPARATE_RUNS, example
 from harness.runner import Run
 from harness.targets.spec import resolve
 from tests.doctor.agents import agent_with

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.profile import Profile
-from harness.doctor.observation import Observation
+from harness.doctor.probe import Observation
 from harness.doctor.profile_text import profile_text
 from harness.redaction.encoder import encoded
 

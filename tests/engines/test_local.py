@@ -11,10 +11,9 @@ from types import ModuleType
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.engines import Engine
+from harness.engines import Engine, Serial
 from harness.engines.local import Local
 from harness.engines.ordered_map import ordered_map
-from harness.engines.serial import Serial
 from harness.parts.loading import Plugin, set_loaded
 from harness.plugins import load_plugins
 from tests.engines.work import Task, lost, prefixes, square

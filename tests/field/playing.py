@@ -23,8 +23,7 @@ from harness.cli.agent_runs import Planned, for_profile
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.files.scenario_file import load_scenarios
-from harness.runner.applicability import needs_virtual_time
-from harness.runner.needs import absent
+from harness.runner.needs import absent, needs_virtual_time
 from tests.field.bounded import Bounds, Command, Run, play_within
 from tests.field.environments import (
     ENVIRONMENTS,

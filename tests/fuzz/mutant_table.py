@@ -22,9 +22,8 @@ import msgspec
 
 from harness.checks import names
 from harness.core.values.errors import nearest
-from harness.engines import Engine
+from harness.engines import Engine, Serial
 from harness.engines.local import Local
-from harness.engines.serial import Serial
 from harness.fuzz import batch
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.campaign import Campaign

@@ -15,9 +15,8 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import Finding
-from harness.engines import Engine
+from harness.engines import Engine, Serial
 from harness.engines.local import Local
-from harness.engines.serial import Serial
 from harness.files import load_scenarios
 from harness.fuzz import batch as batches
 from harness.fuzz import campaign as campaigns
@@ -29,7 +28,7 @@ from harness.fuzz.example import FOUND, draw, options_of, scenario_file
 from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.fuzz.held_examples import CauseCount
 from harness.runner import run as play
-from harness.runner.applicability import unplayable
+from harness.runner.needs import unplayable
 from harness.targets.spec import resolve
 
 TARGET = "tests.mutants.delivers_twice:agent?client=plain"

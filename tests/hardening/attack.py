@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from harness.transports.body_budget import BODIES_MOST_BYTES
+from harness.transports.http_connection import BODIES_MOST_BYTES
 from tests.hardening.raw_attacks import ATTACKS, Attack
 from tests.transports.every_server import DOORS, Door, answer
 

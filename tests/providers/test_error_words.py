@@ -8,11 +8,11 @@ from harness import providers
 from harness.catalogue.presets import PRESETS
 from harness.core.values.plans import ApiError
 from harness.faults.shared.error_answers import TYPES
-from harness.providers.anthropic.record import ERRORS
 from harness.providers.anthropic.record import WORDS as ANTHROPIC
 from harness.providers.gemini.record import WORDS as GEMINI
 from harness.providers.openai_chat.record import WORDS as CHAT
 from harness.providers.openai_responses.record import WORDS as RESPONSES
+from tests.providers.anthropic.errors_table import ERRORS
 
 TABLES = {
     "anthropic": ANTHROPIC,

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from harness.core.values.errors import PassedLimit
-from harness.targets.liveness import Liveness, Stop
-from harness.targets.resource_usage import Usage
-from harness.targets.watchdog import Watchdog, watched
+from harness.processes.resource_usage import Usage
+from harness.targets.watchdog import Liveness, Stop, Watchdog, watched
 
 
 class Idle:

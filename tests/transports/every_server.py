@@ -18,8 +18,7 @@ from harness.core.transition.transition import Transition
 from harness.targets import lasting_program, resolve
 from harness.targets.lasting_program import LastingProgram
 from harness.transports.dispatcher import Dispatcher
-from harness.transports.loopback import Loopback, Loopbacks
-from harness.transports.model_route import ModelRoute, serving
+from harness.transports.loopback import Loopback, Loopbacks, ModelRoute, serving
 from tests.transports.recording import HELLO, proxy
 from tests.transports.upstreams import answering, whole
 from tests.transports.world import REQUEST, transition

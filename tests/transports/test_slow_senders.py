@@ -15,7 +15,7 @@ import pytest
 from harness.clock import RealClock
 from harness.core.history.events import Refused
 from harness.transports import http_connection, http_server
-from harness.transports.body_budget import BodyBudget
+from harness.transports.http_connection import BodyBudget
 from harness.transports.loopback import Loopback
 from harness.transports.request_heads import RefusedRequest
 from tests.transports.every_server import DOORS, Door, answer, run

@@ -53,15 +53,12 @@ class Guard(Protocol):
 
     def begin_step(self) -> None:
         """Start a new assistant message; its calls are one batch."""
-        ...
 
     def before(self, call: ToolUse) -> Proceed | Refuse | EndTurn:
         """Whether the call may run."""
-        ...
 
     def after(self, call: ToolUse, result: ToolResult) -> Proceed | Guide | EndTurn:
         """The decision after the raw result of a call that ran."""
-        ...
 
 
 class Ladder:

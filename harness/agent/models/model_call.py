@@ -63,7 +63,6 @@ class LanguageModel(Protocol):
 
     def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
         """The model's answer."""
-        ...
 
 
 def arguments_of(said: Json) -> dict[str, Any]:

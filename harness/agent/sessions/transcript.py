@@ -39,38 +39,30 @@ class SessionTranscript(Protocol):
     @property
     def messages(self) -> Sequence[Message]:
         """The live history."""
-        ...
 
     def open(self, inbound: Inbound) -> bool:
         """Store an inbound message; False if it was stored before.
 
         Raises Unread if it is stored but its history is unreadable.
         """
-        ...
 
     def resume(self, inbound: Inbound) -> int:
         """Resume an interrupted turn; return the number of its starts so far."""
-        ...
 
     def append(self, message: Message) -> None:
         """Add a message of the model, or results."""
-        ...
 
     def wire(self, nudge: str = "") -> list[Message]:
         """The messages of the next request; `nudge` is sent to the model once and not kept."""
-        ...
 
     def compact(self, summary: Message, keep: int) -> None:
         """Continue with a summary and the last `keep` messages, now and in later turns."""
-        ...
 
     def rebuild(self, budget_tokens: int) -> None:
         """Continue, in this turn only, with the stored rows that fit."""
-        ...
 
     def close(self, inbound: Inbound, outcome: Outcome) -> None:
         """Store the reply."""
-        ...
 
 
 class RowTranscript:

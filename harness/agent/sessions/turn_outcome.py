@@ -36,34 +36,23 @@ TAKEN = (
 
 BLANK = "The message was empty, so there is nothing to answer. (empty_prompt)"
 
-_FAILURES: dict[FailureKind, tuple[str, str, bool]] = {
-    "overflow": (
-        "The conversation is too long for the model, also after it was made shorter. "
-        "Please start a new one, or send less at once.",
-        EXHAUSTED,
-        False,
-    ),
-    "transient": (
-        "The model could not be reached, also after several attempts: {text}",
-        "model_unavailable",
-        True,
-    ),
-    "permanent": (
-        "The model refused the request, so this was not done: {text}",
-        "request_refused",
-        False,
-    ),
-    "budget": (
-        "I stopped here, because one message may not cost more: {text}",
-        "budget_spent",
-        False,
-    ),
-    "broken_stream": (
-        "The model's answer broke off and was not used: {text}",
-        "answer_broke_off",
-        True,
-    ),
+_TEXTS: dict[FailureKind, str] = {
+    "overflow": "The conversation is too long for the model, also after it was made shorter. "
+    "Please start a new one, or send less at once.",
+    "transient": "The model could not be reached, also after several attempts: {text}",
+    "permanent": "The model refused the request, so this was not done: {text}",
+    "budget": "I stopped here, because one message may not cost more: {text}",
+    "broken_stream": "The model's answer broke off and was not used: {text}",
 }
+
+_CODES: dict[FailureKind, tuple[str, bool]] = {
+    "overflow": (EXHAUSTED, False),
+    "transient": ("model_unavailable", True),
+    "permanent": ("request_refused", False),
+    "budget": ("budget_spent", False),
+    "broken_stream": ("answer_broke_off", True),
+}
+"""The code of each failure for programs, and whether the same message may succeed later."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -109,8 +98,8 @@ def failed(text: str, code: str = "", retryable: bool = False) -> Outcome:
 
 def gave_up(failure: ModelFailure) -> Outcome:
     """The outcome after a model call that failed permanently."""
-    text, code, retryable = _FAILURES[failure.kind]
-    return failed(text.format(text=failure.text[:500]), code, retryable)
+    text = _TEXTS[failure.kind].format(text=failure.text[:500])
+    return failed(text, *_CODES[failure.kind])
 
 
 def broke(error: Exception) -> Outcome:

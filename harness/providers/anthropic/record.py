@@ -81,24 +81,13 @@ TABLE = RuleTable(RECORD, __package__, fits=fits)
 rules_of, violation = TABLE.active, TABLE.violation
 
 
-class ErrorRow(msgspec.Struct, frozen=True):
-    """One error. `type` is "" where the answer comes from a proxy and has no envelope."""
-
-    status: int
-    type: str
-    code: str
-    sdk_class: str
-    retried: bool
-
-
-ERRORS = msgspec.convert(table_rows(__package__, "errors.tsv"), list[ErrorRow], strict=False)
-"""Every error, the coded ones last; the first row of a type has the status that goes with it."""
-
 WORDS = ErrorTable((__package__, "error_words.tsv"))
 own = WORDS.own
 
-STATUS = {row.type: row.status for row in reversed(ERRORS) if row.type}
-"""The status that goes with an error's type."""
+_ROWS = table_rows(__package__, "errors.tsv")
+
+STATUS = {row["type"]: int(row["status"]) for row in reversed(_ROWS) if row["type"]}
+"""The status that goes with an error's type: that of its first row."""
 
 
 def _error_event(error: ApiError) -> bytes:

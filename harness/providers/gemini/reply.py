@@ -85,10 +85,8 @@ def _stop(reason: str | None) -> dict[str, Json]:
 
 
 def _usage(prompt: int, said: int, told: dict[str, Json]) -> dict[str, Json]:
-    usage: dict[str, Json] = {"promptTokenCount": prompt, "candidatesTokenCount": said}
-    usage |= {RECORD.usage_names.get(name, name): count for name, count in told.items()}
-    counts = (usage["promptTokenCount"], usage["candidatesTokenCount"])
-    total = sum(count for count in counts if isinstance(count, int))
+    counted = {"promptTokenCount": prompt, "candidatesTokenCount": said}
+    usage, total = RECORD.written_usage(counted, told)
     details = [{"modality": "TEXT", "tokenCount": usage["promptTokenCount"]}]
     return {"totalTokenCount": total, "promptTokensDetails": details, **usage}
 

@@ -66,7 +66,7 @@ def parse(body: bytes, content_type: str) -> Parsed:
         return Parsed(None, complete=bool(chunks) and not torn and not streamed, error=error)
     complete = bool(assembly.stop) and error is None and not torn
     stop = _stop(assembly.stop, message) if assembly.stop else None
-    return Parsed(message, stop, usage_from(assembly.usage), complete, error)
+    return Parsed(message, stop, RECORD.read_usage(assembly.usage), complete, error)
 
 
 def recorded_answer(body: bytes, content_type: str) -> Parsed:
@@ -108,9 +108,3 @@ def _stop(word: str, message: Message) -> str:
     if word == "STOP" and message.tool_uses:
         return "tool_use"
     return RECORD.read_stop(word)
-
-
-def usage_from(value: dict[str, Json]) -> dict[str, Json]:
-    """The usage of an answer under the core's names too."""
-    names = RECORD.usage_names.items()
-    return value | {ours: value[theirs] for ours, theirs in names if theirs in value}

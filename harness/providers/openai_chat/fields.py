@@ -20,11 +20,9 @@ from harness.providers.shared.openai import (
     FLAG,
     OBJECTS,
     TEXT,
+    ModelFault,
     field_reader,
-    out_of_range,
-    parameters_fault,
-    refused_parameters,
-    schema_fault,
+    model_faults,
     type_name,
 )
 from harness.providers.shared.reader import FieldMemory, Fields, RequestFields, value_of
@@ -131,15 +129,14 @@ def _of_the_model(fields: Fields) -> Iterator[Violation]:
     yield from (violation(rule) for rule in ("C25", "C25a") if TABLE.holds(rule, model))
     if said.get("web_search_options") is not None:
         yield violation("C24")
-    for row, value in refused_parameters("chat", model, said):
-        rule = "C22" if row.refused == "parameter" else "C23"
-        yield violation(rule, param=row.parameter, value=value, hint=row.hint)
-    for name, bound, got in out_of_range(said):
-        yield violation("C26" if got < bound else "C26a", param=name, bound=bound, got=got)
-    for n, tool in enumerate(said.get("tools") or ()):
-        function = f.mapping(tool.get("function"))
-        if fault := parameters_fault(function):
-            yield violation("C27", n=n, name=function.get("name"), fault=fault)
+    tools = enumerate(said.get("tools") or ())
+    functions = ((n, f.mapping(tool.get("function"))) for n, tool in tools)
     form = f.mapping(f.mapping(said.get("response_format")).get("json_schema"))
-    if form.get("strict") is True and (fault := schema_fault(form.get("schema"))):
-        yield violation("C28", name=form.get("name"), fault=fault)
+    for kind, values in model_faults("chat", said, functions, form):
+        yield violation(_FAULTS[kind], **values)
+
+
+_FAULTS: dict[ModelFault, str] = {
+    "parameter": "C22", "value": "C23", "low": "C26", "high": "C26a",
+    "function": "C27", "schema": "C28",
+}  # fmt: skip

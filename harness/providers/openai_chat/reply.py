@@ -104,10 +104,8 @@ def sayable(blocks: tuple[Block, ...]) -> Message:
 
 
 def _usage(prompt: int, completion: int, said: dict[str, Json]) -> dict[str, Json]:
-    usage: dict[str, Json] = {"prompt_tokens": prompt, "completion_tokens": completion}
-    usage |= {RECORD.usage_names.get(name, name): count for name, count in said.items()}
-    counts = (usage["prompt_tokens"], usage["completion_tokens"])
-    total = sum(count for count in counts if isinstance(count, int))
+    counted = {"prompt_tokens": prompt, "completion_tokens": completion}
+    usage, total = RECORD.written_usage(counted, said)
     return {"total_tokens": total, "prompt_tokens_details": {"cached_tokens": 0}, **usage}
 
 

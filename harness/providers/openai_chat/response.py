@@ -34,7 +34,7 @@ class CompletionAssembly:
 
     def take(self, chunk: dict[str, Json]) -> None:
         """Take in a chunk; one without choices only counts."""
-        self.usage = usage_from(chunk.get("usage")) or self.usage
+        self.usage = RECORD.read_usage(chunk.get("usage")) or self.usage
         for choice in f.objects(chunk.get("choices")):
             if choice.get("index", 0) == 0:
                 self._take(choice)
@@ -112,7 +112,7 @@ def parse(body: bytes, content_type: str) -> Parsed:
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
         return Parsed(None)
     stop = stop_from(choice.get("finish_reason"))
-    return Parsed(_message(choice["message"]), stop, usage_from(value.get("usage")))
+    return Parsed(_message(choice["message"]), stop, RECORD.read_usage(value.get("usage")))
 
 
 def _parse_stream(text: str) -> Parsed:
@@ -157,14 +157,6 @@ def _whole(call: dict[str, Json]) -> dict[str, Json]:
 def stop_from(reason: Json) -> str | None:
     """The core's word for a finish reason; None for what is not text."""
     return RECORD.read_stop(reason) if isinstance(reason, str) else None
-
-
-def usage_from(value: Json) -> dict[str, Json]:
-    """The usage of an answer under the core's names too, empty for what is not an object."""
-    if not isinstance(value, dict):
-        return {}
-    names = RECORD.usage_names.items()
-    return value | {ours: value[theirs] for ours, theirs in names if theirs in value}
 
 
 def recorded_answer(body: bytes, content_type: str) -> Parsed:

@@ -24,11 +24,9 @@ from harness.providers.shared.openai import (
     FLAG,
     LIST,
     TEXT,
+    ModelFault,
     field_reader,
-    out_of_range,
-    parameters_fault,
-    refused_parameters,
-    schema_fault,
+    model_faults,
 )
 from harness.providers.shared.reader import FieldMemory, Fields, RequestFields, value_of
 from harness.providers.shared.unoffered import says_missing
@@ -128,17 +126,17 @@ def _of_the_model(fields: Fields) -> Iterator[Violation]:
     model = said.get("model") or ""
     if says_missing(model):
         yield violation("R29", model=model)
-    for row, value in refused_parameters("responses", model, said):
-        rule = "R24" if row.refused == "parameter" else "R25"
-        yield violation(rule, param=row.parameter, value=value, hint=row.hint)
-    for name, bound, got in out_of_range(said):
-        yield violation("R26" if got < bound else "R26a", param=name, bound=bound, got=got)
-    for n, tool in enumerate(f.listed(said.get("tools"))):
-        if _is_function(tool) and (fault := parameters_fault(tool)):
-            yield violation("R27", n=n, name=tool["name"], fault=fault)
+    tools = enumerate(f.listed(said.get("tools")))
+    functions = ((n, tool) for n, tool in tools if _is_function(tool))
     form = f.mapping(f.mapping(said.get("text")).get("format"))
-    if form.get("strict") is True and (fault := schema_fault(form.get("schema"))):
-        yield violation("R28", name=form.get("name"), fault=fault)
+    for kind, values in model_faults("responses", said, functions, form):
+        yield violation(_FAULTS[kind], **values)
+
+
+_FAULTS: dict[ModelFault, str] = {
+    "parameter": "R24", "value": "R25", "low": "R26", "high": "R26a",
+    "function": "R27", "schema": "R28",
+}  # fmt: skip
 
 
 def _tools(tools: list[Json]) -> Iterator[Violation]:

@@ -11,7 +11,7 @@ as required and permits no others. The first thing that is wrong is told, outer 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -143,11 +143,9 @@ def _rows() -> Iterator[ParameterRow]:
 
 
 _ROWS = tuple(_rows())
-PARAMETERS = frozenset(row.parameter.partition(".")[0] for row in _ROWS)
-"""The fields that the table has rows for."""
 
 
-def refused_parameters(
+def _refused_parameters(
     api: str, model: str, said: Mapping[str, Json]
 ) -> Iterator[tuple[ParameterRow, str]]:
     """The rows that a request breaks, and the value that it asks for, in the words of the API."""
@@ -174,7 +172,7 @@ RANGES: Mapping[str, tuple[int, int]] = {
 """The least and the most that these parameters may be."""
 
 
-def out_of_range(said: Mapping[str, Json]) -> Iterator[tuple[str, int, Json]]:
+def _out_of_range(said: Mapping[str, Json]) -> Iterator[tuple[str, int, Json]]:
     """The numbers beyond their range: the name, the bound and the number."""
     for name, (least, most) in RANGES.items():
         value = said.get(name)
@@ -190,12 +188,12 @@ _BELOW = ("properties", "$defs", "definitions")
 Place = tuple[str, ...]
 
 
-def schema_fault(schema: Json) -> str:
+def _schema_fault(schema: Json) -> str:
     """The first fault of a strict schema with its place, "" for a sound one."""
     return next((f"In context={place!r}, {fault}" for place, fault in _faults(schema, ())), "")
 
 
-def parameters_fault(function: dict[str, Json]) -> str:
+def _parameters_fault(function: dict[str, Json]) -> str:
     """What is wrong with the parameters of a function, "" for nothing.
 
     They are an object; a tool without parameters has none.
@@ -206,7 +204,7 @@ def parameters_fault(function: dict[str, Json]) -> str:
     if schema.get("type") != "object":
         kind = schema.get("type")
         return f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{kind}\"'."
-    return schema_fault(schema) if function.get("strict") is True else ""
+    return _schema_fault(schema) if function.get("strict") is True else ""
 
 
 def _faults(schema: Json, place: Place) -> Iterator[tuple[Place, str]]:
@@ -233,3 +231,31 @@ def _object_faults(schema: dict[str, Json]) -> Iterator[str]:
     extra = [name for name in f.listed(required) if name not in named]
     if extra:
         yield f"{_REQUIRED} Extra required key '{extra[0]}' supplied."
+
+
+ModelFault = Literal["parameter", "value", "low", "high", "function", "schema"]
+"""A parameter that a model refuses, or its value; a number below or above its range; the
+parameters of a function, or the schema of an answer, that are wrong."""
+
+
+def model_faults(
+    api: str,
+    said: Mapping[str, Json],
+    functions: Iterable[tuple[int, dict[str, Json]]],
+    form: dict[str, Json],
+) -> Iterator[tuple[ModelFault, dict[str, Json]]]:
+    """What the model of a request does not take, with what the text of its rule names.
+
+    `said` are the fields of the request, `functions` the tools with their places among them, and
+    `form` what the answer is to be like.
+    """
+    for row, value in _refused_parameters(api, said.get("model") or "", said):
+        kind: ModelFault = "parameter" if row.refused == "parameter" else "value"
+        yield kind, {"param": row.parameter, "value": value, "hint": row.hint}
+    for name, bound, got in _out_of_range(said):
+        yield "low" if got < bound else "high", {"param": name, "bound": bound, "got": got}
+    for n, function in functions:
+        if fault := _parameters_fault(function):
+            yield "function", {"n": n, "name": function.get("name"), "fault": fault}
+    if form.get("strict") is True and (fault := _schema_fault(form.get("schema"))):
+        yield "schema", {"name": form.get("name"), "fault": fault}

@@ -256,6 +256,24 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The core's stop reason for a word of the provider."""
         return self._read.get(word, word)
 
+    def read_usage(self, value: Json) -> dict[str, Json]:
+        """The usage of an answer under the core's names too, empty for what is not an object."""
+        if not isinstance(value, dict):
+            return {}
+        names = self.usage_names.items()
+        return value | {ours: value[theirs] for ours, theirs in names if theirs in value}
+
+    def written_usage(
+        self, counted: dict[str, Json], told: dict[str, Json]
+    ) -> tuple[dict[str, Json], int]:
+        """The usage of an answer, and the total of its first two counts.
+
+        What is `told` under the core's names replaces what is `counted` under the provider's.
+        """
+        usage = counted | {self.usage_names.get(name, name): n for name, n in told.items()}
+        prompt, reply = (usage[name] for name in [*counted][:2])
+        return usage, sum(count for count in (prompt, reply) if isinstance(count, int))
+
     @cached_property
     def _written(self) -> dict[str, str]:
         return dict(reversed(self.stop_words))

@@ -28,7 +28,6 @@ from harness.core.values.messages import (
     Text,
     Thinking,
     ToolResult,
-    ToolSpec,
     ToolUse,
     assistant,
     results,
@@ -256,9 +255,6 @@ class _RawNames(Toolbox):
     def __init__(self, brief: Brief) -> None:
         super().__init__(brief.tools)
         self._tools = {tool.name: tool for tool in brief.tools}
-        self.specs = tuple(
-            ToolSpec(tool.name, tool.description, tool.input_schema) for tool in brief.tools
-        )
 
 
 def offers_names_as_they_are(brief: Brief) -> None:

@@ -26,7 +26,7 @@ from harness.core.values.finding_key import Cause
 from harness.core.values.profile import Profile, profile_of
 from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import ESCAPES
-from harness.doctor.observation import Observation
+from harness.doctor.probe import Observation
 from harness.doctor.profile_text import profile_text
 from harness.files.scenario_text import scenario_text
 from harness.files.yaml_text import parse

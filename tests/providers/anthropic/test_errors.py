@@ -7,11 +7,12 @@ import pytest
 
 from harness.core.values.messages import Text
 from harness.core.values.plans import ApiError, Recorded, Reply
-from harness.providers.anthropic.record import ERRORS, STATUS, TABLE, ErrorRow, violation
+from harness.providers.anthropic.record import STATUS, TABLE, violation
 from harness.providers.anthropic.reply import EVENT_STREAM, LIMITS, USED_UP, error_envelope
 from harness.providers.anthropic.response import parse
 from harness.providers.shared.codec import encode
 from tests.http_library import http, since_2
+from tests.providers.anthropic.errors_table import ERRORS, ErrorRow
 from tests.providers.anthropic.sdk import Mouth, joined, written
 
 HTML = b"<html><body><h1>413 Request Entity Too Large</h1></body></html>"

@@ -11,16 +11,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
-from harness.clock import processor_s, real_monotonic
-from harness.clock.thread_times import in_line_s, process_in_line_s, thread_in_line_s
+from harness.processes import proc
+from harness.processes.thread_times import (
+    in_line_s,
+    process_in_line_s,
+    processor_s,
+    thread_in_line_s,
+)
 
 PS_EVERY_S = 1.0
-_PROC = Path("/proc")
 _MB = 1024 * 1024
 
 
@@ -49,21 +52,17 @@ Table = Callable[[], list[Process]]
 
 def processes() -> list[Process]:
     """Return all visible processes of this machine."""
-    return _of_proc() if (_PROC / "self" / "stat").exists() else _of_ps()
+    return list(_of_proc(proc.numbers("/proc"))) if proc.EXISTS else _of_ps()
 
 
-def _of_proc() -> list[Process]:
+def _of_proc(pids: Iterable[int]) -> Iterator[Process]:
+    """Yield the living ones of these processes."""
     tick_s, page = 1 / os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
-    found = []
-    for name in os.listdir(_PROC):
-        if not name.isdigit():
-            continue
-        with suppress(OSError):
-            stat = (_PROC / name / "stat").read_bytes().rpartition(b")")[2].split()
-            cpu_s = sum(int(ticks) for ticks in stat[11:15]) * tick_s
-            memory_mb = int(stat[21]) * page / _MB
-            found.append(Process(int(name), int(stat[1]), int(stat[2]), cpu_s, memory_mb))
-    return found
+    for pid in pids:
+        if words := proc.stat(str(pid)):
+            cpu_s = sum(map(int, words[11:15])) * tick_s
+            memory_mb = int(words[21]) * page / _MB
+            yield Process(pid, int(words[1]), int(words[2]), cpu_s, memory_mb)
 
 
 def _of_ps() -> list[Process]:
@@ -115,9 +114,9 @@ class OfProgram:
 
     def __call__(self) -> Usage:
         """Return the present usage; with `ps`, one from the last second."""
-        if not _PROC.exists() and real_monotonic() - self._looked_s < PS_EVERY_S:
+        if not proc.EXISTS and time.monotonic() - self._looked_s < PS_EVERY_S:
             return self._last
-        self._looked_s = real_monotonic()
+        self._looked_s = time.monotonic()
         self._last = tree(self._pid, self._table(), line_of=process_in_line_s)
         return self._last
 
@@ -132,12 +131,12 @@ class OfRun:
     def __init__(self) -> None:
         me = threading.current_thread()
         self._others = [thread for thread in threading.enumerate() if thread is not me]
-        self._foreign = frozenset(p.pid for p in self._children())
+        self._foreign = frozenset(proc.descendants(os.getpid()))
         self._base_mb = _own_memory_mb()
 
     def __call__(self) -> Usage:
         """Return the present usage, without the calling thread."""
-        programs = [p for p in self._children() if p.pid not in self._foreign]
+        programs = list(_of_proc({*proc.descendants(os.getpid())} - self._foreign))
         strangers = (*self._others, threading.current_thread())
         ended = os.times()
         cpu_s = time.process_time() - sum(map(processor_s, strangers))
@@ -146,32 +145,9 @@ class OfRun:
         line_s = in_line_s() - sum(map(thread_in_line_s, self._others))
         return Usage(cpu_s, max(0.0, memory_mb), line_s)
 
-    def _children(self) -> list[Process]:
-        me = os.getpid()
-        if not _has_children(me):
-            return []
-        table = processes()
-        members = {me}
-        while more := {p.pid for p in table if p.parent in members} - members:
-            members |= more
-        return [process for process in table if process.pid in members - {me}]
-
-
-def _has_children(pid: int) -> bool:
-    """Whether a process has children, so that reading all processes is needed; True if unknown."""
-    if not _PROC.exists():
-        return False  # `ps` would be a child itself, at each beat
-    try:
-        tasks = os.listdir(_PROC / str(pid) / "task")
-        return any((_PROC / str(pid) / "task" / t / "children").read_bytes() for t in tasks)
-    except OSError:
-        return True
-
 
 def _own_memory_mb() -> float:
-    try:
-        pages = int((_PROC / "self" / "statm").read_bytes().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / _MB
-    except OSError:
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most / (_MB if sys.platform == "darwin" else 1024)
+    for process in _of_proc([os.getpid()]):
+        return process.memory_mb
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (_MB if sys.platform == "darwin" else 1024)

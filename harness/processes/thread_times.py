@@ -3,15 +3,19 @@
 A thread that waits for another one sleeps. So only the times of all threads together tell a busy
 machine from a real wait: the other one may be ready, while other programs have the processors.
 
-Linux counts this time for each thread (`schedstat`: nanoseconds on a processor, then in line). A
-system without it shows only how late the harness's own heartbeat comes; that stands for it.
+Linux counts this time for each thread. A system without it shows only how late the harness's own
+heartbeat comes; that stands for it. The threads of the harness itself are left out.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Iterator
+
+from harness.processes.machine import own_call
+from harness.processes.proc import descendants, schedstat, threads
 
 _Thread = tuple[int, int]
 """A process and a thread of it, by their numbers."""
@@ -75,70 +79,54 @@ def leave_out() -> None:
 
 def processor_s(thread: threading.Thread) -> float:
     """Seconds that a thread of this process was on a processor; 0 if unknown."""
-    return _schedstat(f"/proc/self/task/{thread.native_id}")[0]
+    return schedstat(f"/proc/self/task/{thread.native_id}")[0]
 
 
 def thread_in_line_s(thread: threading.Thread) -> float:
     """Seconds that a thread of this process was ready but not running; 0 if unknown."""
-    return _schedstat(f"/proc/self/task/{thread.native_id}")[1]
+    return schedstat(f"/proc/self/task/{thread.native_id}")[1]
 
 
 def own_in_line_s() -> float:
     """Seconds that the calling thread was ready but not running; 0 if unknown."""
-    return _schedstat("/proc/thread-self")[1]
+    return schedstat("/proc/thread-self")[1]
 
 
 def process_in_line_s(pid: int) -> float:
     """Seconds that the living threads of a process were ready but not running; 0 if unknown."""
-    return sum(times[1] for _, times in _threads(pid))
+    return sum(times[1] for _, times in threads(pid))
 
 
 def _times() -> Iterator[tuple[_Thread, float]]:
     """Yield the threads of this process with their time in line, then those of its children."""
     me = os.getpid()
-    for task, (_, ready_s) in _threads(me):
+    for task, (_, ready_s) in threads(me):
         if task not in _line.left_out:
             yield (me, task), ready_s
-    for child in _children(me):
-        for task, (running_s, ready_s) in _threads(child):
+    for child in descendants(me):
+        for task, (running_s, ready_s) in threads(child):
             yield (child, task), running_s + ready_s
 
 
-def _threads(pid: int) -> Iterator[tuple[int, tuple[float, float]]]:
-    """Yield each thread of a process with its seconds on a processor and in line."""
-    for name in _listed(f"/proc/{pid}/task"):
-        yield int(name), _schedstat(f"/proc/{pid}/task/{name}")
+_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGIO, signal.SIGALRM)
+"""The signals by which this process, or a run, is ended."""
 
 
-def _children(pid: int) -> Iterator[int]:
-    """Yield the children of a process, and theirs."""
-    for name in _listed(f"/proc/{pid}/task"):
-        for child in map(int, read(f"/proc/{pid}/task/{name}/children").split()):
-            yield child
-            yield from _children(child)
+class BackgroundThread(threading.Thread):
+    """A daemon thread of the harness, which leaves the signals to the main thread.
 
+    Linux hands a signal of the process to any thread that does not block it. Python then notes it,
+    but a main thread that waits in the kernel goes on waiting: Ctrl-C would be taken when the wait
+    is over.
+    """
 
-def _listed(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:  # the process has ended, or the system has no such folder
-        return []
+    def start(self) -> None:
+        """Start it. Raises MachineLacks if the system has no thread left."""
+        with own_call():
+            super().start()
 
-
-def _schedstat(folder: str) -> tuple[float, float]:
-    words = read(f"{folder}/schedstat").split()
-    return (int(words[0]) / 1e9, int(words[1]) / 1e9) if len(words) > 1 else (0.0, 0.0)
-
-
-def read(path: str) -> bytes:
-    """Read a kernel file unbuffered, because each call of the run does this; b"" without it."""
-    try:
-        file = os.open(path, os.O_RDONLY)
-    except OSError:
-        return b""
-    try:
-        return os.read(file, 4096)
-    except OSError:  # the thread has ended in between
-        return b""
-    finally:
-        os.close(file)
+    def run(self) -> None:
+        """Do the work, with these signals blocked; its time is not the run's."""
+        leave_out()
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+        super().run()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.targets.liveness import Beat, Liveness, Stop
+from harness.targets.watchdog import Beat, Liveness, Stop
 
 REAL_S = 30.0
 

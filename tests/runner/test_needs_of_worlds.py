@@ -9,7 +9,7 @@ import pytest
 
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, ToolScript, ToolTurn
 from harness.core.values.profile import Profile
-from harness.runner.applicability import needs_virtual_time, unplayable
+from harness.runner.needs import needs_virtual_time, unplayable
 from harness.targets.spec import of_callable
 
 PLAIN = Scenario(name="plain", inbox=(InboxItem(text="hello"),))

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from harness.targets import resource_usage
-from harness.targets.resource_usage import OfProgram, OfRun, Process, seconds, tree
+from harness.processes import resource_usage
+from harness.processes.resource_usage import OfProgram, OfRun, Process, seconds, tree
 
 TABLE = [
     Process(1, 0, 1, 100.0, 50.0),

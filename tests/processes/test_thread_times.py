@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.clock import RealWaitMeter, thread_times
-from harness.clock.thread_times import _WaitingLine
+from harness.clock import RealWaitMeter
+from harness.processes import thread_times
+from harness.processes.thread_times import _WaitingLine
 
 Times = dict[tuple[int, int], float]
 
