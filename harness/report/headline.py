@@ -1,4 +1,4 @@
-"""The first lines of a report: what is wrong in most runs, in words for a stranger, and what to do.
+"""The first lines of a report: what is wrong in most runs, in plain words, and what to do.
 
 The words of a code are a row of `headlines.tsv`; `check.*` covers the rules of a check without one.
 A finding of a plug-in has no row, so its message stands there.

@@ -1,4 +1,4 @@
-"""The first lines say what is wrong in words for a stranger, for every rule that there is."""
+"""The first lines say what is wrong in plain words, for every rule that there is."""
 
 from __future__ import annotations
 
