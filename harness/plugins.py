@@ -1,37 +1,41 @@
 """The loader of plug-ins: modules of the user with faults, checks, formats or stores.
 
 Only the user names a module: by configuration, entry point (group `loop_harness`), flag or
-`load_plugins`. Scenarios and recordings never cause an import. Exactly one room must recognise each
-part.
+`load_plugins`. Scenarios and recordings never cause an import. A public function must be a part of
+exactly one kind.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType
+from typing import Any
 
 from harness.configuration import Configuration, load_configuration, origins
 from harness.core.values.errors import InputError
-from harness.parts.loading import Plugin, loaded, set_loaded
+from harness.parts.loading import Kind, Plugin, loaded, set_loaded
 
 ENTRY_POINTS = "loop_harness"
 
-ROOMS = {
-    "harness.faults": "a fault begins with `moment, plan`",
-    "harness.checks": "a check with `history`",
-    "harness.recordings": "a format with `document` or `lines`",
-    "harness.stores": "a store reader with `path` or `url`",
-    "harness.report": "a report with `results, command` or `event`",
+KINDS = {
+    "fault": "harness.faults:FAULTS",
+    "check": "harness.checks.judge:CHECKS",
+    "format": "harness.recordings.recognition:FORMATS",
+    "store": "harness.stores.store_readers:READERS",
+    "report": "harness.report.report_parts:REPORTS",
 }
-"""The rooms that recognise parts, and the parameters by which they recognise them."""
+"""The kinds of parts that a plug-in may bring, and where the room of each says what it is."""
 
-CODES_OF_RUNS = ("run", "expect", "script", "target", "limit", "cassette")
-"""The prefixes of codes about the run itself; a plug-in must not use them."""
+
+def kinds() -> dict[str, Kind[Any]]:
+    """The kinds of parts, by the word that the command `list` has for one of them."""
+    homes = {name: place.split(":") for name, place in KINDS.items()}
+    return {name: getattr(import_module(home), const) for name, (home, const) in homes.items()}
 
 
 def load_plugins(*modules: str) -> tuple[Plugin, ...]:
@@ -137,9 +141,6 @@ def _shown(file: str) -> str:
 
 def _check_prefix(plugin: Plugin, others: Sequence[Plugin]) -> None:
     """Raise InputError for a prefix that is invalid or taken."""
-    from harness.checks.judge import checks
-    from harness.faults import faults
-
     name, prefix = plugin.module.__name__, plugin.prefix
     place = f"plug-in {name!r}"
     if not isinstance(prefix, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", prefix):
@@ -149,8 +150,8 @@ def _check_prefix(plugin: Plugin, others: Sequence[Plugin]) -> None:
     if other is not None:
         what = f"the prefix {prefix!r} is that of the plug-in {other.module.__name__!r} too"
         raise InputError(f"{what}: set another one as PREFIX", place)
-    ours = {kind.partition(".")[0] for kind in [*faults(), *checks()]} | {*CODES_OF_RUNS}
-    if prefix in ours:
+    ours = (name for kind in ("fault", "check") for name in kinds()[kind].own())
+    if prefix in {name.partition(".")[0] for name in ours}:
         what = f"the prefix {prefix!r} is one of loop-harness: set another one as PREFIX"
         raise InputError(what, place)
 
@@ -158,22 +159,22 @@ def _check_prefix(plugin: Plugin, others: Sequence[Plugin]) -> None:
 def _check_parts(plugin: Plugin) -> None:
     place = f"plug-in {plugin.module.__name__!r}"
     recognised: dict[str, list[str]] = {name: [] for name in plugin.functions}
-    for room in ROOMS:
+    for kind in kinds().values():
         try:
-            parts = importlib.import_module(room).parts_of(plugin)
+            parts = kind.parts_of(plugin)
         except InputError as error:
             raise InputError(str(error), place) from None
         for name in parts:
-            recognised.setdefault(name, []).append(room.rpartition(".")[2])
+            recognised.setdefault(name, []).append(kind.name)
     if not recognised:
         raise InputError("it has no public function, so it has no part", place)
-    for name, rooms in recognised.items():
-        if len(rooms) == 1:
+    for name, found in recognised.items():
+        if len(found) == 1:
             continue
         code = plugin.functions[name].__code__
         at = f"{place}: {name} ({_shown(code.co_filename)}:{code.co_firstlineno})"
-        if not rooms:
-            kinds = ", ".join(ROOMS.values())
-            what = f"a function of no kind: {kinds}; a helper's name begins with `_`"
+        if not found:
+            signs = ", ".join(kind.sign for kind in kinds().values())
+            what = f"a function of no kind: {signs}; a helper's name begins with `_`"
             raise InputError(what, at)
-        raise InputError(f"a part of more than one room: {', '.join(rooms)}", at)
+        raise InputError(f"a part of more than one kind: {', '.join(found)}", at)

@@ -50,12 +50,16 @@ class Siblings(NamedTuple):
 SIBLINGS: dict[str, Siblings] = {
     "providers": Siblings(common=_words("shared")),
     "recordings.readers": Siblings(),
+    "stores.formats": Siblings(),
+    "adapters": Siblings(common=_words("shared")),
     "checks": Siblings(common=_words("evidence"), above=_words("judge")),
     "faults": Siblings(common=_words("shared")),
 }
 """Places whose parts are siblings: two providers, two readers, two layers of faults, two checks."""
 
-NAMES_AGAIN: tuple[str, ...] = ("cli", "providers", "faults", "recordings.readers")
+NAMES_AGAIN: tuple[str, ...] = (
+    *("cli", "providers", "faults", "recordings.readers", "stores.formats"),
+)
 """Places in which a file may have the name of a file elsewhere."""
 
 PROVIDER_WORDS = _words("anthropic openai gemini bedrock vertex claude gpt")
@@ -157,7 +161,6 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "hypothesis": ("contracts", "fuzz", "strategies"),
     "ray": ("engines",),
     "click": ("cli",),
-    "rich": ("cli",),
     "jinja2": ("report",),
     "pytest": ("pytest_plugin",),
 }
@@ -193,7 +196,7 @@ clients find, the SDKs, whose clients need a key to be built, and the faces. Als
 probe, the start of a worker, and the place of the user's own settings."""
 
 HEAVY: frozenset[str] = _words(
-    "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "
+    "msgspec anthropic openai yaml click pytest hypothesis vcr httpx httpx2 anyio h11 "
     "asyncio mcp ray jinja2"
 )
 """What costs too much to be imported before it is used."""

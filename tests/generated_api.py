@@ -7,7 +7,10 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+from tests.generated_pages import DOCS, write_page
 
 PUBLIC = (
     "harness",
@@ -102,3 +105,12 @@ def _text(doc: str | None) -> str:
 def _filled(text: str, indent: str = "") -> str:
     whole = " ".join(text.split())
     return textwrap.fill(whole, 100, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def main(docs: Path = DOCS) -> None:
+    """Write the page."""
+    write_page(docs / "api.md", generated_api())
+
+
+if __name__ == "__main__":
+    main()

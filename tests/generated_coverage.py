@@ -14,6 +14,7 @@ from pathlib import Path
 from harness.catalogue import CLASSES, INCIDENTS, PREFIX
 from harness.files import find_scenarios, load_scenarios
 from tests.catalogue.covered import covered
+from tests.generated_pages import DOCS, write_page
 
 ROOT = Path(__file__).parents[1]
 
@@ -61,3 +62,12 @@ def _shortfalls() -> Iterator[str]:
         if row.reason:
             yield f"- **{number}** ({row.status}) {INCIDENTS[number].symptom}: {row.reason}"
     yield ""
+
+
+def main(docs: Path = DOCS) -> None:
+    """Write the page."""
+    write_page(docs / "coverage.md", generated_coverage())
+
+
+if __name__ == "__main__":
+    main()

@@ -44,3 +44,13 @@ _CASES: dict[str, dict[str, bytes]] = {
     "openai-responses": {rule: case[0][-1] for rule, case in openai_responses.CASES.items()},
     "gemini": {rule: case.bad for rule, case in gemini.CASES.items()},
 }
+
+
+def main() -> None:
+    """Write the files."""
+    for path, text in example_files():
+        path.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 
 from harness.catalogue import NOT_MADE, ROWS
 from harness.faults import Fault, faults
+from tests.generated_pages import DOCS, write_page
 
 WIDTH = 100
 
@@ -57,3 +59,12 @@ def _not_made() -> Iterator[str]:
     yield "## What is not made\n"
     yield from (f"- **{code}** {ROWS[code].fault}: {why}" for code, why in NOT_MADE.items())
     yield "" if NOT_MADE else "Nothing.\n"
+
+
+def main(docs: Path = DOCS) -> None:
+    """Write the page."""
+    write_page(docs / "faults.md", generated_faults())
+
+
+if __name__ == "__main__":
+    main()

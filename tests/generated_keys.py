@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from harness.schema import schema_of
 from harness.schema.key_table import KEYS
+from tests.generated_pages import DOCS
 
 _BLOCK = re.compile(r"(<!-- keys (\w+) -->\n).*?(<!-- /keys -->)", re.DOTALL)
 _WORDS = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
@@ -113,3 +115,14 @@ def _literal(value: Any) -> str:
 
 def _plural(words: str) -> str:
     return f"{words}s" if words in (*_WORDS, "mapping") else words
+
+
+def main(docs: Path = DOCS) -> None:
+    """Write the tables of the pages."""
+    for name in PAGES:
+        page = docs / name
+        page.write_text(with_key_tables(page.read_text("utf-8")), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from harness import providers
 from harness.providers.anthropic import record as anthropic
@@ -11,6 +12,7 @@ from harness.providers.openai_chat import record as openai_chat
 from harness.providers.openai_responses import record as openai_responses
 from harness.providers.shared.record import ProviderRecord
 from harness.providers.shared.rules import Rule, table_rows
+from tests.generated_pages import DOCS, write_page
 
 _TABLES = (
     ("harness.providers.anthropic", "efforts.tsv", "Levels of effort, on `anthropic`"),
@@ -80,3 +82,12 @@ def _cell(text: str) -> str:
 
 def _plain(text: str) -> str:
     return text.replace("|", "\\|").replace("`", "'")
+
+
+def main(docs: Path = DOCS) -> None:
+    """Write the page."""
+    write_page(docs / "rules.md", generated_rules())
+
+
+if __name__ == "__main__":
+    main()

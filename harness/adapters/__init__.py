@@ -10,14 +10,14 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.adapters.framework_agent import FrameworkAgent as FrameworkAgent
     from harness.adapters.graph_thread import langgraph as langgraph
     from harness.adapters.message_runner import tool_runner as tool_runner
     from harness.adapters.openai_runner import openai_agents as openai_agents
     from harness.adapters.pydantic_agent import pydantic_ai as pydantic_ai
+    from harness.adapters.shared.framework_agent import FrameworkAgent as FrameworkAgent
+    from harness.adapters.shared.framework_agent import answer_of as answer_of
     from harness.adapters.text_answers import is_of_an_api as is_of_an_api
     from harness.adapters.text_answers import text_function as text_function
-    from harness.adapters.tool_answers import answer_of as answer_of
     from harness.adapters.tool_calling_agent import smolagents as smolagents
 else:
     from harness.lazy_names import lazy_names

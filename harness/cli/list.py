@@ -39,8 +39,6 @@ def command(what: str, folder: Path | None, as_json: bool) -> int:
     if folder is not None and what != "scenarios":
         raise InputError("only `harness list scenarios` takes a folder", str(folder))
     rows = list(KINDS[what](folder))
-    if what in BROUGHT:
-        rows = [_marked(row) for row in rows]
     if as_json:
         for row in rows:
             terminal.out(json_line(row))
@@ -57,15 +55,6 @@ def _text(row: Row, column: int) -> str:
     codes = f" ({' '.join(told)})" if told else row.get("told", "")
     mark = f" [plug-in {row['plugin']}]" if "plugin" in row else ""
     return visible_line(f"{row['name']:{column}}  {row['title']}{codes}{mark}".rstrip())
-
-
-def _marked(row: Row) -> Row:
-    from harness.parts.loading import loaded
-
-    prefix, dot, _ = row["name"].partition(".")
-    modules = (plugin.module.__name__ for plugin in loaded() if dot and plugin.prefix == prefix)
-    module = next(modules, "")
-    return {**row, "plugin": module} if module else row
 
 
 def _by_file(rows: list[Row]) -> list[Row]:
@@ -102,39 +91,6 @@ def scenarios(folder: Path | None) -> Iterator[Row]:
         }
 
 
-def faults(_: Path | None = None) -> Iterator[Row]:
-    """Return every fault: its kind, its rows of the fault table, where and how it acts."""
-    from harness.catalogue import sources
-    from harness.faults import faults
-
-    for fault in faults().values():
-        yield {
-            "name": fault.kind,
-            "code": list(fault.codes),
-            "layer": fault.layer,
-            "stage": fault.stage,
-            "on": list(fault.seams),
-            "wires": list(fault.wires),
-            "knobs": {name: repr(default) for name, default in fault.defaults.items()},
-            "source": sources(fault.codes),
-            "title": fault.text.partition("\n")[0],
-        }
-
-
-def checks(_: Path | None = None) -> Iterator[Row]:
-    """Return every check, with the seams that it needs and its settings."""
-    from harness.checks.judge import checks, settings_of
-
-    for name, check in checks().items():
-        settings = settings_of(check)
-        yield {
-            "name": name,
-            "needs": list(getattr(check, "needs", ())),
-            "knobs": {setting: repr(default) for setting, default in settings.items()},
-            "title": first_line(check),
-        }
-
-
 def targets(_: Path | None = None) -> Iterator[Row]:
     """Return the forms of a target's specification."""
     from harness.targets.spec import names
@@ -143,28 +99,17 @@ def targets(_: Path | None = None) -> Iterator[Row]:
         yield {"name": name, "title": title}
 
 
-def formats(_: Path | None = None) -> Iterator[Row]:
-    """Return the formats of recordings that `judge` reads."""
-    from harness.recordings.recognition import formats as known
+def _parts(kind: str) -> Callable[[Path | None], Iterator[Row]]:
+    """Return what lists the parts of a kind: our own, and those of plug-ins."""
 
-    for name, kind in known().items():
-        yield {"name": name, "title": kind.title}
+    def rows(_: Path | None = None) -> Iterator[Row]:
+        from harness.plugins import kinds
 
+        for part in kinds()[kind].parts().values():
+            mark = {"plugin": part.plugin} if part.plugin else {}
+            yield {"name": part.name, **part.facts, "title": part.title, **mark}
 
-def stores(_: Path | None = None) -> Iterator[Row]:
-    """Return the readers of session stores, for `--store READER:PATH` and for `session.format`."""
-    from harness.stores import readers
-
-    for name, reader in readers().items():
-        yield {"name": name, "title": first_line(reader)}
-
-
-def reports(_: Path | None = None) -> Iterator[Row]:
-    """Return the reports, for `--report NAME`."""
-    from harness.report import REPORTS
-
-    for name, part in REPORTS.parts().items():
-        yield {"name": name, "title": part.title}
+    return rows
 
 
 def examples(_: Path | None = None) -> Iterator[Row]:
@@ -190,22 +135,14 @@ def _bundled_files(kind: str) -> Iterator[Row]:
             yield {"name": name, "title": next(filter(None, lines), ""), "file": str(path)}
 
 
-def first_line(thing: object) -> str:
-    """Return the first line of a docstring."""
-    return (getattr(thing, "__doc__", "") or "").strip().partition("\n")[0]
-
-
 KINDS: dict[str, Callable[[Path | None], Iterator[Row]]] = {
     "scenarios": scenarios,
-    "faults": faults,
-    "checks": checks,
+    "faults": _parts("fault"),
+    "checks": _parts("check"),
     "targets": targets,
-    "formats": formats,
-    "stores": stores,
-    "reports": reports,
+    "formats": _parts("format"),
+    "stores": _parts("store"),
+    "reports": _parts("report"),
     "examples": examples,
     "docs": docs,
 }
-
-BROUGHT = ("faults", "checks", "formats", "stores", "reports")
-"""The parts that plug-ins add."""

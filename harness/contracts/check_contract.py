@@ -14,7 +14,7 @@ from typing import Any, get_args, get_type_hints
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.checks.judge import judge
+from harness.checks.judge import CHECKS, judge
 from harness.checks.judge.observed_reads import ObservedHistory
 from harness.contracts.laws import drawing, law, part_named
 from harness.contracts.played_histories import histories, prefix
@@ -41,7 +41,7 @@ def check_check(
     is the number of histories to draw; the default is that of the Hypothesis profile.
     """
     name = check.__name__
-    part_named(check, "harness.checks")
+    part_named(check, CHECKS)
     types, defaults = _settings(check)
     _check_declarations(check, types, defaults)
 

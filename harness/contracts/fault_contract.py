@@ -20,7 +20,7 @@ from harness.contracts.moments import FaultCase, cases
 from harness.contracts.setting_values import check_defaults, settings_of
 from harness.core.values.calls import Seam
 from harness.core.values.plans import Jump, Kill, Plan, Send, Step, Wait
-from harness.faults import Fault
+from harness.faults import FAULTS, Fault
 
 Settings = dict[str, Any]
 
@@ -31,7 +31,7 @@ def check_fault(fault: Fault | Callable[..., Plan], *, examples: int | None = No
     `fault` is the function, or a fault of `harness.faults.faults()`. `examples` is the number of
     moments to draw; the default is that of the Hypothesis profile.
     """
-    known = fault if isinstance(fault, Fault) else part_named(fault, "harness.faults")
+    known = fault if isinstance(fault, Fault) else part_named(fault, FAULTS)
     _check_declarations(known)
 
     @drawing(examples)

@@ -16,6 +16,7 @@ from harness.contracts.laws import drawing, law, part_named
 from harness.core.history.history import encode
 from harness.core.values.errors import InputError
 from harness.recordings import Format, Recording, counts, to_history
+from harness.recordings.recognition import FORMATS
 
 STRANGERS = (b"", b"\n", b"{}", b"[]", b"null", b"hello\n", b"a: 1\n", b"\xff\xfe\x00", b'"text"\n')
 """Documents that are not recordings."""
@@ -31,7 +32,7 @@ def check_format(
     `format` is the function, or a format of `harness.recordings.formats()`; `documents` are
     complete files that it reads, at least one.
     """
-    known = format if isinstance(format, Format) else part_named(format, "harness.recordings")
+    known = format if isinstance(format, Format) else part_named(format, FORMATS)
     law(bool(documents), f"{known.name}: give a document that it reads")
     for document in documents:
         _check_document(known, document)

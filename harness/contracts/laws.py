@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, Phase, settings
 
 from harness.core.values.errors import InputError
-from harness.parts.loading import Plugin
-from harness.plugins import ROOMS
+from harness.parts.loading import Kind, Plugin
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_T = TypeVar("_T")
 
 
 def law(holds: bool, sentence: str) -> None:
@@ -36,11 +35,11 @@ def drawing(examples: int | None) -> Callable[[_F], _F]:
     return settings(**chosen)
 
 
-def part_named(function: Callable[..., Any], room: str) -> Any:
+def part_named(function: Callable[..., Any], kind: Kind[_T]) -> _T:
     """The part that a plug-in with this function or class would bring; its module gives prefix and
     constants.
 
-    Raises AssertionError for a function that the room does not recognise.
+    Raises AssertionError for a function that is of another kind.
     """
     law(isinstance(function, (FunctionType, type)), f"{function!r} is not a function")
     home = sys.modules.get(function.__module__)
@@ -49,8 +48,8 @@ def part_named(function: Callable[..., Any], room: str) -> Any:
     vars(alone).update(constants, **{function.__name__: function})
     prefix = constants.get("PREFIX", function.__module__.rpartition(".")[2])
     try:
-        parts = import_module(room).parts_of(Plugin(prefix, alone))
+        parts = kind.parts_of(Plugin(prefix, alone))
     except InputError as error:
         raise AssertionError(str(error)) from None
-    law(len(parts) == 1, f"{function.__name__}: {ROOMS[room]}")
+    law(len(parts) == 1, f"{function.__name__}: {kind.sign}")
     return next(iter(parts.values()))

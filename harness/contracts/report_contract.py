@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from harness.contracts.laws import drawing, law, part_named
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
+from harness.report.report_parts import REPORTS
 from harness.results.command_events import CommandFinished, CommandStarted, Event, FileRead
 from harness.results.result import Result
 
@@ -33,7 +34,7 @@ def check_report(report: Callable[..., Any], *, examples: int | None = None) -> 
     It gives lines of text for every event, of any verb, in any number, and after an interrupt. A
     second one gives the same lines for the same events.
     """
-    part = part_named(report, "harness.report")
+    part = part_named(report, REPORTS)
 
     @drawing(examples)
     @given(_VERBS, st.lists(_VERDICTS, max_size=4), st.booleans())

@@ -18,6 +18,7 @@ from harness.core.history.events import StoredRow
 from harness.core.transition.ports import Store
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, assistant, digest, user
+from harness.stores.store_readers import READERS
 
 Rows = list[tuple[StoredRow, Message]]
 Add = Callable[[Path, Message], None]
@@ -44,7 +45,7 @@ def check_store(
     place, from 0, if the agent can do that. `cuts=False`: the store is not a single file that can
     be cut anywhere.
     """
-    part_named(reader, "harness.stores")
+    part_named(reader, READERS)
     does = {"add": True, "change": change is not None, "remove": remove is not None}
     steps = st.lists(_STEPS.filter(lambda step: does[step[0]]), min_size=1, max_size=8)
 

@@ -23,7 +23,7 @@ def read_any_recording(path: Path, kind: str = "auto") -> Recording:
 
     Raises InputError, naming the file, for one that cannot be read.
     """
-    from harness.stores.hermes_store import is_database, read_database
+    from harness.stores.formats.hermes import is_database, read_database
 
     if kind == "hermes" or (kind == "auto" and is_database(path)):
         return read_database(path)

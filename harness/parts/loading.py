@@ -22,6 +22,9 @@ from harness.parts.part import Part
 
 T = TypeVar("T")
 
+LAST = 1_000
+"""The place of a part that says none: parts stand by their place, and then by their name."""
+
 SHARED = "shared"
 """The name of a folder among parts that holds what they share, and no part."""
 
@@ -81,6 +84,12 @@ def files_of(package: str, *, layers: bool = False) -> Iterator[ModuleType]:
             yield import_module(found.name)
         elif layers and found.name.rpartition(".")[2] != SHARED:
             yield from files_of(found.name, layers=True)
+
+
+def folders_of(package: str) -> list[str]:
+    """The names of the packages in a folder whose folders are parts, except `shared`."""
+    found = pkgutil.iter_modules(import_module(package).__path__, f"{package}.")
+    return [one.name for one in found if one.ispkg and one.name.rpartition(".")[2] != SHARED]
 
 
 class Kind(Generic[T]):

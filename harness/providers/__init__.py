@@ -1,4 +1,4 @@
-"""The providers: one folder for each model API, and their registry.
+"""The providers: one folder for each model API. A folder with a record is a provider.
 
 Transports do all IO. A stream is one send per event, so that a fault can hit exactly one; the head
 goes with the first. Errors inside streams are a fault's work: a provider's error is a status and an
@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from types import ModuleType
 from typing import Protocol
 
 from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.transition.ports import Provider
 from harness.core.values.errors import InputError, nearest
-from harness.providers.anthropic.record import RECORD as ANTHROPIC
-from harness.providers.gemini.record import RECORD as GEMINI
-from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
-from harness.providers.openai_responses.record import RECORD as OPENAI_RESPONSES
+from harness.parts.loading import LAST, folders_of, import_module
 from harness.providers.shared.json_fields import RecordedApi
 from harness.providers.shared.record import ProviderRecord
 from harness.providers.shared.rules import Rule, rule_examples, rule_rows
@@ -30,20 +28,30 @@ class KnownProvider(Provider, Protocol):
     recorded: RecordedApi
 
 
-_RECORDS = {record.name: record for record in (ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, GEMINI)}
-
 DEFAULT = DEFAULT_WIRE
 """The provider of a scenario that names none."""
 
 
+@cache
+def _records() -> Mapping[str, ProviderRecord]:
+    """The records of the folders here, but of `shared`, by the names of their providers."""
+    homes = sorted(map(import_module, folders_of(__name__)), key=_place)
+    found = (import_module(f"{home.__name__}.record").RECORD for home in homes)
+    return {record.name: record for record in found}
+
+
+def _place(home: ModuleType) -> tuple[int, str]:
+    return getattr(home, "PLACE", LAST), home.__name__
+
+
 def names() -> tuple[str, ...]:
     """The names of the providers."""
-    return tuple(_RECORDS)
+    return tuple(_records())
 
 
 def records() -> tuple[ProviderRecord, ...]:
     """The records of all providers."""
-    return tuple(_RECORDS.values())
+    return tuple(_records().values())
 
 
 def recorded_apis() -> tuple[RecordedApi, ...]:
@@ -53,10 +61,9 @@ def recorded_apis() -> tuple[RecordedApi, ...]:
 
 def record(name: str) -> ProviderRecord:
     """The record of a provider; InputError, with the nearest name, for an unknown name."""
-    try:
-        return _RECORDS[name]
-    except KeyError:
-        raise InputError(f"no wire is named {name!r}; {nearest(name, _RECORDS)}", "wire") from None
+    if name not in _records():
+        raise InputError(f"no wire is named {name!r}; {nearest(name, _records())}", "wire")
+    return _records()[name]
 
 
 @cache
@@ -81,19 +88,7 @@ def by_name(name: str) -> KnownProvider:
 
     Raises InputError, with the nearest name, for an unknown name.
     """
-    found = record(name)
-    if found is ANTHROPIC:
-        from harness.providers.anthropic.provider import AnthropicProvider
-
-        return AnthropicProvider()
-    if found is OPENAI_CHAT:
-        from harness.providers.openai_chat.provider import OpenAIChatProvider
-
-        return OpenAIChatProvider()
-    if found is GEMINI:
-        from harness.providers.gemini.provider import GeminiProvider
-
-        return GeminiProvider()
-    from harness.providers.openai_responses.provider import OpenAIResponsesProvider
-
-    return OpenAIResponsesProvider()
+    home = import_module(f"{_package(name)}.provider")
+    made = (one for one in vars(home).values() if getattr(one, "__module__", "") == home.__name__)
+    provider: type[KnownProvider] = next(one for one in made if hasattr(one, "recorded"))
+    return provider()

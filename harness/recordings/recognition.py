@@ -1,68 +1,50 @@
 """Bytes of any known format in, a recording out.
 
-Content alone decides the format. Formats of plug-ins come first, in load order. The beginning of a
+Content alone decides the format. Formats of plug-ins are tried first, in load order. Ours follow in
+the order of their names; those that fit files of other formats too come last. The beginning of a
 line log is enough, so the whole need not be in memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
-from types import MappingProxyType
 
 from harness.core.values.errors import InputError
-from harness.parts.loading import Plugin, loaded, unknown_name
+from harness.parts.loading import Kind, Plugin
+from harness.parts.part import Part
 from harness.recordings import json_documents, zip_archive
-from harness.recordings.readers.atif import atif
-from harness.recordings.readers.autogpt import autogpt
-from harness.recordings.readers.chat import chat_json, chat_lines
-from harness.recordings.readers.claude_code import claude_code
-from harness.recordings.readers.claude_stream import claude_stream
-from harness.recordings.readers.codex import codex
-from harness.recordings.readers.har import har
-from harness.recordings.readers.hermes import hermes
-from harness.recordings.readers.history import history
-from harness.recordings.readers.inspect_ai import inspect_ai
-from harness.recordings.readers.intercode import intercode
-from harness.recordings.readers.langfuse import langfuse, langfuse_lines
-from harness.recordings.readers.moatless import moatless
-from harness.recordings.readers.otel import otel
-from harness.recordings.readers.pi import pi
-from harness.recordings.readers.swe_agent import mini_swe_agent, swe_agent
-from harness.recordings.readers.vcr import vcr
-from harness.recordings.recording_format import Format, Reader, format_from, parts_of
+from harness.recordings.recording_format import Format, format_from, is_reader, parts_of
 from harness.recordings.transcripts import Recording
 
 AUTO = "auto"
 """What stands in place of a format's name where the content is to say it."""
 
-_OWN: tuple[Reader, ...] = (
-    history, claude_stream, claude_code, codex, hermes, pi, langfuse, langfuse_lines, otel,
-    vcr, har, atif, inspect_ai, swe_agent, mini_swe_agent, moatless, intercode, autogpt,
-    chat_lines, chat_json,
-)  # fmt: skip
-"""Our formats in the order in which they are tried: chats, which fit most, come last."""
-
 _HEAD_BYTES = 8192
 
 
-def formats() -> Mapping[str, Format]:
-    """The formats by their full names, in the order in which they are tried."""
-    return _formats(loaded())
+def _own(file: Plugin) -> Mapping[str, Format]:
+    readers = {n: f for n, f in file.functions.items() if is_reader(f)}
+    return {name: format_from(function) for name, function in readers.items()}
 
 
-@cache
-def _formats(plugins: tuple[Plugin, ...]) -> Mapping[str, Format]:
-    guests = [kind for plugin in plugins for kind in parts_of(plugin).values()]
-    return MappingProxyType({kind.name: kind for kind in (*guests, *map(format_from, _OWN))})
+FORMATS: Kind[Format] = Kind(
+    "format",
+    "a format with `document` or `lines`",
+    _own,
+    lambda name, kind: Part(name, kind.title),
+    folder="harness.recordings.readers",
+    key=lambda name, kind: (kind.fits_others, name),
+    guests=parts_of,
+    guests_first=True,
+)
+
+formats = FORMATS.all
+"""The formats by their full names, in the order in which they are tried."""
 
 
 def format_named(name: str, place: str = "--format") -> Format:
     """The format of that name; InputError, with the nearest names, when there is none."""
-    known = formats()
-    if name not in known:
-        raise InputError(f"no format is named {name!r}; {unknown_name(name, known)}", place)
-    return known[name]
+    return FORMATS.named(name, place, "no format is named {!r}")
 
 
 def format_of(document: bytes) -> str:

@@ -36,6 +36,11 @@ class Format(msgspec.Struct, frozen=True):
     function: Reader
     by_lines: bool = False
 
+    @property
+    def fits_others(self) -> bool:
+        """Whether it fits files of other formats too, so that it is tried after them."""
+        return bool(getattr(self.function, "fits_others", False))
+
     def recognises(self, document: bytes) -> bool:
         """Whether bytes are in this format; they may be only the beginning of a file."""
         test = _test_of(self.function)
@@ -82,14 +87,17 @@ class Format(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(with_doubts(readable(found)), format=self.name)
 
 
-def recognised_by(test: Callable[[bytes], bool]) -> Callable[[_F], _F]:
+def recognised_by(
+    test: Callable[[bytes], bool], *, fits_others: bool = False
+) -> Callable[[_F], _F]:
     """Let `test` say whether bytes are in a format, so that its function is called only then.
 
-    The test is asked about the beginning of a file first, and about all of it where that says no.
+    The test is asked about the beginning of a file first, and about all of it where that says no. A
+    format that also fits files of other formats is tried after them.
     """
 
     def mark(function: _F) -> _F:
-        function.__dict__["recognised_by"] = test
+        function.__dict__.update(recognised_by=test, fits_others=fits_others)
         return function
 
     return mark
@@ -111,6 +119,11 @@ def format_from(function: Reader, name: str = "") -> Format:
     return Format(name or own, title, function, _BY_LINES[first])
 
 
+def is_reader(function: Callable[..., object]) -> bool:
+    """Whether a function is a format, by its first parameter."""
+    return _first_parameter(function) in _BY_LINES
+
+
 def _first_parameter(function: Callable[..., object]) -> str:
     code = getattr(function, "__code__", None)
     return code.co_varnames[0] if code is not None and code.co_argcount else ""
@@ -120,7 +133,7 @@ def parts_of(plugin: Plugin) -> Mapping[str, Format]:
     """The formats that a plug-in brings, by their names without its prefix."""
     found: dict[str, Format] = {}
     for name, function in plugin.functions.items():
-        if _first_parameter(function) in _BY_LINES:
+        if is_reader(function):
             own = format_from(function, f"{plugin.prefix}.{name}")
             found[name] = msgspec.structs.replace(own, function=_guarded(function, own.name))
     return found

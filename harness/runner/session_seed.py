@@ -113,7 +113,7 @@ def _claude_code(path: Path) -> list[Message]:
 
 def _hermes(path: Path) -> list[Message]:
     """Return the active messages of the newest session, because a compaction may begin one."""
-    from harness.stores.hermes_store import read_database
+    from harness.stores.formats.hermes import read_database
 
     return _context(path, read_database(path).transcripts[-1:])
 

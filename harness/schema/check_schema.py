@@ -42,12 +42,11 @@ def _settings(part: Part) -> Node:
 def settings_of_check(name: str) -> dict[str, Node]:
     """Return the settings of a check: type, default, text."""
     part = CHECKS.part(name)
-    own = "" if name in own_checks() else part.text
     return {
         setting: {
             **schema_of_type(kind.type),
             "default": kind.default,
-            **words(setting_text(name, setting, own)),
+            **words(setting_text(name, setting, part.text, name in own_checks())),
         }
         for setting, kind in part.settings.items()
     }

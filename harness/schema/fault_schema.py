@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from harness.core.transition.arming import ON, seam_of
-from harness.faults import Fault, faults
+from harness.faults import FAULTS, Fault, faults
 from harness.schema.key_table import key_text, setting_text
 from harness.schema.struct_schema import Node, schema_of_type, words
 
@@ -64,12 +64,11 @@ def _seams(fault: Fault) -> Node:
 
 def settings_schema(fault: Fault) -> dict[str, Node]:
     """Return the settings of a fault: type, range, default, text."""
-    own = fault.text if "." in fault.kind and fault.layer != fault.kind.partition(".")[0] else ""
     return {
         name: {
             **schema_of_type(kind),
             **({} if fault.defaults[name] is None else {"default": fault.defaults[name]}),
-            **words(setting_text(fault.kind, name, own)),
+            **words(setting_text(fault.kind, name, fault.text, fault.kind in FAULTS.own())),
         }
         for name, kind in fault.settings.items()
     }

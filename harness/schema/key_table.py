@@ -45,12 +45,13 @@ def key_text(struct: str, key: str) -> str:
     return KEYS[f"{struct}.{key}"].text
 
 
-def setting_text(part: str, setting: str, docstring: str = "") -> str:
+def setting_text(part: str, setting: str, docstring: str, is_own: bool) -> str:
     """Return the text of a setting of a fault or a check.
 
-    A plug-in has no row; its text is the sentence of the docstring that names the setting.
+    Its own row comes first, and for a part of ours the row of all settings with this name. Without
+    a row its text is the sentence of the docstring that names it.
     """
-    row = SETTINGS.get(f"{part} {setting}") or (SETTINGS.get(setting) if not docstring else None)
+    row = SETTINGS.get(f"{part} {setting}") or (SETTINGS.get(setting) if is_own else None)
     if row is not None:
         return row.text
     sentences = re.split(r"(?<=[.;:])\s+", " ".join(docstring.split()))

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from harness.adapters.framework_agent import FrameworkAgent, agent_of
+from harness.adapters.shared.framework_agent import FrameworkAgent, agent_of
 from harness.core.values.errors import InputError, MachineLacks, nearest
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import CrashPlace

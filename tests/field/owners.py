@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from harness.adapters.framework_agent import frameworks
+from harness.adapters.shared.framework_agent import frameworks
 from harness.catalogue import FIELD_PREFIX, field_findings
 from harness.core.values.profile import CAPABILITIES, Profile
 from harness.targets.known import known

@@ -18,3 +18,8 @@ MUTANT = Mutant(
 def agent(brief: Brief) -> None:
     """The reference agent with sub-agents, as deep as they like."""
     build(brief, policy=Policy(max_depth=100), spawns=True).run()
+
+
+def look_alike(brief: Brief) -> None:
+    """The reference agent with sub-agents, as deep as it allows."""
+    build(brief, spawns=True).run()

@@ -62,7 +62,7 @@ def test_a_setting_says_its_unit() -> None:
     units = {"_s": "econds", "_ms": "illiseconds", "bytes": "ytes", "tokens": "tokens"}
     for kind, fault in faults().items():
         for setting in fault.settings:
-            words = setting_text(kind, setting)
+            words = setting_text(kind, setting, fault.text, is_own=True)
             for ending, unit in units.items():
                 if setting.endswith(ending):
                     assert unit in words, f"{kind} {setting}: {words}"
@@ -80,8 +80,12 @@ def test_the_kinds_the_checks_and_their_settings_are_listed() -> None:
 
 def test_the_setting_of_a_plug_in_has_the_sentence_that_names_it() -> None:
     text = "The disk is slow. Each write takes `wait_s` seconds. It succeeds."
-    assert setting_text("mine.slow", "wait_s", text) == "Each write takes `wait_s` seconds."
-    assert setting_text("mine.slow", "size", text) == "A setting of mine.slow."
+    assert (
+        setting_text("mine.slow", "wait_s", text, is_own=False)
+        == "Each write takes `wait_s` seconds."
+    )
+    assert setting_text("mine.slow", "size", text, is_own=False) == "A setting of mine.slow."
+    assert setting_text("clock.slow", "wait_s", text, is_own=True) == SETTINGS["wait_s"].text
 
 
 def test_parts_of_a_plug_in_are_in_the_schema(plugged: Plugin) -> None:

@@ -20,6 +20,7 @@ from harness.core.scenario.scenario import Expect, ExpectCalls
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.calls import Seam
 from harness.core.values.verdict import Finding, NotApplicable
+from harness.parts.loading import LAST
 
 _P = ParamSpec("_P")
 Source: TypeAlias = Literal["messages", "requests", "rules", "run"]
@@ -29,10 +30,6 @@ checked against a provider's rules, or a run."""
 _F = TypeVar("_F", bound=CheckFunction)
 _Check: TypeAlias = Callable[Concatenate[History, _P], Iterator[Finding]]
 _Cases: TypeAlias = Callable[Concatenate[History, _P], Iterator[Finding | Case]]
-
-
-LAST = 1_000
-"""The place of a check that declares none."""
 
 
 def needs(

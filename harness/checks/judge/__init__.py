@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from harness.checks.evidence.declarations import LAST, exempt_rules, missing_seams, untold
+from harness.checks.evidence.declarations import exempt_rules, missing_seams, untold
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
 from harness.checks.expectations import doubts, machine_lack
 from harness.checks.judge.causes import from_causes, placed
@@ -35,7 +35,7 @@ from harness.core.values.verdict import (
     Verdict,
     VerdictWord,
 )
-from harness.parts.loading import Kind, Plugin, loaded, unknown_name
+from harness.parts.loading import LAST, Kind, Plugin, loaded, unknown_name
 from harness.parts.part import Part, Setting, docstring_of, knobs
 
 

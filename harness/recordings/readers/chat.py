@@ -25,7 +25,7 @@ def _is_chat(data: bytes) -> bool:
     return any(held_messages(item) is not None for _, item in _items(value))
 
 
-@recognised_by(_is_chat)
+@recognised_by(_is_chat, fits_others=True)
 def chat_json(document: bytes) -> Recording:
     """chat messages as JSON.
 
@@ -41,7 +41,7 @@ def _begins_with_chat(data: bytes) -> bool:
     return any(held_messages(value) is not None for value in first_objects(data))
 
 
-@recognised_by(_begins_with_chat)
+@recognised_by(_begins_with_chat, fits_others=True)
 def chat_lines(lines: Iterable[bytes]) -> Recording:
     """chat messages as JSON Lines.
 

@@ -40,13 +40,13 @@ def har(document: bytes) -> Recording:
     return model_exchange.numbered_recording((number, exchange(entry)) for number, entry in placed)
 
 
-def entries(document: bytes) -> list[tuple[int, dict[str, Json]]]:
+def entries(archive: bytes) -> list[tuple[int, dict[str, Json]]]:
     """The entries in the order in which they began, each with its place in the file, from 1.
 
     Entries without a time stay in the order of the file. Raises InputError for JSON without a list
     of entries.
     """
-    found = _entries(json_documents.load(document))
+    found = _entries(json_documents.load(archive))
     if not isinstance(found, list):
         raise InputError("an archive has a list log.entries, this has none", "line 1")
     placed = [(number, f.mapping(entry)) for number, entry in enumerate(found, start=1)]

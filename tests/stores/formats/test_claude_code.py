@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.core.values.messages import Message
-from harness.stores.claude_code_store import ClaudeCodeStore
+from harness.stores.formats.claude_code import ClaudeCodeStore
 
 
 def _line(uuid: str, role: str, content: Any, message: str = "", **more: Any) -> bytes:

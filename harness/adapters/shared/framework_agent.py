@@ -1,21 +1,28 @@
-"""Which framework an object is of, by its class: no framework is imported to find out."""
+"""Which framework an object is of, by its class: no framework is imported to find out.
+
+An adapter is a file with a table beside it: `graph_thread.toml` for `graph_thread.py`. The table
+says how the objects are known. The file imports the framework, so it is imported for an object of
+the framework alone.
+"""
 
 from __future__ import annotations
 
-import importlib
 import inspect
+import pkgutil
 import tomllib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import msgspec
 
+from harness.core.values.brief import ToolError
 from harness.core.values.profile import Capabilities, Profile
 from harness.core.values.strict import Strict
 from harness.core.values.table_file import package_text
 
-TABLE = "frameworks.toml"
+FOLDER = "harness.adapters"
 
 LACKS = Capabilities(
     session=False, store=False, own_store=False, cancel=False, compaction=False, sub_agents=False,
@@ -25,16 +32,57 @@ LACKS = Capabilities(
 
 
 class Framework(Strict, frozen=True, kw_only=True):
-    """A row of the table: how its objects are known, and what is declared of them."""
+    """The table of an adapter: how its objects are known, and what is declared of them.
+
+    `adapter` is the function of the file, and the name of the framework. `file` is the module.
+    """
 
     title: str
     adapter: str
+    file: str = ""
     module: str = ""
     class_name: str = msgspec.field(default="", name="class")
     tried: str = ""
     options: dict[str, str | int | bool] = msgspec.field(default_factory=dict)
     isolate: bool = False
     profile: Profile = Profile()
+
+
+async def converse(
+    brief: Any,
+    answer: Callable[[Any], Awaitable[str]],
+    apology: Callable[[Exception], str | None],
+) -> None:
+    """Answer each message of the brief.
+
+    `answer` takes a message and gives the text for the user. Of an error that it raises, `apology`
+    gives the text for the user, and the next message comes; None for an error that goes on.
+    """
+    for message in brief.inbox():
+        where = {"session": message.session, "in_reply_to": message.id}
+        try:
+            text = await answer(message)
+        except Exception as error:
+            sorry = apology(error)
+            if sorry is None:
+                raise
+            brief.send(sorry, kind="error", **where)
+        else:
+            brief.send(text, **where)
+
+
+def sorry_for(*kinds: type[Exception]) -> Callable[[Exception], str | None]:
+    """The apology for errors of these classes, with their text."""
+    return lambda error: f"Sorry: {error}" if isinstance(error, kinds) else None
+
+
+def in_one_step(conversation: Coroutine[Any, Any, None]) -> None:
+    """Carry out a conversation in which nothing waits: no event loop runs, so its code may run
+    one."""
+    try:
+        conversation.send(None)
+    except StopIteration:
+        return
 
 
 class FrameworkAgent:
@@ -54,7 +102,7 @@ class FrameworkAgent:
 
     @property
     def row(self) -> Framework:
-        """What the table says of the framework."""
+        """What the table of the adapter says."""
         return frameworks()[self.framework]
 
     @property
@@ -68,8 +116,15 @@ class FrameworkAgent:
 @cache
 def frameworks() -> dict[str, Framework]:
     """The frameworks by the names of their adapters."""
-    text = package_text(__package__, TABLE)
-    return msgspec.convert(tomllib.loads(text), type=dict[str, Framework])
+    path = import_module(FOLDER).__path__
+    files = [found.name for found in pkgutil.iter_modules(path) if not found.ispkg]
+    rows = [_table(file) for file in files]
+    return {row.adapter: row for row in rows}
+
+
+def _table(file: str) -> Framework:
+    row = msgspec.convert(tomllib.loads(package_text(FOLDER, f"{file}.toml")), type=Framework)
+    return msgspec.structs.replace(row, file=f"{FOLDER}.{file}")
 
 
 def agent_of(found: Any) -> FrameworkAgent | None:
@@ -79,8 +134,7 @@ def agent_of(found: Any) -> FrameworkAgent | None:
     name = "text_function" if _takes_text(found) else _framework_of(type(found))
     if not name:
         return None
-    file, _, function = frameworks()[name].adapter.partition(":")
-    adapter = getattr(importlib.import_module(f"{__package__}.{file}"), function)
+    adapter = getattr(import_module(frameworks()[name].file), name)
     made: FrameworkAgent = adapter(found)
     return made
 
@@ -104,3 +158,11 @@ def _takes_text(found: Any) -> bool:
     except ValueError:
         return False
     return first is not None and first.annotation in (str, "str")
+
+
+def answer_of(tool: Any, given: Any, id: str = "") -> Any:
+    """What the tool says; raises ToolError for each failure, a lost connection too."""
+    try:
+        return tool.call(given, id=id)
+    except (ToolError, RuntimeError, TimeoutError, ConnectionError) as error:
+        raise ToolError(str(error)) from error

@@ -10,7 +10,7 @@ import pytest
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message
 from harness.files.recording_file import read_any_recording
-from harness.stores.hermes_store import HermesStore, read_database
+from harness.stores.formats.hermes import HermesStore, read_database
 from tests.stores.hermes_database import add, add_turn, create
 
 _SAID = ["go", "", "", "done"]
@@ -117,7 +117,7 @@ def test_a_column_that_is_computed_is_never_asked(path: Path) -> None:
 
 
 def test_a_text_that_is_too_long_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.stores.hermes_store.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr("harness.stores.formats.hermes.MAX_LINE_BYTES", 1000)
     db = create(path)
     add(db, "user", "x" * 2000)
     db.close()

@@ -18,15 +18,21 @@ from pathlib import Path
 from urllib.parse import quote
 
 from harness.core.history.events import StoredRow
+from harness.core.transition.ports import Store
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message
-from harness.recordings.readers import hermes
+from harness.recordings.readers import hermes as log
 from harness.recordings.session_log import MAX_LINE_BYTES
 from harness.recordings.transcripts import Recording
 from harness.stores.session_store import stored_row
 
 _BUSY_S = 5.0
 _SESSIONS = ("id", "model", "system_prompt")
+
+
+def hermes(path: Path) -> Store:
+    """The database of a hermes agent."""
+    return HermesStore(path)
 
 
 class HermesStore:
@@ -50,7 +56,7 @@ class HermesStore:
         with _opened(self._path, live=True) as db:
             if not _columns(db, "messages"):
                 return []
-            found = {tuple(row.values()): row for row in _rows(db) if hermes.is_active(row)}
+            found = {tuple(row.values()): row for row in _rows(db) if log.is_active(row)}
         self._seen = {raw: self._seen.get(raw) or _stored(row) for raw, row in found.items()}
         return list(self._seen.values())
 
@@ -63,7 +69,7 @@ def read_database(path: str | PathLike[str]) -> Recording:
         for table in ("sessions", "messages"):
             if not _columns(db, table):
                 raise InputError(f"a SQLite database without hermes' table `{table}`", str(path))
-        return hermes.recording(_rows(db), _select(db, "sessions", _SESSIONS, "id"))
+        return log.recording(_rows(db), _select(db, "sessions", _SESSIONS, "id"))
 
 
 def is_database(path: Path) -> bool:
@@ -71,7 +77,7 @@ def is_database(path: Path) -> bool:
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            return regular and hermes.is_hermes(file.read(len(hermes.MAGIC)))
+            return regular and log.is_hermes(file.read(len(log.MAGIC)))
     except OSError:
         return False
 
@@ -114,7 +120,7 @@ def _columns(db: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _rows(db: sqlite3.Connection) -> Iterator[Mapping[str, Json]]:
-    return _select(db, "messages", hermes.COLUMNS, "id")
+    return _select(db, "messages", log.COLUMNS, "id")
 
 
 def _select(
@@ -130,7 +136,7 @@ def _select(
 
 
 def _stored(row: Mapping[str, Json]) -> tuple[StoredRow, Message]:
-    message = hermes.message(row)
+    message = log.message(row)
     inbound = row.get("platform_message_id")
     kept = inbound if isinstance(inbound, str) and message.role == "user" else ""
     return stored_row(str(row["id"]), message, kept)

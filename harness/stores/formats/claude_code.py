@@ -13,6 +13,7 @@ from os import PathLike
 from pathlib import Path
 
 from harness.core.history.events import StoredRow
+from harness.core.transition.ports import Store
 from harness.core.values.messages import Message
 from harness.recordings.message_lines import (
     ROLES,
@@ -22,6 +23,11 @@ from harness.recordings.message_lines import (
 )
 from harness.recordings.session_log import LogEntry, Notes, entries, split
 from harness.stores.session_store import stored_row
+
+
+def claude_code(path: Path) -> Store:
+    """A session log of Claude Code, or a folder of them."""
+    return ClaudeCodeStore(path)
 
 
 class ClaudeCodeStore:

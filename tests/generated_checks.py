@@ -1,0 +1,73 @@
+"""The generated part of docs/checks.md: the texts of the checks, their rules and declarations."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from pathlib import Path
+
+import msgspec
+
+from harness.checks.evidence.declarations import declared
+from harness.checks.judge import checks, rules_of
+from harness.checks.judge.check_rules import by_class
+from harness.checks.judge.check_texts import class_words
+from harness.core.transition.ports import CheckFunction
+from harness.parts.part import docstring_of
+from tests.generated_pages import DOCS, ROOT, write_page
+
+WIDTH = 100
+
+
+def generated_checks() -> str:
+    """The generated part of `docs/checks.md`."""
+    by_name = sorted(checks().items())
+    return "\n".join([*(_section(*item) for item in by_name)])
+
+
+def _section(name: str, check: CheckFunction) -> str:
+    head, _, rest = docstring_of(check).partition("\n")
+    settings = ", ".join(f"`{s}`" for s in check_settings(check)) or "none"
+    paragraphs = [f"## {name}", _filled(head), *map(_filled, rest.split("\n\n"))]
+    unsaid = [f"`{code}`" for code in codes_of(name) if f"`{_rule(code)}`" not in rest + head]
+    if unsaid:
+        paragraphs.append(_filled(f"Codes: {', '.join(unsaid)}."))
+    rows = sorted(rules_of(name), key=by_class)
+    paragraphs.append("\n".join(_item(class_words(row)) for row in rows))
+    paragraphs.append(_filled(f"Settings: {settings}. {' '.join(declared(check))}"))
+    return "\n\n".join(filter(None, paragraphs)) + "\n"
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(" ".join(text.split()), WIDTH, break_on_hyphens=False)
+
+
+def _item(text: str) -> str:
+    return textwrap.indent(_filled(f"- {text}"), "  ").strip()
+
+
+def _rule(code: str) -> str:
+    return code.partition(".")[2]
+
+
+def check_settings(check: CheckFunction) -> list[str]:
+    """The settings of a check as they are written in a scenario, with their defaults."""
+    own = [p for p in inspect.signature(check).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    return [f"{p.name}: {msgspec.json.encode(p.default).decode()}" for p in own]
+
+
+def codes_of(name: str) -> list[str]:
+    """The codes of a check that stand whole in the source."""
+    sources = (ROOT / "harness" / "checks").rglob("*.py")
+    text = "\n".join(path.read_text("utf-8") for path in sources)
+    return sorted(set(re.findall(rf'"({name}\.[a-z_]+)"', text)))
+
+
+def main(docs: Path = DOCS) -> None:
+    """Write the page."""
+    write_page(docs / "checks.md", generated_checks())
+
+
+if __name__ == "__main__":
+    main()
