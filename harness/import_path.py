@@ -21,7 +21,7 @@ from types import FrameType, ModuleType
 
 OURS = frozenset(
     {"anthropic", "anyio", "click", "h11", "harness", "httpx", "hypothesis", "jinja2", "msgspec"}
-    | {"_pytest", "jsonschema_rs", "pluggy", "pytest", "regex", "respx", "rich", "vcr", "yaml"}
+    | {"_pytest", "jsonschema_rs", "pluggy", "pytest", "regex", "respx", "vcr", "yaml"}
 )
 """The modules that the harness is made of: no file of the start folder replaces one."""
 

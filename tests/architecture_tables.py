@@ -161,7 +161,6 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "hypothesis": ("contracts", "fuzz", "strategies"),
     "ray": ("engines",),
     "click": ("cli",),
-    "rich": ("cli",),
     "jinja2": ("report",),
     "pytest": ("pytest_plugin",),
 }
@@ -197,7 +196,7 @@ clients find, the SDKs, whose clients need a key to be built, and the faces. Als
 probe, the start of a worker, and the place of the user's own settings."""
 
 HEAVY: frozenset[str] = _words(
-    "msgspec anthropic openai yaml click rich pytest hypothesis vcr httpx httpx2 anyio h11 "
+    "msgspec anthropic openai yaml click pytest hypothesis vcr httpx httpx2 anyio h11 "
     "asyncio mcp ray jinja2"
 )
 """What costs too much to be imported before it is used."""

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of
+from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of, converse, sorry_for
 from harness.core.values.brief import ToolError
 from harness.core.values.errors import Inapplicable
 
@@ -55,19 +55,18 @@ def _wires() -> tuple[str, ...]:
 async def _converse(brief: Any, graph: Any, given: dict[str, Any]) -> None:
     run = uuid.uuid4().hex
     histories: dict[str, list[Any]] = {}
-    for message in brief.inbox():
-        where = {"session": message.session, "in_reply_to": message.id}
+
+    async def answer(message: Any) -> str:
         asked = {"role": "user", "content": message.text}
         history = [] if graph.checkpointer else histories.get(message.session, [])
         named = {**given.get("configurable", {}), "thread_id": f"{run}-{message.session}"}
         config = {**given, "configurable": named}
-        try:
-            made = await _call(brief, graph, {"messages": [*history, asked]}, config)
-        except _failures() as error:
-            brief.send(f"Sorry: {error}", kind="error", **where)
-            continue
+        made = await _call(brief, graph, {"messages": [*history, asked]}, config)
         histories[message.session] = made["messages"]
-        brief.send(_text(made["messages"][-1]), **where)
+        return _text(made["messages"][-1])
+
+    # A provider's library may be imported only in a call, so its errors are looked up after one.
+    await converse(brief, answer, lambda error: sorry_for(*_failures())(error))
 
 
 async def _call(brief: Any, graph: Any, asked: Any, config: Any) -> Any:

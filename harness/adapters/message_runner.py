@@ -9,7 +9,13 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of
+from harness.adapters.shared.framework_agent import (
+    FrameworkAgent,
+    answer_of,
+    converse,
+    in_one_step,
+    sorry_for,
+)
 from harness.core.values.brief import ToolError
 
 _WHOLE = ("end_turn", "stop_sequence")
@@ -31,27 +37,27 @@ def tool_runner(runner: Any = None, **settings: Any) -> FrameworkAgent:
     def play(brief: Any) -> None:
         import anthropic
 
-        failures = (anthropic.APIError, _transport_error())
         client, histories = brief.anthropic(), dict[str, list[Any]]()
         wanted = {**named, "tools": [_tool(tool) for tool in brief.tools]}
         wanted["stream"] = bool(brief.options.get("stream"))
-        for message in brief.inbox():
-            where = {"session": message.session, "in_reply_to": message.id}
+
+        async def answer(message: Any) -> str:
             asked = {"role": "user", "content": message.text}
             history = [*histories.get(message.session, []), asked]
-            try:
-                text, stop = _turn(client, history, wanted)
-            except failures as error:
-                brief.send(f"Sorry: {error}", kind="error", **where)
-                continue
+            text, stop = _turn(client, history, wanted)
             if stop not in _WHOLE or not text.strip():
-                words = f"Sorry, the answer is incomplete ({stop}). {text}"
-                brief.send(words, kind="error", **where)
-                continue
+                raise _Incomplete(f"the answer is incomplete ({stop}). {text}")
             histories[message.session] = history
-            brief.send(text, **where)
+            return text
+
+        failures = (anthropic.APIError, _transport_error(), _Incomplete)
+        in_one_step(converse(brief, answer, sorry_for(*failures)))
 
     return FrameworkAgent("tool_runner", play)
+
+
+class _Incomplete(Exception):
+    """A turn ended without a whole answer."""
 
 
 def _parameters(runner: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of
+from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of, converse, sorry_for
 from harness.core.values.brief import ToolError
 
 _NAME = "gpt-5"
@@ -28,15 +28,12 @@ def openai_agents(agent: Any, **settings: Any) -> FrameworkAgent:
         config.model, config.tracing_disabled = _model(brief, agent.model), True
         named = {**settings, "run_config": config}
         sessions: dict[str, SQLiteSession] = {}
-        for message in brief.inbox():
-            where = {"session": message.session, "in_reply_to": message.id}
+
+        async def answer(message: Any) -> str:
             session = sessions.setdefault(message.session, SQLiteSession(message.session))
-            try:
-                text = await _turn(brief, bot, message.text, {**named, "session": session})
-            except (AgentsException, APIError) as error:
-                brief.send(f"Sorry: {error}", kind="error", **where)
-                continue
-            brief.send(text, **where)
+            return await _turn(brief, bot, message.text, {**named, "session": session})
+
+        await converse(brief, answer, sorry_for(AgentsException, APIError))
 
     return FrameworkAgent("openai_agents", play, _wires(agent.model))
 

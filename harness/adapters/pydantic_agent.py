@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of
+from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of, converse, sorry_for
 from harness.core.values.brief import ToolError
 
 _MODELS = {
@@ -42,19 +42,15 @@ def pydantic_ai(agent: Any, **settings: Any) -> FrameworkAgent:
         offered = FunctionToolset([_tool(tool) for tool in brief.tools])
         histories: dict[str, Any] = {}
         handler = {"event_stream_handler": _read} if brief.options.get("stream") else {}
+
+        async def answer(message: Any) -> str:
+            history = histories.get(message.session)
+            made = await agent.run(message.text, message_history=history, **handler, **settings)
+            histories[message.session] = made.all_messages()
+            return _words(made.output)
+
         with agent.override(model=_model(brief, agent.model), tools=[], toolsets=[offered]):
-            for message in brief.inbox():
-                where = {"session": message.session, "in_reply_to": message.id}
-                history = histories.get(message.session)
-                try:
-                    made = await agent.run(
-                        message.text, message_history=history, **handler, **settings
-                    )
-                except AgentRunError as error:
-                    brief.send(f"Sorry: {error}", kind="error", **where)
-                    continue
-                histories[message.session] = made.all_messages()
-                brief.send(_words(made.output), **where)
+            await converse(brief, answer, sorry_for(AgentRunError))
 
     return FrameworkAgent("pydantic_ai", play, (wire,) if wire else ())
 

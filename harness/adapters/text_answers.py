@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from harness.adapters.shared.framework_agent import FrameworkAgent
+from harness.adapters.shared.framework_agent import FrameworkAgent, converse, in_one_step
 
 _CALLS = {
     "anthropic": r"\bmessages\.(create|stream|parse)\b",
@@ -33,34 +33,27 @@ def text_function(answer: Callable[..., Any]) -> FrameworkAgent:
     """An agent of `answer(text)`, sync or async; with a parameter `session` it is told that too."""
     is_told = "session" in _parameters(answer)
 
+    async def said(message: Any) -> str:
+        named = {"session": message.session} if is_told else {}
+        text = answer(message.text, **named)
+        if inspect.isawaitable(text):
+            text = await text
+        if not isinstance(text, str):
+            raise TypeError(f"the function returns the answer as a str, not {type(text).__name__}")
+        return text
+
     async def play(brief: Any) -> None:
-        for message in brief.inbox():
-            named = {"session": message.session} if is_told else {}
-            where = {"session": message.session, "in_reply_to": message.id}
-            try:
-                said = answer(message.text, **named)
-                if inspect.isawaitable(said):
-                    said = await said
-            except Exception as error:
-                if not is_of_an_api(error):
-                    raise
-                brief.send(f"{type(error).__name__}: {error}", kind="error", **where)
-                continue
-            if not isinstance(said, str):
-                raise TypeError(
-                    f"the function returns the answer as a str, not {type(said).__name__}"
-                )
-            brief.send(said, **where)
+        await converse(brief, said, _apology)
 
     def play_sync(brief: Any) -> None:
-        # Nothing in it waits, so one step is all: no event loop runs, and the function may run one.
-        try:
-            play(brief).send(None)
-        except StopIteration:
-            return
+        in_one_step(play(brief))
 
     asynchronous = inspect.iscoroutinefunction(answer)
     return FrameworkAgent("text_function", play if asynchronous else play_sync, _wires(answer))
+
+
+def _apology(error: Exception) -> str | None:
+    return f"{type(error).__name__}: {error}" if is_of_an_api(error) else None
 
 
 def is_of_an_api(error: BaseException) -> bool:

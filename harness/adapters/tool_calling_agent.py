@@ -10,7 +10,13 @@ import copy
 import uuid
 from typing import Any
 
-from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of
+from harness.adapters.shared.framework_agent import (
+    FrameworkAgent,
+    answer_of,
+    converse,
+    in_one_step,
+    sorry_for,
+)
 
 _NAME = "gpt-5"
 _TYPES = {"string", "boolean", "integer", "number", "array", "object"}
@@ -23,16 +29,13 @@ def smolagents(agent: Any, **settings: Any) -> FrameworkAgent:
         from smolagents.utils import AgentError
 
         bots: dict[str, Any] = {}
-        for message in brief.inbox():
-            where = {"session": message.session, "in_reply_to": message.id}
+
+        async def answer(message: Any) -> str:
             is_first = message.session not in bots
             bot = bots.setdefault(message.session, _copy(agent, brief))
-            try:
-                said = bot.run(message.text, reset=is_first, **settings)
-            except AgentError as error:
-                brief.send(f"Sorry: {error}", kind="error", **where)
-                continue
-            brief.send(str(said), **where)
+            return str(bot.run(message.text, reset=is_first, **settings))
+
+        in_one_step(converse(brief, answer, sorry_for(AgentError)))
 
     return FrameworkAgent("smolagents", play)
 

@@ -61,7 +61,7 @@ def compaction_due(
         size = _size(trace, before, compaction)
         if size < least and before.node.depth < rows:
             text = f"the model is asked for a summary, and the conversation has {size} tokens; "
-            text += f"below {least:g} it is short"
+            text += f"below {least:.0f} it is short"
             yield Finding("compaction_due.early", text, (before.n, compaction.n))
     yield from _every_turn(trace, turns)
     yield from _missed(trace)

@@ -156,7 +156,7 @@ def _show(target: str, found: Examination, as_json: bool) -> None:
     import msgspec
 
     from harness.cli import terminal
-    from harness.cli.doctor_report import broken_lines, observation_line, report
+    from harness.cli.doctor_report import broken_lines, report
     from harness.redaction.encoder import Encoded, json_line
 
     if not as_json:
@@ -164,7 +164,7 @@ def _show(target: str, found: Examination, as_json: bool) -> None:
         terminal.out(told("\n".join(lines)))
         return
     for one in found.observations:
-        terminal.out(Encoded(told(json_line(observation_line(one)))))
+        terminal.out(Encoded(told(json_line(msgspec.to_builtins(one)))))
     whole = {
         "target": target,
         "wire": found.wire,

@@ -90,18 +90,6 @@ def _broken(probes: Sequence[Probe], width: int, paint: Paint) -> Iterator[str]:
             yield from (f"  {line}" for line in frame.splitlines())
 
 
-def observation_line(one: Observation) -> Json:
-    """Return an observation as JSON: part, item, state, what, see, findings."""
-    return {
-        "part": one.part,
-        "item": one.item,
-        "state": one.state,
-        "what": one.what,
-        "see": one.see,
-        "findings": one.findings,
-    }
-
-
 def broken_lines(probes: Sequence[Probe]) -> list[Json]:
     """Return the probes in which the target crashed, hung or exceeded a limit."""
     return [

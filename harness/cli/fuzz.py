@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.baseline import baseline
-from harness.cli.completion import completing, targets
 from harness.cli.interrupts import deferred
 from harness.cli.options import (
     EngineName,
@@ -34,6 +33,8 @@ from harness.cli.options import (
     plugin_flags,
     plugins,
     profile,
+    store,
+    target,
 )
 from harness.cli.reports import outputs
 from harness.core.values.errors import InputError
@@ -52,12 +53,7 @@ DEFAULT_EXAMPLES = 1_000
 
 
 @click.command("fuzz")
-@click.option(
-    "--target",
-    shell_complete=completing(targets),
-    metavar="SPEC",
-    help="The agent, as in `harness run`.",
-)
+@target
 @click.option("--examples", type=click.IntRange(1), metavar="N",
               help=f"The number of examples.  [default: {DEFAULT_EXAMPLES}]")  # fmt: skip
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), metavar="M",
@@ -68,9 +64,7 @@ DEFAULT_EXAMPLES = 1_000
               help="The API that the agent uses.  [default: anthropic]")  # fmt: skip
 @profile
 @fail_on
-@click.option(
-    "--store", default="", metavar="READER:PATH", help="How to read the agent's session store."
-)
+@store
 @click.option("--keep", is_flag=True, help="Keep the session folders of the kept runs.")
 @engine
 @click.option("--workers", type=click.IntRange(1, 4096), metavar="N",
@@ -84,7 +78,7 @@ DEFAULT_EXAMPLES = 1_000
 @plugins
 @every_verb
 def command(
-    target: str | None, examples: int | None, minutes: float | None, seed: int | None,
+    target: str, examples: int | None, minutes: float | None, seed: int | None,
     wire: str | None, profile_name: str, fail_on: FindingClass | None, store: str, keep: bool,
     engine: EngineName, workers: int | None,
     out: Path | None, resume: Path | None, as_json: bool,
@@ -96,8 +90,8 @@ def command(
     """
     if examples and minutes:
         raise InputError("either --examples or --minutes", "--minutes")
-    asked = {"--target": target, "--seed": seed, "--wire": wire, "--fail-on": fail_on, "--out": out,
-             "--profile": profile_name or None, "--store": store or None,
+    asked = {"--target": target or None, "--seed": seed, "--wire": wire, "--fail-on": fail_on,
+             "--out": out, "--profile": profile_name or None, "--store": store or None,
              "--keep": keep or None}  # fmt: skip
     given = [flag for flag, value in asked.items() if value is not None]
     if resume is not None and given:
@@ -118,7 +112,7 @@ def command(
 
 
 def _begun(
-    target: str | None,
+    target: str,
     seed: int | None,
     wire: str | None,
     profile_name: str,
@@ -154,7 +148,7 @@ def _begun(
     return *begin(folder, plan, names()), folder
 
 
-def _agent(profile_name: str, named: str | None, store: str) -> tuple[Profile, TargetSpec]:
+def _agent(profile_name: str, named: str, store: str) -> tuple[Profile, TargetSpec]:
     """Return the agent's profile, with its kind of target and the store that the command names."""
     from msgspec.structs import replace
 

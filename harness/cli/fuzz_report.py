@@ -1,24 +1,26 @@
-"""The output of `harness fuzz`. Progress is a bar on a terminal, else a line every ten seconds."""
+"""The output of `harness fuzz`: its progress, what it finds, and the campaign as results.
+
+The scenarios of a campaign and their names are random. Only the codes of findings stay the same
+from campaign to campaign. So each code is one result, and the campaign itself is one more.
+"""
 
 from __future__ import annotations
 
 import shlex
-import sys
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
+
 from harness.cli import terminal
-from harness.cli.fuzz_runs import NOUN, fuzz_runs
 from harness.cli.options import plugin_flags
 from harness.cli.reports import reporting, wanted_reports
-from harness.core.values.verdict import worst
+from harness.core.values.verdict import FAIL_ON, Finding, Verdict, worst
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.example import scenario_file
 from harness.fuzz.findings import FOLDER, ShrunkFinding
-from harness.processes.thread_times import BackgroundThread
 from harness.redaction.encoder import json_line
 from harness.report.command_summary import baseline_lines, cause_lines
 from harness.report.media.json_lines import baseline_line
@@ -26,15 +28,16 @@ from harness.report.run_report import wrapped
 from harness.results.cause_tally import CauseTally
 from harness.results.command_events import CommandFinished, CommandStarted, Event
 from harness.results.event_lines import counted, two_figures
+from harness.results.result import Result
 
 if TYPE_CHECKING:
-    from harness.fuzz.batch import Result
+    from harness.fuzz import batch
     from harness.fuzz.campaign import Campaign
     from harness.fuzz.example import RawFinding
     from harness.fuzz.held_examples import CauseCount
 
-EVERY_S = 10.0
-"""The interval between two progress lines of a campaign."""
+NOUN = "result"
+_SCENARIO = "fuzz"
 
 
 class FuzzReport:
@@ -47,11 +50,9 @@ class FuzzReport:
         self._most, self._end_s = most, end_s
         self._began_s = time.monotonic()
         self._before = campaign.examples
-        self._progress: Any = None
-        self._bar: Any = None
         self._printed: set[str] = set()
-        self._ended = threading.Event()
-        self._ticker = BackgroundThread(target=self._tick, daemon=True)
+        self._line = terminal.progress_line(self._words, always=True)
+        self._step: Callable[[], object] = str
 
     def __enter__(self) -> Self:
         plan = self._campaign.plan
@@ -60,29 +61,22 @@ class FuzzReport:
             terminal.note(f"continuing after {self._before} examples")
             for reduced in self._campaign.findings.kept.values():
                 self._finding(reduced)
-        self._progress = _bar()
-        if self._progress is not None:
-            self._progress.start()
-            total = self._most or (self._end_s or 0) - self._began_s
-            self._bar = self._progress.add_task("", total=total, completed=self._done())
-        self._ticker.start()
+        self._step = self._line.__enter__()
         return self
 
-    def _tick(self) -> None:
-        """Print the state while no result arrives; a single one may take long."""
-        while not self._ended.wait(EVERY_S):
-            if self._progress is None:
-                terminal.note(self._state())
+    def __exit__(self, *error: Any) -> None:
+        self._line.__exit__(*error)
 
-    def __exit__(self, *error: object) -> None:
-        self._ended.set()
-        if self._progress is not None:
-            self._progress.stop()
+    def _words(self) -> str:
+        """Return the state, and about how long the campaign goes on."""
+        now_s, played = time.monotonic(), self._campaign.examples - self._before
+        left_s = (self._end_s or 0.0) - now_s
+        if self._most:
+            left = self._most - self._campaign.examples
+            left_s = (now_s - self._began_s) * left / played if played else 0.0
+        return f"{self._state()}{f', about {left_s / 60:.0f} min left' if left_s > 0 else ''}"
 
-    def _done(self) -> float:
-        return self._campaign.examples if self._most else time.monotonic() - self._began_s
-
-    def result(self, result: Result) -> None:
+    def result(self, result: batch.Result) -> None:
         """Show a result."""
         if self._campaign.is_new(result):
             self._finding(result)
@@ -92,8 +86,7 @@ class FuzzReport:
         elif isinstance(result, BatchResult):
             for found in result.found:
                 terminal.note(f"seen {found.code}: {self._run_file(found.example).parent}")
-        if self._progress is not None:
-            self._progress.update(self._bar, completed=self._done(), description=self._state())
+        self._step()
 
     def _run_file(self, example: int) -> Path:
         return scenario_file(self._folder, example)
@@ -261,13 +254,40 @@ def _cause_row(count: CauseCount) -> dict[str, Any]:
     }
 
 
-def _bar() -> Any:
-    if not sys.stderr.isatty():
-        return None
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+def fuzz_runs(campaign: Campaign, folder: Path, repeat: Callable[[Path], str]) -> Iterator[Result]:
+    """Return the campaign as a run, then each code; `repeat` gives the command of a file.
 
-    columns = (BarColumn(20), TimeRemainingColumn(), TextColumn("{task.description}"))
-    return Progress(
-        *columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()
-    )
+    The run of a code names its first shrunk scenario, if there is one.
+    """
+    plan, shrunk = campaign.plan, dict[str, list[ShrunkFinding]]()
+    for one in campaign.findings.kept.values():
+        shrunk.setdefault(one.code, []).append(one)
+    blank = Result(
+        name=f"{_SCENARIO}/campaign", scenario=_SCENARIO, title=f"seed {plan.seed}",
+        target=plan.target, world="", seed=plan.seed, verdict=_of_the_campaign(campaign),
+    )  # fmt: skip
+    yield blank
+    waiting = {found.code for found in campaign.findings.waiting}
+    for code in sorted({*shrunk, *waiting}):
+        files = [folder / FOLDER / f"{one.name}.yaml" for one in shrunk.get(code, ())]
+        yield msgspec.structs.replace(
+            blank, name=f"{_SCENARIO}/{code}", verdict=_of_a_code(campaign, code, shrunk.get(code)),
+            file=str(files[0]) if files else "", repeat=repeat(files[0]) if files else "",
+        )  # fmt: skip
+
+
+def _of_the_campaign(campaign: Campaign) -> Verdict:
+    """Return the run of the campaign; its verdict is unknown if no example ended."""
+    doubts = [f"{doubt} ({times}x)" for doubt, times in campaign.doubts.items()]
+    doubts += [f"{one.code}: {one.failure}" for one in campaign.findings.unrepeated]
+    doubts += [] if campaign.examples else ["no example ended"]
+    return Verdict("unknown" if doubts else "pass", doubts=tuple(doubts))
+
+
+def _of_a_code(campaign: Campaign, code: str, shrunk: list[ShrunkFinding] | None) -> Verdict:
+    """Return the run of one code: its shrunk findings, else the first one seen."""
+    seen = next((c.finding for c in campaign.causes.values() if c.finding.code == code), None)
+    first = seen or Finding(code, "waits to be shrunk")
+    found = [one.finding for one in shrunk or ()]
+    fail_on = campaign.plan.fail_on or FAIL_ON
+    return Verdict("fail", findings=tuple(found or [first]), fail_on=fail_on)

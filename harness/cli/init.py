@@ -1,12 +1,14 @@
 """`harness init`: writes a first test into a project, with a scenario that the agent fails.
 
 User code runs only in child processes, which play in a copy of the project. Only `--force` replaces
-an existing file.
+an existing file. The files of the project are read here, with bounds on number and size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,16 @@ if TYPE_CHECKING:
     from harness.cli.project_plan import ProjectPlan
     from harness.starter.candidate import Candidate
     from harness.starter.project import Survey
+
+
+FILES_MOST, FILE_BYTES_MOST = 2000, 1_000_000
+"""The most files that are read, and the largest size of one."""
+
+CODE_MOST = 20
+"""The most files of code that are counted: one is enough for a folder with code."""
+
+_INSTALLED = frozenset({"node_modules", "site-packages", "__pycache__"})
+_PASSED_OVER = _INSTALLED | {"build", "dist", "venv", "env", "vendor"}
 
 
 @click.command("init")
@@ -55,14 +67,13 @@ def command(
     """
     from harness.cli.init_report import InitReport
     from harness.cli.project_plan import ProjectPlan, check_writable
-    from harness.cli.project_texts import code_names, project_texts
     from harness.starter.project import survey
 
     folder, report = Path.cwd(), InitReport(as_json, dry_run)
     if not dry_run:
         check_writable(folder)
-    files = project_texts(folder)
-    found = survey(files, code_names(folder))
+    files = _project_texts(folder)
+    found = survey(files, _code_names(folder))
     plan = ProjectPlan(
         folder, files, configuration(), plugin_flags(), force=force, requirement=requirement
     )
@@ -119,3 +130,63 @@ def _agent(
     if target:
         return named(target, files, found) or target
     return proposal(found) or EXAMPLE
+
+
+def _project_texts(folder: Path) -> dict[str, str]:
+    """Return the texts of a project's files, by their path below it.
+
+    Installed packages, hidden folders and unreadable files are skipped. A file that is not UTF-8 is
+    read as Latin-1: names and imports are the same in both.
+    """
+    from harness.files.regular_file import whole
+    from harness.starter.project import is_read
+
+    found: dict[str, str] = {}
+    for path in _walk(folder):
+        name = path.relative_to(folder).as_posix()
+        if not name.isprintable() or not is_read(name):
+            continue
+        try:
+            data = whole(path, FILE_BYTES_MOST)
+        except InputError:
+            continue
+        found[name] = _decoded(data)
+        if len(found) == FILES_MOST:
+            break
+    return found
+
+
+def _code_names(folder: Path) -> tuple[str, ...]:
+    """Return the files of code in any language, the first ones, by their path below the folder."""
+    from harness.starter.project import is_code
+
+    names = (path.relative_to(folder).as_posix() for path in _walk(folder, _INSTALLED))
+    return tuple(islice(filter(is_code, names), CODE_MOST))
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _walk(folder: Path, passed_over: frozenset[str] = _PASSED_OVER) -> Iterator[Path]:
+    """Yield the files of a folder before those of the folders in it, in the order of the names."""
+    waiting = [folder]
+    for place in waiting:
+        try:
+            with os.scandir(place) as entries:
+                inside = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in inside:
+            if entry.is_file(follow_symlinks=False):
+                yield Path(entry.path)
+            elif entry.is_dir(follow_symlinks=False) and _is_walked(entry, passed_over):
+                waiting.append(Path(entry.path))
+
+
+def _is_walked(entry: os.DirEntry[str], passed_over: frozenset[str]) -> bool:
+    is_environment = os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))
+    return not (entry.name.startswith(".") or entry.name in passed_over or is_environment)

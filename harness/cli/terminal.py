@@ -13,10 +13,11 @@ import re
 import secrets
 import shutil
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, partial
 from time import monotonic
 from typing import Any, TextIO
 
@@ -195,19 +196,24 @@ class _ProgressLine:
 
     def __init__(self, words: Callable[[], str]) -> None:
         self._words = words
-        self._is_live = _is_terminal(sys.stderr) and not _is_dumb()
+        self.is_live = _is_terminal(sys.stderr) and not _is_dumb()
         self._told, self._is_drawn = monotonic(), False
 
     def tell(self) -> None:
         """Tell the state, unless it was told just before."""
         now = monotonic()
-        if now - self._told >= (DRAW_EVERY_S if self._is_live else LINE_EVERY_S):
+        if now - self._told >= (DRAW_EVERY_S if self.is_live else LINE_EVERY_S):
             self._told = now
-            self.draw() if self._is_live else note(self._words())
+            self.draw() if self.is_live else note(self._words())
+
+    def draw_soon(self) -> None:
+        """Tell the state on a terminal alone."""
+        if self.is_live:
+            self.tell()
 
     def draw(self) -> None:
         """Draw the line on a terminal."""
-        if self._is_live:
+        if self.is_live:
             sys.stderr.write(f"\r\x1b[K{self._words()[: width() - 1]}")
             sys.stderr.flush()
             self._is_drawn = True
@@ -225,16 +231,32 @@ _SHOWN: ContextVar[_ProgressLine | None] = ContextVar("shown", default=None)
 
 
 @contextmanager
-def progress_line(words: Callable[[], str]) -> Iterator[Callable[[], None]]:
-    """Show what `words` says in the block; the yielded function is called at each step."""
+def progress_line(
+    words: Callable[[], str], *, always: bool = False
+) -> Iterator[Callable[[], None]]:
+    """Show what `words` says in the block; the yielded function is called at each step.
+
+    `always`: a log gets its lines while no step ends, too; a single one may take long.
+    """
     line = _ProgressLine(words)
     before = _SHOWN.set(line)
     line.draw()
+    ended = threading.Event()
+    if always and not line.is_live:
+        from harness.processes.thread_times import BackgroundThread
+
+        BackgroundThread(target=partial(_tick, words, ended), daemon=True).start()
     try:
-        yield line.tell
+        yield line.draw_soon if always else line.tell
     finally:
+        ended.set()
         line.clear()
         _SHOWN.reset(before)
+
+
+def _tick(words: Callable[[], str], ended: threading.Event) -> None:
+    while not ended.wait(LINE_EVERY_S):
+        note(words())
 
 
 @contextmanager

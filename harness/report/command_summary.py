@@ -12,6 +12,7 @@ from typing import Literal
 from harness.checks.judge import rules
 from harness.checks.judge.questions import asked_by
 from harness.core.values.verdict import CLASSES, FindingClass, Verdict
+from harness.report.headline import headline
 from harness.report.run_report import Paint, cut, finding_note, one_line, plain, wrapped
 from harness.results.asked_tally import AskedTally
 from harness.results.baseline import BaselineChange
@@ -29,7 +30,8 @@ _UNREACHED = {"run.unplayed_turn": "turns of the script", "run.silent_fault": "f
 def summary(
     runs: Sequence[Result], width: int, paint: Paint = plain, verbose: bool = False
 ) -> Iterator[str]:
-    """Yield the runs by cause, by class, and by the reason why a check was not applied.
+    """Yield the headline, the runs by cause, by class, and by the reason why a check was not
+    applied.
 
     Each section ends with a blank line.
     """
@@ -38,7 +40,7 @@ def summary(
     never = asked_lines(AskedTally(run.verdict for run in runs), verbose)
     said = (text for part in (*reasons, _unreached(runs), never) for text in part)
     lines = (line for text in said for line in wrapped(text, width, ""))
-    sections = (cause_lines(tally, width, paint), _ways_on(tally, runs), lines)
+    sections = (first_lines(tally, runs, width, paint), cause_lines(tally, width, paint), lines)
     for section in map(tuple, sections):
         yield from (*section, "") if section else ()
 
@@ -134,13 +136,22 @@ def baseline_lines(change: BaselineChange | None) -> Iterator[str]:
         yield f"  and {len(change.gone) - GONE_MAX} more are gone"
 
 
-def _ways_on(tally: CauseTally, runs: Sequence[Result]) -> Iterator[str]:
-    """Yield the command that explains the first cause, and the one that plays its example."""
-    for group in tally.groups()[:1]:
-        repeat = next((run.repeat for run in runs if run.name == group.example), "")
-        yield f"explain: harness explain {group.finding.code}"
-        if repeat:
-            yield f"repeat:  {repeat}"
+def first_lines(
+    tally: CauseTally,
+    runs: Sequence[Result],
+    width: int,
+    paint: Paint = plain,
+    *,
+    with_command: bool = True,
+) -> Iterator[str]:
+    """Yield the headline, the first step, and the command that plays a run of the heaviest
+    cause."""
+    for line in headline(tally, Counter(run.word for run in runs)):
+        yield from (paint("strong", part) for part in wrapped(line, width, ""))
+    examples = [group.example for group in tally.groups()[:1] if group.fails]
+    repeat = next((run.repeat for run in runs if run.name in examples), "")
+    if repeat and with_command:
+        yield f"repeat:  {repeat}"
 
 
 def _classes(runs: Sequence[Result]) -> Iterator[str]:

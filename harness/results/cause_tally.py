@@ -57,7 +57,7 @@ class CauseTally:
         """Add the findings of one result, each cause once."""
         seen: set[tuple[str, Cause | str]] = set()
         for finding in verdict.findings:
-            key = _folded(finding)
+            key = folded(finding)
             if finding.follows or key in seen:
                 continue
             seen.add(key)
@@ -67,16 +67,33 @@ class CauseTally:
 
     def put(self, finding: Finding, name: str, runs: int) -> None:
         """Add results that were counted elsewhere and that all fail by this finding."""
-        self._groups[_folded(finding)] = CauseGroup(finding, name, fails=True, runs=runs)
+        self._groups[folded(finding)] = CauseGroup(finding, name, fails=True, runs=runs)
 
     def groups(self) -> list[CauseGroup]:
-        """Return the groups: failing ones first, then by class (worst first), then by frequency."""
-        return sorted(
-            self._groups.values(),
-            key=lambda group: (not group.fails, rank(group.finding), -group.runs),
-        )
+        """Return the groups by weight: failing ones first, of those the ends of the target, then by
+        class and frequency."""
+        return sorted(self._groups.values(), key=_weight)
 
 
-def _folded(finding: Finding) -> tuple[str, Cause | str]:
-    """Return the code and the cause; the errors of crashes at one line are one cause."""
-    return finding.code, str(finding.place) if finding.place else finding.cause
+CLASS_WEIGHTS = {"defect": 4, "weakness": 1, "": 1, "advice": 0.25}
+"""How many weaknesses in a run one finding of a class outweighs. One defect in a hundred runs is
+not the headline of an agent that loops in eighty."""
+
+
+def _weight(group: CauseGroup) -> tuple[bool, bool, float, int]:
+    """Return the sort key of a cause, the heaviest first."""
+    finding = group.finding
+    weight = group.runs * CLASS_WEIGHTS[finding.class_]
+    return not group.fails, rank(finding) >= 0, -weight, rank(finding)
+
+
+def folded(finding: Finding) -> tuple[str, Cause | str]:
+    """Return the code and the cause; the errors of crashes at one line are one cause.
+
+    The tool, the fault and the provider's error are left out: a scenario chooses them, and an agent
+    with one defect meets dozens.
+    """
+    if finding.place:
+        return finding.code, str(finding.place)
+    is_end = finding.check == "target"
+    return finding.code, finding.cause if is_end else Cause(subject=finding.cause.subject)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 
 import pytest
 
@@ -78,3 +79,15 @@ def test_a_dumb_terminal_is_a_log(monkeypatch: pytest.MonkeyPatch, clock: list[f
     with terminal.progress(2, "runs") as advance:
         advance()
     assert screen.getvalue() == ""
+
+
+def test_a_log_is_told_too_while_no_step_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.0)
+    told = threading.Event()
+
+    def words() -> str:
+        told.set()
+        return "one example so far"
+
+    with terminal.progress_line(words, always=True):
+        assert told.wait(60)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import pkgutil
 import tomllib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -46,6 +46,43 @@ class Framework(Strict, frozen=True, kw_only=True):
     options: dict[str, str | int | bool] = msgspec.field(default_factory=dict)
     isolate: bool = False
     profile: Profile = Profile()
+
+
+async def converse(
+    brief: Any,
+    answer: Callable[[Any], Awaitable[str]],
+    apology: Callable[[Exception], str | None],
+) -> None:
+    """Answer each message of the brief.
+
+    `answer` takes a message and gives the text for the user. Of an error that it raises, `apology`
+    gives the text for the user, and the next message comes; None for an error that goes on.
+    """
+    for message in brief.inbox():
+        where = {"session": message.session, "in_reply_to": message.id}
+        try:
+            text = await answer(message)
+        except Exception as error:
+            sorry = apology(error)
+            if sorry is None:
+                raise
+            brief.send(sorry, kind="error", **where)
+        else:
+            brief.send(text, **where)
+
+
+def sorry_for(*kinds: type[Exception]) -> Callable[[Exception], str | None]:
+    """The apology for errors of these classes, with their text."""
+    return lambda error: f"Sorry: {error}" if isinstance(error, kinds) else None
+
+
+def in_one_step(conversation: Coroutine[Any, Any, None]) -> None:
+    """Carry out a conversation in which nothing waits: no event loop runs, so its code may run
+    one."""
+    try:
+        conversation.send(None)
+    except StopIteration:
+        return
 
 
 class FrameworkAgent:

@@ -83,31 +83,38 @@ function requestBefore(history, call) {
   return history.calls.get(call.request.after) || null;
 }
 
-/** The causes of some runs: findings that follow from no other, by code, most severe first. */
+/** The causes of some runs: findings that follow from no other, by code and cause, the heaviest first. */
 function causesOf(runs) {
   const groups = new Map();
   for (const run of runs) {
     for (const finding of run.findings.filter((f) => !f.follows)) {
-      const place = finding.check === "target" ? finding.message.split(": ").slice(0, 2) : [];
-      const key = [finding.code, ...place].join(" ");
-      const group = groups.get(key) || { finding, runs: new Set(), example: run };
+      const group = groups.get(finding.cause) || { finding, runs: new Set(), example: run };
       group.runs.add(run);
       if (run.name.length < group.example.name.length) Object.assign(group, { finding, example: run });
-      groups.set(key, group);
+      groups.set(finding.cause, group);
     }
   }
   return [...groups.values()].sort((a, b) =>
-    severity(a.finding) - severity(b.finding) || b.runs.size - a.runs.size);
+    order(a) - order(b) || weight(b) - weight(a) || severity(a.finding) - severity(b.finding));
+}
+
+/** How many weaknesses in a run one finding of a class outweighs, as on the first screen. */
+const WEIGHTS = { defect: 4, weakness: 1, "": 1, advice: 0.25 };
+const weight = (group) => group.runs.size * WEIGHTS[group.finding.class || ""];
+
+/** What fails stands first, and of that the ends of the target. */
+function order(group) {
+  return (group.finding.fails ? 0 : 2) + (isEnd(group.finding) ? 0 : 1);
 }
 
 const CLASSES = ["defect", "weakness", "advice"];
+const isEnd = (finding) => finding.check === "target" || finding.code === "run.nothing_intercepted";
 const isBookKeeping = (finding) => !finding.class;
 const kind = (finding) => finding.class || "run";
 const tone = (finding) => `c-${finding.fails ? kind(finding) : "below"}`;
 
 /** The place of a finding among others: failing ones, the end of the target, then the classes. */
 function severity(finding) {
-  const end = finding.check === "target" || finding.code === "run.nothing_intercepted";
-  const place = end ? 0 : isBookKeeping(finding) ? 4 : CLASSES.indexOf(finding.class) + 1;
+  const place = isEnd(finding) ? 0 : isBookKeeping(finding) ? 4 : CLASSES.indexOf(finding.class) + 1;
   return place + (finding.fails ? 0 : 10);
 }

@@ -24,6 +24,7 @@ from harness.core.values.visible_text import visible_line
 from harness.redaction import encoder
 from harness.redaction.encoder import encoded, json_bytes
 from harness.report.command_summary import cause_title
+from harness.report.headline import headline
 from harness.report.html.page_runs import PageRun, page_run
 from harness.report.html.run_details import TEXT_MAX, run_details
 from harness.results.cause_tally import CauseTally
@@ -82,6 +83,7 @@ def page(title: str, parts: Iterable[PagePart]) -> Iterator[bytes]:
         style_hash=digest_of(style), code_hash=digest_of(code),
         details=_kept(parts, runs), index=lambda: pack(_index(title, runs)),
         totals=lambda: Counter(run.word for run in runs), causes=lambda: _causes(runs),
+        headline=lambda: _headline(runs),
     )  # fmt: skip
     return map(encoded, pieces)
 
@@ -101,7 +103,12 @@ def _index(title: str, runs: list[Result]) -> Json:
     lost = [{"missing": x.name, "reason": x.reason, "runs": x.runs, "remedy": x.remedy}
             for x in lacks(runs)]  # fmt: skip
     shown: list[PageRun] = [page_run(run) for run in runs]
-    return {"title": title, "runs": shown, "lacks": lost}
+    return {"title": title, "headline": _headline(runs), "runs": shown, "lacks": lost}
+
+
+def _headline(runs: list[Result]) -> list[str]:
+    words = Counter(run.word for run in runs)
+    return [shown(line) for line in headline(CauseTally.of(runs), words)]
 
 
 def _causes(runs: list[Result]) -> list[tuple[str, int, str, str]]:

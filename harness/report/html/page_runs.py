@@ -14,6 +14,7 @@ from harness import providers
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.media.json_lines import not_applicable
+from harness.results.cause_tally import folded
 from harness.results.result import Result
 
 _NAME = re.compile(r"(?P<rest>.*?)(@(?P<wire>[a-z-]+))?(?P<stream>\+stream)?", re.DOTALL)
@@ -88,6 +89,7 @@ def folder_of(run: Result) -> str:
 def _finding(finding: Finding, verdict: Verdict) -> dict[str, Json]:
     return {
         "code": finding.code,
+        "cause": " ".join(map(str, folded(finding))),
         "check": finding.check,
         "class": finding.class_,
         "message": finding.message,

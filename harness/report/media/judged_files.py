@@ -10,6 +10,7 @@ import msgspec
 from harness.checks.judge.causes import rank
 from harness.core.values.visible_text import visible_line
 from harness.report.command_summary import GROUPS_MAX, baseline_lines, below_words, cause_lines
+from harness.report.headline import headline
 from harness.report.run_report import ALIKE_MAX, MARKS, Paint, codes, findings, plain, wrapped
 from harness.results.command_events import CommandFinished, Event, FileRead, refusal_line
 from harness.results.event_lines import counted
@@ -118,7 +119,9 @@ def ending(
     causes = cause_lines(totals.causes, width, paint, "transcript", most)
     is_whole = verbose or len(totals.refused) <= REASONS_MAX
     refused = _every_reason(totals.refused) if is_whole else _reasons(totals.reasons, width)
-    for section in map(tuple, (causes, _shares(totals, width), refused)):
+    told = headline(totals.causes, totals.words, "transcript")
+    first = (paint("strong", part) for line in told for part in wrapped(line, width, ""))
+    for section in map(tuple, (first, causes, _shares(totals, width), refused)):
         yield from ("", *section) if section else ()
     yield ""
     words = ((w, f"{totals.words[w]} {verb}") for w, verb in WORDS.items() if totals.words[w])
@@ -158,7 +161,7 @@ def _every_reason(refused: Counter[str]) -> Iterator[str]:
         yield f"  {number:>5}  {name}"
 
 
-CAUSES_MAX = 4
+CAUSES_MAX = 3
 """The most causes in a summary of one screen."""
 
 GROUPS_OF_CHECKS_MAX = 4

@@ -7,12 +7,14 @@ The summary has a size limit, and counts the omitted parts.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.checks.judge import checks
 from harness.core.values.visible_text import visible, visible_line
 from harness.redaction.encoder import Encoded, encoded, shown
 from harness.report.command_summary import cause_text, cause_title, counts
+from harness.report.headline import headline
 from harness.report.run_report import MARKS, block
 from harness.results.asked_tally import AskedTally
 from harness.results.cause_tally import CauseGroup, CauseTally
@@ -63,7 +65,8 @@ def bounded(parts: Iterable[str], most: int) -> str:
 
 def _parts(runs: Sequence[Result], command: CommandStarted) -> Iterator[str]:
     noun = command.noun
-    groups, by_name = CauseTally.of(runs).groups(), {run.name: run for run in runs}
+    tally, by_name = CauseTally.of(runs), {run.name: run for run in runs}
+    groups = tally.groups()
     failing = [run for run in runs if run.word in ("fail", "unknown")]
     yield f"## {MARKS['fail' if failing else 'pass']} harness: "
     yield f"{command.title or counts(runs, noun=noun)}\n\n"
@@ -71,6 +74,8 @@ def _parts(runs: Sequence[Result], command: CommandStarted) -> Iterator[str]:
     named = dict.fromkeys(run.target for run in runs if run.target)
     targets = ", ".join(map(code, named))
     yield f"Target {targets}\n\n" if targets else ""
+    words = Counter(run.word for run in runs)
+    yield from (f"{code(line)}\n\n" for line in headline(tally, words, noun))
     for group in groups[:CAUSES_MAX]:
         yield _cause(group, by_name[group.example], noun)
     if len(groups) > CAUSES_MAX:

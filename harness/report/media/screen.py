@@ -16,6 +16,7 @@ from harness.report.command_summary import (
     cause_title,
     short_totals,
 )
+from harness.report.headline import headline
 from harness.report.run_report import Paint, cut, plain, wrapped
 from harness.results.asked_tally import AskedTally
 from harness.results.cause_tally import CauseGroup, CauseTally
@@ -72,12 +73,15 @@ def first_screen(
     `again` returns the command that repeats a run by name, if it differs from the run's own.
     """
     repeats = {run.name: run.repeat for run in runs}
-    groups, repeat = CauseTally.of(runs).groups(), again or repeats.__getitem__
-    end = [*_reasons(runs, width), *_ways_on(groups, report), short_totals(runs, plain, planned)]
-    room = ROWS - sum(_rows(line, width) for line in end) - 1
+    tally, repeat = CauseTally.of(runs), again or repeats.__getitem__
+    groups, words = tally.groups(), Counter(run.word for run in runs)
+    first = [paint("strong", cut(line, width)) for line in headline(tally, words)]
+    first += [""] if first else []
+    end = [*_reasons(runs, width), *_each_run(report), short_totals(runs, plain, planned)]
+    room = ROWS - sum(_rows(line, width) for line in end) - 1 - len(first)
     said = list(_causes(groups, repeat, width, room, paint))
     end[-1] = short_totals(runs, paint, planned)
-    return [*said, *([""] if said else []), *end]
+    return [*first, *said, *([""] if said else []), *end]
 
 
 def _rows(line: str, width: int) -> int:
@@ -157,9 +161,7 @@ def _short(text: str, width: int) -> Iterable[str]:
     return lines[:REASONS_MAX]
 
 
-def _ways_on(groups: Sequence[CauseGroup], report: str) -> Iterator[str]:
-    """Yield the command that explains a cause, and the file with every run."""
-    for group in groups[:1]:
-        yield f"explain: harness explain {group.finding.code}"
+def _each_run(report: str) -> Iterator[str]:
+    """Yield the file with every run."""
     if report:
         yield f"each run: {report}; -v prints it, --html FILE shows it"

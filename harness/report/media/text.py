@@ -11,6 +11,7 @@ from typing import Literal
 
 from harness.report import command_summary, run_report
 from harness.report.run_report import Paint, plain
+from harness.results.cause_tally import CauseTally
 from harness.results.command_events import CommandFinished, CommandStarted, Event
 from harness.results.result import Result, label
 
@@ -81,6 +82,10 @@ class Text:
             if self._planned > 1:
                 yield from command_summary.summary(runs, width, paint, verbose)
             else:
+                tally = CauseTally.of(runs)
+                yield from command_summary.first_lines(
+                    tally, runs, width, paint, with_command=False
+                )
                 for text in command_summary.not_applicable(runs):
                     yield from run_report.wrapped(text, width, "")
         yield command_summary.totals(runs, paint, self._planned)

@@ -124,7 +124,7 @@ def test_the_summary_of_a_folder_reads_in_one_screen() -> None:
         tally.add(_file(f"logs/{'x' * 90}/{n}", finding, number=2, refusals=refusals))
     said = [*judged_files.ending(tally, 80)]
     assert len(said) <= 24
-    assert "tool_pairing.orphan  (defect)" in said[2], "the cause stands first"
+    assert "tool_pairing.orphan  (defect)" in said[6], "the cause stands first"
     assert "applied 2 of 45 checks: no_progress_stop, tool_pairing (of all 6000)" in said
     assert any(line.startswith("refused: 3000 no LLM traffic; ") for line in said)
     every = [*judged_files.ending(tally, 80, verbose=True)]
