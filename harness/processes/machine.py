@@ -65,7 +65,8 @@ def lack_of(error: BaseException, *, ours: bool = False) -> MachineLacks | None:
             return seen
         if isinstance(seen, OSError) and isinstance(seen.errno, int) and seen.errno in numbers:
             return lack(seen.errno)
-        if isinstance(seen, sqlite3.Error) and seen.sqlite_errorcode == sqlite3.SQLITE_FULL:
+        # An error that Python code raises, as the stores under fault do, has no code.
+        if getattr(seen, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
             return lack(errno.ENOSPC)
         seen = seen.__context__ if seen.__cause__ is None else seen.__cause__
     return None

@@ -112,3 +112,8 @@ def test_a_full_disk_is_told_from_one_with_room(tmp_path: Path) -> None:
 def test_a_kill_for_memory_shows_in_the_count_of_the_kernel() -> None:
     assert killed_for_memory(2**62) is None
     assert "no memory is left" in str(killed_for_memory(-1))
+
+
+def test_an_error_of_a_database_that_python_code_raises_shows_nothing() -> None:
+    """It has no code: the attribute is set by the library alone."""
+    assert lack_of(sqlite3.OperationalError("database or disk is full")) is None
