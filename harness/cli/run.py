@@ -17,7 +17,6 @@ import click
 import msgspec
 
 from harness.cli.baseline import baseline
-from harness.cli.completion import completing, targets
 from harness.cli.options import (
     RUNS,
     EngineName,
@@ -29,6 +28,7 @@ from harness.cli.options import (
     every_verb,
     fail_on,
     jobs,
+    only,
     out_folder,
     plugin_flags,
     plugins,
@@ -36,6 +36,8 @@ from harness.cli.options import (
     real_s,
     seed,
     spoken,
+    store,
+    target,
     target_engine,
     world,
 )
@@ -56,12 +58,8 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
-@click.option("--target", shell_complete=completing(targets), default="", metavar="SPEC",
-              help="The agent: reference, pkg.mod:callable, process:COMMAND or http://HOST/PATH.",
-              )  # fmt: skip
-@click.option("--only", multiple=True, metavar="PATTERN",
-              help="Only runs whose name NAME[/VARIANT][@WIRE][+stream] matches (* and ?).",
-              )  # fmt: skip
+@target
+@only
 @spoken("Only runs on this wire, for an agent that uses no other.")
 @profile
 @real_s
@@ -69,9 +67,7 @@ if TYPE_CHECKING:
 @seed
 @world
 @out_folder(RUNS, "The folder for the histories.")
-@click.option("--store", default="", metavar="READER:PATH",
-              help="How to read the agent's session store, such as sqlite:sessions.db.",
-              )  # fmt: skip
+@store
 @click.option("--faults", type=click.Path(path_type=Path), metavar="OVERLAY",
               help="A YAML file whose `faults:` are added to every run.")  # fmt: skip
 @click.option(
