@@ -49,13 +49,13 @@ if TYPE_CHECKING:
     from harness.files.scenario_values import Fault as Fault
     from harness.files.scenario_values import Use as Use
     from harness.plugins import load_plugins as load_plugins
-    from harness.results.event_lines import event_lines as event_lines
     from harness.runner.fake_model import FakeModel as FakeModel
     from harness.runner.fake_model import FakeRequest as FakeRequest
     from harness.runner.fake_model import NotAsScripted as NotAsScripted
     from harness.runner.run import Run as Run
     from harness.runner.run import run as run
     from harness.targets.spec import resolve as resolve
+    from harness.verdicts.event_lines import event_lines as event_lines
 else:
     from harness.lazy_names import lazy_names
 

@@ -168,7 +168,7 @@ ROOMS: tuple[Room, ...] = (
     ),
     Room("sweep", 8, "Plays a session killed at each of its writes."),
     Room(
-        "results",
+        "verdicts",
         8,
         "What a command comes to, as values: the result of a run, a transcript, a finding of a "
         "campaign, a probe, a side of a diff. It knows no medium.",

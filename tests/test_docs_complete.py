@@ -23,9 +23,9 @@ from harness.core.values.profile import CAPABILITIES, Profile
 from harness.core.values.strict import Strict
 from harness.core.values.verdict import Verdict
 from harness.report.media.json_lines import run_line
-from harness.results.result import summarize
 from harness.runner import run
 from harness.transports.in_process import InProcessBrief
+from harness.verdicts.result import summarize
 from tests.documents import GENERATED, MARK, ROOT, blocks, part
 from tests.generated_examples import example_files
 from tests.generated_keys import PAGES as KEY_PAGES

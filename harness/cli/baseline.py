@@ -12,8 +12,8 @@ import click
 from harness.core.values.errors import InputError
 
 if TYPE_CHECKING:
-    from harness.results.baseline import BaselineChange
-    from harness.results.result import Result
+    from harness.verdicts.baseline import BaselineChange
+    from harness.verdicts.result import Result
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _KEY = "harness.baseline"
@@ -25,7 +25,7 @@ class Baseline:
     def __init__(self, file: Path | None = None, update: bool = False) -> None:
         """Read the file. Raises InputError for one that cannot be used."""
         from harness.files.regular_file import check_writable
-        from harness.results.baseline import BaselineFile, Comparison, read
+        from harness.verdicts.baseline import BaselineFile, Comparison, read
 
         if file is None and update:
             raise InputError("name the file: --baseline FILE", "--update-baseline")
@@ -45,7 +45,7 @@ class Baseline:
         """Write the new baseline if the user asked for it."""
         from harness.files.regular_file import write_atomically
         from harness.redaction.encoder import encoded
-        from harness.results.baseline import text
+        from harness.verdicts.baseline import text
 
         if self._file and self._update and self._comparison:
             data = encoded(text(self._comparison.rows(), self._found.head))
@@ -53,7 +53,7 @@ class Baseline:
 
     def change(self) -> BaselineChange | None:
         """Return how the results differ from the baseline; None without one."""
-        from harness.results.baseline import BaselineChange
+        from harness.verdicts.baseline import BaselineChange
 
         if self._file is None or self._comparison is None:
             return None

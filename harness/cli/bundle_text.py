@@ -9,7 +9,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.files.bundle import bundled, bundled_files, shown
 from harness.files.regular_file import text_of
 from harness.files.scenario_file import has_script, load_scenarios
-from harness.results.event_lines import counted
+from harness.verdicts.event_lines import counted
 
 
 def bundle_text(name: str) -> str:

@@ -32,8 +32,8 @@ from harness.core.values.errors import InputError
 if TYPE_CHECKING:
     from harness.cli.diff_sides import Side, SideRequest, SideRun
     from harness.core.history.history import History
-    from harness.results.command_events import Report
-    from harness.results.run_diff import Diff, NotCompared, RunDiff
+    from harness.verdicts.command_events import Report
+    from harness.verdicts.run_diff import Diff, NotCompared, RunDiff
 
 DEFAULT_OUT = ".harness/diff"
 UNKNOWN = 3
@@ -80,7 +80,7 @@ def command(
     from harness.cli.diff_sides import SideRequest
     from harness.report.diff_screen import counts, screen
     from harness.report.media.markdown import WIDTH
-    from harness.results.command_events import CommandStarted
+    from harness.verdicts.command_events import CommandStarted
 
     requests = (
         SideRequest(letter="a", named=a, python=python_a, profile=profile_a),
@@ -145,7 +145,7 @@ def _side(request: SideRequest, only: tuple[str, ...], words: list[str], out: Pa
 def _compared(a: Side, b: Side) -> Diff:
     """Return all runs of both sides. Raises InputError if no run can be compared."""
     from harness.cli import terminal
-    from harness.results.run_diff import Diff, NotCompared, RunDiff
+    from harness.verdicts.run_diff import Diff, NotCompared, RunDiff
 
     names = list(dict.fromkeys((*a.runs, *b.runs)))
     with terminal.progress(len(names), "runs compared") as advance:
@@ -165,7 +165,7 @@ def _run(name: str, a: Side, b: Side) -> RunDiff | NotCompared:
     """Return a run of both sides, or why it cannot be compared."""
     from harness.checks.judge import judge
     from harness.core.history.history import encode
-    from harness.results.run_diff import NotCompared, Played, run_diff
+    from harness.verdicts.run_diff import NotCompared, Played, run_diff
 
     mine, its = a.runs.get(name), b.runs.get(name)
     if mine is None or its is None:
@@ -221,7 +221,7 @@ def _screen(diff: Diff, verbose: bool, as_json: bool) -> Report:
     from harness.cli import terminal
     from harness.report.diff_json import json_lines
     from harness.report.diff_screen import details, screen
-    from harness.results.command_events import CommandFinished, Event
+    from harness.verdicts.command_events import CommandFinished, Event
 
     width, paint = terminal.width(), terminal.paint()
 

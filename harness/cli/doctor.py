@@ -74,8 +74,8 @@ def command(
     from harness.doctor.profile_text import place_for, profile_text, write
     from harness.engines.local import Local
     from harness.files.owner import scratch_folder
-    from harness.results.event_lines import counted
     from harness.targets.spec import resolve
+    from harness.verdicts.event_lines import counted
 
     start = user_folder()
     given = chosen_profile(profile_name)
@@ -144,7 +144,7 @@ class _Player:
 
     def _task(self, scenario: Scenario, out: Path) -> RunTask:
         from harness.cli.run_task import RunTask
-        from harness.results.result import Invocation
+        from harness.verdicts.result import Invocation
 
         asked = Invocation(
             path="", target=self._target, store=self._store, plugin_flags=plugin_flags()

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from harness.cli.judge_task import JudgeTask
     from harness.cli.reports import Telling
     from harness.core.values.verdict import FindingClass
-    from harness.results.command_events import FileRead, Report
+    from harness.verdicts.command_events import FileRead, Report
 
 
 @click.command("judge")
@@ -81,7 +81,7 @@ def command(
     """
     from harness.cli import terminal
     from harness.cli.judge_task import JudgeTask, check_names, judge_files, judged_history
-    from harness.results.command_events import CommandStarted
+    from harness.verdicts.command_events import CommandStarted
 
     check_names(kind, check)
     does = worker_engine(engine, jobs, _file_count(paths))
@@ -120,8 +120,8 @@ def _tell(file: FileRead, tell: Telling, *, shows_refusals: bool) -> None:
     most of those files are not recordings.
     """
     from harness.cli import terminal
-    from harness.results.command_events import refusal_line
-    from harness.results.result import of_refusals
+    from harness.verdicts.command_events import refusal_line
+    from harness.verdicts.result import of_refusals
 
     taken = tuple(map(tell, file.results))
     if file.named and file.refusals:

@@ -22,7 +22,7 @@ from harness.core.values.verdict import FindingClass
 from harness.files.regular_file import check_regular, opened, whole
 from harness.parts.loading import Plugin, loaded
 from harness.redaction.encoder import json_bytes
-from harness.results.command_events import FileRead
+from harness.verdicts.command_events import FileRead
 
 NAME = "judged.jsonl"
 

@@ -27,8 +27,8 @@ from harness.engines.ordered_map import ordered_map
 from harness.parts.loading import unknown_name
 from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import reported
-from harness.results.command_events import FileRead
-from harness.results.result import Result, evidence, of_transcript
+from harness.verdicts.command_events import FileRead
+from harness.verdicts.result import Result, evidence, of_transcript
 
 if TYPE_CHECKING:
     from harness.core.history.history import History

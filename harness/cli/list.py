@@ -66,7 +66,7 @@ def _by_file(rows: list[Row]) -> list[Row]:
 
 
 def _file_row(name: str, runs: list[Row]) -> Row:
-    from harness.results.event_lines import counted
+    from harness.verdicts.event_lines import counted
 
     needs = [need for need in runs[0]["needs"] if all(need in run["needs"] for run in runs)]
     needed = f", needs {' '.join(needs)}" if needs else ""

@@ -133,7 +133,7 @@ def _scenario(
 def _keep_part(recorder: Recorder, file: _File) -> Path | None:
     """Write the recording so far, if any, beside the cassette and return its path."""
     from harness.cli import terminal
-    from harness.results.event_lines import counted
+    from harness.verdicts.event_lines import counted
 
     if not len(recorder):
         return None
@@ -150,7 +150,7 @@ def _keep_part(recorder: Recorder, file: _File) -> Path | None:
 def _report(made: LiveRun, recorder: Recorder, file: _File, as_json: bool) -> int:
     from harness.cli import terminal
     from harness.redaction.encoder import json_line
-    from harness.results.event_lines import counted
+    from harness.verdicts.event_lines import counted
 
     written = file.named if made.is_whole else _keep_part(recorder, file)
     row = {

@@ -27,8 +27,8 @@ from harness.core.values.visible_text import visible
 if TYPE_CHECKING:
     from harness.core.history.history import History
     from harness.core.values.verdict import VerdictWord
-    from harness.results.command_events import CommandStarted, Event, Report
-    from harness.results.result import Result
+    from harness.verdicts.command_events import CommandStarted, Event, Report
+    from harness.verdicts.result import Result
 
     Read = Callable[[Result], History | None]
 
@@ -91,7 +91,7 @@ class Filed:
 
     def tell(self, event: Event) -> None:
         """Give the report an event, and keep what it says; write all of it at the end."""
-        from harness.results.command_events import CommandFinished
+        from harness.verdicts.command_events import CommandFinished
 
         self._lines += self._report(event) or ()
         if isinstance(event, CommandFinished):
@@ -155,7 +155,7 @@ def reporting(
     verb always writes. After Ctrl-C the reports are finished too; `interrupted`: it
     came before.
     """
-    from harness.results.command_events import CommandFinished
+    from harness.verdicts.command_events import CommandFinished
 
     telling = Telling(dict(_outputs(screen, read, beside)))
     telling.tell(started)
@@ -197,7 +197,7 @@ def _outputs(
 def _baseline_alone(event: Event) -> Iterator[str]:
     """Say how the results differ from the baseline where the screen is left out."""
     from harness.report.command_summary import baseline_lines
-    from harness.results.command_events import CommandFinished
+    from harness.verdicts.command_events import CommandFinished
 
     if isinstance(event, CommandFinished):
         yield from baseline_lines(event.baseline)

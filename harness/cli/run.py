@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
     from harness.report.media.text import Detail
-    from harness.results.command_events import Report
-    from harness.results.result import Invocation, Result
     from harness.targets.output_capture import CaptureMode
+    from harness.verdicts.command_events import Report
+    from harness.verdicts.result import Invocation, Result
 
 
 @click.command("run")
@@ -110,7 +110,7 @@ def command(
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
     from harness.cli.selection import check_target, failing_on, overlaid, plan, under_profile
-    from harness.results.result import Invocation
+    from harness.verdicts.result import Invocation
 
     detail, where = _detail(quiet, verbose), Path(os.path.abspath(out))
     agent = _speaking(chosen_profile(profile_name), spoken)
@@ -141,7 +141,7 @@ def _again(
     """Return the command that plays one run by name, below the single path of this command."""
     from harness.cli.selection import DEFAULT_FOLDER
     from harness.files.bundle import shown
-    from harness.results.result import run_command
+    from harness.verdicts.result import run_command
 
     path, *others = paths or (DEFAULT_FOLDER,)
     return None if others else partial(run_command, asked(path=shown(path)), seed=seed)
@@ -168,7 +168,7 @@ def _play(
     """Play the tasks into the folder `where`; `out` is its name as the user wrote it."""
     from harness.cli import terminal
     from harness.cli.run_task import played
-    from harness.results.command_events import CommandStarted
+    from harness.verdicts.command_events import CommandStarted
 
     names = tuple((task.scenario.run_name, task.scenario.name) for task in tasks)
     started = CommandStarted(verb="run", planned=names)

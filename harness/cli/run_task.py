@@ -22,7 +22,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.verdict import Verdict
 from harness.engines import Engine
 from harness.engines.ordered_map import ordered_map
-from harness.results.result import Invocation, Result, summarize
+from harness.verdicts.result import Invocation, Result, summarize
 
 if TYPE_CHECKING:
     from harness.targets.output_capture import CaptureMode

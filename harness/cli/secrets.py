@@ -48,7 +48,7 @@ def command(paths: tuple[Path, ...], allow: tuple[str, ...], as_json: bool) -> i
 
 
 def _summary(count: int, holding: int, files: int) -> str:
-    from harness.results.event_lines import counted
+    from harness.verdicts.event_lines import counted
 
     if not count:
         return f"no secret in {counted(files, 'file')}"

@@ -37,7 +37,7 @@ from harness.cli.run import as_named
 if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
     from harness.report.media.text import Detail
-    from harness.results.result import Result
+    from harness.verdicts.result import Result
 
 
 @click.command("serve")
@@ -69,8 +69,8 @@ def command(
     from harness.cli.selection import single_run
     from harness.core.values.verdict import EXIT_STATUS
     from harness.redaction.encoder import Encoded, own_line
-    from harness.results.result import summarize
     from harness.runner.serve import serve
+    from harness.verdicts.result import summarize
 
     where = Path(os.path.abspath(out))
     agent = chosen_profile(profile_name)
@@ -100,7 +100,7 @@ def _show(made: Result, as_json: bool, verbose: bool) -> None:
     from harness.cli import terminal
     from harness.report.media.json_lines import JsonLines
     from harness.report.media.text import Text
-    from harness.results.command_events import CommandStarted
+    from harness.verdicts.command_events import CommandStarted
 
     detail: Detail = "verbose" if verbose else "usual"
     screen = JsonLines() if as_json else Text(detail, terminal.width(), terminal.paint())

@@ -128,8 +128,8 @@ def _write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
 def _read(path: Path) -> PagePart:
     """Read a run from its file; for an unreadable file return an unknown run with the reason."""
     from harness.report.html.html_page import page_part
-    from harness.results.result import of_history
     from harness.runner.run_folder import read_history
+    from harness.verdicts.result import of_history
 
     history: History | None = None
     try:

@@ -64,7 +64,7 @@ def command(
     or its history.jsonl. Ctrl-C keeps the smallest scenario so far.
     """
     from harness.cli.shrink_run import ShrinkRequest, shrink_source
-    from harness.results.result import Invocation
+    from harness.verdicts.result import Invocation
 
     start = Path.cwd()  # a target may change the working directory
     agent = chosen_profile(profile_name)

@@ -29,8 +29,6 @@ from harness.files.regular_file import whole, write_atomically
 from harness.files.scenario_text import scenario_yaml
 from harness.parts.loading import unknown_name
 from harness.redaction.encoder import encoded, json_line
-from harness.results.event_lines import counted, two_figures
-from harness.results.result import Invocation, run_command
 from harness.runner import run
 from harness.runner.run_folder import move_kept
 from harness.shrink import FindingOracle, ShrinkStep, Shrunk, shrink
@@ -38,6 +36,8 @@ from harness.shrink.finding_oracle import NotShown
 from harness.shrink.inlining import inlined
 from harness.shrink.scenario_size import Extent, extent, size_of
 from harness.targets.spec import names, resolve
+from harness.verdicts.event_lines import counted, two_figures
+from harness.verdicts.result import Invocation, run_command
 
 if TYPE_CHECKING:
     from harness.targets import TargetSpec

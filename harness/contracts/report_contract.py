@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from harness.contracts.laws import drawing, law, part_named
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.report.report_parts import REPORTS
-from harness.results.command_events import CommandFinished, CommandStarted, Event, FileRead
-from harness.results.result import Result
+from harness.verdicts.command_events import CommandFinished, CommandStarted, Event, FileRead
+from harness.verdicts.result import Result
 
 _WORDS = st.text("abc <&`|\u2028🦊\x1b", max_size=9)
 _FINDINGS = st.builds(Finding, st.sampled_from(["a.b", "target.crashed"]), _WORDS,

@@ -13,8 +13,8 @@ import msgspec
 from harness.checks.judge.causes import rank
 from harness.core.values.verdict import Finding
 from harness.report.run_report import CRASHED, codes, cut, finding_note, one_line, proof, ways_on
-from harness.results.event_lines import counted
-from harness.results.result import Result, cause_of
+from harness.verdicts.event_lines import counted
+from harness.verdicts.result import Result, cause_of
 
 WIDTH = 100
 CAUSE_MAX = 240

@@ -54,7 +54,7 @@ def report(runs: Sequence[Run], wanted: frozenset[str], repeat: str, whole: bool
     from harness.pytest_plugin.failure_block import WIDTH, failure_block
     from harness.report.command_summary import totals
     from harness.report.run_report import block
-    from harness.results.result import summarize
+    from harness.verdicts.result import summarize
 
     summaries = [replace(summarize(run, None), repeat=repeat) for run in runs]
     end = [f"expected exactly: {', '.join(sorted(wanted))}"] if wanted else []

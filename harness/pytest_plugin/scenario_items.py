@@ -41,7 +41,7 @@ class ScenarioFile(pytest.File):
 
     def collect(self) -> Iterator[ScenarioItem]:
         """Yield the runs of the file, each as an item."""
-        from harness.results.result import label
+        from harness.verdicts.result import label
 
         try:
             runs = self._runs(self.path)

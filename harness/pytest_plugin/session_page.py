@@ -64,7 +64,7 @@ class SessionPage:
 
         from harness.redaction.encoder import json_bytes
         from harness.report.html.html_page import ORDER, page_part
-        from harness.results.result import summarize
+        from harness.verdicts.result import summarize
 
         path, _, test = item.nodeid.partition("::")
         for run in runs:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from harness.report.report_parts import ReportPart as ReportPart
     from harness.report.report_parts import parts_of as parts_of
     from harness.report.report_parts import report_named as report_named
-    from harness.results.command_events import CommandFinished as CommandFinished
-    from harness.results.command_events import CommandStarted as CommandStarted
-    from harness.results.command_events import Event as Event
-    from harness.results.command_events import FileRead as FileRead
-    from harness.results.result import Result as Result
+    from harness.verdicts.command_events import CommandFinished as CommandFinished
+    from harness.verdicts.command_events import CommandStarted as CommandStarted
+    from harness.verdicts.command_events import Event as Event
+    from harness.verdicts.command_events import FileRead as FileRead
+    from harness.verdicts.result import Result as Result
 else:
     from harness.lazy_names import lazy_names
 

@@ -14,11 +14,11 @@ from harness.checks.judge.questions import asked_by
 from harness.core.values.verdict import CLASSES, FindingClass, Verdict
 from harness.report.headline import headline
 from harness.report.run_report import Paint, cut, finding_note, one_line, plain, wrapped
-from harness.results.asked_tally import AskedTally
-from harness.results.baseline import BaselineChange
-from harness.results.cause_tally import CauseGroup, CauseTally
-from harness.results.event_lines import counted
-from harness.results.result import WORDS, Result, lacks
+from harness.verdicts.asked_tally import AskedTally
+from harness.verdicts.baseline import BaselineChange
+from harness.verdicts.cause_tally import CauseGroup, CauseTally
+from harness.verdicts.event_lines import counted
+from harness.verdicts.result import WORDS, Result, lacks
 
 REASONS_MAX = 5
 """The most reasons of one kind that are shown."""

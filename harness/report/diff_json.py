@@ -11,7 +11,7 @@ from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding
 from harness.redaction.encoder import json_line
 from harness.report.media.json_lines import VERSION
-from harness.results.run_diff import Diff, OneSide, RunDiff
+from harness.verdicts.run_diff import Diff, OneSide, RunDiff
 
 
 def json_lines(diff: Diff) -> Iterator[str]:

@@ -11,9 +11,9 @@ from harness.comparison.figures import Figures, total
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.command_summary import cause_title
 from harness.report.run_report import Paint, Style, cut, finding_note, one_line, plain
-from harness.results.cause_tally import CauseTally
-from harness.results.event_lines import counted
-from harness.results.run_diff import Diff, RunDiff, by_words
+from harness.verdicts.cause_tally import CauseTally
+from harness.verdicts.event_lines import counted
+from harness.verdicts.run_diff import Diff, RunDiff, by_words
 
 NEW_MAX, GONE_MAX, CALLS_MAX, BESIDE_MAX, LEFT_MAX = 4, 3, 4, 2, 2
 """The rows of each part of the screen, including the row that counts the omitted ones: the whole

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.core.values.table_file import table
 from harness.core.values.verdict import VerdictWord
-from harness.results.cause_tally import CauseTally
+from harness.verdicts.cause_tally import CauseTally
 
 
 class HeadlineRow(msgspec.Struct, frozen=True):

@@ -17,8 +17,8 @@ import msgspec
 
 from harness.parts.loading import Kind, Plugin
 from harness.parts.part import Part, docstring_of
-from harness.results.command_events import CommandFinished, CommandStarted, Event, Report
-from harness.results.result import Result
+from harness.verdicts.command_events import CommandFinished, CommandStarted, Event, Report
+from harness.verdicts.result import Result
 
 DOCUMENT, STREAM = ["results", "command"], ["event"]
 """The parameters by which a report is known."""

@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias
 from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
 from harness.core.values.visible_text import visible_line
-from harness.results.event_lines import counted
-from harness.results.result import WORDS, Result, cause_of
+from harness.verdicts.event_lines import counted
+from harness.verdicts.result import WORDS, Result, cause_of
 
 Style = Literal["pass", "fail", "unknown", "not_applicable", "strong", "faint"]
 Paint: TypeAlias = Callable[[Style, str], str]

@@ -10,7 +10,7 @@ from harness.core.values.calls import InboxRequest
 from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import visible_line
 from harness.report.run_report import MARKS, Paint, asides, cut, finding_title, plain, wrapped
-from harness.results.event_lines import at, event_lines
+from harness.verdicts.event_lines import at, event_lines
 
 
 def timeline(history: History, verdict: Verdict, width: int, paint: Paint = plain) -> str:

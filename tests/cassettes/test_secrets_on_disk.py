@@ -26,8 +26,8 @@ from harness.fuzz.campaign import begin
 from harness.fuzz.campaign_journal import CampaignPlan
 from harness.fuzz.findings import ShrunkFinding
 from harness.recordings.transcripts import Refusal
-from harness.results.command_events import FileRead
 from harness.runner import run
+from harness.verdicts.command_events import FileRead
 from tests.cassettes.recorded import ASK, cassette, interaction, said
 from tests.redaction.secrets import TOKENS
 

@@ -13,7 +13,7 @@ from harness.cli.run import _again
 from harness.cli.shrink_source import scenarios_of
 from harness.files.bundle import bundled
 from harness.pytest_plugin import Play
-from harness.results.result import Invocation
+from harness.verdicts.result import Invocation
 from tests.cli.talks import Command
 
 CIRCLE = ("run", "@loops/circles", "--only", "circles")

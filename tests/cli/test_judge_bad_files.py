@@ -17,7 +17,7 @@ from harness.cli.judge_task import JudgeTask, judge_file
 from harness.parts.loading import set_loaded
 from harness.plugins import load_plugins
 from harness.recordings.transcripts import Refusal
-from harness.results.command_events import FileRead
+from harness.verdicts.command_events import FileRead
 from tests.cli.conftest import Harness
 from tests.cli.talks import Command
 

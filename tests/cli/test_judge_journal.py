@@ -10,7 +10,7 @@ import pytest
 from harness.cli.judge_journal import NAME, JudgeJournal, asked_for, recall, stamp
 from harness.core.values.errors import InputError
 from harness.recordings.transcripts import Refusal
-from harness.results.command_events import FileRead
+from harness.verdicts.command_events import FileRead
 
 FILE = FileRead(path="a", format="vcr", refusals=(Refusal("", "odd"),))
 

@@ -23,7 +23,7 @@ from harness.cli.judge_task import (
 from harness.engines import Serial
 from harness.engines.local import Local
 from harness.recordings.transcripts import Refusal
-from harness.results.command_events import FileRead, refusal_line
+from harness.verdicts.command_events import FileRead, refusal_line
 
 LINE = '{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","content":"hi"}}\n'
 

@@ -12,7 +12,7 @@ import pytest
 
 from harness.cli import judge_task, main
 from harness.cli.judge_task import TaskChunk, judge_chunk
-from harness.results.command_events import FileRead
+from harness.verdicts.command_events import FileRead
 from tests.cli.conftest import Harness
 from tests.cli.test_judge_and_show import CLAUDE_CODE
 from tests.engines.cluster import two_nodes

@@ -13,7 +13,7 @@ from harness.cli.reports import _KEY, Wanted, reporting
 from harness.cli.run import command
 from harness.core.values.errors import InputError
 from harness.report.media.markdown import STEP_MAX_BYTES
-from harness.results.command_events import CommandStarted
+from harness.verdicts.command_events import CommandStarted
 from tests.cli.conftest import Command, Harness
 from tests.report.fabricated import RUNS
 

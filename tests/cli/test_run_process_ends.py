@@ -12,7 +12,7 @@ import pytest
 
 from harness.cli.run_task import RunTask, RunTasks, lost_run, play
 from harness.files import load_scenarios
-from harness.results.result import Invocation
+from harness.verdicts.result import Invocation
 from tests.cli.conftest import Harness
 
 ENDS = """

@@ -12,8 +12,8 @@ from harness.cli.reports import reporting
 from harness.cli.run import LISTED_MAX, command, each_run, screen
 from harness.report.media.screen import ROWS
 from harness.report.media.text import Detail
-from harness.results.command_events import CommandStarted
-from harness.results.result import Result
+from harness.verdicts.command_events import CommandStarted
+from harness.verdicts.result import Result
 from tests.report.test_command_summary import RUNS
 
 

@@ -14,8 +14,8 @@ from harness import InboxItem, Scenario, Turn
 from harness.core.values.verdict import Finding, Verdict
 from harness.pytest_plugin.failure_block import failure_block
 from harness.pytest_plugin.failure_text import LINES_MAX, report
-from harness.results.result import Result
 from harness.runner import run
+from harness.verdicts.result import Result
 from tests.report.fabricated import RUNS, summary
 
 SAME_CALL = Finding("no_progress_stop.same_call", "memory runs again", (6, 8), "weakness")

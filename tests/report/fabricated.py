@@ -11,9 +11,9 @@ from harness.core.values.calls import ModelRequest, OutboxRequest, ToolRequest
 from harness.core.values.messages import Text, ToolResult, ToolUse, assistant, results, user
 from harness.core.values.plans import Sent
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
-from harness.results.command_events import CommandFinished, CommandStarted, Report
-from harness.results.result import Invocation, Result, evidence, run_command
-from harness.results.run_diff import OneSide, RunDiff
+from harness.verdicts.command_events import CommandFinished, CommandStarted, Report
+from harness.verdicts.result import Invocation, Result, evidence, run_command
+from harness.verdicts.run_diff import OneSide, RunDiff
 
 TITLE = "The same failing memory call until the budget is gone"
 FINDING = Finding(

@@ -7,7 +7,7 @@ import pytest
 
 from harness.report.diff_screen import counts, details, screen
 from harness.report.media.markdown import document
-from harness.results.run_diff import Diff, NotCompared, RunDiff
+from harness.verdicts.run_diff import Diff, NotCompared, RunDiff
 from tests.report.fabricated import run_diff
 
 LEFT = tuple(NotCompared(f"left/{n}", "missing", f"only in A, for {n}") for n in range(5))

@@ -12,9 +12,9 @@ import pytest
 from harness.core.values.verdict import Verdict
 from harness.report import diff_json
 from harness.report.media.json_lines import baseline_line, judged_line, last_line, run_line
-from harness.results.baseline import BaselineChange
-from harness.results.result import Lack, of_transcript
-from harness.results.run_diff import Diff
+from harness.verdicts.baseline import BaselineChange
+from harness.verdicts.result import Lack, of_transcript
+from harness.verdicts.run_diff import Diff
 from tests.report.fabricated import RUNS, run_diff
 
 PAGE = (Path(__file__).parents[2] / "docs/outputs.md").read_text("utf-8")

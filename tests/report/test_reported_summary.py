@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness import InboxItem, Scenario, Turn, run
 from harness.core.values.verdict import Finding, Verdict
-from harness.results.result import of_history, summarize
+from harness.verdicts.result import of_history, summarize
 
 KEY = "sk-ant-api03-" + "Zq7Lm2Xc9Vb4Np6Rt8Yw3Ks5Hd1Gf0Ja" * 3
 SCENARIO = Scenario(name="a", inbox=(InboxItem(text="hi"),), script=(Turn(say="x"),))

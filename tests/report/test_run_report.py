@@ -11,7 +11,7 @@ from harness.core.values.verdict import Finding, Verdict
 from harness.report import run_report
 from harness.report.media.text import Detail, Text
 from harness.report.run_report import Paint, Style, plain
-from harness.results.result import Result, label
+from harness.verdicts.result import Result, label
 from tests.report.fabricated import RUNS, told
 
 

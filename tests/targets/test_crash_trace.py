@@ -12,8 +12,8 @@ from harness.checks.judge import judge
 from harness.core.history.events import Ended
 from harness.core.history.history import canonical, decode, encode
 from harness.report.run_report import block
-from harness.results.result import summarize
 from harness.runner import run
+from harness.verdicts.result import summarize
 from tests.targets.test_process_exits import HELLO
 
 

@@ -27,8 +27,8 @@ from harness.report.command_summary import cause_title
 from harness.report.headline import headline
 from harness.report.html.page_runs import PageRun, page_run
 from harness.report.html.run_details import TEXT_MAX, run_details
-from harness.results.cause_tally import CauseTally
-from harness.results.result import Result, lacks
+from harness.verdicts.cause_tally import CauseTally
+from harness.verdicts.result import Result, lacks
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -14,8 +14,8 @@ from harness import providers
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.media.json_lines import not_applicable
-from harness.results.cause_tally import folded
-from harness.results.result import Result
+from harness.verdicts.cause_tally import folded
+from harness.verdicts.result import Result
 
 _NAME = re.compile(r"(?P<rest>.*?)(@(?P<wire>[a-z-]+))?(?P<stream>\+stream)?", re.DOTALL)
 

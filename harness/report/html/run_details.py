@@ -15,7 +15,7 @@ from harness.core.history.history import History
 from harness.core.values.messages import Json
 from harness.core.values.plans import waited_ms, words
 from harness.redaction.encoder import beginning
-from harness.results.event_lines import event_lines
+from harness.verdicts.event_lines import event_lines
 
 TEXT_MAX = 20_000
 """The most characters of one text; the history has the whole text."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from harness.core.history.history import History
 from harness.core.values.errors import InputError
 from harness.redaction.encoder import Encoded
-from harness.results.command_events import CommandStarted
-from harness.results.result import Result
 from harness.runner.run_folder import read_history
+from harness.verdicts.command_events import CommandStarted
+from harness.verdicts.result import Result
 
 Read = Callable[[Result], History | None]
 

@@ -10,10 +10,10 @@ from harness.checks.judge import rules
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.redaction.encoder import json_line
-from harness.results.baseline import BaselineChange
-from harness.results.command_events import CommandFinished, CommandStarted, Event, FileRead
-from harness.results.judged_totals import JudgedTotals
-from harness.results.result import Lack, Result, lacks
+from harness.verdicts.baseline import BaselineChange
+from harness.verdicts.command_events import CommandFinished, CommandStarted, Event, FileRead
+from harness.verdicts.judged_totals import JudgedTotals
+from harness.verdicts.result import Lack, Result, lacks
 
 VERSION = 1
 """The version of the keys of a run and of a transcript; docs/outputs.md has its promises."""

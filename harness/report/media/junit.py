@@ -15,8 +15,8 @@ from harness.checks.judge import rules
 from harness.core.values.visible_text import visible
 from harness.redaction.encoder import Encoded, shown
 from harness.report.run_report import block, one_line
-from harness.results.command_events import CommandStarted
-from harness.results.result import Result
+from harness.verdicts.command_events import CommandStarted
+from harness.verdicts.result import Result
 
 WIDTH = 100
 _NO_XML = re.compile("[\ufffe\uffff]")

@@ -16,11 +16,11 @@ from harness.redaction.encoder import Encoded, encoded, shown
 from harness.report.command_summary import cause_text, cause_title, counts
 from harness.report.headline import headline
 from harness.report.run_report import MARKS, block
-from harness.results.asked_tally import AskedTally
-from harness.results.cause_tally import CauseGroup, CauseTally
-from harness.results.command_events import CommandStarted
-from harness.results.event_lines import counted
-from harness.results.result import Result, lacks
+from harness.verdicts.asked_tally import AskedTally
+from harness.verdicts.cause_tally import CauseGroup, CauseTally
+from harness.verdicts.command_events import CommandStarted
+from harness.verdicts.event_lines import counted
+from harness.verdicts.result import Result, lacks
 
 COMMENT_MAX = 65_536
 """The most characters of a comment on GitHub."""

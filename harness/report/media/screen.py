@@ -18,11 +18,11 @@ from harness.report.command_summary import (
 )
 from harness.report.headline import headline
 from harness.report.run_report import Paint, cut, plain, wrapped
-from harness.results.asked_tally import AskedTally
-from harness.results.cause_tally import CauseGroup, CauseTally
-from harness.results.command_events import CommandFinished, CommandStarted, Event
-from harness.results.event_lines import counted
-from harness.results.result import Result, lacks
+from harness.verdicts.asked_tally import AskedTally
+from harness.verdicts.cause_tally import CauseGroup, CauseTally
+from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
+from harness.verdicts.event_lines import counted
+from harness.verdicts.result import Result, lacks
 
 ROWS = 24
 """The least number of lines of a terminal."""

@@ -11,9 +11,9 @@ from typing import Literal
 
 from harness.report import command_summary, run_report
 from harness.report.run_report import Paint, plain
-from harness.results.cause_tally import CauseTally
-from harness.results.command_events import CommandFinished, CommandStarted, Event
-from harness.results.result import Result, label
+from harness.verdicts.cause_tally import CauseTally
+from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
+from harness.verdicts.result import Result, label
 
 Detail = Literal["quiet", "usual", "verbose"]
 WIDTH = 100

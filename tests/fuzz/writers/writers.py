@@ -47,11 +47,11 @@ from harness.report.media.markdown import COMMENT_MAX
 from harness.report.media.markdown import document as markdown
 from harness.report.media.text import EACH_RUN, Detail, Text
 from harness.report.run_timeline import timeline
-from harness.results import baseline
-from harness.results.command_events import CommandFinished, CommandStarted, FileRead
-from harness.results.result import Result, evidence, of_history, of_transcript
-from harness.results.run_diff import Diff, NotCompared, Played, run_diff
 from harness.runner import run_folder
+from harness.verdicts import baseline
+from harness.verdicts.command_events import CommandFinished, CommandStarted, FileRead
+from harness.verdicts.result import Result, evidence, of_history, of_transcript
+from harness.verdicts.run_diff import Diff, NotCompared, Played, run_diff
 from tests.fuzz.writers.hostile_values import SECRET, Case
 from tests.report.fabricated import told
 

@@ -17,8 +17,8 @@ from harness.core.values.calls import ModelRequest, OutboxRequest, ToolRequest
 from harness.core.values.messages import Json, Text, ToolUse, assistant, user
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.html.html_page import PagePart, page, page_part
-from harness.results.result import Invocation, Result, summarize
 from harness.targets.spec import resolve
+from harness.verdicts.result import Invocation, Result, summarize
 from tests.report.fabricated import RUNS, history
 
 HOSTILE = (

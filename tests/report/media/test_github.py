@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.media.github import KIND_MAX, annotation_lines, command
-from harness.results.result import Result
+from harness.verdicts.result import Result
 from tests.report.fabricated import summary as run
 from tests.report.test_command_summary import crash
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from harness.report.media.json_lines import JsonLines, run_line
-from harness.results.command_events import FileRead
-from harness.results.result import Result
+from harness.verdicts.command_events import FileRead
+from harness.verdicts.result import Result
 from tests.report.fabricated import RUNS, told
 from tests.report.media.test_judged_files import FILES
 

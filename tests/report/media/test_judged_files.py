@@ -12,9 +12,9 @@ from syrupy.assertion import SnapshotAssertion
 from harness.core.values.verdict import Finding, FindingClass, Verdict
 from harness.recordings.transcripts import Refusal
 from harness.report.media import judged_files
-from harness.results.command_events import FileRead
-from harness.results.judged_totals import JudgedTotals
-from harness.results.result import evidence, of_transcript
+from harness.verdicts.command_events import FileRead
+from harness.verdicts.judged_totals import JudgedTotals
+from harness.verdicts.result import evidence, of_transcript
 from tests.report.fabricated import FINDING, history
 
 ASKED = ("no_progress_stop", "tool_pairing")

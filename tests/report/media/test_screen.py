@@ -8,7 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.report.media.screen import ROWS, first_screen
-from harness.results.result import Result
+from harness.verdicts.result import Result
 from tests.report.fabricated import summary as run
 from tests.report.test_command_summary import RUNS, crash, fails
 

@@ -14,7 +14,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import CLASSES, CrashPlace, Finding, NotApplicable, Verdict
 from harness.report.command_summary import baseline_lines
-from harness.results.baseline import (
+from harness.verdicts.baseline import (
     COLUMNS,
     HEAD,
     VERSIONS,
@@ -26,7 +26,7 @@ from harness.results.baseline import (
     read,
     text,
 )
-from harness.results.result import Result
+from harness.verdicts.result import Result
 from tests.report.fabricated import summary
 from tests.report.test_command_summary import crash
 

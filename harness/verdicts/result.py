@@ -21,7 +21,7 @@ from harness.core.values.messages import Json
 from harness.core.values.profile import NO_CONNECTIONS, Connections
 from harness.core.values.verdict import Finding, LackKind, NotApplicable, Verdict, VerdictWord
 from harness.redaction.encoder import reported
-from harness.results.event_lines import at, event_lines
+from harness.verdicts.event_lines import at, event_lines
 
 if TYPE_CHECKING:
     from harness.runner import Run

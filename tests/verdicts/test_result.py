@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from examples.naive_agent import agent as naive
 from harness.core.values.brief import Brief
 from harness.files import load_scenarios
-from harness.results.result import Invocation, run_command, summarize
 from harness.runner import run
+from harness.verdicts.result import Invocation, run_command, summarize
 
 LOOP = Path(__file__).parents[2] / "scenarios" / "loops" / "identical-failures.yaml"
 

@@ -6,7 +6,7 @@ import pytest
 
 from harness.core.history.history import History
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
-from harness.results.run_diff import Played, RunDiff, run_diff
+from harness.verdicts.run_diff import Played, RunDiff, run_diff
 from tests.comparison import edited, played
 
 ONE = Finding("a.b", "on line 7", (3,), "defect")

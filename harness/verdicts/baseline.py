@@ -19,7 +19,7 @@ from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import visible_line
 from harness.files.regular_file import whole
 from harness.redaction.encoder import json_line, shown
-from harness.results.result import Result, finding_key
+from harness.verdicts.result import Result, finding_key
 
 COLUMNS = "run\tcode\tcause\tnote"
 _PLAIN = re.compile(r"[\w./@:*+-]+")

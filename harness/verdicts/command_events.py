@@ -14,8 +14,8 @@ import msgspec
 from harness.core.values.messages import Json
 from harness.core.values.verdict import VerdictWord, worst
 from harness.recordings.transcripts import Refusal
-from harness.results.baseline import BaselineChange
-from harness.results.result import Result
+from harness.verdicts.baseline import BaselineChange
+from harness.verdicts.result import Result
 
 
 class CommandStarted(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,9 +8,9 @@ from typing import Literal
 
 from harness.core.values.messages import Json
 from harness.core.values.verdict import FindingClass, VerdictWord
-from harness.results.cause_tally import CauseTally
-from harness.results.command_events import FileRead, refusal_line
-from harness.results.result import WORDS
+from harness.verdicts.cause_tally import CauseTally
+from harness.verdicts.command_events import FileRead, refusal_line
+from harness.verdicts.result import WORDS
 
 
 class JudgedTotals:

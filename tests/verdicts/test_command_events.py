@@ -10,8 +10,8 @@ from harness.core.values.verdict import Finding, Verdict
 from harness.report.media.github import annotation_lines
 from harness.report.media.junit import document as junit
 from harness.report.media.markdown import document as markdown
-from harness.results.command_events import CommandStarted
-from harness.results.result import of_refusals, of_transcript
+from harness.verdicts.command_events import CommandStarted
+from harness.verdicts.result import of_refusals, of_transcript
 
 LOOP = Finding("no_progress_stop.same_call", "read runs again", (4,), "weakness")
 FILE, FORMAT = "logs/a.jsonl", "claude_code"

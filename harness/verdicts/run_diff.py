@@ -18,8 +18,8 @@ from harness.core.values.verdict import (
     NotApplicable,
     Verdict,
 )
-from harness.results.event_lines import event_lines
-from harness.results.result import Result, finding_key, of_history
+from harness.verdicts.event_lines import event_lines
+from harness.verdicts.result import Result, finding_key, of_history
 
 Lack = Literal["missing", "not_applicable", "unusable"]
 

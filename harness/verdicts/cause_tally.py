@@ -15,7 +15,7 @@ import msgspec
 from harness.checks.judge.causes import rank
 from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding, Verdict
-from harness.results.result import Result
+from harness.verdicts.result import Result
 
 
 class CauseGroup(msgspec.Struct):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from harness.core.history.events import Noted, Valued
-from harness.results.event_lines import event_lines, quoted, short
+from harness.verdicts.event_lines import event_lines, quoted, short
 from tests.report.fabricated import history
 
 JSON = st.recursive(st.none() | st.booleans() | st.text(), lambda v: st.dictionaries(st.text(), v))
