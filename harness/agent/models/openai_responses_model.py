@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import groupby
 from operator import methodcaller
 from typing import Any
 
@@ -124,17 +125,12 @@ def read_item(item: dict[str, Any]) -> Iterator[Block]:
 def write_items(message: Message) -> Iterator[dict[str, Json]]:
     """A message as items of a request: one item for each call, each result and each run of
     texts."""
-    parts: list[dict[str, Json]] = []
-    for block in message.blocks:
-        if (part := _part(block, message.role)) is not None:
-            parts.append(part)
-            continue
-        if parts:
-            yield {"role": message.role, "content": parts}
-            parts = []
-        yield from _item(block)
-    if parts:
-        yield {"role": message.role, "content": parts}
+    read = ((block, _part(block, message.role)) for block in message.blocks)
+    for is_item, run in groupby(read, lambda pair: pair[1] is None):
+        if is_item:
+            yield from (item for block, _ in run for item in _item(block))
+        else:
+            yield {"role": message.role, "content": [part for _, part in run]}
 
 
 def _part(block: Block, role: str) -> dict[str, Json] | None:

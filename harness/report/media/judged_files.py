@@ -9,13 +9,18 @@ import msgspec
 
 from harness.checks.judge.causes import rank
 from harness.core.values.visible_text import visible_line
-from harness.report.command_summary import GROUPS_MAX, baseline_lines, below_words, cause_lines
-from harness.report.headline import headline
+from harness.report.command_summary import (
+    GROUPS_MAX,
+    baseline_lines,
+    below_words,
+    cause_lines,
+    headline,
+)
 from harness.report.run_report import ALIKE_MAX, MARKS, Paint, codes, findings, plain, wrapped
 from harness.verdicts.command_events import CommandFinished, Event, FileRead, refusal_line
 from harness.verdicts.event_lines import counted
-from harness.verdicts.judged_totals import JudgedTotals
 from harness.verdicts.result import WORDS, Result
+from harness.verdicts.tallies import JudgedTotals
 
 
 class JudgedFiles:
