@@ -16,7 +16,7 @@ from typing import Any
 from harness.agent.conversation.content import picture_url, text_of
 from harness.agent.models import AnswerSoFar, ProviderModel, with_tools
 from harness.agent.models.failures import APIError, unusable
-from harness.agent.models.model_call import ModelAnswer, Query, arguments_of, respelt, schema_of
+from harness.agent.models.model_call import ModelAnswer, Query, arguments_of, function_of, respelt
 from harness.core.values.messages import (
     Block,
     Json,
@@ -157,10 +157,4 @@ def _item(block: Block) -> Iterator[dict[str, Json]]:
 
 
 def _tool(tool: ToolSpec) -> dict[str, Json]:
-    return {
-        "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": schema_of(tool),
-        "strict": False,
-    }
+    return {"type": "function", **function_of(tool), "strict": False}

@@ -83,5 +83,6 @@ def folder_of(run: Result) -> str:
 
 
 def _finding(finding: Finding, verdict: Verdict) -> dict[str, Json]:
-    cause = " ".join(map(str, folded(finding)))
-    return {**finding_fields(finding), "cause": cause, "fails": finding.fails(verdict.fail_on)}
+    cause, fails = " ".join(map(str, folded(finding))), finding.fails(verdict.fail_on)
+    events = list(finding.events)
+    return {**finding_fields(finding), "events": events, "cause": cause, "fails": fails}

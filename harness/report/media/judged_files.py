@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 
 import msgspec
 
@@ -137,16 +139,15 @@ def ending(
 
 def _shares(totals: JudgedTotals, width: int) -> Iterator[str]:
     """Yield the applied checks by number of transcripts; a single file lists them first."""
-    groups: dict[int, list[str]] = {}
-    for name, number in totals.asked.most_common():
-        groups.setdefault(number, []).append(name)
+    alike = groupby(totals.asked.most_common(), itemgetter(1))
+    groups = [(number, [name for name, _ in found]) for number, found in alike]
     said = [
         f"{', '.join(names)} (of {f'all {number}' if number == totals.transcripts else number})"
-        for number, names in [*groups.items()][:GROUPS_OF_CHECKS_MAX]
+        for number, names in groups[:GROUPS_OF_CHECKS_MAX]
     ]
     if said and totals.files > 1:
         whole = f"applied {len(totals.asked)} of {totals.asked_of} checks: {'; '.join(said)}"
-        more = len(totals.asked) - sum(map(len, [*groups.values()][:GROUPS_OF_CHECKS_MAX]))
+        more = len(totals.asked) - sum(len(names) for _, names in groups[:GROUPS_OF_CHECKS_MAX])
         yield from wrapped(whole + (f"; and {more} more" if more else ""), width, "")
 
 
