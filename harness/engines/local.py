@@ -299,8 +299,7 @@ def _results(
     loose: Loose = in_order,
 ) -> Iterator[ResultT]:
     waiting: deque[_Lease] = deque()
-    handed = given = 0
-    under_way = 0
+    handed = given = under_way = 0
     while True:
         while pool.has_room and (waiting or handed - given < window):
             if not waiting:

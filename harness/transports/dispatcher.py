@@ -187,7 +187,7 @@ class Dispatcher:
 
 
 class _UnderWay:
-    """A block in which so many more answers are on their way, or fewer."""
+    """A block in which `more` answers are on their way, beside the others."""
 
     def __init__(self, dispatcher: Dispatcher, more: int) -> None:
         self._of, self._more = dispatcher, more
