@@ -201,10 +201,8 @@ def _open_calls(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
     kept = {use.id for use in uses} | {(use.name, canonical(use.input)) for use in uses}
     for ask in still_open:
         if not {ask.use.id, (ask.use.name, canonical(ask.use.input))} & kept:
-            text = (
-                f"{after.called.key}: the call {ask.use.id} of {ask.use.name} had no result yet, "
-            )
-            text += "and is gone after the compaction"
+            text = f"{after.called.key}: the call {ask.use.id} of {ask.use.name} had no result "
+            text += "yet, and is gone after the compaction"
             events = (ask.exchange.n, compaction.n, after.n)
             yield Finding("compaction_preserves.open_call", text, events)
 

@@ -197,16 +197,12 @@ class _Faults:
         self._events = trace.events
         self._found: dict[str, list[int]] = {}
         self._pauses: list[tuple[int, float]] = [(0, 0.0)]
-        seeded = next((s.n for s in trace.stored), 0)
-        if trace.deliveries and 0 < seeded < trace.deliveries[0].n:
-            self._found[""] = [seeded]
-        failed = {run.answered.n for run in trace.executions if run.answered and run.failed}
-        for event in trace.events:
-            if event.n in failed or _is_fault(event):
-                self._found.setdefault(event.session, []).append(event.n)
-            if isinstance(event, Answered) and (pause_ms := asked_ms(event.retry_after)):
-                over_ms = max(self._pauses[-1][1], event.at_ms + pause_ms)
-                self._pauses.append((event.n, over_ms))
+        for session, n in fault_events(trace):
+            self._found.setdefault(session, []).append(n)
+        for answered in trace.answers:
+            if pause_ms := asked_ms(answered.retry_after):
+                over_ms = max(self._pauses[-1][1], answered.at_ms + pause_ms)
+                self._pauses.append((answered.n, over_ms))
 
     def last(self, turn: Turn) -> int:
         """The event of the last fault in or before a settled turn; 0 without a fault."""
@@ -220,6 +216,17 @@ class _Faults:
         n = turn.delivery.n
         place = bisect_right(self._pauses, n, key=lambda pause: pause[0])
         return self._events[n - 1].at_ms >= self._pauses[place - 1][1]
+
+
+def fault_events(trace: Trace) -> Iterator[tuple[str, int]]:
+    """The session and the number of each fault, kill, cancel and failed tool, in order. A seeded
+    store comes first, and concerns all sessions (""), because it may hold anything."""
+    if trace.stored and trace.deliveries and 0 < trace.stored[0].n < trace.deliveries[0].n:
+        yield "", trace.stored[0].n
+    failed = {run.answered.n for run in trace.executions if run.answered and run.failed}
+    for event in trace.events:
+        if event.n in failed or _is_fault(event):
+            yield event.session, event.n
 
 
 def _is_fault(event: AnyEvent) -> bool:
