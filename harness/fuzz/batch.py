@@ -116,9 +116,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     for example in range(batch.first, batch.first + batch.count):
         if is_late(batch.until_s):
             break
-        is_varied = bool(batch.parents) and random.random() < _VARIED
-        given = mutated(random, batch.parents) if is_varied else ()
-        scenario, choices = batch.drawn(given, random, target)
+        scenario, choices = batch.drawn(_given(batch, random), random, target)
         run = run_of(scenario, target, keep=batch.keep)
         played = played_of(run, choices, example)
         shown.append(ShownByExamples.of(played, example))
@@ -145,6 +143,12 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         held=tuple(held.values()),
         used=used_by(shown),
     )
+
+
+def _given(batch: Batch, random: Random) -> Choices:
+    """Return choices mutated from parents; none for an example that is drawn from the start."""
+    is_varied = bool(batch.parents) and random.random() < _VARIED
+    return mutated(random, batch.parents) if is_varied else ()
 
 
 def _runs(
