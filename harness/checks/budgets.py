@@ -272,17 +272,13 @@ def _explained_until(event: Called | Answered, most: _Patience) -> float:
         case "inbox":
             explained_ms = within_ms
         case "model":
-            explained_ms = within_ms - event.silent_ms + _pause_ms(event, most)
+            pause_ms = asked_ms(event.retry_after)
+            heeded_ms = pause_ms if pause_ms <= most.retry_after else 0.0
+            explained_ms = within_ms - event.silent_ms + heeded_ms
         case _:
             explained_ms = 0.0
     slept_ms = sum(step.monotonic_ms for step in event.steps if isinstance(step, Jump))
     return event.at_ms + explained_ms + slept_ms
-
-
-def _pause_ms(answered: Answered, most: _Patience) -> float:
-    """The pause that an answer asks for, or 0 if it is longer than an agent must wait."""
-    pause_ms = asked_ms(answered.retry_after)
-    return pause_ms if pause_ms <= most.retry_after else 0.0
 
 
 def _waits_ms(event: Called | Answered) -> int:

@@ -104,7 +104,10 @@ def _told(trace: Trace, message: MessageName) -> Iterator[int]:
 
 
 def _executed(trace: Trace, kills: list[int]) -> Iterator[Finding]:
-    effects = _keys(trace)
+    effects: dict[str, set[str]] = {}
+    for event in trace.events:
+        if isinstance(event, Effected):
+            effects.setdefault(event.key, set()).add(event.idempotency_key)
     first: dict[int, Execution] = {}
     for run in trace.executions:
         if run.ask is None:
@@ -119,17 +122,9 @@ def _executed(trace: Trace, kills: list[int]) -> Iterator[Finding]:
             yield Finding("resume_bounded.executed", text, (before.n, killed_n, run.n))
 
 
-def _keys(trace: Trace) -> dict[str, set[str]]:
-    """The idempotency keys of the effects of each call."""
-    found: dict[str, set[str]] = {}
-    for event in trace.events:
-        if isinstance(event, Effected):
-            found.setdefault(event.key, set()).add(event.idempotency_key)
-    return found
-
-
 def _same_effect(effects: dict[str, set[str]], first: Execution, again: Execution) -> bool:
-    """Whether one idempotency key makes the effects of two runs one."""
+    """Whether one idempotency key makes the effects of two runs one; `effects` holds those of each
+    call."""
     one, two = effects.get(first.called.key, set()), effects.get(again.called.key, set())
     return bool(one) and "" not in one and one == two
 
@@ -258,13 +253,9 @@ def _unwell(turn: Turn) -> str:
     if last.called.refused and not last.succeeded:
         return "" if WINDOW_RULES.intersection(last.called.refused) else "refused"
     said = last.reply.text.strip() if last.reply else ""
-    in_words = bool(said) and not (turn.asks or _pauses_on(turn) or wrong(last))
+    pauses_on = sum(exchange.stop == "pause_turn" for exchange in turn.main) >= MANY_PAUSES
+    in_words = bool(said) and not (turn.asks or pauses_on or wrong(last))
     return "unanswered" if in_words and (turn.endings or died) else ""
-
-
-def _pauses_on(turn: Turn) -> bool:
-    """Whether the model paused so often that the agent may end the turn."""
-    return sum(exchange.stop == "pause_turn" for exchange in turn.main) >= MANY_PAUSES
 
 
 _WORDS = {
