@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from harness.cli.run_task import RunTask
     from harness.core.scenario.scenario import Scenario
     from harness.core.values.profile import Profile
-    from harness.doctor import Probe
+    from harness.doctor import Examination, Probe
     from harness.engines import Engine
     from harness.verdicts.result import Result
 
@@ -69,19 +69,10 @@ def command(
 
     Exit status 0 if the agent calls the model on any wire, 1 if it calls it on none.
     """
-    import msgspec
-
-    from harness.cli import terminal
-    from harness.cli.doctor_report import DoctorReport, row
     from harness.cli.selection import check_target
     from harness.core.values.verdict import EXIT_STATUS
-    from harness.doctor import examine
     from harness.doctor.profile_text import place_for, profile_text, write
-    from harness.engines.local import Local
-    from harness.files.owner import scratch_folder
     from harness.targets.spec import resolve
-    from harness.verdicts.command_events import CommandStarted
-    from harness.verdicts.event_lines import counted
 
     start = user_folder()
     given = chosen_profile(profile_name)
@@ -90,6 +81,30 @@ def command(
     known = _known(given.completed_by(resolve(target).profile), store)
     place = place_for(written, start) if written else None
     engine = target_engine("local", jobs, target, _PROBES)
+    found, has_failed = _examined(target, world, known, given, engine, as_json)
+    if place and found.wire:
+        path, table = place
+        with deferred():
+            text = profile_text(found.profile, found.observations, target, table)
+            write(told(text), path)
+            _say_written(path, table, as_json)
+    return EXIT_STATUS["unknown"] if has_failed else 0 if found.wire else 1
+
+
+def _examined(
+    target: str, world: World | None, known: Profile, given: Profile, engine: Engine, as_json: bool
+) -> tuple[Examination, bool]:
+    """Examine the target, and tell the reports; return also whether one of them failed."""
+    import msgspec
+
+    from harness.cli import terminal
+    from harness.cli.doctor_report import DoctorReport, row
+    from harness.doctor import examine
+    from harness.engines.local import Local
+    from harness.files.owner import scratch_folder
+    from harness.verdicts.command_events import CommandStarted
+    from harness.verdicts.event_lines import counted
+
     screen = DoctorReport(target, as_json, terminal.width(), terminal.paint())
     with (
         reporting(CommandStarted(verb="doctor", noun="probe"), screen) as tell,
@@ -106,13 +121,7 @@ def command(
         found = screen.found = msgspec.structs.replace(found, profile=seen)
         screen.outside = outside(found.probes)
         tell.totals = row(target, found, screen.outside)
-    if place and found.wire:
-        path, table = place
-        with deferred():
-            text = profile_text(found.profile, found.observations, target, table)
-            write(told(text), path)
-            _say_written(path, table, as_json)
-    return EXIT_STATUS["unknown"] if tell.has_failed else 0 if found.wire else 1
+    return found, tell.has_failed
 
 
 def _known(profile: Profile, store: str) -> Profile:
@@ -143,10 +152,13 @@ class _Player:
         from harness.doctor.connections import speaks
 
         self._batch += 1
-        played = list(self._played(scenarios, self._out / str(self._batch)))
-        self._wires |= {probe.scenario.wire for probe, _ in played if speaks(probe)}
-        for probe, run in played:
-            self._tell(told_result(self._result(probe.scenario.wire, run)))
+        played: list[tuple[Probe, Result]] = []
+        try:
+            played += self._played(scenarios, self._out / str(self._batch))
+        finally:  # after Ctrl-C the reports hold the probes that ended
+            self._wires |= {probe.scenario.wire for probe, _ in played if speaks(probe)}
+            for probe, run in played:
+                self._tell(told_result(self._result(probe.scenario.wire, run)))
         return [probe for probe, _ in played]
 
     def _result(self, wire: str, run: Result) -> Result:
