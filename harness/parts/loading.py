@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module as import_module
-from traceback import walk_tb
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, Generic, TypeVar
 
@@ -93,12 +92,13 @@ def mistake_place(error: BaseException, module: str) -> tuple[str, int] | None:
     """The file and the line of a module, or of one below it, that raised; None if neither did."""
     if isinstance(error, SyntaxError) and error.filename:
         return error.filename, error.lineno or 1
-    own = [
-        (frame.f_code.co_filename, line)
-        for frame, line in walk_tb(error.__traceback__)
-        if f"{frame.f_globals.get('__name__')}.".startswith(f"{module}.")
-    ]
-    return own[-1] if own else None
+    found, step = None, error.__traceback__
+    while step:
+        frame = step.tb_frame
+        if f"{frame.f_globals.get('__name__')}.".startswith(f"{module}."):
+            found = frame.f_code.co_filename, step.tb_lineno
+        step = step.tb_next
+    return found
 
 
 def files_of(package: str, *, layers: bool = False) -> Iterator[ModuleType]:
