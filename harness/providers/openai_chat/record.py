@@ -27,8 +27,6 @@ RECORD = read_record(__package__, addresses=addresses(__package__))
 TABLE = RuleTable(RECORD, __package__, openai.parameter_error, openai.fits)
 rules_of, violation = TABLE.active, TABLE.violation
 
-INVALID = "invalid_request_error"
-
 WORDS = ErrorTable(openai.ERROR_WORDS, error=openai.ParameterError)
 own = WORDS.own
 
