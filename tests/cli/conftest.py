@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
+from harness.parts.loading import loaded, set_loaded
 from tests.cli.talks import CHAT, LOOP, Command, Done
 from tests.cli.url_agents import URL_AGENTS
 
@@ -136,8 +137,9 @@ def empty(talks: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def in_process(talks: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    """The command line, in this process."""
+def in_process(talks: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
+    """The command line, in this process; what its commands load is not loaded afterwards."""
+    before, modules = loaded(), {*sys.modules}
 
     def run(*words: str) -> Done:
         with pytest.raises(SystemExit) as ended:
@@ -145,7 +147,11 @@ def in_process(talks: Path, capsys: pytest.CaptureFixture[str]) -> Command:
         said = capsys.readouterr()
         return Done(ended.value.code, said.out, said.err)
 
-    return run
+    yield run
+    for plugin in {*loaded()} - {*before}:
+        if plugin.module.__name__ not in modules:
+            sys.modules.pop(plugin.module.__name__, None)
+    set_loaded(before)
 
 
 @pytest.fixture

@@ -19,23 +19,18 @@ _ANCHORED = frozenset({"match", "fullmatch"})
 
 OF_LOCAL_NAMES = {
     "adapters/text_answers.py",
-    "core/transition/model_seam.py",  # patterns of a scenario, which the run's limits bound
-    "checks/spending.py",
     "checks/evidence/output_tools.py",  # a literal text
-    "files/mistakes.py",
-    "files/profile_file.py",
-    "providers/shared/addresses.py",
     "providers/shared/openai.py",
     "providers/shared/record.py",
     "recordings/importing/recorded_texts.py",
     "recordings/model_exchange.py",
     "redaction/secret_patterns.py",
-    "report/github_annotations.py",
+    "report/media/github.py",
     "scratch/project_copy.py",  # a literal path
     "starter/node_sources.py",
     "starter/project.py",
     "starter/starter_files.py",
-    "stores/store_readers.py",
+    "stores/formats/message_lines.py",
 }
 """Files in which a pattern is made of local names: of tables of ours, or of what a user writes."""
 
