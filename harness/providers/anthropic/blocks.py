@@ -73,14 +73,14 @@ def _thinking(value: dict[str, Json]) -> Block | None:
     text, signature = value.get("thinking"), value.get("signature", "")
     if not (isinstance(text, str) and isinstance(signature, str)):
         return None
-    return None if _rest(value, _THINKING_FIELDS) else Thinking(text, signature)
+    return None if _rest(value, FIELDS["thinking"]) else Thinking(text, signature)
 
 
 def _redacted_thinking(value: dict[str, Json]) -> Block | None:
     data = value.get("data")
     if not (isinstance(data, str) and data):
         return None
-    return None if _rest(value, _REDACTED_FIELDS) else Thinking(redacted=data)
+    return None if _rest(value, FIELDS["redacted_thinking"]) else Thinking(redacted=data)
 
 
 def _tool_use(value: dict[str, Json]) -> Block | None:
@@ -114,8 +114,6 @@ def _rest(value: dict[str, Json], known: frozenset[str]) -> dict[str, Json]:
 
 
 _TEXT_FIELDS = frozenset({"type", "text"})
-_THINKING_FIELDS = frozenset({"type", "thinking", "signature"})
-_REDACTED_FIELDS = frozenset({"type", "data"})
 _TOOL_USE_FIELDS = frozenset({"type", "id", "name", "input"})
 
 _READ: dict[str, Callable[[dict[str, Json]], Block | None]] = {

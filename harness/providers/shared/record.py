@@ -13,7 +13,6 @@ theirs in a table, `addresses.tsv`. Of two rows that fit, the first one counts.
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache, cached_property
 from typing import Literal
 from urllib.parse import parse_qsl, unquote
@@ -57,7 +56,7 @@ class Address(msgspec.Struct, frozen=True):
 
 def read_record(package: str, addresses: tuple[Address, ...]) -> ProviderRecord:
     """The record in a provider's package (`record.toml`), with its addresses."""
-    said = tomllib.loads(package_text(package, "record.toml"))
+    said = msgspec.toml.decode(package_text(package, "record.toml"))
     keep_alive = said.pop("keep_alive", ": keep-alive\n\n").encode()
     read = msgspec.convert(said, ProviderRecord)
     return msgspec.structs.replace(read, addresses=addresses, keep_alive=keep_alive)
