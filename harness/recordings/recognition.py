@@ -42,9 +42,9 @@ formats = FORMATS.all
 """The formats by their full names, in the order in which they are tried."""
 
 
-def format_named(name: str) -> Format:
+def format_named(name: str, place: str = "--format") -> Format:
     """The format of that name; InputError, with the nearest names, when there is none."""
-    return FORMATS.named(name, "--format", "no format is named {!r}")
+    return FORMATS.named(name, place, "no format is named {!r}")
 
 
 def format_of(document: bytes) -> str:

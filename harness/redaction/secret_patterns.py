@@ -5,9 +5,9 @@ Issuers prefix keys so that leaks can be found. The name before a key without a 
 `Basic` header, a Kubernetes secret). Binary data, such as an image, costs only its decoding. Users
 stand with their passwords where no name gives them away: `curl -u me:…`, `.netrc`.
 
-Encoders put line ends into long words: base64 is wrapped at 64 columns (PEM) or 76 (MIME), other
-text at the width of a page, and quoted-printable ends such a line with `=`. A key that goes over a
-line end has no shape, so texts are searched without them too.
+Encoders put line ends into long words. Base64 is wrapped at 64 columns (PEM) or 76 (MIME), other
+text at the width of a page. Quoted-printable ends such a line with `=`. A key that goes over a line
+end has no shape, so texts are searched without them too.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
+from harness.core.values.table_file import pairs
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.reader import Malformed
 
@@ -150,18 +151,7 @@ def _result_to(block: ToolResult) -> dict[str, Json]:
     return {**value, "is_error": True} if block.is_error else value
 
 
-FIELDS: dict[str, frozenset[str]] = {
-    "text": frozenset({"type", "text", "citations", "cache_control"}),
-    "thinking": frozenset({"type", "thinking", "signature"}),
-    "redacted_thinking": frozenset({"type", "data"}),
-    "tool_use": frozenset(
-        {"type", "id", "name", "input", "caller", "toolset_name", "cache_control"}
-    ),
-    "tool_result": frozenset(
-        {"type", "tool_use_id", "content", "is_error", "toolset_name", "cache_control"}
-    ),
-    "image": frozenset({"type", "source", "transformations", "cache_control"}),
-}
+FIELDS = {kind: frozenset(held.split()) for kind, held in pairs(__package__, "blocks.tsv").items()}
 """The fields of the kinds of block that we know, by the types of the official SDK."""
 
 

@@ -9,10 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Literal
 
-import msgspec
-
 from harness.core.values.messages import Json
-from harness.core.values.table_file import table
+from harness.core.values.table_file import pairs
 from harness.providers.gemini.blocks import SIGNATURE, get, parts_in, snake
 from harness.providers.gemini.record import Broken
 from harness.providers.shared import json_fields as f
@@ -21,18 +19,10 @@ from harness.providers.shared.reader import Malformed
 from harness.providers.shared.signatures import Signer, decoded
 from harness.providers.shared.unoffered import is_out_of_reach
 
-
-class ObjectFields(msgspec.Struct, frozen=True):
-    """The fields that an object of a request may have."""
-
-    object: str
-    fields: tuple[str, ...]
-
-
-FIELDS = table(__package__, "fields.tsv", ObjectFields)
+FIELDS = {name: tuple(held.split()) for name, held in pairs(__package__, "fields.tsv").items()}
 """The fields by the object: a request, a part, what may stand beside, a call, a schema."""
 
-_DATA = FIELDS["part"].fields
+_DATA = FIELDS["part"]
 
 _ROLES = frozenset({"user", "model"})
 _STRUCT = "type.googleapis.com/google.protobuf.Struct"
@@ -81,7 +71,7 @@ def _role(role: Json) -> Iterator[Broken]:
 
 def _part(m: int, part: dict[str, Json]) -> Iterator[Broken]:
     path = f"contents[{{n}}].parts[{m}]"
-    yield from unknown(part, (*_DATA, *FIELDS["beside_part"].fields), path)
+    yield from unknown(part, (*_DATA, *FIELDS["beside_part"]), path)
     if not any(get(part, name) is not None for name in (*_DATA, SIGNATURE)):
         yield Broken("G6", {"m": m})
     text = part.get("text")
@@ -139,7 +129,7 @@ def _named(m: int, kind: str, value: Json, struct: str) -> Iterator[Broken]:
     if not isinstance(value, dict):
         yield _wrong(path, _STRUCT, value)
         return
-    yield from unknown(value, FIELDS[kind].fields, path)
+    yield from unknown(value, FIELDS[kind], path)
     if not value.get("name"):
         yield Broken("G18", {"m": m, "kind": kind})
     given = value.get(struct)

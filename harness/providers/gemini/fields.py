@@ -22,8 +22,8 @@ from harness.providers.shared.codec import encode, size_bytes
 from harness.providers.shared.reader import Field, FieldMemory, Fields, RequestFields, value_of
 from harness.providers.shared.unoffered import says_missing
 
-_NAMES = known(*FIELDS["request"].fields)
-_SCHEMA = known(*FIELDS["schema"].fields)
+_NAMES = known(*FIELDS["request"])
+_SCHEMA = known(*FIELDS["schema"])
 _OWN = known("systemInstruction", "tools") | {"model", STREAMS}
 """The fields that the reading has a name for."""
 

@@ -21,9 +21,10 @@ from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
+from harness.core.values.table_file import pairs
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.record import Address, read_record
-from harness.providers.shared.rules import ErrorTable, Rule, RuleTable, table_rows
+from harness.providers.shared.rules import ErrorTable, Rule, RuleTable
 
 STREAMS, LISTED = ":streams", ":listed"
 """What an address says: the answer streams, its chunks are a JSON list. No field is called so."""
@@ -122,7 +123,7 @@ class Broken(msgspec.Struct, frozen=True, gc=False):
         return violation(self.rule, **{"n": n, **values})
 
 
-_WORDS = {int(row["status"]): row["word"] for row in table_rows(__package__, "statuses.tsv")}
+_WORDS = {int(status): word for status, word in pairs(__package__, "statuses.tsv").items()}
 _STATUS = {word: status for status, word in reversed(_WORDS.items())}
 WORDS = ErrorTable((__package__, "error_words.tsv"))
 own = WORDS.own

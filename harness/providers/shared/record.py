@@ -21,7 +21,7 @@ import msgspec
 
 from harness.core.transition.ports import WireHeaders
 from harness.core.values.messages import Json
-from harness.core.values.table_file import package_text, table
+from harness.core.values.table_file import package_text, pairs, table
 
 _NAME = re.compile(r"\\{(\w+)\\}")
 
@@ -114,18 +114,7 @@ class Sdk(msgspec.Struct, frozen=True):
         return f"{self.variables}_API_KEY"
 
 
-_PASSING = frozenset(
-    {
-        *("accept", "accept-encoding", "accept-language", "connection", "content-encoding"),
-        *("content-length", "cookie", "date", "host", "if-modified-since", "keep-alive"),
-        *("transfer-encoding", "user-agent", "via"),
-        # New with each try: ids of requests and of traces, and what hosts in between add.
-        *("baggage", "idempotency-key", "request-id", "sentry-trace", "traceparent", "tracestate"),
-        *("cf-ray", "x-client-request-id", "x-cloud-trace-context", "x-correlation-id"),
-        *("x-forwarded-for", "x-request-id", "x-request-start", "x-trace-id"),
-        *("x-amz-date", "x-amz-security-token", "x-amzn-trace-id"),
-    }
-)
+_PASSING = frozenset(pairs(__package__, "passing_headers.tsv"))
 
 
 class HeaderNames(WireHeaders, frozen=True, kw_only=True):
