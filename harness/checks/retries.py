@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
 
@@ -111,7 +112,7 @@ def backoff(
     least_ms: int = 100,
     cap_s: float = 120,
     ceiling_s: float = 8,
-    flat_gaps: int = 4,
+    flat_gaps: Annotated[int, msgspec.Meta(ge=1)] = 4,
 ) -> Iterator[Finding]:
     """The agent waits before each retry, and waits longer each time.
 
