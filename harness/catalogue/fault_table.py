@@ -16,6 +16,7 @@ from harness.core.values.table_file import table
 class Row(msgspec.Struct, frozen=True):
     """A fault, and the behaviour of a correct agent: an invariant, or a text.
 
+    `made_by` are the kinds of our faults that make it; a fault of a plug-in names its rows itself.
     `seen` is its source: `incidents N` are rows of the public incidents, `REPO#N` is a thread,
     other texts are measurements. `not_made` is why no fault makes it, or what makes it instead.
     """
@@ -23,6 +24,7 @@ class Row(msgspec.Struct, frozen=True):
     code: str
     fault: str
     right: str
+    made_by: tuple[str, ...] = ()
     seen: str = ""
     not_made: str = ""
 
@@ -34,6 +36,11 @@ NOT_MADE: MappingProxyType[str, str] = MappingProxyType(
     {code: row.not_made for code, row in ROWS.items() if row.not_made}
 )
 """The rows that no fault makes, with the reason."""
+
+
+def codes_of(kind: str) -> tuple[str, ...]:
+    """The codes of the rows that a fault of ours makes."""
+    return tuple(code for code, row in ROWS.items() if kind in row.made_by)
 
 
 def sources(codes: Iterable[str]) -> str:

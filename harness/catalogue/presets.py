@@ -27,7 +27,6 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     stage: Literal["value", "bytes"]
     seams: tuple[Seam, ...]
     on: str = ""
-    codes: tuple[str, ...]
     wires: tuple[str, ...] = ()
     text: str
 

@@ -25,18 +25,6 @@ SEAMS = {
     "frozen": ("model", "tool", "inbox", "outbox", "store"),
     "lease_expired": ("tool",),
 }
-CODES = {
-    "jumps_forward": ("K1",),
-    "jumps_back": ("K1",),
-    "frozen": ("K7",),
-    "laptop_sleep": ("K3",),
-    "suspended": ("K4",),
-    "skewed_retry_date": ("K2",),
-    "cache_expired": ("K8",),
-    "overloaded_until": ("K5",),
-    "overloaded_session": ("K6",),
-    "lease_expired": ("K8",),
-}
 VIRTUAL = ("jumps_forward", "jumps_back", "frozen", "laptop_sleep", "suspended")
 
 

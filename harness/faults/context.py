@@ -27,19 +27,6 @@ ON = {
     **dict.fromkeys(("summary_cut_off", "summary_only_thought", "summary_repeats"), "compact"),
     **dict.fromkeys(("summary_larger", "summary_calls_a_tool"), "compact"),
 }
-CODES = {
-    "reply_does_not_fit": ("C1",),
-    "window_exceeded": ("C4",),
-    "result_message": ("C5",),
-    "window_shrinks": ("C6", "C14"),
-    "too_long_in_the_stream": ("C3",),
-    "thinking_before": ("C18",),
-    "summary_cut_off": ("C7",),
-    "summary_only_thought": ("C8",),
-    "summary_repeats": ("C9",),
-    "summary_larger": ("C9",),
-    "summary_calls_a_tool": ("C10",),
-}
 
 Tokens = Annotated[int, msgspec.Meta(ge=1)]
 

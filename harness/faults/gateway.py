@@ -29,25 +29,6 @@ SEAMS = {
     "poison_message": ("model", "tool", "inbox", "outbox"),
     "killed_mid_answer": ("model",),
 }
-CODES = {
-    "redelivered": ("G1", "G3"),
-    "repeated_by_the_user": ("G2",),
-    "overtaken": ("G4",),
-    "cancelled_between": ("G6",),
-    "echoed": ("G13",),
-    "heartbeat": ("G15",),
-    "attachment_only": ("G17",),
-    "attachment_too_large": ("G17",),
-    "attachment_of_wrong_type": ("G17",),
-    "session_key_collides": ("G18",),
-    "delivery_times_out": ("G7",),
-    "flood_wait": ("G7",),
-    "confirmation_lost": ("G7",),
-    "final_fails": ("G8",),
-    "killed": ("G9",),
-    "poison_message": ("G11",),
-    "killed_mid_answer": ("G9",),
-}
 KILLS = ("killed", "poison_message", "killed_mid_answer")
 
 Characters = Annotated[int, msgspec.Meta(ge=1, le=100_000_000)]

@@ -18,24 +18,6 @@ from harness.faults.shared.pieces import ms
 
 STAGE = "value"
 SEAMS = ("tool",)
-CODES = {
-    "not_utf8": ("X5",),
-    "huge": ("X4", "X18", "C13"),
-    "many_parts": ("X4",),
-    "endless": ("X4",),
-    "image_too_big": ("X6",),
-    "many_images": ("X6",),
-    "answer_lost": ("X9",),
-    "server_dies": ("X9", "X15"),
-    "effect_twice": ("X10",),
-    "partial_effect": ("X11",),
-    "kills_agent": ("X17", "G10"),
-    "late": ("X2", "X13"),
-    "never_returns": ("X2",),
-    "approval_never": ("X13", "G16"),
-    "result_of_another_call": ("X12",),
-    "result_twice": ("X12",),
-}
 KILLS = ("kills_agent",)
 
 

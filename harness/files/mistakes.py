@@ -194,14 +194,14 @@ def _checks(scenario: Scenario) -> Iterator[Mistake]:
     known = checks()
     for name, settings in scenario.checks.items():
         if name not in known:
-            yield Mistake(_no("check", name, known), ("checks", name))
+            yield Mistake(_no_check(name, known), ("checks", name))
             continue
         for setting, value in settings.items():
             if what := wrong_setting(name, setting, value):
                 yield Mistake(what, ("checks", name, setting))
     for place, name in enumerate(scenario.expect.must):
         if name not in known:
-            yield Mistake(_no("check", name, known), ("expect", "must", place))
+            yield Mistake(_no_check(name, known), ("expect", "must", place))
 
 
 def wrong_setting(name: str, setting: str, value: Json) -> str:
@@ -233,7 +233,7 @@ def unknown_code(code: str) -> str:
     """
     known, check = checks(), code.rpartition(".")[0]
     if check not in known:
-        return _no("check", check or code, known)
+        return _no_check(check or code, known)
     rows = {row.code for row in rules_of(check)}
     if not rows or f"{check}.*" in rows or code in rows:
         return ""
@@ -257,8 +257,8 @@ def class_named(given: FindingClass | None) -> FindingClass | None:
     return given
 
 
-def _no(what: str, name: str, known: Iterable[str]) -> str:
-    return f"there is no {what} {name!r}; {unknown_name(name, known)}"
+def _no_check(name: str, known: Iterable[str]) -> str:
+    return f"there is no check {name!r}; {unknown_name(name, known)}"
 
 
 def _tools(scenario: Scenario) -> Iterator[Mistake]:

@@ -235,7 +235,7 @@ def answered_with(asked: Transcript, answered: Parsed) -> Transcript:
     )
 
 
-def recording_of(found: Iterable[Transcript | Refusal], notes: tuple[str, ...] = ()) -> Recording:
+def recording_of(found: Iterable[Transcript | Refusal]) -> Recording:
     """What was found in a file, in order, as a recording; a transcript's name is unique."""
     read = list(found)
     seen = Counter[str]()
@@ -247,7 +247,7 @@ def recording_of(found: Iterable[Transcript | Refusal], notes: tuple[str, ...] =
             name = one.name if number == 1 else f"{one.name} #{number}"
             transcripts.append(msgspec.structs.replace(one, name=name))
     refusals = tuple(one for one in read if isinstance(one, Refusal))
-    return Recording(tuple(transcripts), refusals, notes)
+    return Recording(tuple(transcripts), refusals)
 
 
 class TrajectoryStep(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,10 @@ Issuers prefix keys so that leaks can be found. The name before a key without a 
 (AWS's secret half, a password). A run of base64 that contains a secret is a secret as a whole (a
 `Basic` header, a Kubernetes secret). Binary data, such as an image, costs only its decoding. Users
 stand with their passwords where no name gives them away: `curl -u me:…`, `.netrc`.
+
+Encoders put line ends into long words. Base64 is wrapped at 64 columns (PEM) or 76 (MIME), other
+text at the width of a page. Quoted-printable ends such a line with `=`. A key that goes over a line
+end has no shape, so texts are searched without them too.
 """
 
 from __future__ import annotations
@@ -19,7 +23,6 @@ import msgspec
 
 from harness.core.values.table_file import table
 from harness.redaction.named_secrets import named_values
-from harness.redaction.wrapped_text import unwrapped
 
 
 class SecretShape(msgspec.Struct, frozen=True):
@@ -225,3 +228,58 @@ def _readings(run: str, starts: int = 4) -> Iterator[str]:
             yield base64.b64decode(whole + "=" * (-len(whole) % 4)).decode()
         except UnicodeDecodeError:  # the run begins elsewhere, or does not hold text
             continue
+
+
+_WORD_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_.=~-"
+_WORD_CHAR = r"[A-Za-z0-9+/_.=~-]"
+_WIDTHS = frozenset({60, 64, 70, 72, 75, 76, 78, 79, 80})
+"""What programs wrap at. A line of another width ends where its words end."""
+
+# Escaped line ends too: the text may be JSON that cannot be read. YAML and headers indent.
+_LINE_END = re.compile(
+    rf"(?<=[^\n]{{{min(_WIDTHS) - 2}}}{_WORD_CHAR})(?P<soft>=)?(?:\r?\n|(?:\\r)?\\n)[ \t]{{0,16}}"
+    rf"(?={_WORD_CHAR})"
+)
+_LINE_START = re.compile(r"(?:\n|\\n)[ \t]{0,16}")
+
+
+class Unwrapped(NamedTuple):
+    """A text whose parts stood on several lines: `starts` in the joined text, `places` before."""
+
+    text: str
+    starts: list[int]
+    places: list[int]
+
+    def is_over_end(self, start: int, end: int) -> bool:
+        """Whether a span of the joined text goes over a line end that was left out."""
+        return bisect_right(self.starts, start) < bisect_left(self.starts, end)
+
+    def place(self, start: int, end: int) -> tuple[int, int]:
+        """Where a span of the joined text stands in the text before."""
+        return self._before(start), self._before(end - 1) + 1
+
+    def _before(self, at: int) -> int:
+        part = bisect_right(self.starts, at) - 1
+        return self.places[part] + at - self.starts[part]
+
+
+def unwrapped(text: str) -> Unwrapped | None:
+    """The text with its wrapped words joined; None where it has none."""
+    starts, places, parts = [0], [0], list[str]()
+    length = 0
+    for match in _LINE_END.finditer(text):
+        if match["soft"] or _is_filled(text, match.start()):
+            parts.append(text[places[-1] : match.start()])
+            length += len(parts[-1])
+            starts.append(length)
+            places.append(match.end())
+    return Unwrapped("".join(parts) + text[places[-1] :], starts, places) if parts else None
+
+
+def _is_filled(text: str, end: int) -> bool:
+    """Whether the line that ends here, or its last word, has a width that programs wrap at."""
+    before = text[max(0, end - max(_WIDTHS) - 20) : end]
+    starts = [0, *(match.end() for match in _LINE_START.finditer(before))]
+    line = before[starts[-1] :]
+    word = len(line) - len(line.rstrip(_WORD_CHARS))
+    return len(line) in _WIDTHS or word in _WIDTHS

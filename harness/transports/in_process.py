@@ -20,7 +20,7 @@ from harness.core.values.errors import nearest
 from harness.core.values.messages import Json, builtin, builtin_text
 from harness.core.values.plans import Delivered
 from harness.providers.anthropic.record import RECORD as ANTHROPIC
-from harness.providers.shared.openai import SDK as OPENAI_SDK
+from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.mcp_tools import in_process_server
@@ -36,7 +36,7 @@ from harness.transports.sdk_clients import (
 
 _KINDS = get_args(OutboundKind)
 
-_ANTHROPIC, _OPENAI = ANTHROPIC.sdk.package, OPENAI_SDK.package
+_ANTHROPIC, _OPENAI = ANTHROPIC.sdk.package, OPENAI_CHAT.sdk.package
 """The SDKs that a brief has clients of, by their packages."""
 
 

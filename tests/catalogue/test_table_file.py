@@ -10,7 +10,7 @@ import pytest
 
 from harness.catalogue.fault_table import ROWS
 from harness.core.values.errors import InputError
-from harness.core.values.table_file import parse
+from harness.core.values.table_file import pairs, parse
 
 
 class Thing(msgspec.Struct, frozen=True):
@@ -65,3 +65,10 @@ def test_every_row_of_the_fault_table_is_of_a_layer_and_says_what_is_right() -> 
         assert re.fullmatch(r"[CGHKMPSTX]\d+", code), code
         assert row.fault, code
         assert row.right, code
+
+
+def test_a_table_of_two_columns_is_a_mapping_with_empty_cells_as_empty_texts() -> None:
+    found = pairs("harness.faults.shared", "blanks.tsv")
+    assert found["role"] == "user"
+    assert found["hint"] == ""
+    assert "blank" not in found

@@ -23,6 +23,8 @@ def test_every_row_of_the_table_is_made_or_has_a_reason() -> None:
     made = {code for fault in faults().values() for code in fault.codes}
     assert made | set(NOT_MADE) == set(ROWS)
     assert not made & set(NOT_MADE)
+    named = {kind for row in ROWS.values() for kind in row.made_by}
+    assert named <= set(faults())
 
 
 def test_every_fault_is_documented_and_can_be_armed_with_its_defaults() -> None:

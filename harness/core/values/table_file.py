@@ -27,6 +27,12 @@ def table(package: str, name: str, row: type[_Row]) -> MappingProxyType[Any, _Ro
     return parse(package_text(package, name), row, name)
 
 
+def pairs(package: str, name: str) -> dict[str, str]:
+    """A table of two columns: the second one by the first; an empty cell is ""."""
+    _, *rows = (cells for _, cells in _lines(package_text(package, name)))
+    return {cells[0]: "".join(cells[1:]) for cells in rows}
+
+
 def table_beside(module: str, row: type[_Row]) -> Mapping[Any, _Row]:
     """The rows of the table that stands beside a module and has its name; none without a file."""
     name = f"{module.rpartition('.')[2]}.tsv"

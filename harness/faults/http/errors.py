@@ -19,22 +19,6 @@ from harness.core.values.strict import FromOne
 from harness.faults.shared.error_answers import error, page, refusal, too_long, type_of, words_of
 
 STAGE = "value"
-CODES = {
-    "status": ("H4", "H5", "H6", "H7", "H8", "H9", "H10", "H11", "H12", "H13"),
-    "rate_limited_without_retry_after": ("H9",),
-    "retry_after": ("H10",),
-    "retry_after_ms": ("H10",),
-    "overloaded_burst": ("H12",),
-    "invalid_request": ("H1",),
-    "prompt_too_long": ("H2",),
-    "compaction_refused": ("H3",),
-    "prefill_refused": ("H18",),
-    "system_role_refused": ("H18",),
-    "thinking_type_refused": ("H18",),
-    "tightened_whitespace": ("H19",),
-    "thread_continue_in_flight": ("H7", "H17"),
-    "thread_unsupported_request": ("H17",),
-}
 
 _OF_REQUESTS = (
     *("invalid_request", "prompt_too_long", "compaction_refused", "prefill_refused"),

@@ -24,16 +24,6 @@ SEAMS = {
     "model_echo_differs": ("model", "provider"),
     "count_tokens_disagrees": ("model", "provider"),
 }
-CODES = {
-    "null_content": ("H15",),
-    "malformed_body": ("H14",),
-    "unknown_stop": ("H15",),
-    "unknown_block": ("H15",),
-    "fallback_block": ("H16",),
-    "missing_usage": ("H15",),
-    "model_echo_differs": ("H16",),
-    "count_tokens_disagrees": ("H20", "C15"),
-}
 WIRES = {"unknown_block": ("anthropic", "openai-responses"), "fallback_block": ("anthropic",)}
 
 _JSON = Head(200, {"content-type": "application/json"})

@@ -29,23 +29,6 @@ from harness.faults.shared.replies import (
 
 STAGE = "value"
 SEAMS = ("model",)
-CODES = {
-    "unknown_tool": ("M10",),
-    "tool_in_wrong_case": ("M10",),
-    "tool_with_prefix": ("M10",),
-    "removed_tool": ("M11",),
-    "duplicate_ids": ("M12",),
-    "id_of_an_earlier_call": ("M12",),
-    "empty_id": ("M12",),
-    "id_is_the_name": ("M12",),
-    "empty_input": ("M5",),
-    "list_as_input": ("M8",),
-    "null_as_input": ("M8",),
-    "json_text_as_input": ("M8",),
-    "nan_in_input": ("M8",),
-    "extra_arguments": ("M9",),
-    "stop_sequence_in_tool_input": ("M28",),
-}
 # Arguments that a model writes as text; those of Gemini are an object from the start.
 _AS_TEXT = ("list_as_input", "json_text_as_input", "nan_in_input", "stop_sequence_in_tool_input")
 WIRES = dict.fromkeys(_AS_TEXT, ("anthropic", "openai-chat", "openai-responses"))

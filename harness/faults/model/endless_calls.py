@@ -18,19 +18,6 @@ from harness.faults.shared.replies import call_of, calling, made_call, new_id, t
 
 STAGE = "value"
 SEAMS = {"changing_result": ("tool",)}
-CODES = {
-    "identical_call": ("M16",),
-    "failed_call_again": ("M17",),
-    "cycle_of_calls": ("M18",),
-    "varying_arguments": ("M19",),
-    "identical_calls_in_one_reply": ("M21",),
-    "parallel_calls": ("M13",),
-    "endless_new_calls": ("M22",),
-    "says_it_stops": ("M23",),
-    "calls_after_final": ("M34",),
-    "spawns_itself": ("M30",),
-    "changing_result": ("M20",),
-}
 Many = Annotated[int, msgspec.Meta(ge=2, le=100)]
 
 Period = Annotated[int, msgspec.Meta(ge=2, le=4)]

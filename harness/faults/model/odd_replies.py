@@ -16,22 +16,6 @@ from harness.faults.shared.replies import rewritten, with_calls
 
 STAGE = "value"
 SEAMS = ("model",)
-CODES = {
-    "empty_content": ("M1",),
-    "whitespace_text": ("M2",),
-    "thinking_only": ("M3",),
-    "blank_text_before_call": ("M4",),
-    "claims_success": ("M33",),
-    "refusal": ("M24",),
-    "refusal_after_text": ("M24",),
-    "refusal_after_call": ("M14", "M24"),
-    "pause_turn": ("M25",),
-    "degenerate_repetition": ("M27",),
-    "imitated_call": ("M29",),
-    "huge_text": ("M31",),
-    "secret_marker": ("M32",),
-    "prompt_echo": ("M32",),
-}
 WIRES = {"pause_turn": ("anthropic",)}
 
 

@@ -25,20 +25,6 @@ from harness.faults.shared.store_records import Records, fact, message, opened, 
 STAGE = "value"
 SEAMS = ("store",)
 ON = "store:open"
-CODES = {
-    "torn_tail": ("P4",),
-    "nul_run": ("P5",),
-    "garbage_line": ("P5",),
-    "renamed_empty": ("P12",),
-    "rename_lost": ("P12",),
-    "stale_cursor": ("P13",),
-    "older_version": ("P17",),
-    "large_session": ("P19",),
-    "rows_out_of_order": ("P16",),
-    "row_duplicated": ("P16",),
-    "row_missing": ("P16",),
-    "assistant_first": ("P15",),
-}
 
 GARBAGE = b'{"fact": "row", "sess\n'
 

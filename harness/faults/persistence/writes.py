@@ -47,22 +47,6 @@ ON = {
     "killed_after_effect": "tool",
     "line_separators": "model",
 }
-CODES = {
-    "full_at_flush": ("P9",),
-    "partial_write": ("P9",),
-    "locked": ("P7",),
-    "lock_released_in_time": ("P7",),
-    "second_writer": ("P14",),
-    "second_agent": ("P14",),
-    "killed_at_write": ("P1",),
-    "torn_write": ("P4",),
-    "power_cut": ("P11",),
-    "power_cut_reordered": ("P11",),
-    "killed_before_delivery": ("P2",),
-    "killed_after_delivery": ("P2",),
-    "killed_after_effect": ("P3",),
-    "line_separators": ("P6",),
-}
 
 
 def full_at_flush(moment: Moment, plan: Plan) -> Plan:

@@ -10,21 +10,9 @@ import msgspec
 from harness.core.transition.ports import Moment
 from harness.core.values.calls import ModelRequest, ProviderRequest
 from harness.core.values.plans import Answer, ApiError, Head, Plan, Send
+from harness.core.values.table_file import pairs
 
-TYPES = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    402: "billing_error",
-    403: "permission_error",
-    404: "not_found_error",
-    408: "request_timeout_error",
-    409: "conflict_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    503: "unavailable_error",
-    504: "timeout_error",
-    529: "overloaded_error",
-}
+TYPES = {int(status): cause for status, cause in pairs(__package__, "causes.tsv").items()}
 """The cause that goes with a status. Each provider has its own words for a cause."""
 
 
@@ -92,24 +80,7 @@ def refusal(moment: Moment, rule: str, **values: object) -> Plan | None:
     return (Answer(msgspec.structs.replace(refused, message=refused.message.format_map(filled))),)
 
 
-_EXAMPLES: dict[str, object] = {
-    "tokens": 208_380,
-    "window": 200_000,
-    "max_tokens": 8_192,
-    "total": 216_572,
-    "size": 6_500_712,
-    "most": 100,
-    "count": 101,
-    "got": 101,
-    "length": 101,
-    "limit": 100,
-    "least": 16,
-    "first": 0,
-    "m": 0,
-    "path": "messages",
-    "role": "user",
-    "hint": "",
-}
+_EXAMPLES: dict[str, object] = {**pairs(__package__, "blanks.tsv")}
 """What fills a blank about which a request says nothing."""
 
 

@@ -3,7 +3,8 @@
 A public function is a fault when its positional parameters are `moment` and `plan`; its
 keyword-only parameters are its settings. Constants of its module describe it (`docs/plug-ins.md`
 lists them). Each is one value for all faults of the module, or a mapping by function name with
-`"*"` for the rest. `KILLS` and `VIRTUAL` are names of functions.
+`"*"` for the rest. `KILLS` and `VIRTUAL` are names of functions. The rows that our own faults make
+stand in the fault table itself.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import msgspec
 
+from harness.catalogue.fault_table import ROWS, codes_of
 from harness.core.transition.arming import ON, Stage, seam_of
 from harness.core.transition.ports import FaultFunction
 from harness.core.values.calls import Seam
@@ -106,7 +108,7 @@ def _fault(function: FunctionType, kind: str, name: str) -> Fault:
         stage=_said(module, "STAGE", name, "value"),
         seams=seams,
         on=_said(module, "ON", name, seams[0] if seams else ""),
-        codes=_said(module, "CODES", name, ()),
+        codes=_said(module, "CODES", name, ()) or codes_of(kind),
         wires=_said(module, "WIRES", name, ()),
         text=cleandoc(function.__doc__ or ""),
         defaults=function.__kwdefaults__ or {},
@@ -131,7 +133,7 @@ def preset_fault(preset: Preset, template: FunctionType) -> Fault:
         stage=preset.stage,
         seams=preset.seams,
         on=preset.on or preset.seams[0],
-        codes=preset.codes,
+        codes=codes_of(preset.kind),
         wires=preset.wires,
         text=preset.text,
         defaults=preset.settings,
@@ -161,8 +163,6 @@ def _wrong_parameters(function: FunctionType) -> Iterator[str]:
 
 
 def _wrong_constants(fault: Fault, function: FunctionType) -> Iterator[str]:
-    from harness.catalogue import ROWS
-
     known: dict[str, tuple[Any, tuple[str, ...]]] = {
         "STAGE": ([fault.stage], get_args(Stage)),
         "SEAMS": (fault.seams or [""], get_args(Seam)),

@@ -16,18 +16,6 @@ from harness.faults.shared.error_answers import own_error
 
 STAGE = "bytes"
 SEAMS = ("model",)
-CODES = {
-    "no_message_stop": ("S1", "S17", "S20"),
-    "no_message_delta": ("S2",),
-    "no_finish_reason": ("S17",),
-    "end_inside_tool_input": ("S3",),
-    "end_before_tool": ("S4",),
-    "error_event": ("S5", "S20"),
-    "error_event_after_the_end": ("S5",),
-    "error_event_not_json": ("S6",),
-    "invalid_json": ("S7",),
-    "invalid_utf8": ("S7",),
-}
 WIRES = {
     "no_message_delta": ("anthropic",),
     "no_finish_reason": ("openai-chat",),

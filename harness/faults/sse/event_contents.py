@@ -19,18 +19,6 @@ from harness.faults.shared import stream_events as stream
 
 STAGE = "bytes"
 SEAMS = ("model",)
-CODES = {
-    "delta_of_another_kind": ("S11",),
-    "unknown_delta": ("S11",),
-    "unknown_event": ("S11",),
-    "unknown_block": ("S11",),
-    "usage_only_at_the_start": ("S23",),
-    "usage_decreasing": ("S23",),
-    "usage_huge": ("S23",),
-    "ping_flood": ("S12",),
-    "comment_flood": ("S12",),
-    "tiny_deltas": ("S12",),
-}
 WIRES = {
     "delta_of_another_kind": ("anthropic",),
     "unknown_delta": ("anthropic",),

@@ -11,13 +11,7 @@ from harness.faults.shared import stream_events as stream
 
 STAGE = "bytes"
 SEAMS = ("model",)
-CODES = {
-    "index_gap": ("S9",),
-    "delta_before_its_block": ("S9",),
-    "late_message_start": ("S9",),
-    "interleaved_blocks": ("S10",),
-}
-WIRES = dict.fromkeys(CODES, ("anthropic",))
+WIRES = ("anthropic",)
 
 _BLOCK = stream.of_kind("content_block_start", "content_block_delta", "content_block_stop")
 

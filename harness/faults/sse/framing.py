@@ -18,16 +18,6 @@ from harness.faults.shared import stream_events as stream
 
 STAGE = "bytes"
 SEAMS = ("model",)
-CODES = {
-    "crlf_split": ("S13",),
-    "no_space_after_colon": ("S13",),
-    "no_last_blank_line": ("S13",),
-    "character_split": ("S14",),
-    "surrogate_pair_split": ("S15",),
-    "no_event_names": ("S16",),
-    "json_to_a_stream_request": ("S24",),
-    "stream_to_a_plain_request": ("S24",),
-}
 WIRES = {
     "surrogate_pair_split": ("anthropic",),
     "no_event_names": ("anthropic", "openai-responses"),

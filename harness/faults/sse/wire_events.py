@@ -18,29 +18,18 @@ from harness.faults.shared import stream_events as stream
 
 STAGE = "bytes"
 SEAMS = ("model",)
-_CHAT = {
-    "calls_all_at_index_0": ("S18",),
-    "call_without_id": ("S18",),
-    "call_id_late": ("S18",),
-    "call_id_in_each_fragment": ("S18",),
-    "usage_without_choices": ("S19",),
-    "early_finish_reason": ("S22",),
-}
-_GEMINI = {
-    "no_stop_reason": ("S17",),
-    "calls_without_ids": ("S18",),
-    "chunk_without_candidates": ("S19",),
-    "malformed_call": ("M15",),
-    "blocked_midway": ("M24",),
-}
-_RESPONSES = {
-    "response_failed": ("S20",),
-    "response_incomplete": ("S20",),
-    "nested_error_event": ("S20",),
-    "sequence_gap": ("S21",),
-    "sequence_repeated": ("S21",),
-}
-CODES = {**_CHAT, **_GEMINI, **_RESPONSES}
+_CHAT = (
+    *("calls_all_at_index_0", "call_without_id", "call_id_late", "call_id_in_each_fragment"),
+    *("usage_without_choices", "early_finish_reason"),
+)
+_GEMINI = (
+    *("no_stop_reason", "calls_without_ids", "chunk_without_candidates"),
+    *("malformed_call", "blocked_midway"),
+)
+_RESPONSES = (
+    *("response_failed", "response_incomplete", "nested_error_event"),
+    *("sequence_gap", "sequence_repeated"),
+)
 WIRES = {
     **dict.fromkeys(_CHAT, ("openai-chat",)),
     **dict.fromkeys(_GEMINI, ("gemini",)),

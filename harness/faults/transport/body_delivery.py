@@ -15,19 +15,6 @@ from harness.faults.shared.stream_events import closed, finishes, is_end, opened
 
 STAGE = "bytes"
 SEAMS = ("model", "provider")
-CODES = {
-    "trickle": ("T8",),
-    "reset_mid_body": ("T9",),
-    "reset_mid_stream": ("T10",),
-    "cut_mid_chunk": ("T11",),
-    "stalled_stream": ("T12",),
-    "stalled_stream_with_pings": ("T13",),
-    "content_length_too_large": ("T14",),
-    "content_length_too_small": ("T15",),
-    "idle_connection_closed": ("T22",),
-    "one_segment": ("T23",),
-    "tiny_segments": ("T23",),
-}
 
 
 _COMMENT = b": keep-alive\n\n"

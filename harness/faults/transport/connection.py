@@ -22,15 +22,6 @@ SEAMS = {
     "*": ("model", "tool", "inbox", "outbox", "provider"),
     **dict.fromkeys(_IN_BETWEEN, ("model",)),
 }
-CODES = {
-    "latency": (),
-    "connect_timeout": ("T3",),
-    "request_never_read": ("T6",),
-    "proxy_error": ("T19",),
-    "redirect": ("T21",),
-    "redirect_as_get": ("T21",),
-    "answered_before_read": ("T24",),
-}
 
 
 def latency(moment: Moment, plan: Plan, *, wait_s: Seconds = 1.0) -> Plan:

@@ -14,16 +14,6 @@ from harness.faults.shared.pieces import body_of, framed, head_of, ms, written
 
 STAGE = "bytes"
 SEAMS = ("model", "provider")
-CODES = {
-    "slow_headers": ("T8",),
-    "malformed_chunk_size": ("T16",),
-    "extra_bytes_in_chunk": ("T16",),
-    "plain_body_as_gzip": ("T17",),
-    "truncated_gzip": ("T17",),
-    "bad_status_line": ("T18",),
-    "answer_without_head": ("T18",),
-    "informational_storm": ("T18",),
-}
 
 _EARLY_HINT = b"HTTP/1.1 103 Early Hints\r\n\r\n"
 

@@ -22,6 +22,7 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
+from harness.core.values.table_file import pairs
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.reader import Malformed
 
@@ -73,14 +74,14 @@ def _thinking(value: dict[str, Json]) -> Block | None:
     text, signature = value.get("thinking"), value.get("signature", "")
     if not (isinstance(text, str) and isinstance(signature, str)):
         return None
-    return None if _rest(value, _THINKING_FIELDS) else Thinking(text, signature)
+    return None if _rest(value, FIELDS["thinking"]) else Thinking(text, signature)
 
 
 def _redacted_thinking(value: dict[str, Json]) -> Block | None:
     data = value.get("data")
     if not (isinstance(data, str) and data):
         return None
-    return None if _rest(value, _REDACTED_FIELDS) else Thinking(redacted=data)
+    return None if _rest(value, FIELDS["redacted_thinking"]) else Thinking(redacted=data)
 
 
 def _tool_use(value: dict[str, Json]) -> Block | None:
@@ -114,8 +115,6 @@ def _rest(value: dict[str, Json], known: frozenset[str]) -> dict[str, Json]:
 
 
 _TEXT_FIELDS = frozenset({"type", "text"})
-_THINKING_FIELDS = frozenset({"type", "thinking", "signature"})
-_REDACTED_FIELDS = frozenset({"type", "data"})
 _TOOL_USE_FIELDS = frozenset({"type", "id", "name", "input"})
 
 _READ: dict[str, Callable[[dict[str, Json]], Block | None]] = {
@@ -152,18 +151,7 @@ def _result_to(block: ToolResult) -> dict[str, Json]:
     return {**value, "is_error": True} if block.is_error else value
 
 
-FIELDS: dict[str, frozenset[str]] = {
-    "text": frozenset({"type", "text", "citations", "cache_control"}),
-    "thinking": frozenset({"type", "thinking", "signature"}),
-    "redacted_thinking": frozenset({"type", "data"}),
-    "tool_use": frozenset(
-        {"type", "id", "name", "input", "caller", "toolset_name", "cache_control"}
-    ),
-    "tool_result": frozenset(
-        {"type", "tool_use_id", "content", "is_error", "toolset_name", "cache_control"}
-    ),
-    "image": frozenset({"type", "source", "transformations", "cache_control"}),
-}
+FIELDS = {kind: frozenset(held.split()) for kind, held in pairs(__package__, "blocks.tsv").items()}
 """The fields of the kinds of block that we know, by the types of the official SDK."""
 
 

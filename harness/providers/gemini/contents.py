@@ -10,6 +10,7 @@ from functools import cache
 from typing import Literal
 
 from harness.core.values.messages import Json
+from harness.core.values.table_file import pairs
 from harness.providers.gemini.blocks import SIGNATURE, get, parts_in, snake
 from harness.providers.gemini.record import Broken
 from harness.providers.shared import json_fields as f
@@ -18,34 +19,11 @@ from harness.providers.shared.reader import Malformed
 from harness.providers.shared.signatures import Signer, decoded
 from harness.providers.shared.unoffered import is_out_of_reach
 
-_DATA = (
-    "text",
-    "inlineData",
-    "fileData",
-    "functionCall",
-    "functionResponse",
-    "executableCode",
-    "codeExecutionResult",
-    "toolCall",
-    "toolResponse",
-    "videoMetadata",
-)
-"""The fields of a part of which each part has one; metadata, or a signature, alone is accepted."""
+FIELDS = {name: tuple(held.split()) for name, held in pairs(__package__, "fields.tsv").items()}
+"""The fields by the object: a request, a part, what may stand beside, a call, a schema."""
 
-_BESIDE = (
-    "thought",
-    SIGNATURE,
-    "mediaResolution",
-    "partMetadata",
-    "audioTranscription",
-    "mediaProcessing",
-    "speechMetadata",
-    "documentMetadata",
-    "spreadsheetMetadata",
-    "audioMetadata",
-)
-_CALL = ("id", "name", "args", "partialArgs", "willContinue")
-_RESPONSE = ("id", "name", "response", "parts", "willContinue", "scheduling")
+_DATA = FIELDS["part"]
+
 _ROLES = frozenset({"user", "model"})
 _STRUCT = "type.googleapis.com/google.protobuf.Struct"
 
@@ -93,7 +71,7 @@ def _role(role: Json) -> Iterator[Broken]:
 
 def _part(m: int, part: dict[str, Json]) -> Iterator[Broken]:
     path = f"contents[{{n}}].parts[{m}]"
-    yield from unknown(part, (*_DATA, *_BESIDE), path)
+    yield from unknown(part, (*_DATA, *FIELDS["beside_part"]), path)
     if not any(get(part, name) is not None for name in (*_DATA, SIGNATURE)):
         yield Broken("G6", {"m": m})
     text = part.get("text")
@@ -106,9 +84,9 @@ def _part(m: int, part: dict[str, Json]) -> Iterator[Broken]:
     if is_out_of_reach(f.text(get(f.mapping(get(part, "fileData")), "fileUri"))):
         yield Broken("G34")
     if (call := get(part, "functionCall")) is not None:
-        yield from _named(m, "function_call", call, _CALL, "args")
+        yield from _named(m, "function_call", call, "args")
     if (response := get(part, "functionResponse")) is not None:
-        yield from _named(m, "function_response", response, _RESPONSE, "response")
+        yield from _named(m, "function_response", response, "response")
 
 
 def _signature(path: str, signature: str) -> Iterator[Broken]:
@@ -146,12 +124,12 @@ def signature_flaw(signature: str) -> Literal["", "no base64", "corrupted"]:
     return "" if parts is not None and len(parts) == 1 else "corrupted"
 
 
-def _named(m: int, kind: str, value: Json, names: tuple[str, ...], struct: str) -> Iterator[Broken]:
+def _named(m: int, kind: str, value: Json, struct: str) -> Iterator[Broken]:
     path = f"contents[{{n}}].parts[{m}].{kind}"
     if not isinstance(value, dict):
         yield _wrong(path, _STRUCT, value)
         return
-    yield from unknown(value, names, path)
+    yield from unknown(value, FIELDS[kind], path)
     if not value.get("name"):
         yield Broken("G18", {"m": m, "kind": kind})
     given = value.get(struct)

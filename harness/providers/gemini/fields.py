@@ -15,55 +15,15 @@ import msgspec
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json, ToolSpec
 from harness.providers.gemini.blocks import get, parts_in
-from harness.providers.gemini.contents import known
+from harness.providers.gemini.contents import FIELDS, known
 from harness.providers.gemini.record import STREAMS, TABLE, violation
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import encode, size_bytes
 from harness.providers.shared.reader import Field, FieldMemory, Fields, RequestFields, value_of
 from harness.providers.shared.unoffered import says_missing
 
-_NAMES = known(
-    "contents",
-    "tools",
-    "toolConfig",
-    "safetySettings",
-    "systemInstruction",
-    "generationConfig",
-    "cachedContent",
-    "model",
-    "labels",
-    "modelArmorConfig",
-    "serviceTier",
-    "store",
-)
-_SCHEMA = known(
-    "additionalProperties",
-    "anyOf",
-    "default",
-    "defs",
-    "description",
-    "enum",
-    "example",
-    "format",
-    "items",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "nullable",
-    "pattern",
-    "prefixItems",
-    "properties",
-    "propertyOrdering",
-    "ref",
-    "required",
-    "title",
-    "type",
-)
+_NAMES = known(*FIELDS["request"])
+_SCHEMA = known(*FIELDS["schema"])
 _OWN = known("systemInstruction", "tools") | {"model", STREAMS}
 """The fields that the reading has a name for."""
 

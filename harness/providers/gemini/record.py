@@ -21,8 +21,9 @@ from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
+from harness.core.values.table_file import pairs
 from harness.providers.shared import json_fields as f
-from harness.providers.shared.record import Address, Dialects, HeaderNames, ProviderRecord, Sdk
+from harness.providers.shared.record import Address, read_record
 from harness.providers.shared.rules import ErrorTable, Rule, RuleTable
 
 STREAMS, LISTED = ":streams", ":listed"
@@ -48,64 +49,14 @@ def _addresses(prefix: str, *, live: bool) -> tuple[Address, ...]:
     )
 
 
-RECORD = ProviderRecord(
-    name="gemini",
-    url="https://generativelanguage.googleapis.com",
-    path="/v1beta/models/{model}:generateContent",
-    path_end=":generateContent",
+RECORD = read_record(
+    __package__,
     addresses=(
         *(row for prefix in _LIVE for row in _addresses(prefix, live=True)),
         *_addresses("", live=False),
         Address("/models/{model}:countTokens", operation="count"),
     ),
-    sdk=Sdk(
-        "google.genai",
-        "Client",
-        "Client",
-        "GEMINI",
-        url_variable="GOOGLE_GEMINI_BASE_URL",
-    ),
-    headers=HeaderNames(
-        request_id="x-request-id",
-        rate_limits="x-ratelimit-",
-        requests_left="x-ratelimit-remaining-requests",
-        identifying=frozenset({"x-goog-api-key"}),
-    ),
-    dialects=Dialects(
-        ("gemini", "lenient", "strict", "vertex"),
-        default="gemini",
-    ),
-    hosts=((r"aiplatform\.googleapis\.com$", "vertex"),),
-    messages_field="contents",
-    stop_words=(
-        ("end_turn", "STOP"),
-        ("max_tokens", "MAX_TOKENS"),
-        ("refusal", "SAFETY"),
-        ("refusal", "PROHIBITED_CONTENT"),
-        ("refusal", "BLOCKLIST"),
-        ("refusal", "SPII"),
-        ("refusal", "RECITATION"),
-        ("refusal", "MODEL_ARMOR"),
-        ("stop_sequence", "STOP"),
-        ("pause_turn", "STOP"),
-        ("model_context_window_exceeded", "MAX_TOKENS"),
-    ),
-    usage_names={"input_tokens": "promptTokenCount", "output_tokens": "candidatesTokenCount"},
-    keep_alive=b"\r\n",
-    models=(
-        "gemini-3.7-flash",
-        "gemini-3.6-flash",
-        "gemini-3.5-flash",
-        "gemini-3.1-pro-preview",
-        "gemini-3-flash-preview",
-        "gemini-2.5-pro",
-        "gemini-2.5-flash",
-    ),
 )
-"""Dialects: the API itself; `vertex`, where each content must name its role; `strict`, which adds
-what early versions and gateways refuse; `lenient`, which refuses what it cannot read, or what
-cannot fit. `STOP` ends an answer with calls too, so `tool_use` is told from its calls. A blank line
-keeps a stream alive: the SDK takes a comment for a part of an error."""
 
 
 Version = tuple[int, int]
@@ -172,22 +123,7 @@ class Broken(msgspec.Struct, frozen=True, gc=False):
         return violation(self.rule, **{"n": n, **values})
 
 
-_WORDS = {
-    400: "INVALID_ARGUMENT",
-    401: "UNAUTHENTICATED",
-    403: "PERMISSION_DENIED",
-    404: "NOT_FOUND",
-    408: "DEADLINE_EXCEEDED",
-    409: "ABORTED",
-    413: "INVALID_ARGUMENT",
-    429: "RESOURCE_EXHAUSTED",
-    499: "CANCELLED",
-    500: "INTERNAL",
-    501: "UNIMPLEMENTED",
-    503: "UNAVAILABLE",
-    504: "DEADLINE_EXCEEDED",
-    529: "UNAVAILABLE",
-}
+_WORDS = {int(status): word for status, word in pairs(__package__, "statuses.tsv").items()}
 _STATUS = {word: status for status, word in reversed(_WORDS.items())}
 WORDS = ErrorTable((__package__, "error_words.tsv"))
 own = WORDS.own

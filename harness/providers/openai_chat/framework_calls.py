@@ -53,13 +53,13 @@ def is_result_part(part: Json) -> bool:
 def call_from_record(call: dict[str, Json]) -> Block:
     """A call of a recording: the tool's use, or why it cannot be read."""
     inner = f.mapping(call.get("function")) or f.mapping(call.get("custom"))
-    name = f.text(call.get("function")) or _first(inner, _NAMES) or _first(call, _NAMES)
+    name = f.text(call.get("function")) or f.first(inner, _NAMES) or f.first(call, _NAMES)
     if not isinstance(name, str) or not name.strip():
         return unread(NO_NAME, call)
     held = next((said for said in (inner, call) if any(key in said for key in _ARGUMENTS)), None)
     if held is None and any(_may_hold(said) for said in (inner, call)):
         return unread(NO_ARGUMENTS, call)
-    given = _first(held, _ARGUMENTS) if held is not None else None
+    given = f.first(held, _ARGUMENTS) if held is not None else None
     return ToolUse(call_id(call), name, f.arguments(given))
 
 
@@ -75,11 +75,7 @@ def is_result_role(role: Json) -> bool:
 
 def call_id(value: dict[str, Json]) -> str:
     """The id of a call, or of the call that a result answers; "" without one."""
-    return f.identifier(_first(value, _IDS))
-
-
-def _first(value: dict[str, Json], names: tuple[str, ...]) -> Json:
-    return next((value[name] for name in names if value.get(name) is not None), None)
+    return f.identifier(f.first(value, _IDS))
 
 
 def _may_hold(value: dict[str, Json]) -> bool:
@@ -93,8 +89,8 @@ def result_from_row(value: dict[str, Json]) -> ToolResult:
 
     A failing one may have its text in `error` alone; LangChain marks it by `status`.
     """
-    content = f.result_content(_first(value, ("content", *_OUTPUTS)), TEXTS)
-    error, id_ = value.get("error"), f.identifier(_first(value, _IDS_OF_CALLS))
+    content = f.result_content(f.first(value, ("content", *_OUTPUTS)), TEXTS)
+    error, id_ = value.get("error"), f.identifier(f.first(value, _IDS_OF_CALLS))
     if error and not ToolResult(id_, content).text.strip():
         text = f.text(f.mapping(error).get("message")) or f.json_text(error)
         content = error if isinstance(error, str) else text
@@ -108,7 +104,7 @@ def _is_marked_failed(value: dict[str, Json]) -> bool:
 
 def result_from_part(part: dict[str, Json]) -> ToolResult:
     """The result that a part of a message is."""
-    given = _first(part, (*_OUTPUTS, "content"))
+    given = f.first(part, (*_OUTPUTS, "content"))
     kind = f.text(f.mapping(given).get("type"))
     failed = _is_marked_failed(part) or kind in _FAILED_OUTPUTS
     if kind and ("value" in given or kind in _FAILED_OUTPUTS):

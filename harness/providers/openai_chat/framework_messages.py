@@ -21,6 +21,7 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
+from harness.core.values.table_file import pairs
 from harness.providers.openai_chat.blocks import LEGACY, RESULT_ROLES
 from harness.providers.openai_chat.framework_calls import (
     call_from_record,
@@ -34,13 +35,7 @@ from harness.providers.openai_chat.framework_calls import (
 from harness.providers.openai_chat.ui_messages import is_ui_message, one_step, steps
 from harness.providers.shared import json_fields as f
 
-_ROLES = {
-    "human": "user", "HumanMessage": "user", "HumanMessageChunk": "user",
-    "ai": "assistant", "AIMessage": "assistant", "AIMessageChunk": "assistant",
-    "system": "system", "SystemMessage": "system", "SystemMessageChunk": "system",
-    "tool": "tool", "ToolMessage": "tool", "ToolMessageChunk": "tool",
-    "function": "function", "FunctionMessage": "function",
-}  # fmt: skip
+_ROLES = pairs(__package__, "framework_roles.tsv")
 """The roles by LangChain's types and classes."""
 
 _RESULT_OF_PROVIDER = "server_tool_result"

@@ -18,54 +18,19 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.shared import openai
-from harness.providers.shared.record import Dialects, ProviderRecord, addresses
+from harness.providers.shared.record import addresses, read_record
 from harness.providers.shared.rules import ErrorTable, RuleTable
 
-RECORD = ProviderRecord(
-    name="openai-chat",
-    url=openai.URL,
-    path="/v1/chat/completions",
-    path_end="/chat/completions",
-    addresses=addresses(__package__),
-    hosts=((openai.AZURE, "azure"),),
-    sdk=openai.SDK,
-    headers=openai.HEADERS,
-    dialects=Dialects(("azure", "lenient", "openai-chat", "strict"), default="openai-chat"),
-    stop_words=(
-        ("end_turn", "stop"),
-        ("max_tokens", "length"),
-        ("tool_use", "tool_calls"),
-        ("tool_use", "function_call"),
-        ("refusal", "content_filter"),
-        ("stop_sequence", "stop"),
-        ("pause_turn", "stop"),
-        ("model_context_window_exceeded", "length"),
-    ),
-    usage_names={"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"},
-)
-"""The first dialect is the API itself. `azure` adds the results of a content filter. `strict` is
-for clones and gateways that refuse more, `lenient` for those that check almost nothing. Cohere
-speaks this API at another path."""
+RECORD = read_record(__package__, addresses=addresses(__package__))
+"""Cohere speaks this API at another path."""
 
 TABLE = RuleTable(RECORD, __package__, openai.parameter_error, openai.fits)
 rules_of, violation = TABLE.active, TABLE.violation
 
-INVALID = "invalid_request_error"
-
 WORDS = ErrorTable(openai.ERROR_WORDS, error=openai.ParameterError)
 own = WORDS.own
 
-_STATUS = {
-    "invalid_api_key": 401,
-    "model_not_found": 404,
-    "rate_limit_exceeded": 429,
-    "insufficient_quota": 429,
-    "requests": 429,
-    "tokens": 429,
-    INVALID: 400,
-    "server_error": 500,
-    "service_unavailable_error": 503,
-}
+_STATUS = openai.statuses("chat")
 """The status that goes with a code or, without one, with a type."""
 
 _WINDOW = "maximum context length"

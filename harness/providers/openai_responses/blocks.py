@@ -10,7 +10,9 @@ fields. A written id is the kind's prefix, the response's name and the place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+import msgspec
 
 from harness.core.values.messages import (
     Block,
@@ -22,6 +24,7 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
+from harness.core.values.table_file import table
 from harness.providers.openai_responses.namespaces import whole_name
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import arguments_from, arguments_to
@@ -80,22 +83,27 @@ def is_refusal(block: object) -> bool:
     return isinstance(block, Text) and block.extra.get("type") == REFUSAL
 
 
-CALLS = {
-    "function_call": "arguments",
-    "custom_tool_call": "input",
-    "computer_call": "action",
-    "local_shell_call": "action",
-    "shell_call": "action",
-    "apply_patch_call": "operation",
-}
-"""The items that are calls to the client, and the field with the arguments."""
+class ItemKind(msgspec.Struct, frozen=True):
+    """A kind of item, or of part: what it is, its arguments, and the types of what it needs."""
 
-_OUTPUTS = frozenset(f"{kind}_output" for kind in CALLS)
-ANSWERS = _OUTPUTS | {"mcp_approval_response"}
-"""The items by which a client answers what a response asked for."""
+    kind: str
+    is_a: Literal["call", "answer", "client", "other", "part"]
+    arguments: str = ""
+    needs: dict[str, Literal["text", "list", "either"]] = {}
 
-CLIENT = frozenset({"additional_tools", "compaction_trigger", "configuration_update"})
-"""Other items that only a client says."""
+
+ITEMS = table(__package__, "items.tsv", ItemKind)
+
+
+def _kinds(is_a: str) -> frozenset[str]:
+    return frozenset(kind for kind, row in ITEMS.items() if row.is_a == is_a)
+
+
+CALLS, ANSWERS, _CLIENT = _kinds("call"), _kinds("answer"), _kinds("client")
+"""The items that are calls to the client, those by which it answers, and others only of its own."""
+
+_OUTPUTS = ANSWERS - {"mcp_approval_response"}
+
 
 RESULT = "function_call_output"
 
@@ -127,7 +135,7 @@ def read(item: Json, *, after_message: bool = False) -> ItemSaid:
         return _message_from(item, after_message)
     block = _READ[kind](item) if kind in _READ else None
     whole = item if isinstance(item, dict) else {"value": item}
-    role = "user" if kind in ANSWERS or kind in CLIENT else "assistant"
+    role = "user" if kind in ANSWERS or kind in _CLIENT else "assistant"
     return ItemSaid(role, (block or Opaque(kind, whole),), answers=kind in ANSWERS)
 
 
@@ -336,7 +344,7 @@ _NAMED_CALLS = frozenset({"function_call", "custom_tool_call"})
 
 
 def _recorded_call(item: dict[str, Json], kind: str) -> Block:
-    given = f.arguments(item.get(CALLS.get(kind, "arguments")))
+    given = f.arguments(item.get(ITEMS[kind].arguments if kind in CALLS else "arguments"))
     name = f.text(item.get("name")) or kind.removesuffix("_call")
     if kind in _NAMED_CALLS and not f.text(item.get("name")).strip():
         return Opaque(f.UNREAD_CALL, {"reason": "a call has no name", "call": item})

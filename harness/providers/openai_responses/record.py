@@ -14,27 +14,11 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.shared import openai
-from harness.providers.shared.record import Dialects, ProviderRecord, addresses
+from harness.providers.shared.record import addresses, read_record
 from harness.providers.shared.rules import ErrorTable, RuleTable
 from harness.providers.shared.sse import frame
 
-_DIALECTS = ("lenient", "openai-responses", "strict")
-
-RECORD = ProviderRecord(
-    name="openai-responses",
-    url=openai.URL,
-    path="/v1/responses",
-    path_end="/responses",
-    addresses=addresses(__package__),
-    hosts=((openai.AZURE, ""),),
-    sdk=openai.SDK,
-    headers=openai.HEADERS,
-    dialects=Dialects(_DIALECTS, default="openai-responses", untold=frozenset({"", *_DIALECTS})),
-    messages_field="input",
-    stop_words=(("max_tokens", "max_output_tokens"), ("refusal", "content_filter")),
-)
-"""Dialects: the API itself, `strict` (clones that refuse more) and `lenient`. A stop reason stands
-for the reason of an incomplete response; a completed one says why it ended by its output alone."""
+RECORD = read_record(__package__, addresses=addresses(__package__))
 
 NAME_PATTERN = r"^[a-zA-Z0-9_-]+$"
 NAME_CHARACTERS = 64
@@ -51,20 +35,7 @@ TABLE = RuleTable(RECORD, __package__, openai.parameter_error, openai.fits)
 
 rules_of, violation = TABLE.active, TABLE.violation
 
-_STATUS = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "insufficient_quota": 429,
-    "rate_limit_error": 429,
-    "rate_limit_exceeded": 429,
-    "requests": 429,
-    "tokens": 429,
-    "server_error": 500,
-    "api_error": 500,
-    "service_unavailable_error": 503,
-}
+_STATUS = openai.statuses("responses")
 """The status that goes with an error's type."""
 
 WORDS = ErrorTable(

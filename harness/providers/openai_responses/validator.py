@@ -11,51 +11,20 @@ from typing import NamedTuple
 
 from harness.core.transition.ports import IssuedThinking, Violation
 from harness.core.values.messages import Json
-from harness.providers.openai_responses.blocks import ANSWERS, CALLS, CLIENT, RESULT, kind_of, read
+from harness.providers.openai_responses.blocks import ANSWERS, ITEMS, RESULT, kind_of, read
 from harness.providers.openai_responses.record import NAME_PATTERN, NOT_STORED, violation
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.openai import URL_MOST_CHARS, picture_fault, type_name
 from harness.providers.shared.reader import FoldState
 
-KINDS = ANSWERS.union(
-    CALLS,
-    CLIENT,
-    {
-        "code_interpreter_call",
-        "compaction",
-        "file_search_call",
-        "image_generation_call",
-        "item_reference",
-        "mcp_approval_request",
-        "mcp_call",
-        "mcp_list_tools",
-        "message",
-        "program",
-        "program_output",
-        "reasoning",
-        "tool_search_call",
-        "tool_search_output",
-        "web_search_call",
-    },
-)
-"""The kinds of items that a request may hold (SDK types, 3.52)."""
+KINDS = frozenset(kind for kind, row in ITEMS.items() if row.is_a != "part")
 
 _ROLES = ("assistant", "system", "developer", "user")
-_TEXT, _LIST = ("a string", str), ("an array", list)
-_EITHER = ("one of a string or an array of objects", (str, list))
-
-_Wanted = tuple[str, type | tuple[type, ...]]
-_FIELDS: dict[str, dict[str, _Wanted]] = {
-    "message": {"role": _TEXT, "content": _EITHER},
-    "function_call": {"call_id": _TEXT, "name": _TEXT, "arguments": _TEXT},
-    "function_call_output": {"call_id": _TEXT, "output": _EITHER},
-    "reasoning": {"summary": _LIST},
-    "item_reference": {"id": _TEXT},
-    "input_text": {"text": _TEXT},
-    "output_text": {"text": _TEXT},
-    "refusal": {"refusal": _TEXT},
+_TYPES: dict[str, tuple[str, type | tuple[type, ...]]] = {
+    "text": ("a string", str),
+    "list": ("an array", list),
+    "either": ("one of a string or an array of objects", (str, list)),
 }
-"""The fields that must be there, of items and of parts."""
 
 _PARTS = {
     "assistant": ("output_text", "refusal"),
@@ -99,7 +68,8 @@ def _unknown_kind(item: dict[str, Json], path: str) -> Iterator[Violation]:
 
 
 def _fields(value: dict[str, Json], kind: str, path: str) -> Iterator[Violation]:
-    for name, (wanted, types) in _FIELDS.get(kind, {}).items():
+    for name, type_ in ITEMS[kind].needs.items() if kind in ITEMS else ():
+        wanted, types = _TYPES[type_]
         if name not in value:
             yield violation("R9", path=f"{path}.{name}")
         elif not isinstance(value[name], types):

@@ -75,6 +75,11 @@ def mapping(value: Json) -> dict[str, Json]:
     return value if isinstance(value, dict) else {}
 
 
+def first(value: dict[str, Json], names: Iterable[str]) -> Json:
+    """The first of these fields that is there and not null; None without one."""
+    return next((value[name] for name in names if value.get(name) is not None), None)
+
+
 def listed(value: Json) -> list[Json]:
     """A list; an empty one for anything else."""
     return value if isinstance(value, list) else []

@@ -21,28 +21,23 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.reader import Field
-from harness.providers.shared.record import HeaderNames, Sdk
 from harness.providers.shared.rules import Rule, table_rows
 from harness.providers.shared.unoffered import is_out_of_reach, is_web_address
 
-URL = "https://api.openai.com"
 OTHER_MODEL = "gpt-4o-mini-2024-07-18"
 ERROR_WORDS = (__package__, "openai_error_words.tsv")
-AZURE = r"\.(openai|cognitiveservices|services\.ai)\.azure\.com$"
-"""The hosts of Azure, which serves the same API."""
-
-SDK = Sdk("openai", "OpenAI", "AsyncOpenAI", "OPENAI", base_path="/v1")
-HEADERS = HeaderNames(
-    request_id="x-request-id",
-    rate_limits="x-ratelimit-",
-    requests_left="x-ratelimit-remaining-requests",
-)
 
 
 class ParameterError(ApiError, frozen=True, gc=False, omit_defaults=True):
     """An error that names the parameter of the request that is wrong, "" for none."""
 
     param: str = ""
+
+
+def statuses(api: Literal["chat", "responses"]) -> dict[str, int]:
+    """The status that goes with the code or the type of an error, where nothing else tells it."""
+    rows = table_rows(__package__, "openai_statuses.tsv")
+    return {row["word"]: int(row["status"]) for row in rows if api in row["apis"].split()}
 
 
 _TYPE_NAMES: dict[type, str] = {

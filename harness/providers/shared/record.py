@@ -1,7 +1,7 @@
 """The provider record: what the rest of the harness must know of a provider.
 
 Hosts, header names, paths and the words of refusals for size stand only here, so that a new
-provider is one new folder. A record is data: it imports no SDK and no codec.
+provider is one new folder. A record is data, `record.toml`: it imports no SDK and no codec.
 
 An address is what a path and a query say in place of a request's body. Most APIs have one address,
 and all fields stand in the body. Some name the model in the path, or have their own path for
@@ -21,7 +21,7 @@ import msgspec
 
 from harness.core.transition.ports import WireHeaders
 from harness.core.values.messages import Json
-from harness.core.values.table_file import table
+from harness.core.values.table_file import package_text, pairs, table
 
 _NAME = re.compile(r"\\{(\w+)\\}")
 
@@ -52,6 +52,14 @@ class Address(msgspec.Struct, frozen=True):
             return None
         named = found.groupdict().get("model")
         return {**self.says, **({"model": unquote(named)} if named else {})}
+
+
+def read_record(package: str, addresses: tuple[Address, ...]) -> ProviderRecord:
+    """The record in a provider's package (`record.toml`), with its addresses."""
+    said = msgspec.toml.decode(package_text(package, "record.toml"))
+    keep_alive = said.pop("keep_alive", ": keep-alive\n\n").encode()
+    read = msgspec.convert(said, ProviderRecord)
+    return msgspec.structs.replace(read, addresses=addresses, keep_alive=keep_alive)
 
 
 def addresses(package: str) -> tuple[Address, ...]:
@@ -106,18 +114,7 @@ class Sdk(msgspec.Struct, frozen=True):
         return f"{self.variables}_API_KEY"
 
 
-_PASSING = frozenset(
-    {
-        *("accept", "accept-encoding", "accept-language", "connection", "content-encoding"),
-        *("content-length", "cookie", "date", "host", "if-modified-since", "keep-alive"),
-        *("transfer-encoding", "user-agent", "via"),
-        # New with each try: ids of requests and of traces, and what hosts in between add.
-        *("baggage", "idempotency-key", "request-id", "sentry-trace", "traceparent", "tracestate"),
-        *("cf-ray", "x-client-request-id", "x-cloud-trace-context", "x-correlation-id"),
-        *("x-forwarded-for", "x-request-id", "x-request-start", "x-trace-id"),
-        *("x-amz-date", "x-amz-security-token", "x-amzn-trace-id"),
-    }
-)
+_PASSING = frozenset(pairs(__package__, "passing_headers.tsv"))
 
 
 class HeaderNames(WireHeaders, frozen=True, kw_only=True):
@@ -199,7 +196,7 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     messages_field: str = "messages"
     stop_words: tuple[tuple[str, str], ...] = ()
     usage_names: dict[str, str] = {}
-    keep_alive: bytes = b": keep-alive\n\n"
+    keep_alive: bytes = b""
     pictures: PictureLimits | None = None
     models: tuple[str, ...] = ()
     server_tools: bool = False

@@ -73,14 +73,6 @@ Fits = Callable[[str, str], bool]
 """Whether the name of a model is among the `models` of a rule."""
 
 
-def _plain(rule: Rule, text: str, param: str) -> ApiError:
-    return ApiError(rule.status, rule.type, text, code=rule.code)
-
-
-def _fits_all(models: str, name: str) -> bool:
-    return True
-
-
 def rule_examples(package: str) -> dict[str, str]:
     """A request that breaks a rule, by the id of the rule; large ones are left out."""
     return {row["rule"]: row["request"] for row in table_rows(package, "examples.tsv")}
@@ -93,8 +85,10 @@ class RuleTable:
         self,
         record: ProviderRecord,
         package: str,
-        error: MakeError = _plain,
-        fits: Fits = _fits_all,
+        error: MakeError = lambda rule, text, _: ApiError(
+            rule.status, rule.type, text, code=rule.code
+        ),
+        fits: Fits = lambda models, name: True,
     ) -> None:
         self._record, self._error, self._fits = record, error, fits
         self._package = package

@@ -24,6 +24,7 @@ from harness.core.history.repetition import (
 )
 from harness.core.values.messages import Block, Json, Message, Opaque, Text, Thinking, ToolUse
 from harness.core.values.plans import ApiError
+from harness.core.values.table_file import pairs
 from harness.recordings.importing import fidelity
 from harness.recordings.importing.dialogue import DialogueStep, FailedTurn, ModelTurn, UserTurn
 from harness.recordings.importing.fidelity import GapLog
@@ -44,15 +45,7 @@ LONG_TURN = 49
 """An agent must make at most this number of calls in a turn. Later ones are optional: checks take a
 stop there for that of a bound."""
 
-_STOPS = {
-    "length": "max_tokens",
-    "max_tokens": "max_tokens",
-    "max_output_tokens": "max_tokens",
-    "content_filter": "refusal",
-    "refusal": "refusal",
-    "pause_turn": "pause_turn",
-    "model_context_window_exceeded": "model_context_window_exceeded",
-}
+_STOPS = pairs(__package__, "stop_words.tsv")
 """The stop reasons that are not the usual ones, by any provider's word."""
 
 _Turn = dict[str, Json]

@@ -164,11 +164,11 @@ def _span(value: dict[str, Json]) -> TraceSpan:
     attributes = _attributes(value.get("attributes"))
     failed, said = _status(f.mapping(value.get("status")))
     return TraceSpan(
-        trace=_id(_either(context, *_TRACE) or _either(value, *_TRACE)),
-        id=_id(_either(context, *_SPAN) or _either(value, *_SPAN)),
+        trace=_id(f.first(context, _TRACE) or f.first(value, _TRACE)),
+        id=_id(f.first(context, _SPAN) or f.first(value, _SPAN)),
         name=f.text(value.get("name")),
-        start_ns=_time_ns(_either(value, *_START)),
-        ended=bool(_time_ns(_either(value, *_END))),
+        start_ns=_time_ns(f.first(value, _START)),
+        ended=bool(_time_ns(f.first(value, _END))),
         attributes=attributes,
         failed=failed or bool(attributes.get("error.type")),
         error=said or _exception(value),
@@ -178,10 +178,6 @@ def _span(value: dict[str, Json]) -> TraceSpan:
 def _id(value: Json) -> str:
     number = f.whole(value)
     return f"{number:032x}" if number is not None and 0 <= number < 1 << 128 else f.text(value)
-
-
-def _either(value: dict[str, Json], *names: str) -> Json:
-    return next((value[name] for name in names if value.get(name) is not None), None)
 
 
 def _attributes(given: Json) -> dict[str, Json]:
@@ -207,9 +203,9 @@ def _typed(value: Json, depth: int) -> Json:
 
 
 def _status(status: dict[str, Json]) -> tuple[bool, str]:
-    code = _either(status, "status_code", "statusCode", "code")
+    code = f.first(status, ("status_code", "statusCode", "code"))
     failed = code == 2 or f.text(code).upper().replace(".", "_").rpartition("_")[2] == "ERROR"
-    said = f.text(_either(status, "description", "message"))
+    said = f.text(f.first(status, ("description", "message")))
     return failed, said if failed else ""
 
 

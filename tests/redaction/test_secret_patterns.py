@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.redaction.masking import MASK, mask, mask_body
-from harness.redaction.wrapped_text import unwrapped
+from harness.redaction.secret_patterns import unwrapped
 from tests.redaction.secrets import TOKENS
 
 KEY = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7b"
