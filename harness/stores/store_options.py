@@ -6,7 +6,6 @@ A server store has a schema named like the session folder, so runs never share s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,6 +69,16 @@ OpenStore = Callable[[Mapping[str, Any], Path], SessionStore]
 """`(options, session folder) -> store`."""
 
 
+def open_scratch(options: Mapping[str, Any], folder: Path) -> SessionStore:
+    """The store of a run whose folder goes when the run is over; a kill ends no commit."""
+    return open_store(options, folder, outlives="process")
+
+
+def open_unshared(options: Mapping[str, Any], folder: Path) -> SessionStore:
+    """The store of a run that nothing kills, whose one connection is all that ever reads it."""
+    return open_store(options, folder, outlives="connection")
+
+
 def open_store(
     options: Mapping[str, Any], folder: Path, *, outlives: Outlives = "machine"
 ) -> SessionStore:
@@ -82,10 +91,3 @@ def open_store(
     if name not in STORES:
         raise InputError(f"there is no store {name!r}; {nearest(name, STORES)}", "store")
     return STORES[name](folder, str(options.get("dsn", "")), outlives)
-
-
-open_scratch: OpenStore = partial(open_store, outlives="process")
-"""Opens the store of a run whose folder goes when the run is over; a kill ends no commit."""
-
-open_unshared: OpenStore = partial(open_store, outlives="connection")
-"""Opens the store of a run that nothing kills, whose one connection is all that ever reads it."""
