@@ -39,7 +39,7 @@ EXCEPTIONS = {
     ),
     "stores/jsonl.py": (2, "a store, read while the agent writes it"),
     "stores/sqlite.py": (1, "a database: SQLite reads by pages"),
-    "stores/formats/message_lines.py": (1, "a store, read while the agent writes it"),
+    "stores/formats/own_formats.py": (1, "a store, read while the agent writes it"),
     "targets/known/driver.py": (1, "the answer of an agent, in a program without the package"),
     "targets/known/hermes_gateway.py": (1, "its own file, in a program without the package"),
     "targets/known/hermes_seed.py": (1, "the session of the run, in a program without the package"),

@@ -29,7 +29,7 @@ ALLOWED = {
     "runner.recorded_calls": "the body of an answer",
     "runner.session_seed": "what the agent reads",
     "runner.supervise": "the environment of the agent",
-    "schema.fault_schema": "compares settings",
+    "schema.part_schema": "compares settings",
     "pytest_plugin.session_page": "bytes of the encoder",
     "files.trusted_folders": "names of folders, through the encoder's `encoded`",
     "pytest_plugin.vcr_suite": "reads a body of vcrpy",

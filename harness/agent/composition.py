@@ -184,11 +184,17 @@ def standard_store(brief: Brief) -> SessionStore:
 
 def _own_store(brief: Brief) -> SessionStore:
     folder = Path(brief.session_dir)
-    store, seed = open_store(brief.options, folder), folder / "seed.jsonl"
-    if seed.exists() and not store.read():
-        lines = seed.read_bytes().split(b"\n")
-        store.seed("main", [msgspec.json.decode(x, type=Message) for x in lines if x.strip()])
+    store = open_store(brief.options, folder)
+    if (messages := seed_of(folder)) and not store.read():
+        store.seed("main", messages)
     return store
+
+
+def seed_of(folder: Path) -> list[Message]:
+    """The messages that the session of a folder holds at the start: those of its `seed.jsonl`."""
+    seed = folder / "seed.jsonl"
+    lines = seed.read_bytes().split(b"\n") if seed.exists() else ()
+    return [msgspec.json.decode(line, type=Message) for line in lines if line.strip()]
 
 
 def is_on(brief: Brief, option: str) -> bool:

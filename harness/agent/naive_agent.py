@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
-
-from harness.agent.composition import standard_model
+from harness.agent.composition import seed_of, standard_model
 from harness.agent.models.failures import ModelFailure
 from harness.agent.models.model_call import Query
 from harness.agent.toolbox import Toolbox
 from harness.core.values.brief import Brief
-from harness.core.values.messages import Message, results, user
+from harness.core.values.messages import results, user
 
 SORRY = "Sorry, something went wrong. Please try again."
 
@@ -26,7 +24,7 @@ class NaiveAgent:
 
     def __init__(self, brief: Brief) -> None:
         self._model, self._toolbox = standard_model(brief), Toolbox(brief.tools)
-        self._sessions = {"main": _stored(Path(brief.session_dir) / "seed.jsonl")}
+        self._sessions = {"main": seed_of(Path(brief.session_dir))}
 
     def turn(self, session: str, text: str) -> str:
         """Call the model until it calls no tool; return its last text. Raises ModelFailure."""
@@ -38,12 +36,6 @@ class NaiveAgent:
             if not said.tool_uses:
                 return said.text
             messages.append(results(*map(self._toolbox.run, said.tool_uses)))
-
-
-def _stored(seed: Path) -> list[Message]:
-    """The messages that the session holds at the start."""
-    lines = seed.read_bytes().split(b"\n") if seed.exists() else ()
-    return [msgspec.json.decode(line, type=Message) for line in lines if line.strip()]
 
 
 def agent(brief: Brief) -> None:

@@ -19,12 +19,11 @@ import msgspec
 from harness.checks.evidence.declarations import counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import REDELIVERY, Case
 from harness.checks.evidence.polling import polls
-from harness.checks.evidence.sub_agents import Family, TurnName, children, root_turn
 from harness.checks.evidence.turn_outcomes import asked_ms, said_tokens
 from harness.core.history.events import Answered, AnyEvent, Called, Started
-from harness.core.history.exchanges import ENDINGS, Exchange
+from harness.core.history.exchanges import ENDINGS
 from harness.core.history.history import History
-from harness.core.history.trace import Trace
+from harness.core.history.trace import Family, Trace, TurnName, children, root_turn
 from harness.core.values.calls import InboxRequest, OutboxRequest
 from harness.core.values.plans import Jump, waited_ms
 from harness.core.values.verdict import Finding
@@ -151,18 +150,11 @@ def bounded_turn(
     for turn in history.trace.turns.values():
         polled = polls(turn, pause_s) if turn.executions else ()
         requests = [e for e in turn.main if not e.called.sdk_retry and e.n not in polled]
-        for life in _lives(history.trace, requests):
+        for _, lived in groupby(requests, lambda e: bisect(history.trace.kills, e.n)):
+            life = list(lived)
             if len(life) > max_requests:
-                text = (
-                    f"turn {turn.number} of {turn.session} makes more than {max_requests} requests"
-                )
-                yield Finding("bounded_turn.requests", text, (life[max_requests].n,))
-
-
-def _lives(trace: Trace, requests: list[Exchange]) -> Iterator[list[Exchange]]:
-    """Group the requests between one kill and the next."""
-    for _, life in groupby(requests, lambda e: bisect(trace.kills, e.n)):
-        yield list(life)
+                text = f"turn {turn.number} of {turn.session} makes more than {max_requests} "
+                yield Finding("bounded_turn.requests", f"{text}requests", (life[max_requests].n,))
 
 
 class _Patience(NamedTuple):
@@ -280,20 +272,13 @@ def _explained_until(event: Called | Answered, most: _Patience) -> float:
         case "inbox":
             explained_ms = within_ms
         case "model":
-            explained_ms = within_ms - event.silent_ms + _pause_ms(event, most)
+            pause_ms = asked_ms(event.retry_after)
+            heeded_ms = pause_ms if pause_ms <= most.retry_after else 0.0
+            explained_ms = within_ms - event.silent_ms + heeded_ms
         case _:
             explained_ms = 0.0
-    return (
-        event.at_ms
-        + explained_ms
-        + sum(step.monotonic_ms for step in event.steps if isinstance(step, Jump))
-    )
-
-
-def _pause_ms(answered: Answered, most: _Patience) -> float:
-    """The pause that an answer asks for, or 0 if it is longer than an agent must wait."""
-    pause_ms = asked_ms(answered.retry_after)
-    return pause_ms if pause_ms <= most.retry_after else 0.0
+    slept_ms = sum(step.monotonic_ms for step in event.steps if isinstance(step, Jump))
+    return event.at_ms + explained_ms + slept_ms
 
 
 def _waits_ms(event: Called | Answered) -> int:

@@ -29,7 +29,6 @@ from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import Bounds, Expect, MustNot, Waits
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
-from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import duration
 
@@ -174,16 +173,11 @@ def waits_after_failures(trace: Trace) -> list[tuple[float, int]]:
     for exchange in trace.exchanges:
         before = last.get(exchange.called.session)
         if before is not None and before.answered is not None and not before.succeeded:
-            gap_ms = exchange.called.at_ms - before.answered.at_ms - _planned_ms(before)
+            gap_ms = exchange.called.at_ms - before.ended_ms
             if gap_ms > 0:
                 waits.append((gap_ms / 1000, exchange.n))
         last[exchange.called.session] = exchange
     return waits
-
-
-def _planned_ms(exchange: Exchange) -> int:
-    """The waits in the answer's plan, in milliseconds."""
-    return waited_ms(exchange.answered.steps) if exchange.answered else 0
 
 
 REAL_WAIT_MS = 1000

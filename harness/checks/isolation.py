@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from heapq import merge
+from itertools import takewhile
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -168,12 +169,8 @@ class _Words:
 
     def _of_list(self, node: Node) -> _Homes:
         """The sessions that may have said a whole list; each node is read once."""
-        fresh: list[Node] = []
-        at: Node | None = node
-        while at is not None and at.depth and id(at) not in self._homes:
-            fresh.append(at)
-            at = at.parent
-        homes = self._homes[id(at)] if at is not None and at.depth else None
+        fresh = list(takewhile(lambda one: id(one) not in self._homes, node.back()))
+        homes = self._homes.get(id(fresh[-1].parent if fresh else node))
         for each in reversed(fresh):
             if id(each) not in self._found:
                 self._found[id(each)] = () if _opens(each) else self._hits(_text(each.message))
@@ -222,10 +219,7 @@ class _Words:
 
 def _opens(node: Node) -> bool:
     """Whether a message is part of the system text; some providers keep that text in the list."""
-    at: Node | None = node
-    while at is not None and at.depth and at.side == "system":
-        at = at.parent
-    return at is None or not at.depth
+    return all(at.side == "system" for at in node.back())
 
 
 def _both(homes: _Homes, sayers: Iterable[str]) -> _Homes:

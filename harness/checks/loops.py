@@ -8,8 +8,8 @@ not change as the run continues.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
-from itertools import pairwise
+from collections.abc import Hashable, Iterable, Iterator
+from itertools import groupby, pairwise
 from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -277,21 +277,24 @@ def _cycles_of_calls(turn: Turn, repeats: int, progress: _Progress) -> Iterator[
 
 def _cycles_of_messages(turn: Turn, repeats: int, progress: _Progress) -> Iterator[Finding]:
     """Up to five messages, of more calls than `_cycles_of_calls` sees, and one message more."""
-    asked: dict[int, list[Ask]] = {}
-    for ask in turn.asks:
-        asked.setdefault(ask.exchange.n, []).append(ask)
-    done = [_whole(asks) for asks in asked.values()]
+    asked = _by_message(turn.asks)
+    done = [_whole(asks) for asks in asked]
     keys = [
-        progress.key(n, asks[0].use.name, one)
-        for (n, asks), one in zip(asked.items(), done, strict=True)
+        progress.key(asks[0].exchange.n, asks[0].use.name, one)
+        for asks, one in zip(asked, done, strict=True)
     ]
     for period in (1, *PERIODS):
         for at, length in cycles(keys, period, repeats):
             calls = sum(map(len, done[at : at + period]))
             if length > period * repeats and all(done[at : at + period]) and calls > PERIODS[-1]:
                 text = f"the same {calls} calls run with equal results, {repeats} times and on"
-                events = tuple(list(asked)[at : at + period * repeats + 1])
+                events = tuple(a[0].exchange.n for a in asked[at : at + period * repeats + 1])
                 yield Finding("no_progress_stop.cycle", text, events)
+
+
+def _by_message(asks: Iterable[Ask]) -> list[list[Ask]]:
+    """The calls of each answer; they stand together."""
+    return [list(some) for _, some in groupby(asks, lambda ask: ask.exchange.n)]
 
 
 def _whole(asks: list[Ask]) -> tuple[tuple[str, str, str], ...]:
@@ -317,30 +320,21 @@ def _empty_inputs(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
 
 def _empty_streaks(trace: Trace, turn: Turn) -> Iterator[list[list[Ask]]]:
     """Consecutive answers that call a tool without its required input; each answer counts once."""
-    asked: dict[int, list[Ask]] = {}
-    for ask in turn.asks:
-        required = trace.schema(ask.exchange, ask.use.name).get("required")
-        if is_empty(ask.use.input) and required:
-            asked.setdefault(id(ask.exchange), []).append(ask)
-    streak: list[list[Ask]] = []
-    for exchange in turn.main:
-        if exchange.reply is None:
-            continue
-        if id(exchange) in asked:
-            streak.append(asked[id(exchange)])
-        elif streak:
-            yield streak
-            streak = []
-    if streak:
-        yield streak
+    empty = [
+        ask
+        for ask in turn.asks
+        if is_empty(ask.use.input) and trace.schema(ask.exchange, ask.use.name).get("required")
+    ]
+    asked = {asks[0].exchange.n: asks for asks in _by_message(empty)}
+    replied = (asked.get(exchange.n) for exchange in turn.main if exchange.reply is not None)
+    for _, streak in groupby(replied, bool):
+        if found := [asks for asks in streak if asks]:
+            yield found
 
 
 def _refusals(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
     """The same calls, answered by the agent itself more than twice `repeats` times."""
-    answers: dict[int, list[Ask]] = {}
-    for ask in turn.asks:
-        answers.setdefault(id(ask.exchange), []).append(ask)
-    asks = list(answers.values())
+    asks = _by_message(turn.asks)
     for at, _ in equal_runs([_refusal(trace, a) for a in asks], 2 * repeats + 1):
         run = asks[at : at + 2 * repeats + 1]
         events, tool = tuple(a[0].exchange.n for a in run), run[0][0].use.name

@@ -201,10 +201,8 @@ def _open_calls(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
     kept = {use.id for use in uses} | {(use.name, canonical(use.input)) for use in uses}
     for ask in still_open:
         if not {ask.use.id, (ask.use.name, canonical(ask.use.input))} & kept:
-            text = (
-                f"{after.called.key}: the call {ask.use.id} of {ask.use.name} had no result yet, "
-            )
-            text += "and is gone after the compaction"
+            text = f"{after.called.key}: the call {ask.use.id} of {ask.use.name} had no result "
+            text += "yet, and is gone after the compaction"
             events = (ask.exchange.n, compaction.n, after.n)
             yield Finding("compaction_preserves.open_call", text, events)
 
@@ -300,15 +298,10 @@ def compaction_progress(
     for compactions in in_turns.values():
         for first, second in pairwise(compactions):
             yield Case("again", _again(first, second, ratio), second.turn, second.n, first.n)
-        # A compaction that a kill cut off must not count, so it is removed first.
-        whole = [c for c in compactions if not _is_killed(trace, c)]
+        # A compaction whose result a kill took from the agent must not count, so it goes first.
+        ends = ((c, c.after.n if c.after else trace.events[-1].n) for c in compactions)
+        whole = [c for c, end_n in ends if not is_killed_between(trace, c.n, end_n)]
         yield from _too_many(compactions[0].turn, whole, most)
-
-
-def _is_killed(trace: Trace, compaction: Compaction) -> bool:
-    """Whether the agent was killed before it could use the result of the compaction."""
-    end_n = compaction.after.n if compaction.after else trace.events[-1].n
-    return is_killed_between(trace, compaction.n, end_n)
 
 
 def _larger(compaction: Compaction) -> Iterator[Finding]:
@@ -340,14 +333,11 @@ def _unusable(compaction: Compaction) -> Iterator[Finding]:
         return
     said = last.reply.text.strip()
     is_error = wrong(last) == "synthetic"
-    if said and (is_error or last.stop in TRUNCATED_STOPS | FINAL_STOPS) and _says(after, said):
+    is_bad = is_error or last.stop in TRUNCATED_STOPS | FINAL_STOPS
+    if said and is_bad and any(said in message.text for message in after.node.messages):
         how = "is an error message that counts no token" if is_error else failure_words(last)
         text = f"the summary at event {compaction.n} {how}, and is used"
         yield Finding("compaction_progress.unusable", text, (last.n, after.n))
-
-
-def _says(exchange: Exchange, text: str) -> bool:
-    return any(text in message.text for message in exchange.node.messages)
 
 
 def _again(first: Compaction, second: Compaction, ratio: float) -> Iterator[Finding]:

@@ -104,7 +104,10 @@ def _told(trace: Trace, message: MessageName) -> Iterator[int]:
 
 
 def _executed(trace: Trace, kills: list[int]) -> Iterator[Finding]:
-    effects = _keys(trace)
+    effects: dict[str, set[str]] = {}
+    for event in trace.events:
+        if isinstance(event, Effected):
+            effects.setdefault(event.key, set()).add(event.idempotency_key)
     first: dict[int, Execution] = {}
     for run in trace.executions:
         if run.ask is None:
@@ -119,17 +122,9 @@ def _executed(trace: Trace, kills: list[int]) -> Iterator[Finding]:
             yield Finding("resume_bounded.executed", text, (before.n, killed_n, run.n))
 
 
-def _keys(trace: Trace) -> dict[str, set[str]]:
-    """The idempotency keys of the effects of each call."""
-    found: dict[str, set[str]] = {}
-    for event in trace.events:
-        if isinstance(event, Effected):
-            found.setdefault(event.key, set()).add(event.idempotency_key)
-    return found
-
-
 def _same_effect(effects: dict[str, set[str]], first: Execution, again: Execution) -> bool:
-    """Whether one idempotency key makes the effects of two runs one."""
+    """Whether one idempotency key makes the effects of two runs one; `effects` holds those of each
+    call."""
     one, two = effects.get(first.called.key, set()), effects.get(again.called.key, set())
     return bool(one) and "" not in one and one == two
 
@@ -197,16 +192,12 @@ class _Faults:
         self._events = trace.events
         self._found: dict[str, list[int]] = {}
         self._pauses: list[tuple[int, float]] = [(0, 0.0)]
-        seeded = next((s.n for s in trace.stored), 0)
-        if trace.deliveries and 0 < seeded < trace.deliveries[0].n:
-            self._found[""] = [seeded]
-        failed = {run.answered.n for run in trace.executions if run.answered and run.failed}
-        for event in trace.events:
-            if event.n in failed or _is_fault(event):
-                self._found.setdefault(event.session, []).append(event.n)
-            if isinstance(event, Answered) and (pause_ms := asked_ms(event.retry_after)):
-                over_ms = max(self._pauses[-1][1], event.at_ms + pause_ms)
-                self._pauses.append((event.n, over_ms))
+        for session, n in fault_events(trace):
+            self._found.setdefault(session, []).append(n)
+        for answered in trace.answers:
+            if pause_ms := asked_ms(answered.retry_after):
+                over_ms = max(self._pauses[-1][1], answered.at_ms + pause_ms)
+                self._pauses.append((answered.n, over_ms))
 
     def last(self, turn: Turn) -> int:
         """The event of the last fault in or before a settled turn; 0 without a fault."""
@@ -220,6 +211,17 @@ class _Faults:
         n = turn.delivery.n
         place = bisect_right(self._pauses, n, key=lambda pause: pause[0])
         return self._events[n - 1].at_ms >= self._pauses[place - 1][1]
+
+
+def fault_events(trace: Trace) -> Iterator[tuple[str, int]]:
+    """The session and the number of each fault, kill, cancel and failed tool, in order. A seeded
+    store comes first, and concerns all sessions (""), because it may hold anything."""
+    if trace.stored and trace.deliveries and 0 < trace.stored[0].n < trace.deliveries[0].n:
+        yield "", trace.stored[0].n
+    failed = {run.answered.n for run in trace.executions if run.answered and run.failed}
+    for event in trace.events:
+        if event.n in failed or _is_fault(event):
+            yield event.session, event.n
 
 
 def _is_fault(event: AnyEvent) -> bool:
@@ -251,13 +253,9 @@ def _unwell(turn: Turn) -> str:
     if last.called.refused and not last.succeeded:
         return "" if WINDOW_RULES.intersection(last.called.refused) else "refused"
     said = last.reply.text.strip() if last.reply else ""
-    in_words = bool(said) and not (turn.asks or _pauses_on(turn) or wrong(last))
+    pauses_on = sum(exchange.stop == "pause_turn" for exchange in turn.main) >= MANY_PAUSES
+    in_words = bool(said) and not (turn.asks or pauses_on or wrong(last))
     return "unanswered" if in_words and (turn.endings or died) else ""
-
-
-def _pauses_on(turn: Turn) -> bool:
-    """Whether the model paused so often that the agent may end the turn."""
-    return sum(exchange.stop == "pause_turn" for exchange in turn.main) >= MANY_PAUSES
 
 
 _WORDS = {

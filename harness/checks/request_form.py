@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from harness import providers
 from harness.checks.evidence.declarations import (
@@ -130,16 +130,15 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
             seen.add(id(node))
 
 
-def _unanswered(node: Node | None, logged: bool, known: dict[int, int]) -> int:
+def _unanswered(last: Node, logged: bool, known: dict[int, int]) -> int:
     """The number of the user's own messages at the end of a list, without an answer between them.
     `known` holds those of lists, so that a log of one side costs its length once."""
-    new: list[Node] = []
-    while node is not None and node.depth and node.side in ("user", "system"):
+    new, count = list[Node](), 0
+    for node in takewhile(lambda node: node.side in ("user", "system"), last.back()):
         if id(node) in known:
+            count = known[id(node)]
             break
         new.append(node)
-        node = node.parent
-    count = known.get(id(node), 0)
     for one in reversed(new):
         count += is_user_text(one.message) and not (logged and is_by_program(one.message))
         known[id(one)] = count
@@ -147,14 +146,9 @@ def _unanswered(node: Node | None, logged: bool, known: dict[int, int]) -> int:
 
 
 def _same_side(node: Node) -> bool:
-    if node.side not in _ALTERNATING:
-        return False
-    before = node.parent
-    while before is not None and before.depth and before.side == "system":
-        before = before.parent
-    if before is None or not before.depth:
-        return False
-    return node.side == before.side
+    """Whether the message before it, without the system's, is of the same side."""
+    sides = (one.side for one in node.back() if one is not node and one.side != "system")
+    return node.side in _ALTERNATING and node.side == next(sides, "")
 
 
 def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
@@ -294,12 +288,6 @@ def ends_with_user(history: History) -> Iterator[Finding]:
 
 
 def _has_last_word(exchange: Exchange) -> bool:
+    sides = (node.side for node in exchange.node.back() if node.side != "system")
     main = exchange.purpose == "main" and not exchange.called.refused
-    return main and _last_side(exchange.node) == "assistant"
-
-
-def _last_side(node: Node) -> str:
-    """The side of the last message that is not the system's."""
-    while node.side == "system" and node.parent is not None and node.depth:
-        node = node.parent
-    return node.side
+    return main and next(sides, "") == "assistant"

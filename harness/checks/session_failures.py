@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby, takewhile
 from typing import Literal
 
 import msgspec
@@ -90,7 +91,7 @@ def session_answers(
     """
     if history.trace.world != "recording":
         return
-    turns = list(_turns(history.trace))
+    turns = _turns(history.trace)
     logged = any(start.inferred for start in history.trace.starts)
     for at, streak in _streaks(turns):
         at_end = at + len(streak) == len(turns)
@@ -103,10 +104,8 @@ def session_answers(
             rule = "account" if any(turn.ended == "account" for turn in streak) else "failing"
             yield Finding(f"session_answers.{rule}", text + _said(streak), _events(streak))
         elif at_end and logged:
-            text = "the log ends in an error of the API: "
-            yield Finding(
-                "session_answers.error_at_end", text + _said(streak), _events(streak[-1:])
-            )
+            text = f"the log ends in an error of the API: {_said(streak)}"
+            yield Finding("session_answers.error_at_end", text, _events(streak[-1:]))
     yield from _left_alone(history.trace, alone)
 
 
@@ -125,39 +124,29 @@ class _AskedTurn(msgspec.Struct):
         self.answers += not self.ended
 
 
-def _turns(trace: Trace) -> Iterator[_AskedTurn]:
-    turn: _AskedTurn | None = None
+def _turns(trace: Trace) -> list[_AskedTurn]:
+    turns: list[_AskedTurn] = []
     for exchange in trace.exchanges:
         if exchange.answered is None:
             continue
-        if turn is None or _asks_anew(exchange):
-            if turn is not None:
-                yield turn
-            turn = _AskedTurn()
-        turn.add(exchange)
-    if turn is not None:
-        yield turn
+        if not turns or _asks_anew(exchange):
+            turns.append(_AskedTurn())
+        turns[-1].add(exchange)
+    return turns
 
 
 def _streaks(turns: list[_AskedTurn]) -> Iterator[tuple[int, list[_AskedTurn]]]:
     """Yield the place and the turns of each maximal series of turns that end in an error."""
-    streak: list[_AskedTurn] = []
-    for at, turn in enumerate([*turns, _AskedTurn()]):
-        if turn.ended:
-            streak.append(turn)
-        elif streak:
-            yield at - len(streak), streak
-            streak = []
+    for is_error, some in groupby(enumerate(turns), lambda item: bool(item[1].ended)):
+        if is_error:
+            (at, first), *more = some
+            yield at, [first, *(turn for _, turn in more)]
 
 
 def _refused_at_end(streak: list[_AskedTurn]) -> list[_AskedTurn]:
     """The last turns that got only refusals; the first of them may have answers too."""
-    found: list[_AskedTurn] = []
-    for turn in reversed(streak):
-        if turn.ended != "refused" or turn.answers:
-            break
-        found.append(turn)
-    return found[::-1]
+    last = takewhile(lambda turn: turn.ended == "refused" and not turn.answers, reversed(streak))
+    return [*last][::-1]
 
 
 def _said(turns: list[_AskedTurn]) -> str:
@@ -187,16 +176,15 @@ def _left_alone(trace: Trace, alone: int) -> Iterator[Finding]:
         yield Finding("session_answers.unanswered", text, (last.n,))
 
 
-def _unanswered_words(node: Node | None) -> int:
+def _unanswered_words(last: Node) -> int:
     """The number of the user's own messages at the end of a list, after an answer or an
     interrupt."""
     count = 0
-    while node is not None and node.depth and node.side in ("user", "system"):
-        if is_interrupt(node.message):
+    for node in last.back():
+        if node.side not in ("user", "system") or is_interrupt(node.message):
             break
         own = is_user_text(node.message) and bool(node.message.text.strip())
         count += own and not is_by_program(node.message)
-        node = node.parent
     return count
 
 

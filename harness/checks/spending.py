@@ -9,12 +9,11 @@ from functools import partial
 
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN, carried
 from harness.checks.evidence.declarations import needs
-from harness.checks.evidence.sub_agents import children, root_turn
 from harness.checks.evidence.turn_outcomes import claimed, is_over_window, is_uncounted, said_tokens
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
-from harness.core.history.trace import Compaction, Trace
+from harness.core.history.trace import Compaction, Trace, children, root_turn
 from harness.core.values.errors import InputError
 from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.verdict import Finding
@@ -87,12 +86,7 @@ def _every_turn(trace: Trace, most: int) -> Iterator[Finding]:
 def _makes_no_room(trace: Trace, compaction: Compaction) -> bool:
     """Whether a summary between two turns keeps nearly all of the conversation."""
     before, after, turn = compaction.before, compaction.after, compaction.turn
-    if (
-        before is None
-        or after is None
-        or not compaction.calls
-        or not compaction.calls[-1].succeeded
-    ):
+    if before is None or after is None or not any(c.succeeded for c in compaction.calls[-1:]):
         return False
     if _ASKED_FOR.search(turn.text) or before.called.turn == after.called.turn:
         return False
@@ -162,10 +156,7 @@ def woken_by(woken: str) -> Callable[[str], object]:
 
 @needs("model", "inbox", told_by="run", place=270)
 def wake_budget(
-    history: History,
-    *,
-    tokens: int = 1_000_000,
-    woken: str = WOKEN,
+    history: History, *, tokens: int = 1_000_000, woken: str = WOKEN
 ) -> Iterator[Finding]:
     """Turns that the agent starts itself share one budget, until a user writes again.
 
@@ -187,9 +178,8 @@ def wake_budget(
     except ValueError as error:
         raise InputError(f"wake_budget: woken: {error}") from None
     family, spent, first_n, is_told = children(trace), 0, 0, False
-    users = [
-        d.n for d in trace.deliveries if d.inbound.text.strip() and not is_woken(d.inbound.text)
-    ]
+    said = ((d.n, d.inbound.text) for d in trace.deliveries)
+    users = [n for n, text in said if text.strip() and not is_woken(text)]
     last_user = 0
     for event in history.events:
         if not isinstance(event, Called | Answered) or event.seam != "model":

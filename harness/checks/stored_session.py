@@ -25,7 +25,7 @@ from harness.checks.evidence.stored_messages import (
     squeeze,
 )
 from harness.checks.evidence.turn_outcomes import WINDOW_RULES, claimed, is_a_reply
-from harness.core.history.events import Called, Ended, Started, Stored, StoredRow
+from harness.core.history.events import Called, Ended, Stored, StoredRow
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
@@ -97,20 +97,16 @@ def _forgotten(trace: Trace) -> Iterator[Finding]:
     told = all(row.session for look in trace.stored for row in look.added)
     if not told and len({turn.session for turn in trace.turns.values() if turn.delivery}) != 1:
         return
+    main = [e for e in trace.exchanges if e.purpose == "main" and not e.request.unread]
     for place, start in enumerate(trace.starts):
         end_n = trace.starts[place + 1].n if place + 1 < len(trace.starts) else trace.events[-1].n
-        first = _first_main(trace, start, end_n)
+        first = next((e for e in main if start.n < e.n <= end_n), None)
         if first is None or _may_be_less(trace, first):
             continue
         said = _said_last(trace, first)
         if said is not None and not says(first.node, said.text):
             text = f"{first.called.key}: the first request after the start lacks the last reply"
             yield Finding("reload_equivalence.forgotten", text, (start.n, first.n))
-
-
-def _first_main(trace: Trace, start: Started, end_n: int) -> Exchange | None:
-    main = (e for e in trace.exchanges if e.purpose == "main" and not e.request.unread)
-    return next((e for e in main if start.n < e.n <= end_n), None)
 
 
 def _may_be_less(trace: Trace, first: Exchange) -> bool:
@@ -316,7 +312,9 @@ def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) ->
         return False
     if named_inbound(row, message):
         return False
-    if message.tool_uses or not message.text.strip() or _compacted(trace, turn):
+    if message.tool_uses or not message.text.strip():
+        return False
+    if any(compaction.turn is turn for compaction in trace.compactions):
         return False
     turns = _writers(trace, turn)
     if is_user_text(message):
@@ -331,7 +329,3 @@ def _writers(trace: Trace, turn: Turn) -> list[Turn]:
     last."""
     before = trace.turns.get((turn.session, turn.number - 1))
     return [before, turn] if trace.own_store and before else [turn]
-
-
-def _compacted(trace: Trace, turn: Turn) -> bool:
-    return any(compaction.turn is turn for compaction in trace.compactions)

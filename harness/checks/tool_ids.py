@@ -207,10 +207,10 @@ def _without_result(exchange: Exchange, end: Node, open_ids: frozenset[str]) -> 
 def _tool_names(end: Node, ids: frozenset[str]) -> str:
     """The tools of the newest calls with these ids, in the list that ends with a message."""
     names: dict[str, str] = {}
-    node: Node | None = end
-    while node is not None and names.keys() != ids:
+    for node in end.back():
         names |= {u.id: u.name for u in node.message.tool_uses if u.id in ids - names.keys()}
-        node = node.parent
+        if names.keys() == ids:
+            break
     return ", ".join(sorted(set(names.values())))
 
 

@@ -25,10 +25,10 @@ from harness.redaction.encoder import json_line
 from harness.report.command_summary import baseline_lines, cause_lines
 from harness.report.media.json_lines import baseline_line
 from harness.report.run_report import wrapped
-from harness.verdicts.cause_tally import CauseTally
 from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
 from harness.verdicts.event_lines import counted, two_figures
 from harness.verdicts.result import Result
+from harness.verdicts.tallies import CauseTally
 
 if TYPE_CHECKING:
     from harness.fuzz import batch

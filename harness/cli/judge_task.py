@@ -22,8 +22,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.core.values.visible_text import visible_line
-from harness.engines import Engine
-from harness.engines.ordered_map import ordered_map
+from harness.engines import Engine, ordered_map
 from harness.parts.loading import unknown_name
 from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import reported

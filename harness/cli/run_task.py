@@ -20,8 +20,7 @@ import msgspec
 
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.verdict import Verdict
-from harness.engines import Engine
-from harness.engines.ordered_map import ordered_map
+from harness.engines import Engine, ordered_map
 from harness.verdicts.result import Invocation, Result, summarize
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.faults import Fault
-    from harness.schema.key_paths import FileKey
+    from harness.schema.json_schema import FileKey
 
 
 def setting_names() -> Iterator[str]:
@@ -35,8 +35,7 @@ def setting_texts(code: str) -> Iterator[str]:
     """Return the text of a setting of a fault or a check."""
     from harness.checks.judge import checks
     from harness.faults import faults
-    from harness.schema.check_schema import settings_of_check
-    from harness.schema.fault_schema import settings_schema
+    from harness.schema.part_schema import settings_of_check, settings_schema
 
     part, _, setting = code.rpartition(".")
     if part in faults() and setting in faults()[part].defaults:
@@ -56,7 +55,7 @@ def _setting(code: str, what: str, node: Any, example: str) -> str:
 
 def settings_list(fault: Fault) -> Iterator[str]:
     """Return the settings of a fault, a line each."""
-    from harness.schema.fault_schema import settings_schema
+    from harness.schema.part_schema import settings_schema
 
     found = settings_schema(fault)
     lines = [f"  {name}: {node['description']} {value_words(node)}" for name, node in found.items()]
@@ -100,14 +99,14 @@ def _type(node: Any) -> str:
 
 def key_names() -> Iterator[str]:
     """Return the paths of all keys of files."""
-    from harness.schema.key_paths import file_keys
+    from harness.schema.json_schema import file_keys
 
     yield from file_keys()
 
 
 def key_texts(code: str) -> Iterator[str]:
     """Return the text of a key, for each kind of file that has it."""
-    from harness.schema.key_paths import file_keys
+    from harness.schema.json_schema import file_keys
 
     yield from (_key(key) for key in file_keys().get(code, ()))
 

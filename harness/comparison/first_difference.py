@@ -95,12 +95,8 @@ def _change(a: Call | None, b: Call | None, one: Course, other: Course) -> Chang
 def _name(call: Call | None) -> str:
     if call is None:
         return "no more calls"
-    return f"{call.kind} ({purpose})" if (purpose := _purpose(call)) else call.kind
-
-
-def _purpose(call: Call) -> str:
-    said = dict(call.said).get("purpose", "main")
-    return "" if said == "main" else said
+    purpose = dict(call.said).get("purpose", "main")
+    return call.kind if purpose in ("", "main") else f"{call.kind} ({purpose})"
 
 
 def _unlike(a: Call, b: Call, one: Course, other: Course) -> str:
@@ -108,17 +104,14 @@ def _unlike(a: Call, b: Call, one: Course, other: Course) -> str:
         return f"{_name(a)} → {_name(b)}"
     said_a, said_b = dict(a.said), dict(b.said)
     if a.said == b.said and a.exchange and b.exchange:
-        return _messages(a, b, one, other)
+        return _messages(one.shapes.shapes(a.exchange), other.shapes.shapes(b.exchange))
     if "input" in said_a and said_a["input"] != said_b["input"]:
         return f"{a.kind}: {_input(a.input, b.input)}"
     return f"{a.kind}: {_pair_words(said_a, said_b)}"
 
 
-def _messages(a: Call, b: Call, one: Course, other: Course) -> str:
+def _messages(mine: list[Shape], its: list[Shape]) -> str:
     """The first difference between the messages of two requests, in words."""
-    if a.exchange is None or b.exchange is None:
-        return ""
-    mine, its = one.shapes.shapes(a.exchange), other.shapes.shapes(b.exchange)
     found = first_unlike(mine, its)
     if found is None:
         return ""

@@ -15,9 +15,8 @@ from typing import Any, get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.contracts.laws import drawing, law, part_named
+from harness.contracts.laws import check_defaults, drawing, law, part_named, settings_of
 from harness.contracts.moments import FaultCase, cases
-from harness.contracts.setting_values import check_defaults, settings_of
 from harness.core.values.calls import Seam
 from harness.core.values.plans import Jump, Kill, Plan, Send, Step, Wait
 from harness.faults import FAULTS, Fault

@@ -114,10 +114,8 @@ def _attempted(known: Format, document: bytes) -> Recording | str | None:
 
 def _read(known: Format, document: bytes) -> Recording | str | None:
     found = _guarded(known, known.read, document)
-    law(
-        found is not None,
-        f"{known.name} is named for a file that it cannot read, and gives no reason",
-    )
+    what = f"{known.name} is named for a file that it cannot read, and gives no reason"
+    law(found is not None, what)
     return found
 
 

@@ -59,10 +59,7 @@ def _events(verb: str, verdicts: list[Verdict], interrupted: bool) -> list[Event
 
 
 def _lines(report: Callable[[Event], Iterable[str]], events: list[Event], name: str) -> list[str]:
-    lines: list[str] = []
-    for event in events:
-        lines += report(event) or ()
-    law(
-        all(isinstance(line, str) for line in lines), f"{name}: it gives what is not a line of text"
-    )
+    lines = [line for event in events for line in report(event) or ()]
+    is_text = all(isinstance(line, str) for line in lines)
+    law(is_text, f"{name}: it gives what is not a line of text")
     return lines

@@ -6,9 +6,10 @@ the workers. Runs, recordings and campaign batches use the same engines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+TaskT = TypeVar("TaskT")
 ResultT = TypeVar("ResultT")
 
 ATTEMPTS = 3
@@ -16,6 +17,9 @@ ATTEMPTS = 3
 
 STOP_S = 10.0
 """The seconds that an interrupted worker has to end its task."""
+
+AHEAD = 4
+"""The number of tasks for each worker that `ordered_map` takes ahead of the results."""
 
 
 Again: TypeAlias = Callable[[Any, int], Any]
@@ -76,3 +80,28 @@ class Serial:
         """See `Engine.each`: no task is lost here, and none waits for another one."""
         while (task := source()) is not None:
             yield work(task)
+
+
+def ordered_map(
+    engine: Engine,
+    work: Callable[[TaskT], ResultT],
+    tasks: Iterable[TaskT],
+    lost: Callable[[TaskT], ResultT],
+    again: Callable[[TaskT, int], TaskT] = as_it_was,
+    attempts: int = ATTEMPTS,
+) -> Generator[ResultT]:
+    """Yield `work(task)` for each task, in order, like `Engine.each`.
+
+    The tasks are taken a few ahead of the results, so neither grows with their number. Closing it
+    interrupts the running tasks. Ctrl-C yields the available results, and is then raised.
+    """
+    left, window = iter(tasks), engine.workers * AHEAD
+    yield from engine.each(
+        work,
+        lambda: next(left, None),
+        window=window,
+        lost=lost,
+        again=again,
+        attempts=attempts,
+        rest=True,
+    )

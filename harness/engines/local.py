@@ -87,19 +87,15 @@ class Local:
         work: Callable[[Any], ResultT],
         source: Callable[[], Any],
         *,
-        window: int,
-        lost: Callable[[Any], ResultT],
-        again: Again = as_it_was,
-        attempts: int = ATTEMPTS,
-        loose: Loose = in_order,
         rest: bool = False,
+        **order: Any,
     ) -> Iterator[ResultT]:
         """See `Engine.each`."""
         pool = self._taken(work)
         try:
             done: dict[int, tuple[_Lease, Any]] = {}
             try:
-                yield from _results(pool, source, window, lost, again, attempts, loose, done)
+                yield from _results(pool, source, done, **order)
             except KeyboardInterrupt:
                 if rest:
                     yield from _ended(done)
@@ -294,16 +290,16 @@ class _Pool:
 def _results(
     pool: _Pool,
     source: Callable[[], Any],
+    done: dict[int, tuple[_Lease, Any]],
+    *,
     window: int,
     lost: Callable[[Any], ResultT],
-    again: Again,
-    attempts: int,
-    loose: Loose,
-    done: dict[int, tuple[_Lease, Any]],
+    again: Again = as_it_was,
+    attempts: int = ATTEMPTS,
+    loose: Loose = in_order,
 ) -> Iterator[ResultT]:
     waiting: deque[_Lease] = deque()
-    handed = given = 0
-    under_way = 0
+    handed = given = under_way = 0
     while True:
         while pool.has_room and (waiting or handed - given < window):
             if not waiting:

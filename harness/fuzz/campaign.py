@@ -87,7 +87,7 @@ class Campaign:
         self.plan = plan
         self.corpus = Corpus(checks)
         self.findings = Findings()
-        self.doubts: dict[str, int] = {}
+        self.doubts = Counter[str]()
         self.causes: CauseCounts = {}
         self.held = HeldExamples()
         self.examples = self.model_calls = self.candidates = 0
@@ -169,8 +169,7 @@ class Campaign:
         settled = self.held.take(result.used, result.held)
         for causes in (result.causes, *(shown.causes for shown in settled)):
             count_in(self.causes, causes)
-        for doubt in result.doubts:
-            self.doubts[doubt] = self.doubts.get(doubt, 0) + 1
+        self.doubts.update(result.doubts)
         kept = (self.corpus.take(result.number, entry) for entry in result.entries)
         entries = tuple(entry for entry in kept if entry is not None)
         shown = (*result.found, *(found for one in settled for found in one.found))
@@ -232,16 +231,11 @@ def run(
     a finding is on disk before the finding is in the journal. With a time limit, an interrupt keeps
     finished results even if an earlier task still runs.
     """
-
     parked: dict[int, FoundRun] = {}
-
-    def source() -> Task | None:
-        return campaign.task(examples)
-
     try:
         for result in engine.each(
             batch.work,
-            source,
+            lambda: campaign.task(examples),
             window=GENERATION,
             lost=batch.lost,
             again=batch.again,

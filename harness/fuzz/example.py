@@ -15,7 +15,7 @@ from random import Random
 import msgspec
 
 from harness.core.history.events import Answered, Called
-from harness.core.scenario.scenario import DEFAULT_WIRE, FaultSpec, Scenario, Session
+from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Session
 from harness.core.values.profile import CAPABILITIES, NO_PROFILE, Capability, Profile
 from harness.core.values.verdict import Finding, FindingClass
 from harness.files.regular_file import write_atomically
@@ -158,14 +158,9 @@ def _for_agent(scenario: Scenario, profile: Profile) -> Scenario:
         bare = msgspec.structs.replace(bare, session=Session())
     if "streaming" in denied:
         bare = msgspec.structs.replace(bare, stream=False)
-    kept = tuple(fault for fault in bare.faults if not denied & {*_needs_of(fault, bare)})
+    alone = ((fault, Scenario(name=bare.name, faults=(fault,))) for fault in bare.faults)
+    kept = tuple(fault for fault, one in alone if denied.isdisjoint(needs_of(one)))
     return msgspec.structs.replace(bare, faults=kept)
-
-
-def _needs_of(fault: FaultSpec, scenario: Scenario) -> tuple[Capability, ...]:
-    """The capabilities that one fault needs."""
-    plain = Scenario(name=scenario.name, faults=(fault,))
-    return needs_of(plain)
 
 
 def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int) -> PlayedExample:

@@ -68,28 +68,23 @@ class LifeSigns:
         return tuple(self._memory)
 
 
-_signs = LifeSigns()
+SIGNS = LifeSigns()
 """The signs of this process; no process reads them until an owner is told."""
-
-
-def signs() -> LifeSigns:
-    """Return the signs of this process."""
-    return _signs
 
 
 def tell(owner: LifeSigns) -> None:
     """Write the signs of this process where its owner reads them."""
-    _signs.move_to(owner)
+    SIGNS.move_to(owner)
 
 
 @contextmanager
 def playing(limit_s: float) -> Iterator[None]:
     """In this block this process plays a run."""
-    _signs.begin(limit_s)
+    SIGNS.begin(limit_s)
     try:
         yield
     finally:
-        _signs.end()
+        SIGNS.end()
 
 
 class Overseer:

@@ -59,17 +59,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_line.begin_anew)
 
 
-def in_line_s() -> float:
-    """Return seconds in which threads of this process were ready but not on a processor.
+in_line_s = _line.total_s
+"""Returns seconds in which threads of this process were ready but not on a processor.
 
-    A child process is work of this one, so its time on a processor counts too.
-    """
-    return _line.total_s()
+A child process is work of this one, so its time on a processor counts too."""
 
-
-def add_late(late_s: float) -> None:
-    """Tell how late a heartbeat was, in seconds."""
-    _line.add_late(late_s)
+add_late = _line.add_late
+"""Tells how late a heartbeat was, in seconds."""
 
 
 def leave_out() -> None:

@@ -150,18 +150,22 @@ class Play:
         return _played(found, agent, chat, self._runner(settings, profile))
 
     def _judged(self, runs: list[Run], wanted: frozenset[str], check: bool) -> Runs:
-        """Fail or skip the test according to the verdicts."""
+        """Fail or skip the test according to the verdicts.
+
+        It is skipped when none of its runs is applicable."""
         __tracebackhide__ = True
         from harness.runner.capability_ledger import settled
 
         runs = runs if wanted else settled(runs)
         self._seen(runs, wanted)
         wrong = [made for made in runs if not _as_expected(made, wanted)] if check else []
-        self._note(reasons := [_reason(made) for made in runs if _is_unasked(made)])
+        unasked = [made.verdict for made in runs if made.verdict.verdict == "not_applicable"]
+        reasons = ["; ".join(lack.reason for lack in each.not_applicable) for each in unasked]
+        self._note(reasons)
         if wrong:
-            said = report(wrong, wanted, self._repeat, self._whole)
-            fail(said)
-        _skip_unasked(reasons, len(runs) if check else 0)
+            fail(report(wrong, wanted, self._repeat, self._whole))
+        if check and reasons and len(reasons) == len(runs):
+            skip("; ".join(dict.fromkeys(reasons)))
         return Runs(runs)
 
     def _runner(self, settings: PlaySettings, profile: Profile | None) -> Callable[..., Run]:
@@ -230,17 +234,3 @@ def _as_expected(run: Run, wanted: frozenset[str]) -> bool:
         return run.verdict.verdict in ("pass", "not_applicable")
     found = {finding.code for finding in run.verdict.findings}
     return {finding.code for finding in run.verdict.failing} <= wanted <= found
-
-
-def _is_unasked(run: Run) -> bool:
-    return run.verdict.verdict == "not_applicable"
-
-
-def _reason(run: Run) -> str:
-    return "; ".join(lack.reason for lack in run.verdict.not_applicable)
-
-
-def _skip_unasked(reasons: Sequence[str], runs: int) -> None:
-    """Skip the test when none of its runs is applicable."""
-    if runs and len(reasons) == runs:
-        skip("; ".join(dict.fromkeys(reasons)))

@@ -1,6 +1,9 @@
-"""The end of a command's report: causes, classes, and runs not applicable, unknown or incomplete.
+"""The end of a command's report: what is wrong in most runs, and what to do first; causes, classes,
+and runs not applicable, unknown or incomplete.
 
-It fits one screen for any number of runs. The last line counts the runs.
+It fits one screen for any number of runs. The last line counts the runs. The words of a code are a
+row of `headlines.tsv`; `check.*` covers the rules of a check without one. A finding of a plug-in
+has no row, so its message stands there.
 """
 
 from __future__ import annotations
@@ -9,16 +12,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+import msgspec
+
 from harness.checks.judge import rules
 from harness.checks.judge.questions import asked_by
-from harness.core.values.verdict import CLASSES, FindingClass, Verdict
-from harness.report.headline import headline
+from harness.core.values.table_file import table
+from harness.core.values.verdict import CLASSES, FindingClass, Verdict, VerdictWord
 from harness.report.run_report import Paint, cut, finding_note, one_line, plain, wrapped
-from harness.verdicts.asked_tally import AskedTally
 from harness.verdicts.baseline import BaselineChange
-from harness.verdicts.cause_tally import CauseGroup, CauseTally
 from harness.verdicts.event_lines import counted
 from harness.verdicts.result import WORDS, Result, lacks
+from harness.verdicts.tallies import AskedTally, CauseGroup, CauseTally
 
 REASONS_MAX = 5
 """The most reasons of one kind that are shown."""
@@ -43,6 +47,46 @@ def summary(
     sections = (first_lines(tally, runs, width, paint), cause_lines(tally, width, paint), lines)
     for section in map(tuple, sections):
         yield from (*section, "") if section else ()
+
+
+class HeadlineRow(msgspec.Struct, frozen=True):
+    """What goes wrong, in words about the agent, and what to change."""
+
+    code: str
+    words: str
+    step: str
+
+
+HEADLINES: Mapping[str, HeadlineRow] = table("harness.report", "headlines.tsv", HeadlineRow)
+
+
+def headline_of(code: str) -> HeadlineRow | None:
+    """Return the row of a code, or of its check; None for a plug-in's."""
+    return HEADLINES.get(code) or HEADLINES.get(f"{code.rpartition('.')[0]}.*")
+
+
+def headline(
+    tally: CauseTally, words: Mapping[VerdictWord, int], noun: str = "run"
+) -> Iterator[str]:
+    """Yield what most runs show of the heaviest cause, and the first step; nothing if none fails.
+
+    `words` counts the runs of each verdict.
+    """
+    group = next((group for group in tally.groups() if group.fails), None)
+    if group is None:
+        return
+    row = headline_of(group.finding.code)
+    judged = sum(number for word, number in words.items() if word != "not_applicable")
+    said = row.words if row else " ".join(group.finding.message.split())
+    yield f"{_share(group.runs, judged, noun)}{said}"
+    explained = f"harness explain {group.finding.code}"
+    yield f"first step: {row.step} ({explained})" if row else f"first step: {explained}"
+
+
+def _share(runs: int, judged: int, noun: str) -> str:
+    if judged == 1:
+        return ""
+    return f"all {judged} {noun}s: " if runs == judged else f"{runs} of {judged} {noun}s: "
 
 
 GROUPS_MAX = 20

@@ -10,7 +10,7 @@ from harness.comparison.figures import total
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding
 from harness.redaction.encoder import json_line
-from harness.report.media.json_lines import VERSION
+from harness.report.media.json_lines import VERSION, finding_fields
 from harness.verdicts.run_diff import Diff, OneSide, RunDiff
 
 
@@ -56,14 +56,8 @@ def last_line(diff: Diff) -> str:
 
 
 def _finding(found: Finding, fails: bool) -> dict[str, Json]:
-    return {
-        "code": found.code,
-        "class": found.class_,
-        "message": found.message,
-        "events": found.events,
-        "follows": found.follows,
-        "fails": fails,
-    }
+    fields = {**finding_fields(found), "fails": fails}
+    return {name: value for name, value in fields.items() if name != "check"}
 
 
 def _first_call(run: RunDiff) -> dict[str, Json]:

@@ -11,9 +11,9 @@ from harness.comparison.figures import Figures, total
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.command_summary import cause_title
 from harness.report.run_report import Paint, Style, cut, finding_note, one_line, plain
-from harness.verdicts.cause_tally import CauseTally
 from harness.verdicts.event_lines import counted
 from harness.verdicts.run_diff import Diff, RunDiff, by_words
+from harness.verdicts.tallies import CauseTally
 
 NEW_MAX, GONE_MAX, CALLS_MAX, BESIDE_MAX, LEFT_MAX = 4, 3, 4, 2, 2
 """The rows of each part of the screen, including the row that counts the omitted ones: the whole
@@ -135,7 +135,7 @@ def _figure(name: str, a: float, b: float) -> str:
 
 def _left(diff: Diff, width: int) -> Iterator[str]:
     """Yield why runs cannot be compared, the most frequent reason first."""
-    reasons = sorted(diff.reasons().items(), key=lambda item: -len(item[1]))
+    reasons = by_words((left.reason, left.name) for left in diff.left)
     shown = reasons if len(reasons) <= LEFT_MAX else reasons[: LEFT_MAX - 1]
     for reason, names in shown:
         yield cut(f"not compared: {counted(len(names), 'run')} (as {names[0]}): {reason}", width)

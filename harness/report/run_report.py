@@ -87,10 +87,10 @@ def block(run: Result, width: int, paint: Paint = plain, verbose: bool = False) 
             *findings(run.verdict, run.evidence, width, paint, run.frames),
             *_traceback(run, verbose),
             *_output(run),
-            *_seen(run, width),
+            *(line for seen in run.seen for line in wrapped(f"would repeat {seen}", width, "  ")),
             *(line for note in run.notes for line in wrapped(note, width, "  ")),
             *_known(run.verdict, width),
-            *_rest(run.verdict, width, verbose),
+            *rest(run.verdict, width, verbose),
             *ways_on(run),
         ]
     )
@@ -117,9 +117,7 @@ def findings(
         seen[finding.code] += 1
         if seen[finding.code] > ALIKE_MAX:
             continue
-        indent = "    " if finding.follows else "  "
-        yield indent + finding_title(finding, verdict, paint)
-        yield from wrapped(finding.message, width, f"{indent}  ")
+        yield from told(finding, verdict, width, paint)
         if finding.code == CRASHED:
             yield from (f"      {frame}" for frame in frames)
         if not finding.follows:
@@ -129,11 +127,16 @@ def findings(
             yield paint("faint", f"  and {number - ALIKE_MAX} more of {code}")
 
 
-def finding_title(finding: Finding, verdict: Verdict, paint: Paint = plain) -> str:
-    """Return the code of a finding, its class if any, and whether it follows from another."""
+def told(
+    finding: Finding, verdict: Verdict, width: int, paint: Paint = plain, more: str = ""
+) -> Iterator[str]:
+    """Yield the code of a finding, its class if any, and its message; one that follows from another
+    is indented. `more` ends the first line."""
     fails = finding.fails(verdict.fail_on)
     said = paint("fail" if fails else "faint", finding.code)
-    return f"{'follows: ' if finding.follows else ''}{said}{finding_note(finding, fails)}"
+    indent, follows = ("    ", "follows: ") if finding.follows else ("  ", "")
+    yield f"{indent}{follows}{said}{finding_note(finding, fails)}{more}"
+    yield from wrapped(finding.message, width, f"{indent}  ")
 
 
 def finding_note(finding: Finding, fails: bool) -> str:
@@ -158,12 +161,6 @@ def _output(run: Result) -> Iterator[str]:
         yield from (f"    {line}".rstrip() for line in run.output)
 
 
-def _seen(run: Result, width: int) -> Iterator[str]:
-    """Yield the public incidents that a failing run repeats."""
-    for incident in run.seen:
-        yield from wrapped(f"would repeat {incident}", width, "  ")
-
-
 def _known(verdict: Verdict, width: int) -> Iterator[str]:
     for finding in verdict.known:
         yield f"  known: {finding.code}"
@@ -185,15 +182,12 @@ def proof(
         yield paint("faint", f"    and {counted(more, 'more event')}")
 
 
-def _rest(verdict: Verdict, width: int, verbose: bool) -> Iterator[str]:
+def rest(verdict: Verdict, width: int, verbose: bool = True) -> Iterator[str]:
+    """Yield the doubts; with `verbose`, what passed, was not applicable, or was not asked."""
     for doubt in verdict.doubts:
         yield from wrapped(f"doubt: {doubt}", width, "  ")
-    if verbose:
-        yield from asides(verdict, width)
-
-
-def asides(verdict: Verdict, width: int) -> Iterator[str]:
-    """Yield the checks that passed, those that were not applicable, and those not asked."""
+    if not verbose:
+        return
     if verdict.passed:
         yield from wrapped(f"passed: {', '.join(verdict.passed)}", width, "  ")
     for check in verdict.not_applicable:

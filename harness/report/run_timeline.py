@@ -9,7 +9,7 @@ from harness.core.history.history import History
 from harness.core.values.calls import InboxRequest
 from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import visible_line
-from harness.report.run_report import MARKS, Paint, asides, cut, finding_title, plain, wrapped
+from harness.report.run_report import MARKS, Paint, cut, plain, rest, told, wrapped
 from harness.verdicts.event_lines import at, event_lines
 
 
@@ -76,11 +76,7 @@ def _verdict(verdict: Verdict, width: int, paint: Paint) -> Iterator[str]:
     yield f"{paint(word, f'{MARKS[word]} {word}')}, outcome {verdict.outcome}"
     for finding in verdict.findings:
         events = f"  events {' '.join(map(str, finding.events))}" if finding.events else ""
-        indent = "    " if finding.follows else "  "
-        yield f"{indent}{finding_title(finding, verdict, paint)}{events}"
-        yield from wrapped(finding.message, width, f"{indent}  ")
+        yield from told(finding, verdict, width, paint, events)
     for finding in verdict.known:
         yield from wrapped(f"known: {finding.code}: {finding.message}", width, "  ")
-    for doubt in verdict.doubts:
-        yield from wrapped(f"doubt: {doubt}", width, "  ")
-    yield from asides(verdict, width)
+    yield from rest(verdict, width)

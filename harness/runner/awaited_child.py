@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import connection
 
-from harness.processes.life_signs import KILLED_AT, LOOK_S, Overseer, signs
+from harness.processes.life_signs import KILLED_AT, LOOK_S, SIGNS, Overseer
 from harness.targets import End
 from harness.targets.watchdog import STOPS, Stop
 
@@ -23,7 +23,7 @@ def awaited(child: int, overseer: Overseer, real_s: float) -> tuple[int, End | N
     overdue: End | None = None
     while True:
         # This process looks for signs of life itself, so its own owner sees that it waits.
-        signs().beat()
+        SIGNS.beat()
         with _ending_of(child) as ended:
             connection.wait([ended] if ended is not None else [], LOOK_S if ended else _POLL_S)
         found, status = os.waitpid(child, os.WNOHANG)

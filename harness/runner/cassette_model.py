@@ -24,8 +24,9 @@ from harness.core.history.events import Ended
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Limits, Scenario
 from harness.core.values.errors import HarnessError, InputError
+from harness.files.owner import scratch_folder
 from harness.runner import prepare
-from harness.runner.run import pass_through, session_folder
+from harness.runner.run import pass_through
 from harness.targets import End, TargetSpec
 from harness.transports.loopback import Loopback
 from harness.transports.recording_proxy import RecordingProxy
@@ -122,7 +123,7 @@ def record_run(
     calls_max = scenario.limits.model_calls
     proxy = RecordingProxy(recorder, Upstream(providers), calls_max=calls_max, tell=tell)
     with ExitStack() as stack:
-        folder = stack.enter_context(session_folder())
+        folder = stack.enter_context(scratch_folder())
         stack.enter_context(proxy)
         if target.kind == "python":
             stack.enter_context(listening(recorder, beside={urlsplit(proxy.url).netloc}))

@@ -117,10 +117,6 @@ class DiskEvents(Sequence[AnyEvent]):
                 yield from there
                 place += len(there)
 
-    def __reversed__(self) -> Iterator[AnyEvent]:
-        for place in reversed(range(len(self))):
-            yield self[place]
-
     @overload
     def __getitem__(self, index: int, /) -> AnyEvent: ...
 

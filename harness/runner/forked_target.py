@@ -28,7 +28,6 @@ from harness.core.history.events import Answered, AnyEvent, Stored
 from harness.core.history.history import History, decode, encode
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
-from harness.core.transition.transition import Transition
 from harness.core.values.errors import HarnessError, Inapplicable, InputError, PackageMissing
 from harness.core.values.plans import Kill
 from harness.files.owner import scratch_folder
@@ -66,10 +65,10 @@ class Restarts:
         opener: OpenStore = open_scratch,
         watched: bool = False,
     ) -> None:
-        self._target, self._world, self._folder = target, world, folder
-        self._store, self._opener, self._watched = store, opener, watched
-        self._tape = EventSink()
-        self.transition = prepare.transition_for(scenario, script, sink=self._tape)
+        self.target, self.world, self.folder = target, world, folder
+        self.store, self.opener, self.watched = store, opener, watched
+        self.tape = EventSink()
+        self.transition = prepare.transition_for(scenario, script, sink=self.tape)
         self.writes: list[str] = []
         self.kept: list[Acknowledged] = []
 
@@ -83,7 +82,7 @@ class Restarts:
 
         Raises InputError for an error of the user's files, HarnessError if a child breaks.
         """
-        prepare.warm_up(self.transition.scenario, self._target, forks=True)
+        prepare.warm_up(self.transition.scenario, self.target, forks=True)
         for number in range(self.transition.scenario.limits.restarts + 1):
             with scratch_folder("attempt-") as out:
                 if not self._is_killed(number, out, None if number else kill):
@@ -94,10 +93,7 @@ class Restarts:
 
     def _is_killed(self, number: int, out: Path, kill: tuple[int, Moment] | None) -> bool:
         """Make an attempt, read its files, and return whether it was killed."""
-        made = Attempt(
-            self.transition, self._tape, self._target, self._world, self._folder, self._store,
-            self._opener, number, out, self._watched, kill,
-        )  # fmt: skip
+        made = Attempt(self, number, out, kill)
         memory_kills = machine.out_of_memory_kills()
         code, overdue = _forked(made)
         marks = made.marks
@@ -136,7 +132,7 @@ class Restarts:
     def _end(self, crash: End) -> None:
         at_ms = now_ms(self.history)
         self._look(at_ms)
-        prepare.end(self.transition, crash, at_ms, machine.full_disk(self._folder))
+        prepare.end(self.transition, crash, at_ms, machine.full_disk(self.folder))
 
     def _take(self, out: Path) -> None:
         lines = (out / HISTORY).read_bytes()
@@ -162,8 +158,8 @@ class Restarts:
 
     def _look(self, at_ms: int) -> None:
         """Record the store's content, if the store was seen before."""
-        if self._store:
-            StoreWatch(open_reader(self._store, self._folder), self.history).look(at_ms)
+        if self.store:
+            StoreWatch(open_reader(self.store, self.folder), self.history).look(at_ms)
         elif self._has_store:
             store = self.open()
             StoreWatch(store, self.history).look(at_ms)
@@ -175,11 +171,11 @@ class Restarts:
 
     def open(self) -> SessionStore:
         """Return the store that the harness gave to the target."""
-        return self._opener(self._target.options, self._folder)
+        return self.opener(self.target.options, self.folder)
 
     def drop(self) -> None:
         """Remove the data of the store outside the session folder."""
-        if self._has_store and not self._store:
+        if self._has_store and not self.store:
             store = self.open()
             drop_scratch(store)
             store.close()
@@ -204,7 +200,7 @@ def _forked(attempt: Attempt) -> tuple[int, End | None]:
         tell(told)
         attempt.live()
     try:
-        return awaited(child, Overseer(child, told), attempt.transition.scenario.limits.real_s)
+        return awaited(child, Overseer(child, told), attempt.of.transition.scenario.limits.real_s)
     except BaseException:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -262,23 +258,15 @@ class EventSink:
 
 @dataclass
 class Attempt:
-    """An attempt: the target, the world, the session, and the store write at which it is killed, if
-    any.
+    """An attempt of a run, and the store write at which it is killed, if any.
 
     `out` is the folder for its files, and `marks` are its marks. Store writes are recorded only if
-    `watched`. The forked child calls `live`, and does not return into the parent's code.
+    the run is `watched`. The forked child calls `live`, and does not return into the parent's code.
     """
 
-    transition: Transition
-    tape: EventSink
-    target: TargetSpec
-    world: str
-    folder: Path
-    store: str
-    opener: OpenStore
+    of: Restarts
     number: int
     out: Path
-    watched: bool = False
     kill: tuple[int, Moment] | None = None
 
     def __post_init__(self) -> None:
@@ -340,16 +328,17 @@ class Attempt:
         return False
 
     def _run(self) -> None:
-        self.tape.record = self._record
+        of, transition = self.of, self.of.transition
+        of.tape.record = self._record
         own = OwnStore(
-            self.transition, self.folder, seed_messages(self.transition.scenario),
-            self.target.options, wrap=self._watched if self.watched else None, opener=self.opener,
+            transition, of.folder, seed_messages(transition.scenario), of.target.options,
+            wrap=self._watched if of.watched else None, opener=of.opener,
         )  # fmt: skip
         attempt(
-            self.transition, self.target, self.world, self.folder, own,
-            store=self.store, number=self.number, on_kill=self._die,
+            transition, of.target, of.world, of.folder, own,
+            store=of.store, number=self.number, on_kill=self._die,
         )  # fmt: skip
-        self._write(ELSEWHERE, "\n".join(self.transition.elsewhere).encode("utf-8", "replace"))
+        self._write(ELSEWHERE, "\n".join(transition.elsewhere).encode("utf-8", "replace"))
         own.close(keep=True)
 
     def _mark(self, place: int, value: int = 1) -> None:
@@ -371,7 +360,7 @@ class Attempt:
                 self._mark(LACK, found.number)
             raise
         if isinstance(event, Answered) and event.faults:
-            fired = [fault.fired for fault in self.transition.faults]
+            fired = [fault.fired for fault in self.of.transition.faults]
             self._write(FIRED, msgspec.json.encode(fired) + b"\n")
 
     def _watched(self, store: SessionStore) -> Any:

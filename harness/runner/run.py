@@ -8,7 +8,7 @@ agent, so a diff shows the agent's change.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +129,7 @@ def run(
         verdict = Verdict("not_applicable", not_applicable=reasons)
         return _unplayed(scenario, spec, chosen, verdict, out)
     try:
-        with session_folder() as folder:
+        with scratch_folder() as folder:
             with captured(capture) as output:
                 played = pass_through(scenario, spec, chosen, folder, script=script, store=store)
             session = folder if keep else None
@@ -202,13 +202,6 @@ def _world(spec: TargetSpec, world: World | None) -> World:
         what = "a process or a server runs in real time; use --world supervise"
         raise InputError(what, f"target {spec.text!r}")
     return world or ("simulate" if spec.kind == "python" else "supervise")
-
-
-@contextmanager
-def session_folder() -> Iterator[Path]:
-    """Yield a scratch folder for the agent's session, removed after the run."""
-    with scratch_folder() as folder:
-        yield folder
 
 
 def pass_through(

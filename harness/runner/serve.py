@@ -14,11 +14,11 @@ from pathlib import Path
 from harness.clock import RealClock
 from harness.core.history.events import Answered, AnyEvent
 from harness.core.scenario.scenario import Scenario
-from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError
+from harness.files.owner import scratch_folder
 from harness.runner import prepare
 from harness.runner.needs import absent, unplayable
-from harness.runner.run import Run, judged_run, session_folder
+from harness.runner.run import Run, judged_run
 from harness.runner.session_seed import seed_messages, write_seed
 from harness.runner.store_watch import watch_store
 from harness.runner.supervise import environment
@@ -50,10 +50,21 @@ def serve(
     if reason := "; ".join(lack.reason for lack in lacks):
         raise InputError(reason, scenario.run_name)
     scenario, store = prepare.under_profile(scenario), store or scenario.profile.store
-    with session_folder() as folder:
+    with scratch_folder() as folder:
         write_seed(folder, seed_messages(scenario))
         transition = prepare.transition_for(scenario, sink=_until_the_inbox_ends(stop))
-        _served(transition, target, folder, store, port, ready, stop)
+        clock, passed_a_limit = RealClock(), threading.Event()
+        watch_store(transition, store, folder)
+        with Loopback(transition, clock, port=port) as loopback:
+            loopback.dispatcher.on_stop = partial(_stopped, passed_a_limit, stop)
+            prepare.start(transition, target, "supervise", 0, bool(store))
+            named = environment(transition, target, folder, loopback)
+            ready({name: value for name, value in named.items() if name not in _OF_OUR_PROCESS})
+            stop.wait()
+        transition.look(clock.now_ms())
+        end = End("limit", None, "the agent continued to call after a limit was reported")
+        end = end if passed_a_limit.is_set() else End("returned")
+        prepare.end(transition, end, clock.now_ms())
         session = folder if scenario.profile.keep else None
         return judged_run(transition, target, "supervise", out, session)
 
@@ -75,25 +86,3 @@ def _is_end(answered: Answered) -> bool:
 def _stopped(*events: threading.Event) -> None:
     for event in events:
         event.set()
-
-
-def _served(
-    transition: Transition,
-    target: TargetSpec,
-    folder: Path,
-    store: str,
-    port: int,
-    ready: Ready,
-    stop: threading.Event,
-) -> None:
-    clock, passed_a_limit = RealClock(), threading.Event()
-    watch_store(transition, store, folder)
-    with Loopback(transition, clock, port=port) as loopback:
-        loopback.dispatcher.on_stop = partial(_stopped, passed_a_limit, stop)
-        prepare.start(transition, target, "supervise", 0, bool(store))
-        named = environment(transition, target, folder, loopback)
-        ready({name: value for name, value in named.items() if name not in _OF_OUR_PROCESS})
-        stop.wait()
-    transition.look(clock.now_ms())
-    end = End("limit", None, "the agent continued to call after a limit was reported")
-    prepare.end(transition, end if passed_a_limit.is_set() else End("returned"), clock.now_ms())

@@ -1,4 +1,4 @@
-"""The supervised world: a program in its own process, over loopback, in real time.
+"""The supervised world: a program in its own process, or a server, over loopback, in real time.
 
 Its environment is scrubbed and names the URLs of its seams. A limit sends SIGTERM, then SIGKILL, to
 its process group. A watchdog measures the limits of each attempt. A scripted kill restarts the
@@ -7,7 +7,9 @@ program on the same session folder.
 
 from __future__ import annotations
 
+import http.client
 import os
+import select
 import signal
 import subprocess
 import tempfile
@@ -16,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -24,14 +27,14 @@ from harness.clock import RealClock
 from harness.core.history.events import Answered
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import OutboxRequest
+from harness.core.values.errors import InputError
 from harness.processes.family import family
-from harness.processes.machine import full_disk, killed_for_memory, out_of_memory_kills
+from harness.processes.machine import full_disk, killed_for_memory, lack_of, out_of_memory_kills
 from harness.processes.resource_usage import OfProgram, Usage
 from harness.processes.thread_times import BackgroundThread
 from harness.runner import prepare
 from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
-from harness.targets.http_target import post_run
 from harness.targets.lasting_program import lasting_programs
 from harness.targets.process_target import (
     end_program,
@@ -49,6 +52,15 @@ from harness.transports.seam_endpoints import CANCEL_LOOK_MS
 
 HTTP_ERROR = 500
 """From this status on, a server says that it failed, and not its caller."""
+
+BODY_MAX = 2000
+"""The most bytes of a server's answer in a finding."""
+
+LOOK_S = 0.1
+"""The interval of checks for the end of the run."""
+
+TIMEOUT_S = 30.0
+"""The time limit for a server to accept the run, and to complete a response."""
 
 _KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 """The exit statuses of a killed program; a shell adds 128 to the signal of its child."""
@@ -103,11 +115,10 @@ class _Attempts:
         return End("killed", None, f"killed more often than limits.restarts = {attempt}")
 
     def _attempt(self) -> End:
-        if self.target.kind == "http":
-            brief = environment(self.transition, self.target, self.folder, self.loopback)
-            with self._watched(Usage, start_s=0.0):
-                return self._posted(brief)
         env = environment(self.transition, self.target, self.folder, self.loopback)
+        if self.target.kind == "http":
+            with self._watched(Usage, start_s=0.0):
+                return self._posted(env)
         if self.target.lasts:
             return self._attempt_of_lasting(env)
         with tempfile.TemporaryFile() as output, family(f"{FOLDER}={self.folder}"):
@@ -255,3 +266,38 @@ def environment(
         "HARNESS_SEED": str(scenario.seed),
         "HARNESS_WIRE": scenario.wire,
     }
+
+
+def post_run(url: str, brief: dict[str, str], passed: Callable[[], End | None]) -> End:
+    """Send a server its brief (the variables that a program gets as environment), and wait.
+
+    `passed` returns the end of a run that exceeded a limit. Raises InputError if no server listens
+    at `url`.
+    """
+    parts = urlsplit(url)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = kind(parts.netloc, timeout=TIMEOUT_S)
+    named = {k: v for k, v in brief.items() if k not in ("PATH", "LANG", "HOME")}
+    try:
+        connection.connect()
+    except OSError as error:
+        if lack := lack_of(error, ours=True):
+            raise lack from None
+        raise InputError(f"no server answers: {error}", f"target {url!r}") from None
+    try:
+        headers = {"content-type": "application/json"}
+        connection.request("POST", parts.path or "/", msgspec.json.encode(named), headers)
+        while not select.select([connection.sock], [], [], LOOK_S)[0]:
+            if (end := passed()) is not None:
+                return end
+        answer = connection.getresponse()
+        text = answer.read(BODY_MAX).decode("utf-8", "replace").strip()
+    except TimeoutError:
+        return End("hung", None, f"the server stopped within its answer for {TIMEOUT_S:.0f} s")
+    except (OSError, http.client.HTTPException) as error:
+        return End("crashed", None, f"{type(error).__name__}: {error}", lack=lack_of(error))
+    finally:
+        connection.close()
+    if answer.status == 200:
+        return End("returned", 0)
+    return End("crashed", answer.status, f"HTTP {answer.status}: {text}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -22,22 +23,14 @@ from harness.core.scenario.scenario import (
     AtMs,
     Scenario,
 )
-from harness.core.values.messages import Text, Thinking, ToolResult, ToolUse
+from harness.core.scenario.script import BLOCKS
 from harness.core.values.profile import Profile
-from harness.schema.check_schema import check_definitions, either_form
-from harness.schema.fault_schema import fault_schema
 from harness.schema.key_table import key_text
-from harness.schema.struct_schema import REFERENCE, Node, definitions, ref, words
+from harness.schema.part_schema import check_definitions, either_form, fault_schema
+from harness.schema.struct_schema import REFERENCE, Node, closed, definitions, ref, words
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 KEBAB = "^[a-z0-9]+(-[a-z0-9]+)*$"
-
-_BLOCKS: dict[str, type[msgspec.Struct]] = {
-    "text": Text,
-    "thinking": Thinking,
-    "tool_use": ToolUse,
-    "tool_result": ToolResult,
-}
 
 _OUTCOMES = ("ok", "error", "raise", "hang", "bytes", "effect")
 """The keys of a tool's turn, of which it has at least one."""
@@ -61,7 +54,7 @@ def _scenario() -> Node:
     for key, form in _forms().items():
         keys[key] = {**_kept(keys[key]), **form}
     changes = {k: v for k, v in keys.items() if k != "name"}
-    parts["Changes"] = {"type": "object", "properties": changes, "additionalProperties": False}
+    parts["Changes"] = closed(changes)
     named = {"pattern": KEBAB, "not": {"const": "baseline"}}
     keys["variants"] = {
         "type": "object",
@@ -69,23 +62,19 @@ def _scenario() -> Node:
         "additionalProperties": ref("Changes"),
         **words(key_text("Scenario", "variants")),
     }
-    root = {
-        "type": "object",
-        "properties": keys,
-        "required": ["script"],
-        "additionalProperties": False,
-        "allOf": _dialects(),
-    }
+    root = closed(keys, required=["script"], allOf=_dialects())
     return _document("A scenario of loop-harness", root, parts)
 
 
 def _scenario_parts() -> dict[str, Node]:
-    parts = definitions([Scenario, AtMs, After, *_BLOCKS.values()])
+    from harness.stores import readers
+
+    parts = definitions([Scenario, AtMs, After, *BLOCKS.values()])
     when = parts["InboxItem"]["properties"]["when"]
     words = [option for option in when["anyOf"] if "enum" in option]
     _set(parts, "InboxItem", "when", {"anyOf": [*words, ref("AtMs"), ref("After")]})
     _set(parts, "Turn", "blocks", {"items": ref("Block")})
-    _set(parts, "Session", "format", {"enum": [*_readers(), None]})
+    _set(parts, "Session", "format", {"enum": [*readers(), None]})
     content = {"anyOf": [{"type": "string"}, {"type": "array", "items": ref("Block")}]}
     _set(parts, "SeedMessage", "content", content)
     _set(parts, "Expect", "must", {"items": ref("CheckName")})
@@ -114,21 +103,12 @@ def _kept(node: Node) -> Node:
     return {k: v for k, v in node.items() if k == "default" or k.lower().endswith("description")}
 
 
-def _readers() -> list[str]:
-    from harness.stores import readers
-
-    return [*readers()]
-
-
 def _block() -> Node:
     """Return the schema of a block: a known type, or any other type with any fields."""
-    kinds = [*_BLOCKS]
+    kinds = [*BLOCKS]
     known = [
-        {
-            "if": {"properties": {"type": {"const": kind}}},
-            "then": ref(struct.__name__),
-        }
-        for kind, struct in _BLOCKS.items()
+        {"if": {"properties": {"type": {"const": kind}}}, "then": ref(struct.__name__)}
+        for kind, struct in BLOCKS.items()
     ]
     told = f"The type of the block: {', '.join(f'`{kind}`' for kind in kinds)}, or any other."
     kind = {"type": "string", "examples": kinds, **words(told)}
@@ -143,7 +123,7 @@ def _forms() -> dict[str, Node]:
         "name": {"type": "string", "pattern": KEBAB},
         "stream": {"enum": [True, False, "both"], "default": False},
         "wire": {"anyOf": [wire, several], "default": DEFAULT_WIRE},
-        "dialect": _dialect(_all_dialects()),
+        "dialect": _dialect([n for record in providers.records() for n in record.dialects.names]),
         "source": {"type": "array", "items": {"type": "string", "pattern": _sources()}},
         "inbox": {"anyOf": [{"type": "string"}, {"type": "array", "items": ref("InboxItem")}]},
         "checks": either_form(),
@@ -156,10 +136,6 @@ def _sources() -> str:
     numbers = "|".join(str(number) for number in INCIDENTS)
     known = f"incidents:({numbers})|fault:({rows})"
     return f"^({known})$|^(?!incidents:|fault:)"
-
-
-def _all_dialects() -> list[str]:
-    return [name for record in providers.records() for name in record.dialects.names]
 
 
 def _dialect(names: Sequence[str]) -> Node:
@@ -183,12 +159,7 @@ def _dialects() -> list[Node]:
 def _overlay() -> Node:
     parts = _scenario_parts()
     faults = {"type": "array", "items": ref("FaultSpec"), **words(key_text("Overlay", "faults"))}
-    root = {
-        "type": "object",
-        "properties": {"faults": faults},
-        "required": ["faults"],
-        "additionalProperties": False,
-    }
+    root = closed({"faults": faults}, required=["faults"])
     return _document("An overlay of faults for loop-harness", root, parts)
 
 
@@ -241,3 +212,47 @@ FILES: MappingProxyType[str, Callable[[], Node]] = MappingProxyType(
     }
 )
 """The kinds of files that have a schema."""
+
+_PASSED = ("Changes", "CheckSettings", "CheckName", "Code")
+
+
+class FileKey(msgspec.Struct, frozen=True):
+    """A key of a kind of file: its path, and its schema."""
+
+    file: str
+    path: str
+    node: Node
+
+
+@cache
+def file_keys() -> dict[str, list[FileKey]]:
+    """Return the keys by path; a key of several kinds of files is there several times."""
+    found: dict[str, list[FileKey]] = {}
+    for file in FILES:
+        document = schema_of(file)
+        for key in _keys(file, document, document["definitions"], "", ()):
+            found.setdefault(key.path, []).append(key)
+    return found
+
+
+def _keys(
+    file: str, node: Node, parts: dict[str, Node], prefix: str, above: tuple[str, ...]
+) -> Iterator[FileKey]:
+    """Yield the keys of a mapping and of nested ones; a definition is not followed into itself."""
+    for key, value in node.get("properties", {}).items():
+        path = f"{prefix}{key}"
+        yield FileKey(file, path, value)
+        for name in _held(value):
+            if name not in above and name not in _PASSED:
+                yield from _keys(file, parts[name], parts, f"{path}.", (*above, name))
+
+
+def _held(node: Node) -> Iterator[str]:
+    """Yield the definitions of a value, or of its items."""
+    if "$ref" in node:
+        yield str(node["$ref"]).removeprefix(REFERENCE)
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict):
+            yield from _held(node[key])
+    for option in node.get("anyOf", ()):
+        yield from _held(option)

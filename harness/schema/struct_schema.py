@@ -30,6 +30,11 @@ def words(text: str) -> Node:
     return {"description": plain, **marked}
 
 
+def closed(keys: dict[str, Node], **more: Any) -> Node:
+    """Return the schema of a mapping that has no other keys than these."""
+    return {"type": "object", "properties": keys, "additionalProperties": False, **more}
+
+
 def ref(name: str, **more: Any) -> Node:
     """Return a reference to a definition."""
     return {"$ref": f"{REFERENCE}{name}", **more}

@@ -40,15 +40,11 @@ def _returns_store(function: Callable[..., object]) -> bool:
     return returned is Store or Store in getattr(returned, "__mro__", ())
 
 
-def _described(name: str, reader: Reader) -> Part:
-    return Part(name, docstring_of(reader))
-
-
 READERS: Kind[Reader] = Kind(
     "store reader",
     "a store reader with `path` or `url`",
     parts_of,
-    _described,
+    lambda name, reader: Part(name, docstring_of(reader)),
     folder="harness.stores.formats",
 )
 

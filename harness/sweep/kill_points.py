@@ -17,8 +17,9 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
 from harness.core.values.errors import HarnessError
 from harness.core.values.verdict import Verdict
+from harness.files.owner import scratch_folder
 from harness.runner.forked_target import Restarts
-from harness.runner.run import run, session_folder
+from harness.runner.run import run
 from harness.stores.store_options import OpenStore, open_scratch
 from harness.stores.store_writes import MOMENTS, Moment, WriteAudit, audit_writes
 from harness.targets import TargetSpec
@@ -102,7 +103,7 @@ def _restarts(
     scenario: Scenario, target: TargetSpec, script: Script | None, opener: OpenStore
 ) -> Iterator[Restarts]:
     """Yield a run with watched writes, on a temporary session folder."""
-    with session_folder() as folder:
+    with scratch_folder() as folder:
         restarts = Restarts(
             scenario, target, "simulate", folder, script=script, opener=opener, watched=True
         )

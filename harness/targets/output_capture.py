@@ -71,7 +71,7 @@ def end_bytes(file: IO[bytes], most_bytes: int, since: int = 0) -> bytes:
 
 @contextmanager
 def _descriptors_to(file: IO[bytes]) -> Iterator[None]:
-    kept = {number: _copy(number) for number in (1, 2)}
+    kept = {number: copy_of(number) for number in (1, 2)}
     for number in kept:
         os.dup2(file.fileno(), number)
     try:
@@ -81,10 +81,11 @@ def _descriptors_to(file: IO[bytes]) -> Iterator[None]:
             _put_back(number, copy)
 
 
-def _copy(number: int) -> int | None:
+def copy_of(number: int) -> int | None:
+    """Return a copy of a descriptor; None for a closed one."""
     try:
         return os.dup(number)
-    except OSError:  # it was closed before
+    except OSError:
         return None
 
 

@@ -20,6 +20,8 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
+from harness.targets.output_capture import copy_of
+
 _STANDARD = (0, 1, 2)
 
 _STREAMS = ("stdin", "stdout", "stderr")
@@ -53,7 +55,7 @@ class ProcessState:
         self._collects = gc.isenabled()
         self.is_limited = False
         self._open_files = resource.getrlimit(resource.RLIMIT_NOFILE)
-        self._files = [(number, _identity(number), _copy(number)) for number in _STANDARD]
+        self._files = [(number, _identity(number), copy_of(number)) for number in _STANDARD]
 
     def restore(self) -> None:
         """Restore the changed parts."""
@@ -130,13 +132,6 @@ def _identity(number: int) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _copy(number: int) -> int | None:
-    try:
-        return os.dup(number)
-    except OSError:
-        return None
 
 
 def _put_back(number: int, before: tuple[int, int] | None, copy: int | None) -> None:

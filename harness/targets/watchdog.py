@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from harness.clock import real_monotonic
 from harness.core.values.errors import InputError, PassedLimit
-from harness.processes.life_signs import signs
+from harness.processes.life_signs import SIGNS
 from harness.processes.resource_usage import OfRun, Usage
 from harness.processes.thread_times import BackgroundThread, add_late
 
@@ -227,7 +227,7 @@ class Watchdog:
         counts, before, used = self._new(), real_monotonic(), self._used(Usage())
         # A lock and not an event, because time in `threading` may be virtual.
         while not self._over.acquire(timeout=self._beat_s):
-            signs().beat()
+            SIGNS.beat()
             now, using = real_monotonic(), self._used(used)
             wall_s, cpu_s = now - before, max(0.0, using.cpu_s - used.cpu_s)
             seams, late_s = self._seams, wall_s - self._beat_s - cpu_s
@@ -269,7 +269,7 @@ def watched(real_s: float, memory_mb: float, seams: Seams) -> Iterator[Check]:
             raise passed[-1]
 
     def stop(which: Stop, text: str) -> None:
-        signs().stop(1 + STOPS.index(which))
+        SIGNS.stop(1 + STOPS.index(which))
         passed.append(PassedLimit(text, which))
         interrupt()
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -61,7 +60,7 @@ class Dispatcher:
         self._shapes = tuple(shape(path) for path in transition.paths if "{" in path)
         self._lock = threading.Lock()
         self._last: Plan = ()
-        self._answering = _Answering(self)
+        self._answering, self._idle = _UnderWay(self, 1), _UnderWay(self, -1)
 
     def model(
         self,
@@ -143,7 +142,7 @@ class Dispatcher:
         """Whether the last answer is one after which an agent may back off."""
         return any(map(_is_error, self._last))
 
-    def answering(self) -> _Answering:
+    def answering(self) -> _UnderWay:
         """In this block an answer is on its way: the target may wait for it."""
         return self._answering
 
@@ -153,16 +152,9 @@ class Dispatcher:
             self.calls += 1
             return self.transition.cancelled(session, self.clock.now_ms())
 
-    @contextmanager
-    def waiting_for_news(self) -> Iterator[None]:
+    def waiting_for_news(self) -> _UnderWay:
         """In this block a request waits for what may never come: the target owes its work."""
-        with self._lock:
-            self.under_way -= 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self.under_way += 1
+        return self._idle
 
     def cancelled_in_turn(self, session: str) -> bool:
         """As `cancelled`, for one who is told: that is not a call of the target."""
@@ -194,17 +186,19 @@ class Dispatcher:
         return self._given(json_answer(status, {"type": "error", "error": error}))
 
 
-class _Answering:
-    def __init__(self, dispatcher: Dispatcher) -> None:
-        self._of = dispatcher
+class _UnderWay:
+    """A block in which `more` answers are on their way, beside the others."""
+
+    def __init__(self, dispatcher: Dispatcher, more: int) -> None:
+        self._of, self._more = dispatcher, more
 
     def __enter__(self) -> None:
         with self._of._lock:
-            self._of.under_way += 1
+            self._of.under_way += self._more
 
     def __exit__(self, *error: object) -> None:
         with self._of._lock:
-            self._of.under_way -= 1
+            self._of.under_way -= self._more
 
 
 def split_session(path: str) -> tuple[str, str]:

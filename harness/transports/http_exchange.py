@@ -10,6 +10,7 @@ parses them with h11, as HTTP libraries do.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 import h11
 import msgspec
@@ -42,9 +43,9 @@ class HttpExchange(msgspec.Struct, frozen=True):
     before: tuple[Step, ...]
     head: Head | None
     parts: tuple[Part, ...]
-    declared: int | None
-    chunked: bool
-    cut: bool
+    declared: int | None = None
+    chunked: bool = False
+    cut: bool = False
     broken: str = ""
 
     @property
@@ -91,19 +92,14 @@ def exchange_of(plan: Plan) -> HttpExchange:
 
 def _parts(steps: Plan) -> tuple[Part, ...]:
     parts: list[Part] = []
-    run: list[bytes] = []
-    for step in steps:
-        if isinstance(step, Send):
-            run.append(step.data)
+    for sends, run in groupby(steps, lambda step: isinstance(step, Send)):
+        if sends:
+            parts.append(b"".join(step.data for step in run if isinstance(step, Send)))
             continue
-        if run:
-            parts.append(b"".join(run))
-            run = []
-        parts.append(step)
-        if isinstance(step, (Close, Raise)):
-            break
-    if run:
-        parts.append(b"".join(run))
+        for step in run:
+            parts.append(step)
+            if isinstance(step, (Close, Raise)):
+                return tuple(parts)
     return tuple(parts)
 
 
@@ -141,9 +137,6 @@ def read_raw(answer: HttpExchange) -> HttpExchange:
         before=(*answer.before, *reader.before),
         head=reader.head,
         parts=tuple(reader.parts),
-        declared=None,
-        chunked=False,
-        cut=False,
         broken=reader.broken,
     )
 

@@ -120,7 +120,10 @@ class McpEndpoint:
 
         server = tool_server(self._dispatcher.transition.scenario.tools, call)
         answer = asyncio.run(_exchange(server, request))
-        return _in_place(plans[-1], answer) if plans else (answer,)
+        if not plans:
+            return (answer,)
+        # The written answer stands where the plan answers, or raises as a tool does.
+        return tuple(answer if _answers(step) else step for step in plans[-1])
 
 
 def tool_answer(plan: Plan) -> ToolAnswer:
@@ -131,11 +134,6 @@ def tool_answer(plan: Plan) -> ToolAnswer:
         if isinstance(step, Raise):
             return ToolAnswer(step.message or step.error, is_error=True)
     return ToolAnswer("", is_error=True)
-
-
-def _in_place(plan: Plan, answer: Send) -> Plan:
-    """Put the written answer where the plan answers, or raises as a tool does."""
-    return tuple(answer if _answers(step) else step for step in plan)
 
 
 def _answers(step: Step) -> bool:

@@ -109,13 +109,11 @@ def event_lines(history: History, only: Iterable[int] | None = None) -> dict[int
     """Return the line of each event that has one, by `n`; `only` selects events."""
     wanted = None if only is None else set(only)
     called = {event.key: event for event in history.events if isinstance(event, Called)}
-    found = {}
-    for event in history.events:
-        if wanted is None or event.n in wanted:
-            words = _words(event, history, called)
-            if words:
-                found[event.n] = words
-    return found
+    return {
+        event.n: words
+        for event in history.events
+        if (wanted is None or event.n in wanted) and (words := _words(event, history, called))
+    }
 
 
 def _words(event: AnyEvent, history: History, called: dict[str, Called]) -> str:

@@ -65,13 +65,10 @@ def run_command(asked: Invocation, name: str, seed: int | None) -> str:
     """
     words = ["harness", "run", asked.path, "--only", name, "--target", asked.target]
     words += ["--seed", str(seed)] if seed is not None else []
-    words += ["--world", asked.world] if asked.world else []
-    words += ["--store", asked.store] if asked.store else []
-    words += ["--profile", asked.profile] if asked.profile else []
-    words += ["--fail-on", asked.fail_on] if asked.fail_on else []
-    words += ["--faults", asked.faults] if asked.faults else []
-    words += asked.plugin_flags
-    return shlex.join(words)
+    for name in ("world", "store", "profile", "fail_on", "faults"):
+        value = getattr(asked, name)
+        words += [f"--{name.replace('_', '-')}", value] if value else []
+    return shlex.join([*words, *asked.plugin_flags])
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

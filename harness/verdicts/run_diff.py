@@ -6,21 +6,18 @@ A side is A or B.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
 from harness.comparison import Change, Figures, differences, figures
 from harness.core.history.history import History
 from harness.core.values.messages import canonical
-from harness.core.values.verdict import (
-    Finding,
-    NotApplicable,
-    Verdict,
-)
+from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.verdicts.event_lines import event_lines
 from harness.verdicts.result import Result, finding_key, of_history
 
+RunT = TypeVar("RunT")
 Lack = Literal["missing", "not_applicable", "unusable"]
 
 
@@ -205,22 +202,15 @@ class Diff(msgspec.Struct, frozen=True):
         one_sided = any(left.kind == "missing" for left in self.left)
         return bool(self.unlike) or one_sided
 
-    def reasons(self) -> dict[str, list[str]]:
-        """The runs that cannot be compared, by reason."""
-        found: dict[str, list[str]] = {}
-        for left in self.left:
-            found.setdefault(left.reason, []).append(left.name)
-        return found
-
 
 def _words(named: str, targets: Iterable[str]) -> str:
     others = [target for target in dict.fromkeys(targets) if target not in ("", named)]
     return f"{named}  (target {', '.join(others)})" if others else named
 
 
-def by_words(runs: Iterable[tuple[str, RunDiff]]) -> list[tuple[str, list[RunDiff]]]:
+def by_words(runs: Iterable[tuple[str, RunT]]) -> list[tuple[str, list[RunT]]]:
     """Group runs by their text, the most frequent first."""
-    found: dict[str, list[RunDiff]] = {}
+    found: dict[str, list[RunT]] = {}
     for words, run in runs:
         found.setdefault(words, []).append(run)
     return sorted(found.items(), key=lambda item: -len(item[1]))

@@ -10,7 +10,7 @@ import pytest
 
 from harness.checks import Finding, History, checks, judge, needs
 from harness.contracts import check_check
-from harness.contracts.played_histories import RUNS, played
+from harness.contracts.check_contract import RUNS, played
 from harness.core.history.history import decode
 from tests.checks.test_properties import HISTORIES
 from tests.contracts.amount import EXAMPLES

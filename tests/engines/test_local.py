@@ -11,9 +11,8 @@ from types import ModuleType
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.engines import Engine, Serial
+from harness.engines import Engine, Serial, ordered_map
 from harness.engines.local import Local
-from harness.engines.ordered_map import ordered_map
 from harness.parts.loading import Plugin, set_loaded
 from harness.plugins import load_plugins
 from tests.engines.work import Task, lost, prefixes, square

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.engines import Engine, Serial
+from harness.engines import AHEAD, Engine, Serial, ordered_map
 from harness.engines.local import Local
-from harness.engines.ordered_map import AHEAD, ordered_map
 from tests.engines.work import Task, lost, square
 
 

@@ -13,8 +13,7 @@ import pytest
 
 from harness.checks import names
 from harness.core.values.errors import InputError
-from harness.engines import Serial
-from harness.engines.ordered_map import ordered_map
+from harness.engines import Serial, ordered_map
 from harness.fuzz.batch import Batch, Result, Task, lost, work
 from harness.fuzz.campaign import begin, run
 from harness.fuzz.campaign_journal import FILE, CampaignPlan

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from harness.core.values.errors import HarnessError
+from harness.engines import ordered_map
 from harness.engines.local import Local
-from harness.engines.ordered_map import ordered_map
 from tests.engines.work import Task, lost
 
 pytestmark = pytest.mark.real
@@ -72,7 +72,7 @@ def refuse(path: str) -> None:
 PARENT = """\
 import sys
 from harness.engines.local import Local
-from harness.engines.ordered_map import ordered_map
+from harness.engines import ordered_map
 from tests.engines import test_worker
 
 if __name__ == "__main__":

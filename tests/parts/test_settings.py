@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from harness.agent import agent as reference
 from harness.checks.judge import CHECKS, own_checks
+from harness.contracts.laws import values_of
 from harness.contracts.moments import FaultCase, cases
-from harness.contracts.setting_values import values_of
 from harness.core.history.history import History
 from harness.core.values.messages import assistant, user
 from harness.faults import FAULTS

@@ -7,7 +7,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from harness.core.values.verdict import CrashPlace, Finding, NotApplicable, Verdict
 from harness.report.command_summary import GROUPS_MAX, cause_lines, summary, totals
-from harness.verdicts.cause_tally import CauseTally
+from harness.verdicts.tallies import CauseTally
 from tests.report.fabricated import summary as run
 
 LOOP = Finding("no_progress_stop.same_call", "read runs again, 3 times", (4,), "weakness")

@@ -6,8 +6,8 @@ import pytest
 
 from harness.checks.judge import rules
 from harness.core.values.verdict import BOOK_KEEPING, Finding, Verdict
-from harness.report.headline import HEADLINES, headline, headline_of
-from harness.verdicts.cause_tally import CauseTally
+from harness.report.command_summary import HEADLINES, headline, headline_of
+from harness.verdicts.tallies import CauseTally
 from tests.report.fabricated import summary
 
 CODES = [*rules(), *(f"{check}.any" for check in sorted(BOOK_KEEPING))]

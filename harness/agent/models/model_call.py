@@ -85,6 +85,12 @@ def schema_of(tool: ToolSpec) -> dict[str, Json]:
     return tool.input_schema or {"type": "object", "properties": {}}
 
 
+def function_of(tool: ToolSpec) -> dict[str, Json]:
+    """A tool as a function of the OpenAI APIs."""
+    named = {"name": tool.name, "description": tool.description}
+    return {**named, "parameters": schema_of(tool)}
+
+
 def respelt(name: str) -> str:
     """A tool name that the model made up, in a form that the OpenAI APIs accept."""
     return _NOT_IN_NAMES.sub("_", name)[:NAME_CHARACTERS_MAX] or "_"

@@ -15,7 +15,7 @@ from typing import Any
 from harness.agent.conversation.content import picture_url, text_of
 from harness.agent.models import AnswerSoFar, ProviderModel, with_tools
 from harness.agent.models.failures import unusable
-from harness.agent.models.model_call import ModelAnswer, Query, arguments_of, respelt, schema_of
+from harness.agent.models.model_call import ModelAnswer, Query, arguments_of, function_of, respelt
 from harness.core.values.messages import Block, Json, Message, Text, ToolResult, ToolSpec, ToolUse
 
 _STOPS = {
@@ -148,9 +148,4 @@ def _result(block: ToolResult) -> str:
 
 
 def _tool(tool: ToolSpec) -> dict[str, Json]:
-    function = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": schema_of(tool),
-    }
-    return {"type": "function", "function": function}
+    return {"type": "function", "function": function_of(tool)}

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import groupby
 from operator import methodcaller
 from typing import Any
 
 from harness.agent.conversation.content import picture_url, text_of
 from harness.agent.models import AnswerSoFar, ProviderModel, with_tools
 from harness.agent.models.failures import APIError, unusable
-from harness.agent.models.model_call import ModelAnswer, Query, arguments_of, respelt, schema_of
+from harness.agent.models.model_call import ModelAnswer, Query, arguments_of, function_of, respelt
 from harness.core.values.messages import (
     Block,
     Json,
@@ -124,17 +125,12 @@ def read_item(item: dict[str, Any]) -> Iterator[Block]:
 def write_items(message: Message) -> Iterator[dict[str, Json]]:
     """A message as items of a request: one item for each call, each result and each run of
     texts."""
-    parts: list[dict[str, Json]] = []
-    for block in message.blocks:
-        if (part := _part(block, message.role)) is not None:
-            parts.append(part)
-            continue
-        if parts:
-            yield {"role": message.role, "content": parts}
-            parts = []
-        yield from _item(block)
-    if parts:
-        yield {"role": message.role, "content": parts}
+    read = ((block, _part(block, message.role)) for block in message.blocks)
+    for is_item, run in groupby(read, lambda pair: pair[1] is None):
+        if is_item:
+            yield from (item for block, _ in run for item in _item(block))
+        else:
+            yield {"role": message.role, "content": [part for _, part in run]}
 
 
 def _part(block: Block, role: str) -> dict[str, Json] | None:
@@ -161,10 +157,4 @@ def _item(block: Block) -> Iterator[dict[str, Json]]:
 
 
 def _tool(tool: ToolSpec) -> dict[str, Json]:
-    return {
-        "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": schema_of(tool),
-        "strict": False,
-    }
+    return {"type": "function", **function_of(tool), "strict": False}

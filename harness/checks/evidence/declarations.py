@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
 
 from harness.checks.evidence.excuses import Case, Excuse, Marks, is_excused
 from harness.core.history.history import History
@@ -111,9 +111,35 @@ def counted_anew(*events: str) -> Callable[[_F], _F]:
     `evidence.excuses`.
     """
 
+    return _noted("counted_anew", events)
+
+
+def _noted(name: str, value: object) -> Callable[[_F], _F]:
+    """A decorator that notes a declaration, and changes nothing."""
+
     def declare(check: _F) -> _F:
-        check.__dict__["counted_anew"] = events
+        check.__dict__[name] = value
         return check
+
+    return declare
+
+
+def _left_out(
+    name: str, rules: tuple[str, ...], is_so: Callable[[Trace], bool]
+) -> Callable[[_Check[_P]], _Check[_P]]:
+    """A decorator that notes a declaration, and leaves out the findings of these rules (all if
+    there are none) where `is_so`."""
+
+    def declare(check: _Check[_P]) -> _Check[_P]:
+        @wraps(check)
+        def asked(history: History, /, *args: _P.args, **settings: _P.kwargs) -> Iterator[Finding]:
+            aside = is_so(history.trace)
+            for finding in check(history, *args, **settings) if rules or not aside else ():
+                if not aside or finding.code.rpartition(".")[2] not in rules:
+                    yield finding
+
+        asked.__dict__[name] = rules
+        return asked
 
     return declare
 
@@ -128,18 +154,7 @@ def asks_write_order(*rules: str) -> Callable[[_Check[_P]], _Check[_P]]:
     They do not apply to an agent's own store, because the harness does not see its writes.
     """
 
-    def declare(check: _Check[_P]) -> _Check[_P]:
-        @wraps(check)
-        def asked(history: History, /, *args: _P.args, **settings: _P.kwargs) -> Iterator[Finding]:
-            for finding in check(history, *args, **settings):
-                rule = finding.code.rpartition(".")[2]
-                if rule not in rules or not history.trace.own_store:
-                    yield finding
-
-        asked.__dict__["write_order"] = rules
-        return asked
-
-    return declare
+    return _left_out("write_order", rules, lambda trace: trace.own_store)
 
 
 NO_IDS = "the log keeps no ids of calls"
@@ -156,29 +171,12 @@ def keeps_no_ids(trace: Trace) -> bool:
 
 def asks_ids(*rules: str) -> Callable[[_Check[_P]], _Check[_P]]:
     """Declare the rules that do not apply to a log without ids."""
-
-    def declare(check: _Check[_P]) -> _Check[_P]:
-        @wraps(check)
-        def asked(history: History, /, *args: _P.args, **settings: _P.kwargs) -> Iterator[Finding]:
-            found = check(history, *args, **settings)
-            if keeps_no_ids(history.trace):
-                found = (f for f in found if f.code.rpartition(".")[2] not in rules)
-            yield from found
-
-        asked.__dict__["by_ids"] = rules
-        return asked
-
-    return declare
+    return _left_out("by_ids", rules, keeps_no_ids)
 
 
 def advice_in_recordings(*rules: str) -> Callable[[_F], _F]:
     """Declare the rules whose findings in a recording are advice: other things look alike there."""
-
-    def declare(check: _F) -> _F:
-        check.__dict__["advised"] = rules
-        return check
-
-    return declare
+    return _noted("advised", rules)
 
 
 RESULTS_UNREAD = "results are not understood in this recording"
@@ -193,19 +191,7 @@ def is_half_read(trace: Trace) -> bool:
 def asks_results(*rules: str) -> Callable[[_Check[_P]], _Check[_P]]:
     """Declare the rules that rest on the results of calls, or on who says what; none for all rules
     of the check. They do not apply to a recording that was read by half."""
-
-    def declare(check: _Check[_P]) -> _Check[_P]:
-        @wraps(check)
-        def asked(history: History, /, *args: _P.args, **settings: _P.kwargs) -> Iterator[Finding]:
-            half_read = is_half_read(history.trace)
-            for finding in check(history, *args, **settings) if rules or not half_read else ():
-                if not half_read or finding.code.rpartition(".")[2] not in rules:
-                    yield finding
-
-        asked.__dict__["by_results"] = rules
-        return asked
-
-    return declare
+    return _left_out("by_results", rules, is_half_read)
 
 
 OVERLAY_COUNTS = "an overlay changes how many calls there are"
@@ -219,12 +205,7 @@ def set_aside_by_overlay(**rules: str) -> Callable[[_F], _F]:
     the agent calls more often and waits more, and a turn meant for the third call meets another
     call.
     """
-
-    def declare(check: _F) -> _F:
-        check.__dict__["set_aside"] = rules
-        return check
-
-    return declare
+    return _noted("set_aside", rules)
 
 
 _SOURCES: dict[Source, str] = {
@@ -232,6 +213,15 @@ _SOURCES: dict[Source, str] = {
     "requests": "Asked of runs, and of recordings that keep the requests.",
     "rules": "Asked of runs, and of recordings that are read with the rules of a dialect.",
 }
+
+_LIMITED = {
+    "write_order": "Not asked of a store of the agent's own",
+    "by_ids": "Not asked of a log that keeps no ids of calls",
+    "advised": "Advice in a recording",
+    "by_results": "Not asked of a recording whose results are not understood",
+    "set_aside": "Set aside under an overlay",
+}
+"""The sentences of the declarations that name rules; one without a name is about all rules."""
 
 
 def declared(check: CheckFunction) -> Iterator[str]:
@@ -249,22 +239,10 @@ def declared(check: CheckFunction) -> Iterator[str]:
         yield f"Excused ({rule.replace('_', ' ')}): {words}."
     if events := getattr(check, "counted_anew", ()):
         yield f"Counts start again after {' or '.join(events)}."
-    if ordered := getattr(check, "write_order", ()):
-        names = ", ".join(f"`{rule}`" for rule in ordered)
-        yield f"Not asked of a store of the agent's own: {names}."
-    if by_ids := getattr(check, "by_ids", ()):
-        names = ", ".join(f"`{rule}`" for rule in by_ids)
-        yield f"Not asked of a log that keeps no ids of calls: {names}."
-    if advised := getattr(check, "advised", ()):
-        yield f"Advice in a recording: {', '.join(f'`{rule}`' for rule in advised)}."
-    results: tuple[str, ...] | None = getattr(check, "by_results", None)
-    if results is not None:
-        names = ", ".join(f"`{rule}`" for rule in results)
-        said = "Not asked of a recording whose results are not understood"
-        yield f"{said}: {names}." if names else f"{said}."
-    aside: dict[str, Any] = getattr(check, "set_aside", {})
-    if aside:
-        yield f"Set aside under an overlay: {', '.join(f'`{rule}`' for rule in aside)}."
+    for name, said in _LIMITED.items():
+        if (rules := getattr(check, name, None)) is not None:
+            names = ", ".join(f"`{rule}`" for rule in rules)
+            yield f"{said}: {names}." if names else f"{said}."
 
 
 def exempt_rules(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 import msgspec
 
@@ -151,13 +152,9 @@ def first_seen(trace: Trace) -> Iterator[tuple[Exchange, tuple[Node, ...]]]:
     place."""
     seen: set[int] = set()
     for exchange in accepted(trace):
-        fresh: list[Node] = []
-        node: Node | None = exchange.node
-        while node is not None and node.depth and id(node) not in seen:
-            seen.add(id(node))
-            fresh.append(node)
-            node = node.parent
-        yield exchange, tuple(reversed(fresh))
+        fresh = tuple(takewhile(lambda node: id(node) not in seen, exchange.node.back()))
+        seen.update(map(id, fresh))
+        yield exchange, fresh[::-1]
 
 
 def same_text(stored: str, said: str) -> bool:
@@ -184,10 +181,6 @@ def squeeze(text: str) -> str:
 _HALVES = re.compile(r"\ufffd|\\ud[89a-f][0-9a-f]{2}")
 
 
-def says(node: Node | None, text: str) -> bool:
+def says(node: Node, text: str) -> bool:
     """Whether the assistant says `text` in a list of messages; the search starts at the end."""
-    while node is not None and node.depth:
-        if node.side == "assistant" and same_text(node.message.text, text):
-            return True
-        node = node.parent
-    return False
+    return any(n.side == "assistant" and same_text(n.message.text, text) for n in node.back())

@@ -230,7 +230,8 @@ def _apply(
     rules, is_of_the_run = rules_of(name), name in BOOK_KEEPING
     seen = history if rules or is_of_the_run else ObservedHistory(history)
     try:
-        said = _with_prefix(name, check(seen, **_settings(history, name)))
+        settings = (history.trace.settings.get("checks") or {}).get(name) or {}
+        said = _with_prefix(name, check(seen, **settings))
         found = [
             _classed(history, name, check, finding) for finding in said if finding.code not in aside
         ]
@@ -267,11 +268,6 @@ def _classed(history: History, name: str, check: CheckFunction, finding: Finding
     known = rule_of(finding.code).class_ if rules_of(name) else finding.class_ or "defect"
     is_advice = finding.code.rpartition(".")[2] in advised
     return msgspec.structs.replace(finding, class_="advice" if is_advice else known)
-
-
-def _settings(history: History, name: str) -> dict[str, Any]:
-    settings: dict[str, Any] = (history.trace.settings.get("checks") or {}).get(name) or {}
-    return settings
 
 
 def _expectation(history: History) -> Expect:

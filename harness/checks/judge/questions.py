@@ -26,8 +26,9 @@ from harness.checks.evidence.turn_outcomes import (
     wrong,
 )
 from harness.checks.judge.check_rules import CheckRule, Question
+from harness.checks.recovery import fault_events
 from harness.checks.spending import WOKEN, woken_by
-from harness.core.history.events import Answered, AnyEvent, Effected, Killed
+from harness.core.history.events import Effected
 from harness.core.history.exchanges import ENDINGS, Exchange
 from harness.core.history.trace import Trace
 from harness.core.values.calls import Seam
@@ -184,27 +185,14 @@ def _asks_after_reply(trace: Trace) -> bool:
 
 def _comes_after_fault(trace: Trace) -> bool:
     """Whether a session has a message after a fault, a kill, a cancel, a failed tool or a seed."""
-    failed = {run.answered.n for run in trace.executions if run.answered and run.failed}
     first: dict[str, int] = {}
-    if trace.stored and trace.deliveries and 0 < trace.stored[0].n < trace.deliveries[0].n:
-        first[""] = trace.stored[0].n
-    for event in trace.events:
-        if event.n in failed or _is_fault(event):
-            first.setdefault(event.session, event.n)
+    for session, n in fault_events(trace):
+        first.setdefault(session, n)
     return any(
         first.get(session, d.n) < d.n
         for d in trace.deliveries
         for session in ("", d.inbound.session)
     )
-
-
-def _is_fault(event: AnyEvent) -> bool:
-    """Whether the event is an injected fault, a kill or a cancel."""
-    if isinstance(event, Killed) or not isinstance(event, Answered):
-        return isinstance(event, Killed)
-    value = event.value if event.seam == "inbox" else None
-    taken_back = isinstance(value, dict) and value.get("kind", "message") != "message"
-    return bool(event.faults) or taken_back
 
 
 def _forbids(trace: Trace) -> bool:

@@ -10,7 +10,8 @@ the call at that place in the previous answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 import msgspec
 
@@ -46,14 +47,16 @@ class Node:
             node = node.parent
         return node
 
+    def back(self) -> Iterator[Node]:
+        """The nodes from this one to the first message, the newest first."""
+        node: Node | None = self
+        while node is not None and node.depth:
+            yield node
+            node = node.parent
+
     def tail(self, stop: Node | None = None) -> tuple[Node, ...]:
         """The nodes after `stop` (all of them without it), oldest first."""
-        nodes: list[Node] = []
-        node: Node | None = self
-        while node is not None and node is not stop and node.depth:
-            nodes.append(node)
-            node = node.parent
-        return tuple(reversed(nodes))
+        return tuple(takewhile(lambda node: node is not stop, self.back()))[::-1]
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -62,13 +65,8 @@ class Node:
 
     def newest(self, role_side: Side = "user") -> tuple[Message, ...]:
         """The messages of this side at the end of the list, oldest first; system ones skipped."""
-        found: list[Message] = []
-        node: Node | None = self
-        while node is not None and node.depth and node.side in (role_side, "system"):
-            if node.side == role_side:
-                found.append(node.message)
-            node = node.parent
-        return tuple(reversed(found))
+        last = takewhile(lambda node: node.side in (role_side, "system"), self.back())
+        return tuple(node.message for node in last if node.side == role_side)[::-1]
 
 
 def root() -> Node:

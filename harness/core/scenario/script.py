@@ -198,9 +198,9 @@ def block_from(fields: dict[str, Json]) -> Block:
     if kind == "tool_use":
         fields = {"id": "", "input": {}, **fields}
     try:
-        if kind in _KNOWN:
-            _refuse_unknown(fields, _KNOWN[kind])
-            return msgspec.convert(fields, type=_KNOWN[kind])
+        if kind in BLOCKS:
+            _refuse_unknown(fields, BLOCKS[kind])
+            return msgspec.convert(fields, type=BLOCKS[kind])
     except msgspec.ValidationError as error:
         raise InputError(f"block of type {kind!r}: {error}") from None
     if kind is None:
@@ -215,12 +215,13 @@ def _refuse_unknown(fields: dict[str, Json], block: type[msgspec.Struct]) -> Non
             raise InputError(f"block of type {fields['type']!r}: {name!r}: {nearest(name, known)}")
 
 
-_KNOWN: dict[str | None, type[Text | Thinking | ToolUse | ToolResult]] = {
+BLOCKS: dict[str | None, type[Text | Thinking | ToolUse | ToolResult]] = {
     "text": Text,
     "thinking": Thinking,
     "tool_use": ToolUse,
     "tool_result": ToolResult,
 }
+"""The types of blocks that a scenario file writes by their fields."""
 
 
 def describe(turn: Turn) -> str:

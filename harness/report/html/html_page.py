@@ -23,12 +23,11 @@ from harness.core.values.verdict import VerdictWord
 from harness.core.values.visible_text import visible_line
 from harness.redaction import encoder
 from harness.redaction.encoder import encoded, json_bytes
-from harness.report.command_summary import cause_title
-from harness.report.headline import headline
+from harness.report.command_summary import cause_title, headline
 from harness.report.html.page_runs import PageRun, page_run
 from harness.report.html.run_details import TEXT_MAX, run_details
-from harness.verdicts.cause_tally import CauseTally
 from harness.verdicts.result import Result, lacks
+from harness.verdicts.tallies import CauseTally
 
 if TYPE_CHECKING:
     from jinja2 import Template

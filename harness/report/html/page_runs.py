@@ -13,9 +13,9 @@ import msgspec
 from harness import providers
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, Verdict
-from harness.report.media.json_lines import not_applicable
-from harness.verdicts.cause_tally import folded
+from harness.report.media.json_lines import finding_fields, not_applicable
 from harness.verdicts.result import Result
+from harness.verdicts.tallies import folded
 
 _NAME = re.compile(r"(?P<rest>.*?)(@(?P<wire>[a-z-]+))?(?P<stream>\+stream)?", re.DOTALL)
 
@@ -55,29 +55,25 @@ def page_run(run: Result) -> PageRun:
     """Return a run as the page shows it."""
     verdict, named = run.verdict, _NAME.fullmatch(run.name)
     return PageRun(
-        name=run.name,
-        scenario=run.scenario,
+        **{name: getattr(run, name) for name in _OF_A_RESULT},
         verdict=verdict.verdict,
         outcome=verdict.outcome,
         folder=folder_of(run),
-        title=run.title,
-        target=run.target,
-        world=run.world,
         wire=named["wire"] or providers.DEFAULT if named else "",
         stream=bool(named and named["stream"]),
-        seed=run.seed,
         findings=tuple(_finding(finding, verdict) for finding in verdict.findings),
         known=tuple(_finding(finding, verdict) for finding in verdict.known),
         doubts=verdict.doubts,
         passed=verdict.passed,
         not_applicable=tuple((n["check"], n["reason"]) for n in not_applicable(verdict)),
-        repeat=run.repeat,
-        history=run.history,
-        kept=run.kept,
-        seen=run.seen,
-        traceback=run.traceback,
-        notes=run.notes,
     )
+
+
+_OF_A_RESULT = (
+    "name", "scenario", "title", "target", "world", "seed", "repeat", "history", "kept", "seen",
+    "traceback", "notes",
+)  # fmt: skip
+"""The fields that a run has from its result unchanged."""
 
 
 def folder_of(run: Result) -> str:
@@ -87,13 +83,6 @@ def folder_of(run: Result) -> str:
 
 
 def _finding(finding: Finding, verdict: Verdict) -> dict[str, Json]:
-    return {
-        "code": finding.code,
-        "cause": " ".join(map(str, folded(finding))),
-        "check": finding.check,
-        "class": finding.class_,
-        "message": finding.message,
-        "events": list(finding.events),
-        "follows": finding.follows,
-        "fails": finding.fails(verdict.fail_on),
-    }
+    cause, fails = " ".join(map(str, folded(finding))), finding.fails(verdict.fail_on)
+    events = list(finding.events)
+    return {**finding_fields(finding), "events": events, "cause": cause, "fails": fails}

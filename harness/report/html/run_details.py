@@ -43,7 +43,10 @@ def run_details(history: History, text_max: int = TEXT_MAX) -> RunDetails:
             for event in history.events
             if event.n in lines
         ),
-        tuple(_shortened_struct(history.messages[digest], text_max) for digest in messages),
+        tuple(
+            shortened(msgspec.to_builtins(history.messages[digest]), text_max)
+            for digest in messages
+        ),
         tuple(shortened(history.values[digest], text_max) for digest in values),
     )
 
@@ -69,10 +72,6 @@ def shortened(value: Json, text_max: int, depth: int = 0) -> Json:
         case list() | tuple():
             return [shortened(part, text_max, depth + 1) for part in value]
     return value
-
-
-def _shortened_struct(value: msgspec.Struct, text_max: int) -> Json:
-    return shortened(msgspec.to_builtins(value), text_max)
 
 
 def _event(

@@ -17,10 +17,10 @@ from harness.core.values.visible_text import visible_line
 from harness.files.regular_file import text_of
 from harness.redaction.encoder import Encoded, shown
 from harness.report.command_summary import cause_text, cause_title
-from harness.verdicts.cause_tally import CauseGroup, CauseTally
 from harness.verdicts.command_events import CommandStarted
 from harness.verdicts.event_lines import counted
 from harness.verdicts.result import Result
+from harness.verdicts.tallies import CauseGroup, CauseTally
 
 KIND_MAX = 10
 """The most annotations of one kind that GitHub shows for a step."""

@@ -12,11 +12,14 @@ from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.redaction.encoder import json_line
 from harness.verdicts.baseline import BaselineChange
 from harness.verdicts.command_events import CommandFinished, CommandStarted, Event, FileRead
-from harness.verdicts.judged_totals import JudgedTotals
 from harness.verdicts.result import Lack, Result, lacks
+from harness.verdicts.tallies import JudgedTotals
 
 VERSION = 1
 """The version of the keys of a run and of a transcript; docs/outputs.md has its promises."""
+
+_PLAYED = ("name", "scenario", "file", "wire", "stream", "target", "world", "seed")
+"""The keys that say which run it is, and how it was played."""
 
 
 class JsonLines:
@@ -60,14 +63,7 @@ def run_line(run: Result) -> str:
     return json_line(
         {
             "version": VERSION,
-            "name": run.name,
-            "scenario": run.scenario,
-            "file": run.file,
-            "wire": run.wire,
-            "stream": run.stream,
-            "target": run.target,
-            "world": run.world,
-            "seed": run.seed,
+            **{name: getattr(run, name) for name in _PLAYED},
             "verdict": verdict.verdict,
             "outcome": verdict.outcome,
             "fail_on": verdict.fail_on,
@@ -124,9 +120,13 @@ def judged_line(run: Result) -> str:
 def finding(found: Finding, repeat: str) -> dict[str, Json]:
     """Return a finding as an object.
 
-    It has code, class, check, message, events by `n`, the code that it follows from, and the
-    command that repeats it.
+    It has the keys of `finding_fields`, and the command that repeats it.
     """
+    return {**finding_fields(found), "repeat": repeat}
+
+
+def finding_fields(found: Finding) -> dict[str, Json]:
+    """Return code, class, check, message, events by `n`, and the code that it follows from."""
     return {
         "code": found.code,
         "class": found.class_,
@@ -134,7 +134,6 @@ def finding(found: Finding, repeat: str) -> dict[str, Json]:
         "message": found.message,
         "events": found.events,
         "follows": found.follows,
-        "repeat": repeat,
     }
 
 

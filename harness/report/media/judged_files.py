@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 
 import msgspec
 
 from harness.checks.judge.causes import rank
 from harness.core.values.visible_text import visible_line
-from harness.report.command_summary import GROUPS_MAX, baseline_lines, below_words, cause_lines
-from harness.report.headline import headline
+from harness.report.command_summary import (
+    GROUPS_MAX,
+    baseline_lines,
+    below_words,
+    cause_lines,
+    headline,
+)
 from harness.report.run_report import ALIKE_MAX, MARKS, Paint, codes, findings, plain, wrapped
 from harness.verdicts.command_events import CommandFinished, Event, FileRead, refusal_line
 from harness.verdicts.event_lines import counted
-from harness.verdicts.judged_totals import JudgedTotals
 from harness.verdicts.result import WORDS, Result
+from harness.verdicts.tallies import JudgedTotals
 
 
 class JudgedFiles:
@@ -132,16 +139,15 @@ def ending(
 
 def _shares(totals: JudgedTotals, width: int) -> Iterator[str]:
     """Yield the applied checks by number of transcripts; a single file lists them first."""
-    groups: dict[int, list[str]] = {}
-    for name, number in totals.asked.most_common():
-        groups.setdefault(number, []).append(name)
+    alike = groupby(totals.asked.most_common(), itemgetter(1))
+    groups = [(number, [name for name, _ in found]) for number, found in alike]
     said = [
         f"{', '.join(names)} (of {f'all {number}' if number == totals.transcripts else number})"
-        for number, names in [*groups.items()][:GROUPS_OF_CHECKS_MAX]
+        for number, names in groups[:GROUPS_OF_CHECKS_MAX]
     ]
     if said and totals.files > 1:
         whole = f"applied {len(totals.asked)} of {totals.asked_of} checks: {'; '.join(said)}"
-        more = len(totals.asked) - sum(map(len, [*groups.values()][:GROUPS_OF_CHECKS_MAX]))
+        more = len(totals.asked) - sum(len(names) for _, names in groups[:GROUPS_OF_CHECKS_MAX])
         yield from wrapped(whole + (f"; and {more} more" if more else ""), width, "")
 
 

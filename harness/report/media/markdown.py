@@ -13,14 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.checks.judge import checks
 from harness.core.values.visible_text import visible, visible_line
 from harness.redaction.encoder import Encoded, encoded, shown
-from harness.report.command_summary import cause_text, cause_title, counts
-from harness.report.headline import headline
+from harness.report.command_summary import cause_text, cause_title, counts, headline
 from harness.report.run_report import MARKS, block
-from harness.verdicts.asked_tally import AskedTally
-from harness.verdicts.cause_tally import CauseGroup, CauseTally
 from harness.verdicts.command_events import CommandStarted
 from harness.verdicts.event_lines import counted
 from harness.verdicts.result import Result, lacks
+from harness.verdicts.tallies import AskedTally, CauseGroup, CauseTally
 
 COMMENT_MAX = 65_536
 """The most characters of a comment on GitHub."""

@@ -14,15 +14,14 @@ from harness.report.command_summary import (
     baseline_lines,
     cause_text,
     cause_title,
+    headline,
     short_totals,
 )
-from harness.report.headline import headline
 from harness.report.run_report import Paint, cut, plain, wrapped
-from harness.verdicts.asked_tally import AskedTally
-from harness.verdicts.cause_tally import CauseGroup, CauseTally
 from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
 from harness.verdicts.event_lines import counted
 from harness.verdicts.result import Result, lacks
+from harness.verdicts.tallies import AskedTally, CauseGroup, CauseTally
 
 ROWS = 24
 """The least number of lines of a terminal."""

@@ -11,9 +11,9 @@ from typing import Literal
 
 from harness.report import command_summary, run_report
 from harness.report.run_report import Paint, plain
-from harness.verdicts.cause_tally import CauseTally
 from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
 from harness.verdicts.result import Result, label
+from harness.verdicts.tallies import CauseTally
 
 Detail = Literal["quiet", "usual", "verbose"]
 WIDTH = 100
@@ -69,12 +69,8 @@ class Text:
             self._before = run
 
     def _end(self) -> Iterator[str]:
-        runs, width, paint, verbose = (
-            self._results,
-            self._width,
-            self._paint,
-            self._detail == "verbose",
-        )
+        runs, width, paint = self._results, self._width, self._paint
+        verbose = self._detail == "verbose"
         if not self._is_short:
             yield from run_report.blocks(runs, width, paint, verbose)
         if self._detail != "quiet":

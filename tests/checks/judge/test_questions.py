@@ -13,7 +13,7 @@ from harness.checks.judge import judge, own_checks, rule_of, rules
 from harness.checks.judge.check_rules import CheckRule, Question
 from harness.checks.judge.check_texts import explain
 from harness.checks.judge.questions import EVENTS, Questions, asked_by
-from harness.contracts.played_histories import RUNS, played
+from harness.contracts.check_contract import RUNS, played
 from harness.core.history.history import History, decode
 from harness.core.values import patterns
 from harness.core.values.messages import ToolResult, assistant, results, user

@@ -13,8 +13,8 @@ from harness.core.values.verdict import Finding, FindingClass, Verdict
 from harness.recordings.transcripts import Refusal
 from harness.report.media import judged_files
 from harness.verdicts.command_events import FileRead
-from harness.verdicts.judged_totals import JudgedTotals
 from harness.verdicts.result import evidence, of_transcript
+from harness.verdicts.tallies import JudgedTotals
 from tests.report.fabricated import FINDING, history
 
 ASKED = ("no_progress_stop", "tool_pairing")

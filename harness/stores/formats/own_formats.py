@@ -1,4 +1,8 @@
-"""Messages in lines of JSON, free of any provider: the store of an agent that has its own."""
+"""The formats of the harness: its own session stores, and messages in lines of JSON.
+
+The lines are free of any provider, for the store of an agent that has its own. Only the store that
+is read imports its driver.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,20 @@ from harness.core.history.events import StoredRow
 from harness.core.transition.ports import Store
 from harness.core.values.messages import Block, Message
 from harness.stores.session_store import stored_row
+
+
+def sqlite(path: Path) -> Store:
+    """The session store of the harness in SQLite."""
+    from harness.stores.sqlite import SqliteStore
+
+    return SqliteStore(path, synchronous="OFF")
+
+
+def postgres(url: str) -> Store:
+    """The session store of the harness on a PostgreSQL server."""
+    from harness.stores.store_options import open_postgres
+
+    return open_postgres(url)
 
 
 def jsonl(path: Path) -> Store:

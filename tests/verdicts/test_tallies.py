@@ -13,8 +13,8 @@ from harness.report.command_summary import asked_lines
 from harness.report.media.json_lines import run_line
 from harness.report.media.junit import document as junit
 from harness.report.media.markdown import document as markdown
-from harness.verdicts.asked_tally import AskedTally
 from harness.verdicts.result import Result
+from harness.verdicts.tallies import AskedTally
 from tests.checks.histories import Story, use
 
 PLAIN = judge(Story().turn("go").reply("x").final().end())

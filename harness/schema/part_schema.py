@@ -1,4 +1,4 @@
-"""The schema of a fault: each kind with its text, its seams and its settings.
+"""The schemas of parts: of checks with their settings and codes, and of each kind of fault.
 
 Faults with equal settings and seams share a condition, so an editor reads about a hundred.
 """
@@ -9,10 +9,65 @@ import json
 import re
 from typing import Any
 
+from harness.checks.judge import CHECKS, checks, own_checks, rules_of
 from harness.core.transition.arming import ON, seam_of
+from harness.core.values.verdict import BOOK_KEEPING
 from harness.faults import FAULTS, Fault, faults
 from harness.schema.key_table import key_text, setting_text
-from harness.schema.struct_schema import Node, schema_of_type, words
+from harness.schema.struct_schema import Node, closed, ref, schema_of_type, words
+
+
+def check_definitions() -> dict[str, Node]:
+    """Return the definitions `CheckName`, `CheckSettings` and `Code`."""
+    found = CHECKS.parts()
+    named = [{"const": name, **words(part.text)} for name, part in found.items()]
+    return {
+        "CheckName": {"anyOf": named},
+        "CheckSettings": closed(
+            {
+                name: closed(settings_of_check(name), **words(part.text))
+                for name, part in found.items()
+            }
+        ),
+        "Code": _codes(),
+    }
+
+
+def either_form() -> Node:
+    """Return the schema of check settings: a mapping, or a list of names and mappings."""
+    named = {"anyOf": [ref("CheckName"), ref("CheckSettings", minProperties=1)]}
+    return {"anyOf": [ref("CheckSettings"), {"type": "array", "items": named}]}
+
+
+def settings_of_check(name: str) -> dict[str, Node]:
+    """Return the settings of a check: type, default, text."""
+    part = CHECKS.part(name)
+    return {
+        setting: {
+            **schema_of_type(kind.type),
+            "default": kind.default,
+            **words(setting_text(name, setting, part.text, name in own_checks())),
+        }
+        for setting, kind in part.settings.items()
+    }
+
+
+def _codes() -> Node:
+    """Return the schema of finding codes.
+
+    The class table lists all codes of most checks: these are an enumeration. A check with a row
+    `check.*`, without a row, or for book-keeping may have further codes: these are a pattern.
+    """
+    listed, others = [], []
+    for name in checks():
+        rules = {row.code for row in rules_of(name)}
+        if rules and f"{name}.*" not in rules and name not in BOOK_KEEPING:
+            listed += sorted(rules)
+        else:
+            listed += sorted(rules - {f"{name}.*"})
+            others.append(name)
+    names = "|".join(name.replace(".", "[.]") for name in others)
+    return {"anyOf": [{"enum": listed}, {"type": "string", "pattern": f"^({names})[.]."}]}
 
 
 def fault_schema(spec: Node) -> Node:
