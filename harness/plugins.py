@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from traceback import walk_tb
 from types import ModuleType
 from typing import Any
 
 from harness.configuration import Configuration, load_configuration, origins
 from harness.core.values.errors import InputError
-from harness.parts.loading import Kind, Plugin, loaded, set_loaded
+from harness.parts.loading import Kind, Plugin, authors_mistakes, loaded, mistake_place, set_loaded
 
 ENTRY_POINTS = "loop_harness"
 
@@ -123,15 +122,8 @@ def _imported(name: str, folder: Path) -> ModuleType:
 def _frame(error: BaseException, name: str) -> str:
     """Return the place in the user's code that raised, as ` (FILE:LINE)`; "" for a missing
     module."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f" ({_shown(error.filename)}:{error.lineno})"
-    top = name.partition(".")[0]
-    own = [
-        f" ({_shown(frame.f_code.co_filename)}:{line})"
-        for frame, line in walk_tb(error.__traceback__)
-        if str(frame.f_globals.get("__name__")).partition(".")[0] == top
-    ]
-    return own[-1] if own else ""
+    found = mistake_place(error, name.partition(".")[0])
+    return f" ({_shown(found[0])}:{found[1]})" if found else ""
 
 
 def _shown(file: str) -> str:
@@ -161,7 +153,8 @@ def _check_parts(plugin: Plugin) -> None:
     recognised: dict[str, list[str]] = {name: [] for name in plugin.functions}
     for kind in kinds().values():
         try:
-            parts = kind.parts_of(plugin)
+            with authors_mistakes(plugin.module.__name__):
+                parts = kind.parts_of(plugin)
         except InputError as error:
             raise InputError(str(error), place) from None
         for name in parts:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
 
@@ -68,7 +69,7 @@ def _of_a_request(turn: Turn, most: int) -> Iterator[Finding]:
 def _of_a_turn(turn: Turn, most: int) -> Iterator[Finding]:
     failed = [e.n for e in _asked(turn) if e.answered is not None and not e.succeeded]
     if len(failed) > most:
-        text = f"more than {most} attempts of turn {turn.number} of {turn.session} failed"
+        text = f"more than {most} attempts of {turn.words} failed"
         yield Finding("retry_budget.turn", text, tuple(failed[: most + 1]))
 
 
@@ -111,7 +112,7 @@ def backoff(
     least_ms: int = 100,
     cap_s: float = 120,
     ceiling_s: float = 8,
-    flat_gaps: int = 4,
+    flat_gaps: Annotated[int, msgspec.Meta(ge=1)] = 4,
 ) -> Iterator[Finding]:
     """The agent waits before each retry, and waits longer each time.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +24,8 @@ from harness.cli.options import (
     target_engine,
     world,
 )
-from harness.cli.probe_world import in_place, outside, told, user_folder
+from harness.cli.probe_world import in_place, outside, told, told_result, user_folder
+from harness.cli.reports import outputs, reporting, wanted_reports
 
 if TYPE_CHECKING:
     from harness.cli.run_task import RunTask
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from harness.core.values.profile import Profile
     from harness.doctor import Examination, Probe
     from harness.engines import Engine
+    from harness.verdicts.result import Result
 
 REAL_S = 15.0
 """The limit of real time of a probe if neither a flag nor the profile sets one."""
@@ -52,6 +54,7 @@ _PROBES = 16
               metavar="[NAME|FILE]",
               help=f"Write the profile, into the configuration or a file.  [name: {NAME}]",
               )  # fmt: skip
+@outputs
 @jobs
 @in_place
 @plugins
@@ -66,16 +69,10 @@ def command(
 
     Exit status 0 if the agent calls the model on any wire, 1 if it calls it on none.
     """
-    import msgspec
-
-    from harness.cli import terminal
     from harness.cli.selection import check_target
-    from harness.doctor import examine
+    from harness.core.values.verdict import EXIT_STATUS
     from harness.doctor.profile_text import place_for, profile_text, write
-    from harness.engines.local import Local
-    from harness.files.owner import scratch_folder
     from harness.targets.spec import resolve
-    from harness.verdicts.event_lines import counted
 
     start = user_folder()
     given = chosen_profile(profile_name)
@@ -84,23 +81,47 @@ def command(
     known = _known(given.completed_by(resolve(target).profile), store)
     place = place_for(written, start) if written else None
     engine = target_engine("local", jobs, target, _PROBES)
-    with scratch_folder() as out, engine if isinstance(engine, Local) else nullcontext():
-        player = _Player(target, world, known.store, out, engine)
-        try:
-            found = examine(known, player.play)
-        except KeyboardInterrupt:
-            terminal.note(f"{counted(player.ended, 'probe')} ended; no profile is written")
-            raise
-    seen = msgspec.structs.replace(found.profile, limits=given.limits)
-    found = msgspec.structs.replace(found, profile=seen)
-    _show(target, found, as_json)
+    found, has_failed = _examined(target, world, known, given, engine, as_json)
     if place and found.wire:
         path, table = place
         with deferred():
             text = profile_text(found.profile, found.observations, target, table)
             write(told(text), path)
             _say_written(path, table, as_json)
-    return 0 if found.wire else 1
+    return EXIT_STATUS["unknown"] if has_failed else 0 if found.wire else 1
+
+
+def _examined(
+    target: str, world: World | None, known: Profile, given: Profile, engine: Engine, as_json: bool
+) -> tuple[Examination, bool]:
+    """Examine the target, and tell the reports; return also whether one of them failed."""
+    import msgspec
+
+    from harness.cli import terminal
+    from harness.cli.doctor_report import DoctorReport, row
+    from harness.doctor import examine
+    from harness.engines.local import Local
+    from harness.files.owner import scratch_folder
+    from harness.verdicts.command_events import CommandStarted
+    from harness.verdicts.event_lines import counted
+
+    screen = DoctorReport(target, as_json, terminal.width(), terminal.paint())
+    with (
+        reporting(CommandStarted(verb="doctor", noun="probe"), screen) as tell,
+        scratch_folder() as out,
+        engine if isinstance(engine, Local) else nullcontext(),
+    ):
+        player = _Player(target, world, known.store, out, engine, tell)
+        try:
+            found = examine(known, player.play)
+        except KeyboardInterrupt:
+            terminal.note(f"{counted(player.ended, 'probe')} ended; no profile is written")
+            raise
+        seen = msgspec.structs.replace(found.profile, limits=given.limits)
+        found = screen.found = msgspec.structs.replace(found, profile=seen)
+        screen.outside = outside(found.probes)
+        tell.totals = row(target, found, screen.outside)
+    return found, tell.has_failed
 
 
 def _known(profile: Profile, store: str) -> Profile:
@@ -111,21 +132,57 @@ def _known(profile: Profile, store: str) -> Profile:
 
 
 class _Player:
-    """Plays scenarios like `harness run`, and reads their histories."""
+    """Plays scenarios like `harness run`, tells their results, and reads their histories."""
 
     def __init__(
-        self, target: str, world: World | None, store: str, out: Path, engine: Engine
-    ) -> None:
+        self, target: str, world: World | None, store: str, out: Path, engine: Engine,
+        tell: Callable[[Result], Result],
+    ) -> None:  # fmt: skip
         self._target, self._world, self._store = target, world, store
         self._out, self._engine, self._batch = out, engine, 0
+        self._tell, self._wires = tell, set[str]()
         self.ended = 0
 
     def play(self, scenarios: Sequence[Scenario]) -> list[Probe]:
-        """Return the probes of these scenarios, in order."""
-        self._batch += 1
-        return list(self._probes(scenarios, self._out / str(self._batch)))
+        """Return the probes of these scenarios, in order.
 
-    def _probes(self, scenarios: Sequence[Scenario], out: Path) -> Iterator[Probe]:
+        They are told together, because the first batch asks on each wire: an agent that answers on
+        one of them may refuse the others.
+        """
+        from harness.doctor.connections import speaks
+
+        self._batch += 1
+        played: list[tuple[Probe, Result]] = []
+        try:
+            played += self._played(scenarios, self._out / str(self._batch))
+        finally:  # after Ctrl-C the reports hold the probes that ended
+            self._wires |= {probe.scenario.wire for probe, _ in played if speaks(probe)}
+            for probe, run in played:
+                self._tell(told_result(self._result(probe.scenario.wire, run)))
+        return [probe for probe, _ in played]
+
+    def _result(self, wire: str, run: Result) -> Result:
+        """Return the result of a probe, without its files, which go with the command.
+
+        It is not applicable on a wire that the agent does not speak, where it speaks another.
+        """
+        import shlex
+
+        import msgspec
+
+        from harness.core.values.verdict import NotApplicable, Verdict
+
+        again = ["harness", "doctor", "--target", self._target]
+        run = msgspec.structs.replace(
+            run, file="", history="", kept="", output_file="", repeat=shlex.join(again)
+        )
+        if wire in self._wires or not self._wires or run.word == "not_applicable":
+            return run
+        lack = NotApplicable("run", f"the agent does not speak {wire}", wire, "wire")
+        verdict = Verdict("not_applicable", not_applicable=(lack,))
+        return msgspec.structs.replace(run, verdict=verdict)
+
+    def _played(self, scenarios: Sequence[Scenario], out: Path) -> Iterator[tuple[Probe, Result]]:
         from harness.cli import terminal
         from harness.cli.run_task import played
         from harness.core.history.history import History, decode
@@ -139,7 +196,8 @@ class _Player:
                 kept = Path(run.history) if run.history else None
                 history = decode(whole(kept)) if kept else History()
                 self.ended += 1
-                yield Probe(scenario, history.trace, run.verdict, run.connections.used)
+                used = run.connections.used
+                yield Probe(scenario, history.trace, run.verdict, used), run
                 advance()
 
     def _task(self, scenario: Scenario, out: Path) -> RunTask:
@@ -152,30 +210,6 @@ class _Player:
         return RunTask(scenario=scenario, asked=asked, world=self._world, out=str(out))
 
 
-def _show(target: str, found: Examination, as_json: bool) -> None:
-    import msgspec
-
-    from harness.cli import terminal
-    from harness.cli.doctor_report import broken_lines, report
-    from harness.redaction.encoder import Encoded, json_line
-
-    if not as_json:
-        lines = report(target, found, outside(found.probes), terminal.width(), terminal.paint())
-        terminal.out(told("\n".join(lines)))
-        return
-    for one in found.observations:
-        terminal.out(Encoded(told(json_line(msgspec.to_builtins(one)))))
-    whole = {
-        "target": target,
-        "wire": found.wire,
-        "probes": len(found.probes),
-        "outside": outside(found.probes),
-        "broken": broken_lines(found.probes),
-        "profile": msgspec.to_builtins(found.profile) if found.wire else None,
-    }
-    terminal.out(Encoded(told(json_line(whole))))
-
-
 def _say_written(path: Path, table: tuple[str, ...], as_json: bool) -> None:
     from harness.cli import terminal
     from harness.redaction.encoder import json_line
@@ -183,5 +217,7 @@ def _say_written(path: Path, table: tuple[str, ...], as_json: bool) -> None:
     name = table[-1] if table else str(path)
     if as_json:
         terminal.out(json_line({"written": str(path), "profile": name}))
+    elif wanted_reports().takes_standard_output:
+        terminal.note(f"written: {path}; use it with --profile {name}")
     else:
         terminal.out(f"\nwritten: {path}; use it with --profile {name}")

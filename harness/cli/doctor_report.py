@@ -1,13 +1,18 @@
-"""The text of `harness doctor`: a table of observations, then the crashes."""
+"""The screen of `harness doctor`: a table of observations, then the crashes; or JSON Lines."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
+from harness.cli.probe_world import told
 from harness.core.values.messages import Json
 from harness.doctor import Examination, Observation, Probe
+from harness.redaction.encoder import Encoded, json_line
 from harness.report.run_report import Paint, Style, plain
+from harness.verdicts.command_events import CommandFinished, Event
 
 _HEADS = {
     "connections": "connections",
@@ -15,6 +20,38 @@ _HEADS = {
 }
 _STYLES: dict[str, Style] = {"seen": "pass", "not seen": "fail", "not reached": "not_applicable"}
 _FRAMES_MAX = 3
+
+
+class DoctorReport:
+    """Says at the end what was `found`, and what the probes changed `outside` of their copy."""
+
+    def __init__(self, target: str, as_json: bool, width: int, paint: Paint) -> None:
+        self._target, self._as_json, self._width, self._paint = target, as_json, width, paint
+        self.found: Examination | None = None
+        self.outside: Sequence[str] = ()
+
+    def __call__(self, event: Event) -> Iterator[str]:
+        """Yield the lines, with the paths of the user's folder; none of a broken examination."""
+        if not isinstance(event, CommandFinished) or self.found is None:
+            return
+        if self._as_json:
+            rows = [*map(msgspec.to_builtins, self.found.observations), event.totals]
+            yield from (Encoded(told(json_line(each))) for each in rows)
+        else:
+            lines = report(self._target, self.found, self.outside, self._width, self._paint)
+            yield from map(told, lines)
+
+
+def row(target: str, found: Examination, outside: Sequence[str]) -> dict[str, Json]:
+    """Return the examination for a machine, beside its observations and probes."""
+    return {
+        "target": target,
+        "wire": found.wire,
+        "probes": len(found.probes),
+        "outside": outside,
+        "broken": broken_lines(found.probes),
+        "profile": msgspec.to_builtins(found.profile) if found.wire else None,
+    }
 
 
 def report(

@@ -90,8 +90,7 @@ class InitReport:
 
     def silent(self, setup: Setup, rows: Sequence[Observation]) -> None:
         """Print that the agent calls no model, with the reason if it is known."""
-        said = [one.what for one in rows if one.what] or [""]
-        why = f": {said[0].removeprefix('does not speak: ')}" if said[0] else ""
+        why = next((f": {one.why}" for one in rows if one.why), "")
         terminal.note(
             f"{setup.target} calls no model on any wire{why}\n"
             "  nothing is written; name another function with --target MODULE:FUNCTION, or\n"

@@ -20,6 +20,7 @@ from harness.core.values.visible_text import visible_line
 if TYPE_CHECKING:
     from harness.doctor import Probe
     from harness.scratch import ScratchWorld
+    from harness.verdicts.result import Result
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -129,6 +130,13 @@ def _world() -> ScratchWorld | None:
 def told(text: str) -> str:
     """Return a text with the paths of the user's folder, not of its copy."""
     return world.told(text) if (world := _world()) else text
+
+
+def told_result(result: Result) -> Result:
+    """Return a result with the paths of the user's folder, not of its copy."""
+    from harness.redaction.encoder import with_texts
+
+    return with_texts(result, told)
 
 
 def outside(probes: Sequence[Probe]) -> list[str]:

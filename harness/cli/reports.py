@@ -42,12 +42,15 @@ class Wanted(msgspec.Struct, frozen=True):
 
     `files` holds a report and its file, by the flag that names them; `-` is standard output.
     `is_github`: annotations are printed. `step_summary` is a file of GitHub Actions to which a
-    summary is appended.
+    summary is appended. `folder` is where the user started the command: a file is named from there,
+    also when the command or a target has left it. `repository` is what GitHub has checked out.
     """
 
     files: Mapping[str, tuple[str, Path]] = {}
     is_github: bool = False
     step_summary: Path | None = None
+    folder: Path = Path()
+    repository: Path = Path()
 
     @property
     def takes_standard_output(self) -> bool:
@@ -102,7 +105,7 @@ class Telling:
     """Tells the events of a command to its reports.
 
     `words` are the verdicts of the results that were told. `totals` are what the verb counts
-    beside them; the reports get them at the end.
+    beside them; the reports get them at the end. `has_failed`: a report of a plug-in did.
     """
 
     def __init__(self, outputs: Mapping[str, Printed | Filed]) -> None:
@@ -110,6 +113,7 @@ class Telling:
         self._accept = chosen_baseline().take
         self.words: set[VerdictWord] = set()
         self.totals: Any = None
+        self.has_failed = False
 
     def __call__(self, result: Result) -> Result:
         """Tell a result, and return it with its accepted findings set apart."""
@@ -128,6 +132,7 @@ class Telling:
                 if not name.startswith("--report") or isinstance(error, InputError):
                     raise
                 del self._outputs[name]
+                self.has_failed = True
                 self.words.add("unknown")
                 terminal.note(f"the report {name} failed: {type(error).__name__}: {error}")
 
@@ -184,14 +189,17 @@ def _outputs(
     elif screen:
         yield "screen", Printed(screen, terminal.out)
     for path, report in beside.items():
-        yield str(path.name), Filed(report, partial(write, "", path))
+        yield str(path.name), Filed(report, partial(write, "", path, Path()))
     for flag, (name, path) in wanted.files.items():
         report = _page(read) if name == "html" and read else report_named(name).made()
-        yield (flag if "." in name else name), Filed(report, partial(write, name, path))
+        yield (
+            (flag if "." in name else name),
+            Filed(report, partial(write, name, path, wanted.folder)),
+        )
     if wanted.step_summary:
         yield "step summary", Filed(*_step_summary(wanted.step_summary))
     if wanted.is_github:
-        yield "annotations", Printed(_annotations(), terminal.annotate)
+        yield "annotations", Printed(_annotations(wanted.repository), terminal.annotate)
 
 
 def _baseline_alone(event: Event) -> Iterator[str]:
@@ -210,12 +218,13 @@ def _page(read: Read) -> Report:
     return Document(lambda results, command: [document(results, command, read)])
 
 
-def write(name: str, path: Path, lines: Sequence[str]) -> None:
-    """Write the lines of a report to a file; `name` is that of the report."""
+def write(name: str, path: Path, folder: Path, lines: Sequence[str]) -> None:
+    """Write the lines of a report to a file below the folder; `name` is that of the report."""
     from harness.redaction.encoder import Encoded, encoded, shown
 
     texts = (line if isinstance(line, Encoded) else visible(shown(line)) for line in lines)
-    write_document(path, b"".join(encoded(f"{text}\n") for text in texts))
+    place = path if path == STANDARD_OUTPUT else folder / path
+    write_document(place, b"".join(encoded(f"{text}\n") for text in texts))
     if name == "html" and path != STANDARD_OUTPUT:
         terminal.note(f"page: {path}")
 
@@ -240,12 +249,11 @@ def append(path: Path, data: bytes) -> None:
         raise InputError(f"cannot be written: {what}", f"GITHUB_STEP_SUMMARY {path}") from None
 
 
-def _annotations() -> Report:
+def _annotations(root: Path) -> Report:
     """Return the causes at lines of the files of the repository."""
     from harness.report.media.github import annotation_lines
     from harness.report.report_parts import Document
 
-    root = Path(os.environ.get("GITHUB_WORKSPACE") or os.getcwd())
     return Document(lambda results, command: annotation_lines(results, root, command.noun))
 
 
@@ -276,7 +284,10 @@ def outputs(function: _F) -> _F:
         files |= {f"--report {each}": _named(each) for each in report}
         is_github = terminal.is_github() if github is None else github
         summary = os.environ.get("GITHUB_STEP_SUMMARY") if is_github else None
-        wanted = Wanted(files, is_github, Path(summary) if summary else None)
+        here = Path.cwd()
+        repository = Path(os.environ.get("GITHUB_WORKSPACE") or here)
+        step_summary = Path(summary) if summary else None
+        wanted = Wanted(files, is_github, step_summary, here, repository)
         wanted.check()
         if named.get("as_json") and wanted.takes_standard_output:
             raise InputError("--json writes on standard output too", "-")

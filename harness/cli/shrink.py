@@ -27,6 +27,7 @@ from harness.cli.options import (
     target,
     world,
 )
+from harness.cli.reports import outputs
 from harness.files.owner import out_lock
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ DEFAULT_OUT = ".harness/shrunk"
 @minutes
 @click.option("--keep-session", is_flag=True, help="Keep the session folder of the last run.")
 @out_folder(DEFAULT_OUT, "The folder for the small scenario.")
+@outputs
 @plugins
 @every_verb
 def command(

@@ -1,4 +1,4 @@
-"""Does the work of `shrink`: finds the run with the finding, reduces it, writes it, and reports.
+"""Does the work of `shrink`: finds the run with the finding, reduces it, writes it, and tells it.
 
 The written file is played to confirm the result. Ctrl-C keeps the smallest scenario so far.
 """
@@ -18,12 +18,13 @@ from harness.checks.judge import check_of, checks
 from harness.cli import terminal
 from harness.cli.interrupts import deferred
 from harness.cli.options import World
+from harness.cli.reports import reporting
 from harness.cli.shrink_source import kebab, scenarios_of
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE, Profile
-from harness.core.values.verdict import Finding, FindingClass
+from harness.core.values.verdict import EXIT_STATUS, Finding, FindingClass, worst
 from harness.files import load_scenarios
 from harness.files.regular_file import whole, write_atomically
 from harness.files.scenario_text import scenario_yaml
@@ -36,13 +37,12 @@ from harness.shrink.finding_oracle import NotShown
 from harness.shrink.inlining import inlined
 from harness.shrink.scenario_size import Extent, extent, size_of
 from harness.targets.spec import names, resolve
+from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
 from harness.verdicts.event_lines import counted, two_figures
-from harness.verdicts.result import Invocation, run_command
+from harness.verdicts.result import Invocation, Result, run_command, summarize
 
 if TYPE_CHECKING:
     from harness.targets import TargetSpec
-
-UNKNOWN = 3
 
 
 class ShrinkRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,9 +65,9 @@ class ShrinkRequest(msgspec.Struct, frozen=True, kw_only=True):
 class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of shrinking: the size before, the size left, and the file.
 
-    `repeats`: the file shows the finding; None if an interrupt prevented the replay. `late`: the
-    time was over before the scenario was minimal. `kept`: the path of the session folder of the
-    last run, with `--keep-session`.
+    `again` is the run of the file, None if an interrupt prevented it, and `repeats` says whether it
+    shows the finding. `late`: the time was over before the scenario was minimal. `kept`: the path
+    of the session folder of the last run, with `--keep-session`.
     """
 
     asked: ShrinkRequest
@@ -77,6 +77,7 @@ class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
     shrunk: Shrunk
     file: Path
     interrupted: bool = False
+    again: Result | None = None
     repeats: bool | None = None
     late: bool = False
     kept: str = ""
@@ -109,10 +110,25 @@ def shrink_source(asked: ShrinkRequest, as_json: bool) -> int:
         except KeyboardInterrupt as error:
             result, stop = msgspec.structs.replace(result, interrupted=True), error
     with deferred():
-        terminal.out(line(result) if as_json else "\n".join(text(result)))
+        failed = _tell(result, as_json)
     if stop is not None:
         raise stop
-    return 0 if result.repeats else UNKNOWN
+    return 0 if result.repeats and not failed else EXIT_STATUS["unknown"]
+
+
+def _tell(result: ShrinkResult, as_json: bool) -> bool:
+    """Tell the reports the run of the small scenario; return whether one of them failed."""
+
+    def screen(event: Event) -> Iterator[str]:
+        if isinstance(event, CommandFinished):
+            yield from [json_line(event.totals)] if as_json else text(result)
+
+    started = CommandStarted(verb="shrink", planned=((result.after.run_name, result.after.name),))
+    with reporting(started, screen, interrupted=result.interrupted) as tell:
+        if result.again:
+            tell(result.again)
+        tell.totals = row(result)
+    return tell.has_failed
 
 
 def _checked_target(asked: ShrinkRequest) -> TargetSpec:
@@ -258,12 +274,25 @@ def _played_again(result: ShrinkResult, spec: TargetSpec) -> ShrinkResult:
         keep=asked.keep_session,
         capture="fd",
     )
-    repeats = result.keeping.is_shown(played)
-    if played.kept is None:
-        return msgspec.structs.replace(result, repeats=repeats)
-    kept = result.file.with_suffix(".session")
-    move_kept(played.kept, kept)
-    return msgspec.structs.replace(result, repeats=repeats, kept=str(asked.out / kept.name))
+    kept, repeats = "", result.keeping.is_shown(played)
+    if played.kept:
+        move_kept(played.kept, result.file.with_suffix(".session"))
+        kept = str(asked.out / f"{result.file.stem}.session")
+    made = summarize(played, msgspec.structs.replace(asked.again, path=result.shown))
+    made = msgspec.structs.replace(made, kept=kept)
+    made = made if repeats else _in_doubt(made)
+    return msgspec.structs.replace(result, repeats=repeats, kept=kept, again=made)
+
+
+_OTHERWISE = "the file does not show the finding: the agent behaves differently each time"
+
+
+def _in_doubt(played: Result) -> Result:
+    verdict = played.verdict
+    doubted = msgspec.structs.replace(
+        verdict, verdict=worst(verdict.verdict, "unknown"), doubts=(*verdict.doubts, _OTHERWISE)
+    )
+    return msgspec.structs.replace(played, verdict=doubted)
 
 
 def text(result: ShrinkResult) -> Iterator[str]:
@@ -280,7 +309,7 @@ def text(result: ShrinkResult) -> Iterator[str]:
     elif not shrunk.minimal:
         yield "  the limit of candidates is reached: perhaps not the smallest possible"
     if result.repeats is False:
-        yield "  the file does not show the finding: the agent behaves differently each time"
+        yield f"  {_OTHERWISE}"
     if result.kept:
         yield f"  session: {result.kept}"
     yield f"\n{result.shown}"
@@ -301,9 +330,9 @@ def _shape(finding: Finding) -> str:
     return f"{finding.code}{f': {words}' if words else ''} ({finding.seam})"
 
 
-def line(result: ShrinkResult) -> str:
-    """Return the report as one line of JSON."""
-    keys: dict[str, Json] = {
+def row(result: ShrinkResult) -> dict[str, Json]:
+    """Return what came out, for a machine."""
+    return {
         "name": result.before.run_name,
         "file": result.shown,
         "target": result.asked.again.target,
@@ -318,4 +347,3 @@ def line(result: ShrinkResult) -> str:
         **({"session": result.kept} if result.kept else {}),
         "repeat": result.command,
     }
-    return json_line(keys)

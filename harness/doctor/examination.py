@@ -75,9 +75,8 @@ def _wires(greetings: Sequence[Probe]) -> Iterator[Observation]:
     for probe in greetings:
         wire, see = probe.scenario.wire, f"{TARGETS}#the-brief-member-by-member"
         if not connections.speaks(probe):
-            why = _why(probe)
             state: State = "not reached" if _unplayed(probe) else "not seen"
-            yield connection(wire, state, f"does not speak: {why}", see)
+            yield connection(wire, state, "does not speak", see, _why(probe))
             continue
         bad = [code for e in probe.requests for code in e.called.refused]
         more = f"; its request is refused: {', '.join(dict.fromkeys(bad))}" if bad else ""

@@ -177,20 +177,23 @@ SEPARATE_RUNS = "separate runs"
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """One line of what the doctor saw: what was seen of one item.
 
-    `not reached`: no probe could ask for it. `see` says where the docs tell how to connect it;
-    `findings` are what the judge finds in that probe, as `CODE (CLASS)`.
+    `not reached`: no probe could ask for it. `why` is the reason by itself, where `what` gives one.
+    `see` says where the docs tell how to connect it; `findings` are what the judge finds in that
+    probe, as `CODE (CLASS)`.
     """
 
     part: Part
     item: str
     state: State
     what: str
+    why: str = ""
     see: str = ""
     findings: tuple[str, ...] = ()
 
 
-def connection(item: str, state: State, what: str, see: str = "") -> Observation:
+def connection(item: str, state: State, what: str, see: str = "", why: str = "") -> Observation:
     """An observation of a connection; what is seen needs no advice."""
     return Observation(
-        part="connections", item=item, state=state, what=what, see="" if state == "seen" else see
-    )
+        part="connections", item=item, state=state, what=f"{what}: {why}" if why else what, why=why,
+        see="" if state == "seen" else see,
+    )  # fmt: skip

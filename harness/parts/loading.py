@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module as import_module
 from types import FunctionType, MappingProxyType, ModuleType
@@ -73,6 +74,33 @@ def set_loaded(plugins: tuple[Plugin, ...]) -> None:
     _loaded = plugins
 
 
+@contextmanager
+def authors_mistakes(module: str) -> Iterator[None]:
+    """Raise InputError, with file and line, for what a part does wrong while it is loaded."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        found = mistake_place(error, module)
+        at = f" ({found[0]}:{found[1]})" if found else ""
+        what = f"cannot be loaded: {type(error).__name__}: {' '.join(str(error).split())}{at}"
+        raise InputError(what, f"module {module!r}") from error
+
+
+def mistake_place(error: BaseException, module: str) -> tuple[str, int] | None:
+    """The file and the line of a module, or of one below it, that raised; None if neither did."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return error.filename, error.lineno or 1
+    found, step = None, error.__traceback__
+    while step:
+        frame = step.tb_frame
+        if f"{frame.f_globals.get('__name__')}.".startswith(f"{module}."):
+            found = frame.f_code.co_filename, step.tb_lineno
+        step = step.tb_next
+    return found
+
+
 def files_of(package: str, *, layers: bool = False) -> Iterator[ModuleType]:
     """The modules of a folder whose files are parts, in the order of their names.
 
@@ -81,7 +109,9 @@ def files_of(package: str, *, layers: bool = False) -> Iterator[ModuleType]:
     path = import_module(package).__path__
     for found in pkgutil.iter_modules(path, f"{package}."):
         if not found.ispkg:
-            yield import_module(found.name)
+            with authors_mistakes(found.name):
+                module = import_module(found.name)
+            yield module
         elif layers and found.name.rpartition(".")[2] != SHARED:
             yield from files_of(found.name, layers=True)
 
@@ -173,8 +203,9 @@ class Kind(Generic[T]):
 
     def _ours(self) -> Iterator[tuple[str, T]]:
         for file in self.files():
-            for name, part in self._recognised(file).items():
-                yield file.full(name), part
+            with authors_mistakes(file.module.__name__):
+                found = self._recognised(file)
+            yield from ((file.full(name), part) for name, part in found.items())
         yield from self._others().items()
 
 

@@ -7,6 +7,7 @@ command at the first such text, so `tests/test_writers.py` allows none.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
@@ -90,21 +91,28 @@ def reported(value: _Reported) -> _Reported:
     Reports wrap and cut texts, and no pattern finds a secret that was cut. So the values are masked
     before a report is laid out.
     """
+    return with_texts(value, _bounded)
+
+
+def with_texts(value: _Reported, change: Callable[[str], str]) -> _Reported:
+    """A struct in which each text is what `change` makes of it."""
     plain = msgspec.to_builtins(value)
-    said = _reported(plain)
+    said = _with_texts(plain, change)
     return value if said == plain else msgspec.convert(said, type(value), str_keys=True)
 
 
-def _reported(value: Json) -> Json:
+def _with_texts(value: Json, change: Callable[[str], str]) -> Json:
     match value:
         case str():
-            return _bounded(value)
+            return change(value)
         case list():
-            return [_reported(item) for item in value]
+            return [_with_texts(item, change) for item in value]
         case tuple():
-            return tuple([_reported(item) for item in value])
+            return tuple([_with_texts(item, change) for item in value])
         case dict():
-            return {_reported(key): _reported(item) for key, item in value.items()}
+            return {
+                _with_texts(key, change): _with_texts(item, change) for key, item in value.items()
+            }
     return value
 
 

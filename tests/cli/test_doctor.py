@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
+from harness import providers
 from harness.configuration import load_configuration
 from harness.core.values.profile import Profile
 from harness.files.profile_file import load_profile
@@ -130,6 +132,39 @@ def test_a_wrong_target(in_process: Command, spec: str) -> None:
     assert done.status == 2
     assert spec in done.err
     assert not done.out
+
+
+def test_each_probe_is_told_to_a_report(in_process: Command, talks: Path) -> None:
+    done = in_process("doctor", "--target", "mine_agents:good", "--junit", "probes.xml")
+    assert (done.status, done.out.splitlines()[0]) == (
+        0,
+        "mine_agents:good: 15 probes on anthropic",
+    )
+    text = (talks / "probes.xml").read_text()
+    suites = {suite.get("name"): suite for suite in ElementTree.fromstring(text)}
+    assert len(suites["redelivered"].findall("testcase/failure")) == 1
+    greetings = {case.get("name"): case for case in suites["greeting"].findall("testcase")}
+    assert len(greetings) == len(providers.names()) + 1
+    (skipped,) = greetings["baseline@gemini"].findall("skipped")
+    assert "the agent does not speak gemini" in str(skipped.get("message"))
+    assert "repeat: harness doctor --target mine_agents:good" in text
+
+
+def test_a_report_names_no_path_of_the_copy(in_process: Command, talks: Path) -> None:
+    says = "def says(brief):\n    raise ValueError(__file__)\n"
+    (talks / "saying_agents.py").write_text(says)
+    words = ("doctor", "--target", "saying_agents:says", "--markdown", "probes.md")
+    assert in_process(*words).status == 1
+    text = (talks / "probes.md").read_text()
+    assert f"ValueError: {talks}/saying_agents.py" in text
+    assert "loop-harness-" not in text
+
+
+def test_a_document_of_the_probes_takes_standard_output(in_process: Command) -> None:
+    words = ("doctor", "--target", "mine_agents:good", "--report", "junit", "--write", "mine.toml")
+    done = in_process(*words)
+    assert ElementTree.fromstring(done.out).get("name") == "harness"
+    assert "written: " in done.err
 
 
 def test_no_target(in_process: Command) -> None:

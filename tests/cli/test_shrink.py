@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -47,6 +48,18 @@ def test_json_is_one_line(in_process: Command) -> None:
     assert (row["code"], row["minimal"], row["repeats"]) == ("target.crashed", True, True)
     assert row["shape"] == "target.crashed: ValueError in crashes_on_oslo (ended)"
     assert (row["before"]["inbox"], row["after"]["inbox"]) == (3, 1)
+
+
+def test_the_run_of_the_small_scenario_is_told_to_a_report(
+    in_process: Command, talks: Path
+) -> None:
+    done = in_process(*shrink_words("--keep", "target", "--junit", "small.xml"))
+    (suite,) = ElementTree.parse(talks / "small.xml").getroot()
+    (failure,) = suite.findall("testcase/failure")
+    assert (suite.get("name"), failure.get("type")) == ("chat-crashed", "target.crashed")
+    assert suite.get("file") == ".harness/shrunk/chat-crashed.yaml"
+    repeat = shlex.join(["harness", *_repeat(done.out)])
+    assert f"repeat: {repeat}" in str(suite.findtext("testcase/system-out"))
 
 
 def test_a_variant_is_chosen_by_its_name_and_the_seed_by_the_flag(

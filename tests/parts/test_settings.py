@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis import strategies as st
@@ -124,6 +125,13 @@ def test_a_setting_decides_about_a_history(part: tuple[str, str]) -> None:
     (check, setting), (history, strict, loose) = part, DIRECTLY[part]
     assert [*own_checks()[check](history(), **{setting: strict})]
     assert not [*own_checks()[check](history(), **{setting: loose})]
+
+
+def test_a_number_of_waits_is_at_least_one() -> None:
+    kind = CHECKS.parts()["backoff"].settings["flat_gaps"].type
+    assert msgspec.convert(1, kind) == 1
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(0, kind)
 
 
 @pytest.mark.parametrize(("part", "file"), TURNED.items())
