@@ -30,7 +30,7 @@ OF_LOCAL_NAMES = {
     "starter/node_sources.py",
     "starter/project.py",
     "starter/starter_files.py",
-    "stores/formats/message_lines.py",
+    "stores/formats/own_formats.py",
 }
 """Files in which a pattern is made of local names: of tables of ours, or of what a user writes."""
 
