@@ -1,14 +1,15 @@
-"""`harness explain`: explains a code, a check, a rule, a fault, a setting, a key or an incident."""
+"""`harness explain`: explains what a report or a file names, and each word that is printed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
-from harness.cli.completion import codes, completing
+from harness.cli.completion import completing, explained
 from harness.cli.options import every_verb, named_plugins
 from harness.core.values.errors import InputError
 from harness.files.bundle import MARK
@@ -20,21 +21,25 @@ if TYPE_CHECKING:
 
 
 @click.command("explain")
-@click.argument("code", shell_complete=completing(codes))
+@click.argument("words", metavar="CODE", nargs=-1, required=True,
+                shell_complete=completing(explained))  # fmt: skip
 @named_plugins
 @every_verb
-def command(code: str, as_json: bool) -> int:
+def command(words: tuple[str, ...], as_json: bool) -> int:
     """Explain CODE: a finding's code, a check, a rule, a fault, a setting, a key, or incidents:N.
 
     field/NAME is a finding confirmed in a public agent; field/AGENT lists an agent's, field/ all.
 
     Examples: no_progress_stop.same_call, V11, http.status.retry_after, limits.real_s, T4.
 
+    A printed word is explained too: unknown, not applicable, real wait, an exit status.
+
     A name with @ is bundled: the story of a scenario (@loops/circles), or a page.
     """
     from harness.cli import terminal
     from harness.redaction.encoder import json_line
 
+    code = " ".join(words)
     text = explanation(code)
     terminal.out(json_line({"name": code, "text": text}) if as_json else text)
     return 0
@@ -58,11 +63,35 @@ def explanation(code: str) -> str:
     raise InputError(f"no such code, check, fault, rule, setting or key; {hint}", code)
 
 
+class PrintedWord(msgspec.Struct, frozen=True):
+    """A word that reports print: its kind, its meaning, and the page that says more."""
+
+    word: str
+    what: str
+    text: str
+    see: str
+
+
+@cache
+def printed_words() -> Mapping[str, PrintedWord]:
+    """Return the words of `printed_words.tsv`; `not_applicable` stands as `not applicable`."""
+    from harness.core.values.table_file import table
+
+    rows = table(__name__, "printed_words.tsv", PrintedWord)
+    return {_spaced(word): row for word, row in rows.items()}
+
+
+def _spaced(word: str) -> str:
+    return word.replace("_", " ")
+
+
 def _parts(code: str) -> Iterator[str]:
     """Return the texts of all parts with this name; a check and a key may share one."""
     from harness.cli.rule_explanation import rule_texts
     from harness.cli.setting_explanation import key_texts, setting_texts
 
+    if word := printed_words().get(_spaced(code)):
+        yield f"{word.word}  ({word.what})\n\n{word.text} More: {word.see}."
     yield from map(_fault, _faults(loaded()).get(code, ()))
     yield from (rules := [*rule_texts(code)])
     others = [*setting_texts(code), *key_texts(_key(code))]
@@ -100,7 +129,7 @@ def names() -> set[str]:
     from harness.cli.setting_explanation import key_names, setting_names
 
     return {*_faults(loaded()), *checks(), *rule_names(), *setting_names(), *key_names(),
-            *_codes(), *field_names()}  # fmt: skip
+            *_codes(), *field_names(), *printed_words()}  # fmt: skip
 
 
 def _codes() -> Iterator[str]:
