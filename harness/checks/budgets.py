@@ -153,7 +153,7 @@ def bounded_turn(
         for _, lived in groupby(requests, lambda e: bisect(history.trace.kills, e.n)):
             life = list(lived)
             if len(life) > max_requests:
-                text = f"turn {turn.number} of {turn.session} makes more than {max_requests} "
+                text = f"{turn.words} makes more than {max_requests} "
                 yield Finding("bounded_turn.requests", f"{text}requests", (life[max_requests].n,))
 
 

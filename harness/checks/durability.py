@@ -139,15 +139,14 @@ def durable_first(history: History) -> Iterator[Finding | Case]:
             continue
         if is_resent(turn):
             continue  # it was stored before the message came again
-        where = f"turn {turn.number} of {turn.session}"
         if turn.main and not any(p.n < turn.main[0].n for p in inbound_rows(trace, turn)):
-            text = f"{where}: the model is asked before the inbound message is stored"
+            text = f"{turn.words}: the model is asked before the inbound message is stored"
             yield Finding("durable_first.inbound", text, (turn.delivery.n, turn.main[0].n))
         for sending in turn.sendings:
             said = sending.request
             if said.kind != "final" or not said.text.strip() or not is_a_reply(sending):
                 continue
             if not any(p.n < sending.n for p in reply_rows(trace, turn, said.text)):
-                text = f"{where}: the reply is delivered before it is stored"
+                text = f"{turn.words}: the reply is delivered before it is stored"
                 found = Finding("durable_first.reply", text, (sending.n,))
                 yield Case("reply", [found], turn)

@@ -209,48 +209,40 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
     for turn in trace.turns.values():
         if turn.delivery is None:
             continue
-        where = f"turn {turn.number} of {turn.session}"
         endings = turn.endings
         if len(endings) > 1 and not all(_may_repeat(trace, turn, e) for e in endings[1:]):
             same = endings[0].request.text == endings[1].request.text
-            text = f"{where} ends twice, with {'the same text' if same else 'different texts'}"
+            text = f"{turn.words} ends twice, with {'the same text' if same else 'different texts'}"
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
         if turn.came_in is not None and is_resent(turn):
-            yield from _sent_again(trace, turn, where)
+            yield from _sent_again(trace, turn)
         if not endings and turn.settled_by in _ORDERLY and not is_local(turn):
-            text = f"{where} ends without a reply"
+            text = f"{turn.words} ends without a reply"
             found = Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
             yield Case("missing", [found], turn)
             if not turn.main and is_excused(marks, Case("", (), turn), (TAKEN,)):
-                text = f"{where}: another process has taken its message, and nothing is said"
+                text = f"{turn.words}: another process has taken its message, and nothing is said"
                 events = (turn.opened_n, turn.settled_n)
                 yield Case("taken", [Finding("outbound_once.taken", text, events)], turn)
         for sending in turn.sendings:
             late = turn.cancelled_n and _is_after_cancel(turn, sending)
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
-                text = f"{where} was cancelled, and a final follows"
+                text = f"{turn.words} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
-        yield from _repeated(turn, where)
+        yield from _repeated(turn)
 
 
-def _sent_again(trace: Trace, turn: Turn, where: str) -> Iterator[Finding]:
+def _sent_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
     """Yield a stored answer that is sent again although the user has it, without a note of that."""
-    old = next(_earlier_endings(turn), None)
+    old = next((e for earlier in turn.earlier for e in reversed(earlier.endings)), None)
     new = turn.endings[-1]
     if old is None:
         return
     first, second = squeeze(old.request.text), squeeze(new.request.text)
     noted = is_killed_between(trace, old.n, new.n) and first != second and first in second
     if not noted:
-        text = f"{where} sends the reply of an earlier turn again, and does not say so"
+        text = f"{turn.words} sends the reply of an earlier turn again, and does not say so"
         yield Finding("outbound_once.twice", text, (old.n, new.n))
-
-
-def _earlier_endings(turn: Turn) -> Iterator[Sending]:
-    earlier = turn.came_in
-    while earlier is not None:
-        yield from reversed(earlier.endings)
-        earlier = earlier.came_in
 
 
 def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
@@ -266,7 +258,7 @@ def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
     return said or (killed and turn.store_failed)
 
 
-def _repeated(turn: Turn, where: str) -> Iterator[Finding]:
+def _repeated(turn: Turn) -> Iterator[Finding]:
     """Yield each part of a failed answer that was shown, and is shown again from its beginning."""
     starts = [e.n for e in turn.main]
     shown: list[list[Sending]] = [[] for _ in starts]
@@ -276,7 +268,7 @@ def _repeated(turn: Turn, where: str) -> Iterator[Finding]:
     for (exchange, first), (_, second) in pairwise(zip(turn.main, shown, strict=True)):
         said, again = ("".join(s.request.text for s in part) for part in (first, second))
         if said.strip() and again.startswith(said) and wrong(exchange) in _LOST:
-            text = f"{where} shows a part of an answer that failed, and then shows it again"
+            text = f"{turn.words} shows a part of an answer that failed, and then shows it again"
             yield Finding("outbound_once.repeated", text, (first[0].n, second[0].n))
 
 
@@ -361,14 +353,14 @@ def _is_after_cancel(turn: Turn, crossing: Crossing) -> bool:
 
 
 def _went_on(turn: Turn) -> Iterator[Finding]:
-    where = f"turn {turn.number} of {turn.session} was cancelled"
     for exchange in turn.exchanges:
         if _is_after_cancel(turn, exchange) and not exchange.called.sdk_retry:
-            text = f"{where}, and {exchange.called.key} asks the model"
+            text = f"{turn.words} was cancelled, and {exchange.called.key} asks the model"
             yield Finding("cancel_honoured.request", text, (turn.cancelled_n, exchange.n))
             break
     for execution in turn.executions:
         if _is_after_cancel(turn, execution):
-            text = f"{where}, and {execution.called.key} runs {execution.request.name}"
+            runs = f"{execution.called.key} runs {execution.request.name}"
+            text = f"{turn.words} was cancelled, and {runs}"
             yield Finding("cancel_honoured.tool", text, (turn.cancelled_n, execution.n))
             break

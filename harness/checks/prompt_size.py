@@ -230,7 +230,7 @@ def _last_message(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
         return
     texts = (m.text for m in after.node.messages if m.role == "user")
     if not any(said in squeeze(text) for text in texts):
-        text = f"{after.called.key}: the message of turn {turn.number} of {turn.session} is gone "
+        text = f"{after.called.key}: the message of {turn.words} is gone "
         text += "after the compaction"
         events = (turn.delivery.n, compaction.n, after.n)
         yield Finding("compaction_preserves.last_message", text, events)

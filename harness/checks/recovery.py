@@ -173,7 +173,7 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
         elif state.left and _counts(marks, turn):
             state.left -= 1
             if faults.are_over(turn) and (rule := _unwell(turn)):
-                text = f"turn {turn.number} of {turn.session} meets no fault, and {_WORDS[rule]}"
+                text = f"{turn.words} meets no fault, and {_WORDS[rule]}"
                 events = (state.since_n, turn.delivery.n, turn.settled_n)
                 yield Finding(f"session_heals.{rule}", text, events)
 

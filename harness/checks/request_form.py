@@ -161,16 +161,15 @@ def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
     if messages and {result.id for result in messages[-1].tool_results} & ended:
         messages.pop()  # the result of the call that ended the turn
     sides = [side(message) for message in messages]
-    where = f"turn {turn.number} of {turn.session}"
     events = (turn.opened_n, *(event.n for event, _, _ in rows), turn.settled_n)
     goes_on = any(exchange.stop == "pause_turn" for exchange in turn.exchanges)
     for a, b in pairwise(sides):
         if a == b and a in _ALTERNATING and not (goes_on and a == "assistant"):
-            text = f"{where} stores two {a} messages in a row"
+            text = f"{turn.words} stores two {a} messages in a row"
             yield Finding("role_alternation.store", text, events, cause=Cause(subject=a))
             return
     if sides[:1] != ["user"] or sides[-1:] != ["assistant"]:
-        text = f"{where} must store its inbound message first and its reply last, stores: "
+        text = f"{turn.words} must store its inbound message first and its reply last, stores: "
         yield Finding("role_alternation.store", text + (", ".join(sides) or "nothing"), events)
 
 

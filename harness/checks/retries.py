@@ -69,7 +69,7 @@ def _of_a_request(turn: Turn, most: int) -> Iterator[Finding]:
 def _of_a_turn(turn: Turn, most: int) -> Iterator[Finding]:
     failed = [e.n for e in _asked(turn) if e.answered is not None and not e.succeeded]
     if len(failed) > most:
-        text = f"more than {most} attempts of turn {turn.number} of {turn.session} failed"
+        text = f"more than {most} attempts of {turn.words} failed"
         yield Finding("retry_budget.turn", text, tuple(failed[: most + 1]))
 
 

@@ -66,25 +66,24 @@ def _blanks(trace: Trace) -> Iterator[Finding]:
                 continue  # an earlier delivery of the message had another text
             named = named_inbound(row, message) == turn.delivery.inbound.id
             if named or (is_user_text(message) and not message.text.strip()):
-                text = f"turn {turn.number} of {turn.session}: its message is blank, and is stored"
+                text = f"{turn.words}: its message is blank, and is stored"
                 yield Finding("reload_equivalence.blank", text, (turn.opened_n, event.n))
 
 
 def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
-    where = f"turn {turn.number} of {turn.session}"
     inbound = inbound_rows(trace, turn)
     if not inbound:
-        text = f"{where}: the inbound message is not stored"
+        text = f"{turn.words}: the inbound message is not stored"
         yield Finding("reload_equivalence.lost_inbound", text, (turn.opened_n, turn.settled_n))
     for ending in turn.endings:
         if not ending.request.text.strip():
             continue
         replies = reply_rows(trace, turn, ending.request.text)
         if not replies and ending.request.kind == "final" and is_a_reply(ending):
-            text = f"{where}: the reply was delivered and is not stored"
+            text = f"{turn.words}: the reply was delivered and is not stored"
             yield Finding("reload_equivalence.lost_reply", text, (ending.n, turn.settled_n))
         elif replies and inbound and replies[-1].place < inbound[0].place:
-            text = f"{where}: the reply is stored before the message that it answers"
+            text = f"{turn.words}: the reply is stored before the message that it answers"
             yield Finding("reload_equivalence.order", text, (replies[-1].n, inbound[0].n))
 
 
@@ -244,7 +243,7 @@ def _reply_twice(trace: Trace, turn: Turn) -> Iterator[Finding]:
     told = Counter(squeeze(s.request.text) for s in turn.sendings)
     for ((before, _, _), one), ((event, row, _), two) in pairwise(zip(rows, texts, strict=True)):
         if one and one == two and texts.count(one) > max(said[one], told[one]):
-            text = f"row {row.id} stores the reply of turn {turn.number} of {turn.session} again"
+            text = f"row {row.id} stores the reply of {turn.words} again"
             yield Finding("reload_equivalence.duplicate", text, (before.n, event.n))
 
 

@@ -209,7 +209,7 @@ def _claims(turn: Turn, words: list[str]) -> Iterator[Finding]:
         said = sending.request.text.casefold()
         if failed and claimed(sending) == "completed" and any(w in said for w in words):
             name, last = next(iter(failed.items()))
-            text = f"turn {turn.number} of {turn.session} ends as a success, and {name} failed"
+            text = f"{turn.words} ends as a success, and {name} failed"
             yield Finding("error_visible.claimed", text, (last.n, sending.n))
 
 

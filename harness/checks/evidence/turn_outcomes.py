@@ -273,16 +273,12 @@ def is_local(turn: Turn) -> bool:
 def is_resent(turn: Turn) -> bool:
     """Whether a message that came again gets the answer that the model gave before. An agent does
     so that stored the answer, and was killed before it knew of the delivery."""
-    if turn.came_in is None or turn.main or not turn.endings:
+    if turn.main or not turn.endings:
         return False
     said = without_blanks(turn.endings[-1].request.text)
-    earlier: Turn | None = turn.came_in
-    while earlier is not None:
-        good = (e.reply for e in earlier.main if e.reply and not wrong(e))
-        if any((text := without_blanks(reply.text)) and text in said for reply in good):
-            return True
-        earlier = earlier.came_in
-    return False
+    asked = (exchange for earlier in turn.earlier for exchange in earlier.main)
+    good = (without_blanks(e.reply.text) for e in asked if e.reply and not wrong(e))
+    return any(text and text in said for text in good)
 
 
 def met_a_limit(trace: Trace) -> bool:

@@ -29,7 +29,7 @@ from harness.checks.judge.check_rules import CheckRule, Question
 from harness.checks.recovery import fault_events
 from harness.checks.spending import WOKEN, woken_by
 from harness.core.history.events import Effected
-from harness.core.history.exchanges import ENDINGS, Exchange
+from harness.core.history.exchanges import ENDINGS, Ask, Exchange
 from harness.core.history.trace import Trace
 from harness.core.values.calls import Seam
 from harness.core.values.messages import Message, canonical
@@ -50,6 +50,10 @@ def _seam(words: str, name: Seam) -> _Event:
 
 def _exchange(words: str, holds: Callable[[Exchange], bool]) -> _Event:
     return _Event(words, lambda trace: any(map(holds, trace.exchanges)))
+
+
+def _ask(words: str, holds: Callable[[Ask], bool]) -> _Event:
+    return _Event(words, lambda trace: any(map(holds, trace.asks)))
 
 
 def _answer(words: str, *kinds: str) -> _Event:
@@ -257,18 +261,12 @@ EVENTS: Mapping[Question, _Event] = {
     "non_ascii_answer": _exchange("an answer beyond ASCII", _is_non_ascii),
     "tool_call": _Event("a tool call", _calls),
     "repeated_call": _Event("a repeated tool call", _is_repeated),
-    "unrun_call": _Event(
-        "a tool call that the agent answers itself", lambda t: any(a.refused for a in t.asks)
-    ),
-    "cut_call": _Event(
-        "a tool call in an answer that broke off", lambda t: any(a.exchange.is_cut for a in t.asks)
-    ),
+    "unrun_call": _ask("a tool call that the agent answers itself", lambda a: a.refused),
+    "cut_call": _ask("a tool call in an answer that broke off", lambda a: a.exchange.is_cut),
     "stopped_call": _Event("a tool call beside another stop reason", _is_stopped),
-    "odd_input": _Event(
+    "odd_input": _ask(
         "a tool input of another kind than an object",
-        lambda t: any(
-            a.use.input is not None and not isinstance(a.use.input, dict) for a in t.asks
-        ),
+        lambda a: not isinstance(a.use.input, dict | None),
     ),
     "empty_input": _Event("a tool call without its required input", _lacks_input),
     "tool_result": _Event("a tool result", lambda t: _sent(t, lambda m: m.tool_results)),

@@ -87,6 +87,19 @@ class Turn(msgspec.Struct, eq=False):
         """The user's text."""
         return self.delivery.inbound.text if self.delivery else ""
 
+    @property
+    def words(self) -> str:
+        """The turn as findings name it."""
+        return f"turn {self.number} of {self.session}"
+
+    @property
+    def earlier(self) -> Iterator[Turn]:
+        """The turns in which its message came before, the newest first."""
+        turn = self.came_in
+        while turn is not None:
+            yield turn
+            turn = turn.came_in
+
 
 class Compaction(msgspec.Struct, eq=False):
     """A compaction: its model calls (retries of one request) or the agent's own notice.

@@ -9,6 +9,7 @@ at the agent's end loses nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any, ClassVar
 
 import msgspec
@@ -191,10 +192,9 @@ class SessionMachine(RuleBasedStateMachine):
         self._end()
         self.is_odd = True
         self.session_invariants.forget_beginnings()
-        store = type(self).opener(self.target.options, self._there.folder)
-        for message in damage:
-            store.append("main", message)
-        store.close()
+        with closing(type(self).opener(self.target.options, self._there.folder)) as store:
+            for message in damage:
+                store.append("main", message)
         self._there.start()
 
     @invariant()
@@ -236,11 +236,8 @@ class SessionMachine(RuleBasedStateMachine):
         self._there.deliver(item, *more, turns=turns, instance=instance)
 
     def _read(self) -> list[tuple[Any, Message]]:
-        store = type(self).opener(self.target.options, self._there.folder)
-        try:
+        with closing(type(self).opener(self.target.options, self._there.folder)) as store:
             return list(store.read())
-        finally:
-            store.close()
 
     def _end(self) -> None:
         """All instances end; a finding of the checks in the whole history is a violation."""
