@@ -89,7 +89,7 @@ def codes(incomplete: str) -> Iterable[str]:
 
 def explained(incomplete: str) -> Iterable[str]:
     """Return the codes, and the words that reports print."""
-    from harness.cli.explain import printed_words
+    from harness.cli.printed_words import printed_words
 
     return [*codes(incomplete), *(row.word for row in printed_words().values())]
 

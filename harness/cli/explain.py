@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from harness.cli.completion import completing, explained
 from harness.cli.options import every_verb, named_plugins
+from harness.cli.printed_words import printed_words, spaced
 from harness.core.values.errors import InputError
 from harness.files.bundle import MARK
 from harness.parts.loading import Plugin, loaded, unknown_name
@@ -63,34 +63,12 @@ def explanation(code: str) -> str:
     raise InputError(f"no such code, check, fault, rule, setting or key; {hint}", code)
 
 
-class PrintedWord(msgspec.Struct, frozen=True):
-    """A word that reports print: its kind, its meaning, and the page that says more."""
-
-    word: str
-    what: str
-    text: str
-    see: str
-
-
-@cache
-def printed_words() -> Mapping[str, PrintedWord]:
-    """Return the words of `printed_words.tsv`; `not_applicable` stands as `not applicable`."""
-    from harness.core.values.table_file import table
-
-    rows = table(__name__, "printed_words.tsv", PrintedWord)
-    return {_spaced(word): row for word, row in rows.items()}
-
-
-def _spaced(word: str) -> str:
-    return word.replace("_", " ")
-
-
 def _parts(code: str) -> Iterator[str]:
     """Return the texts of all parts with this name; a check and a key may share one."""
     from harness.cli.rule_explanation import rule_texts
     from harness.cli.setting_explanation import key_texts, setting_texts
 
-    if word := printed_words().get(_spaced(code)):
+    if word := printed_words().get(spaced(code)):
         yield f"{word.word}  ({word.what})\n\n{word.text} More: {word.see}."
     yield from map(_fault, _faults(loaded()).get(code, ()))
     yield from (rules := [*rule_texts(code)])
