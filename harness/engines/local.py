@@ -120,16 +120,13 @@ class _Worker:
         arguments = (theirs, work, token, signs, plugins, safe_path())
         self.process = context.Process(target=serve, args=arguments)
         with outside_start_folder():
-            self._start()
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                self.process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         theirs.close()
         self._overseer, self._trusted = Overseer(self.process.pid or 0, signs), True
-
-    def _start(self) -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            self.process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     @property
     def has_ended(self) -> bool:

@@ -134,7 +134,7 @@ class Liveness:
         if beat.memory_mb > self._memory_mb:
             return "memory"
         if self._cpu_s >= self._allowed_s:
-            return "loops" if self._loops else "computes"
+            return "loops" if self._calls - self._calls_before_half >= LOOP_CALLS else "computes"
         if self._silent_s >= self._silence_s:
             return "hung"
         if self._slow_s >= self._silence_s:
@@ -142,10 +142,6 @@ class Liveness:
         if self._total_s >= RUN * self._allowed_s:
             return self._restless
         return None
-
-    @property
-    def _loops(self) -> bool:
-        return self._calls - self._calls_before_half >= LOOP_CALLS
 
     @property
     def _restless(self) -> Stop:

@@ -268,7 +268,7 @@ def visible_entries(found: Sequence[JsonlEntry]) -> list[JsonlEntry]:
     """The entries whose messages the model must see. These are the entries on the path from the
     last one to its root, from the last summary on. Other entries of the same answers, and the
     results, belong to them. If no entry has a name, the order of the file counts."""
-    recent = found[_last_summary(found) :]
+    recent = found[max((n for n, e in enumerate(found) if e.is_summary), default=0) :]
     if not any(_is_link(e) for e in recent):
         return [e for e in recent if e.message]
     path = _path(recent)
@@ -293,10 +293,6 @@ def transcript_of(messages: Iterable[Message], session: str = "main") -> bytes:
     for message in messages:
         chain.append(message)
     return chain.export()
-
-
-def _last_summary(found: Sequence[JsonlEntry]) -> int:
-    return max((n for n, e in enumerate(found) if e.is_summary), default=0)
 
 
 def _path(found: Sequence[JsonlEntry]) -> set[str]:

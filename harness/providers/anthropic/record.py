@@ -22,11 +22,11 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.anthropic.models import fits
-from harness.providers.shared.record import addresses, read_record
+from harness.providers.shared.record import read_record
 from harness.providers.shared.rules import ErrorTable, RuleTable, table_rows
 from harness.providers.shared.sse import frame
 
-RECORD = read_record(__package__, addresses=addresses(__package__))
+RECORD = read_record(__package__)
 """The core's stop reasons are this provider's. An invoked model of Bedrock and a raw prediction of
 Vertex speak the same API."""
 

@@ -23,41 +23,13 @@ from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
 from harness.core.values.table_file import pairs
 from harness.providers.shared import json_fields as f
-from harness.providers.shared.record import Address, read_record
+from harness.providers.shared.record import read_record
 from harness.providers.shared.rules import ErrorTable, Rule, RuleTable
 
 STREAMS, LISTED = ":streams", ":listed"
 """What an address says: the answer streams, its chunks are a JSON list. No field is called so."""
 
-_LIVE = (
-    "/v1beta",
-    "/v1",
-    "/v1beta1/publishers/google",
-    "/v1beta1/projects/{project}/locations/{location}/publishers/google",
-)
-_METHODS: tuple[tuple[str, tuple[tuple[str, str], ...], dict[str, Json]], ...] = (
-    ("generateContent", (), {}),
-    ("streamGenerateContent", (("alt", "sse"),), {STREAMS: True}),
-    ("streamGenerateContent", (), {STREAMS: True, LISTED: True}),
-)
-
-
-def _addresses(prefix: str, *, live: bool) -> tuple[Address, ...]:
-    return tuple(
-        Address(f"{prefix}/models/{{model}}:{method}", query, says, live=live)
-        for method, query, says in _METHODS
-    )
-
-
-RECORD = read_record(
-    __package__,
-    addresses=(
-        *(row for prefix in _LIVE for row in _addresses(prefix, live=True)),
-        *_addresses("", live=False),
-        Address("/models/{model}:countTokens", operation="count"),
-    ),
-)
-
+RECORD = read_record(__package__)
 
 Version = tuple[int, int]
 

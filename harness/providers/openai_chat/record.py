@@ -18,11 +18,10 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.shared import openai
-from harness.providers.shared.record import addresses, read_record
+from harness.providers.shared.record import read_record
 from harness.providers.shared.rules import ErrorTable, RuleTable
 
-RECORD = read_record(__package__, addresses=addresses(__package__))
-"""Cohere speaks this API at another path."""
+RECORD = read_record(__package__)
 
 TABLE = RuleTable(RECORD, __package__, openai.parameter_error, openai.fits)
 rules_of, violation = TABLE.active, TABLE.violation

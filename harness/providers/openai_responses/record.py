@@ -14,11 +14,11 @@ from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.shared import openai
-from harness.providers.shared.record import addresses, read_record
+from harness.providers.shared.record import read_record
 from harness.providers.shared.rules import ErrorTable, RuleTable
 from harness.providers.shared.sse import frame
 
-RECORD = read_record(__package__, addresses=addresses(__package__))
+RECORD = read_record(__package__)
 
 NAME_PATTERN = r"^[a-zA-Z0-9_-]+$"
 NAME_CHARACTERS = 64

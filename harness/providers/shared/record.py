@@ -6,8 +6,8 @@ provider is one new folder. A record is data, `record.toml`: it imports no SDK a
 An address is what a path and a query say in place of a request's body. Most APIs have one address,
 and all fields stand in the body. Some name the model in the path, or have their own path for
 streams. Then the address completes the body, so that readers and rules find each field in one
-place. A host that offers another provider's models has addresses of its own. Most providers keep
-theirs in a table, `addresses.tsv`. Of two rows that fit, the first one counts.
+place. A host that offers another provider's models has addresses of its own. Of two rows that fit,
+the first one counts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import msgspec
 
 from harness.core.transition.ports import WireHeaders
 from harness.core.values.messages import Json
-from harness.core.values.table_file import package_text, pairs, table
+from harness.core.values.table_file import package_text, pairs
 
 _NAME = re.compile(r"\\{(\w+)\\}")
 
@@ -54,17 +54,12 @@ class Address(msgspec.Struct, frozen=True):
         return {**self.says, **({"model": unquote(named)} if named else {})}
 
 
-def read_record(package: str, addresses: tuple[Address, ...]) -> ProviderRecord:
-    """The record in a provider's package (`record.toml`), with its addresses."""
+def read_record(package: str) -> ProviderRecord:
+    """The record in a provider's package, `record.toml`."""
     said = msgspec.toml.decode(package_text(package, "record.toml"))
     keep_alive = said.pop("keep_alive", ": keep-alive\n\n").encode()
     read = msgspec.convert(said, ProviderRecord)
-    return msgspec.structs.replace(read, addresses=addresses, keep_alive=keep_alive)
-
-
-def addresses(package: str) -> tuple[Address, ...]:
-    """The rows of a provider's table."""
-    return tuple(table(package, "addresses.tsv", Address).values())
+    return msgspec.structs.replace(read, keep_alive=keep_alive)
 
 
 @cache

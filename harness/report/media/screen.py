@@ -76,7 +76,8 @@ def first_screen(
     groups, words = tally.groups(), Counter(run.word for run in runs)
     first = [paint("strong", cut(line, width)) for line in headline(tally, words)]
     first += [""] if first else []
-    end = [*_reasons(runs, width), *_each_run(report), short_totals(runs, plain, planned)]
+    each = [f"each run: {report}; -v prints it, --html FILE shows it"] if report else []
+    end = [*_reasons(runs, width), *each, short_totals(runs, plain, planned)]
     room = ROWS - sum(_rows(line, width) for line in end) - 1 - len(first)
     said = list(_causes(groups, repeat, width, room, paint))
     end[-1] = short_totals(runs, paint, planned)
@@ -158,9 +159,3 @@ def _short(text: str, width: int) -> Iterable[str]:
     if len(lines) > REASONS_MAX:
         lines[REASONS_MAX - 1] = cut(f"{lines[REASONS_MAX - 1]} …", width)
     return lines[:REASONS_MAX]
-
-
-def _each_run(report: str) -> Iterator[str]:
-    """Yield the file with every run."""
-    if report:
-        yield f"each run: {report}; -v prints it, --html FILE shows it"

@@ -94,7 +94,7 @@ def _opened(path: Path, live: bool) -> Iterator[sqlite3.Connection]:
     try:
         with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_S)) as db:
             db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
-            db.text_factory = _text
+            db.text_factory = lambda data: data.decode("utf-8", "replace")
             db.row_factory = sqlite3.Row
             db.execute("PRAGMA trusted_schema = OFF")
             db.execute("PRAGMA query_only = ON")
@@ -105,10 +105,6 @@ def _opened(path: Path, live: bool) -> Iterator[sqlite3.Connection]:
     except sqlite3.Error as error:
         what = "cannot be read as a SQLite database"
         raise InputError(what, str(path), more=str(error)) from None
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
 
 
 def _columns(db: sqlite3.Connection, table: str) -> list[str]:
