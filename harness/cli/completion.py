@@ -87,6 +87,13 @@ def codes(incomplete: str) -> Iterable[str]:
     return sorted(found)
 
 
+def explained(incomplete: str) -> Iterable[str]:
+    """Return the codes, and the words that reports print."""
+    from harness.cli.printed_words import printed_words
+
+    return [*codes(incomplete), *(row.word for row in printed_words().values())]
+
+
 def check_names(_: str) -> Iterable[tuple[str, str]]:
     """Return the checks, each with its summary."""
     from harness.checks.judge.check_texts import names

@@ -1,4 +1,4 @@
-"""`harness explain`: explains a code, a check, a rule, a fault, a setting, a key or an incident."""
+"""`harness explain`: explains what a report or a file names, and each word that is printed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.completion import codes, completing
+from harness.cli.completion import completing, explained
 from harness.cli.options import every_verb, named_plugins
+from harness.cli.printed_words import printed_words, spaced
 from harness.core.values.errors import InputError
 from harness.files.bundle import MARK
 from harness.parts.loading import Plugin, loaded, unknown_name
@@ -20,21 +21,25 @@ if TYPE_CHECKING:
 
 
 @click.command("explain")
-@click.argument("code", shell_complete=completing(codes))
+@click.argument("words", metavar="CODE", nargs=-1, required=True,
+                shell_complete=completing(explained))  # fmt: skip
 @named_plugins
 @every_verb
-def command(code: str, as_json: bool) -> int:
+def command(words: tuple[str, ...], as_json: bool) -> int:
     """Explain CODE: a finding's code, a check, a rule, a fault, a setting, a key, or incidents:N.
 
     field/NAME is a finding confirmed in a public agent; field/AGENT lists an agent's, field/ all.
 
     Examples: no_progress_stop.same_call, V11, http.status.retry_after, limits.real_s, T4.
 
+    A printed word is explained too: unknown, not applicable, real wait, an exit status.
+
     A name with @ is bundled: the story of a scenario (@loops/circles), or a page.
     """
     from harness.cli import terminal
     from harness.redaction.encoder import json_line
 
+    code = " ".join(words)
     text = explanation(code)
     terminal.out(json_line({"name": code, "text": text}) if as_json else text)
     return 0
@@ -63,6 +68,8 @@ def _parts(code: str) -> Iterator[str]:
     from harness.cli.rule_explanation import rule_texts
     from harness.cli.setting_explanation import key_texts, setting_texts
 
+    if word := printed_words().get(spaced(code)):
+        yield f"{word.word}  ({word.what})\n\n{word.text} More: {word.see}."
     yield from map(_fault, _faults(loaded()).get(code, ()))
     yield from (rules := [*rule_texts(code)])
     others = [*setting_texts(code), *key_texts(_key(code))]
@@ -100,7 +107,7 @@ def names() -> set[str]:
     from harness.cli.setting_explanation import key_names, setting_names
 
     return {*_faults(loaded()), *checks(), *rule_names(), *setting_names(), *key_names(),
-            *_codes(), *field_names()}  # fmt: skip
+            *_codes(), *field_names(), *printed_words()}  # fmt: skip
 
 
 def _codes() -> Iterator[str]:

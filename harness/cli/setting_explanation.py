@@ -33,16 +33,16 @@ def settings_of_part(part: str) -> Iterator[str]:
 
 def setting_texts(code: str) -> Iterator[str]:
     """Return the text of a setting of a fault or a check."""
-    from harness.checks.judge import checks
-    from harness.faults import faults
-    from harness.schema.part_schema import settings_of_check, settings_schema
+    from harness.checks.judge import CHECKS, checks
+    from harness.faults import FAULTS, faults
+    from harness.schema.part_schema import settings_schema
 
     part, _, setting = code.rpartition(".")
     if part in faults() and setting in faults()[part].defaults:
-        node, fault = settings_schema(faults()[part])[setting], faults()[part]
+        node, fault = settings_schema(FAULTS.part(part))[setting], faults()[part]
         yield _setting(code, f"setting of the fault {part}", node, _fault_example(fault, setting))
-    if part in checks() and setting in (found := settings_of_check(part)):
-        value = json.dumps(found[setting]["default"])
+    if part in checks() and setting in (found := settings_schema(CHECKS.part(part))):
+        value = json.dumps(found[setting].get("default"))
         example = f"checks: {{{part}: {{{setting}: {value}}}}}"
         yield _setting(code, f"setting of the check {part}", found[setting], example)
 
@@ -55,9 +55,10 @@ def _setting(code: str, what: str, node: Any, example: str) -> str:
 
 def settings_list(fault: Fault) -> Iterator[str]:
     """Return the settings of a fault, a line each."""
+    from harness.faults import FAULTS
     from harness.schema.part_schema import settings_schema
 
-    found = settings_schema(fault)
+    found = settings_schema(FAULTS.part(fault.kind))
     lines = [f"  {name}: {node['description']} {value_words(node)}" for name, node in found.items()]
     yield "\n".join(["Settings:", *lines]) if lines else "Settings: none."
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -163,22 +163,12 @@ def _overlay() -> Node:
     return _document("An overlay of faults for loop-harness", root, parts)
 
 
-def _profile() -> Node:
-    parts = _profile_parts([Profile])
-    return _document("A profile of loop-harness", parts.pop("Profile"), parts)
-
-
-def _configuration() -> Node:
-    parts = _profile_parts([Configuration])
-    root = parts.pop("Configuration")
-    return _document("The configuration of loop-harness (harness.toml)", root, parts)
-
-
-def _profile_parts(structs: list[Any]) -> dict[str, Node]:
-    parts = definitions(structs)
+def _of_struct(struct: type[msgspec.Struct], title: str) -> Node:
+    """Return the schema of a profile, or of a file that holds profiles."""
+    parts = definitions([struct])
     _set(parts, "Profile", "wires", {"items": {"enum": [*providers.names()]}})
     _set(parts, "Profile", "checks", ref("CheckSettings"))
-    return {**parts, **check_definitions()}
+    return _document(title, parts.pop(struct.__name__), {**parts, **check_definitions()})
 
 
 def _reachable(parts: dict[str, Node], root: Node) -> set[str]:
@@ -207,8 +197,10 @@ FILES: MappingProxyType[str, Callable[[], Node]] = MappingProxyType(
     {
         "scenario": _scenario,
         "overlay": _overlay,
-        "profile": _profile,
-        "configuration": _configuration,
+        "profile": partial(_of_struct, Profile, "A profile of loop-harness"),
+        "configuration": partial(
+            _of_struct, Configuration, "The configuration of loop-harness (harness.toml)"
+        ),
     }
 )
 """The kinds of files that have a schema."""

@@ -9,10 +9,11 @@ import json
 import re
 from typing import Any
 
-from harness.checks.judge import CHECKS, checks, own_checks, rules_of
+from harness.checks.judge import CHECKS, checks, rules_of
 from harness.core.transition.arming import ON, seam_of
 from harness.core.values.verdict import BOOK_KEEPING
 from harness.faults import FAULTS, Fault, faults
+from harness.parts.part import Part
 from harness.schema.key_table import key_text, setting_text
 from harness.schema.struct_schema import Node, closed, ref, schema_of_type, words
 
@@ -25,7 +26,7 @@ def check_definitions() -> dict[str, Node]:
         "CheckName": {"anyOf": named},
         "CheckSettings": closed(
             {
-                name: closed(settings_of_check(name), **words(part.text))
+                name: closed(settings_schema(part), **words(part.text))
                 for name, part in found.items()
             }
         ),
@@ -37,19 +38,6 @@ def either_form() -> Node:
     """Return the schema of check settings: a mapping, or a list of names and mappings."""
     named = {"anyOf": [ref("CheckName"), ref("CheckSettings", minProperties=1)]}
     return {"anyOf": [ref("CheckSettings"), {"type": "array", "items": named}]}
-
-
-def settings_of_check(name: str) -> dict[str, Node]:
-    """Return the settings of a check: type, default, text."""
-    part = CHECKS.part(name)
-    return {
-        setting: {
-            **schema_of_type(kind.type),
-            "default": kind.default,
-            **words(setting_text(name, setting, part.text, name in own_checks())),
-        }
-        for setting, kind in part.settings.items()
-    }
 
 
 def _codes() -> Node:
@@ -92,7 +80,9 @@ def _groups(found: Any) -> list[list[str]]:
     """Return the kinds in groups of equal settings and seams."""
     groups: dict[str, list[str]] = {}
     for kind, fault in found.items():
-        groups.setdefault(json.dumps([settings_schema(fault), fault.seams]), []).append(kind)
+        groups.setdefault(json.dumps([settings_schema(FAULTS.part(kind)), fault.seams]), []).append(
+            kind
+        )
     return list(groups.values())
 
 
@@ -102,7 +92,7 @@ def _condition(kinds: list[str], fault: Fault, knobs: list[str]) -> Node:
     return {
         "if": {"properties": {"kind": {"pattern": pattern}}, "required": ["kind"]},
         "then": {
-            "properties": {**every, "on": _seams(fault), **settings_schema(fault)},
+            "properties": {**every, "on": _seams(fault), **settings_schema(FAULTS.part(kinds[0]))},
             "additionalProperties": False,
         },
     }
@@ -117,13 +107,13 @@ def _seams(fault: Fault) -> Node:
     return {"anyOf": [named, {"type": "string", "pattern": "^tool:."}], **told}
 
 
-def settings_schema(fault: Fault) -> dict[str, Node]:
-    """Return the settings of a fault: type, range, default, text."""
+def settings_schema(part: Part) -> dict[str, Node]:
+    """Return the settings of a fault or a check: type, range, default, text."""
     return {
         name: {
-            **schema_of_type(kind),
-            **({} if fault.defaults[name] is None else {"default": fault.defaults[name]}),
-            **words(setting_text(fault.kind, name, fault.text, fault.kind in FAULTS.own())),
+            **schema_of_type(setting.type),
+            **({} if setting.default is None else {"default": setting.default}),
+            **words(setting_text(part.name, name, part.text, not part.plugin)),
         }
-        for name, kind in fault.settings.items()
+        for name, setting in part.settings.items()
     }

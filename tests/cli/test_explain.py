@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from harness import providers
 from harness.checks.judge import checks, rules
+from harness.cli import FAILURE, INPUT, INTERRUPTED, TERMINATED
+from harness.cli.completion import explained
 from harness.cli.explain import explanation, names
+from harness.cli.printed_words import printed_words
 from harness.cli.rule_explanation import rule_texts
 from harness.configuration import Configuration
 from harness.core.scenario.scenario import Limits
 from harness.core.values.errors import InputError
+from harness.core.values.verdict import CLASSES, EXIT_STATUS, LackKind, OutcomeWord, VerdictWord
+from harness.doctor.probe import State
 from harness.faults import faults
+from harness.verdicts.result import WORDS
+from tests.cli.talks import Command
 
 SOURCES = Path(__file__).parents[2] / "harness"
 NO_CODES = {"run.js"}
@@ -24,6 +32,42 @@ def test_every_name_is_explained() -> None:
     found = names()
     assert len(found) > 1500
     assert {name for name in sorted(found)[::6] if len(explanation(name)) < 40} == set()
+
+
+PRINTED = [
+    *get_args(VerdictWord), *WORDS.values(), *get_args(OutcomeWord), *CLASSES,
+    *filter(None, get_args(LackKind)), *get_args(State),
+    *map(str, {*EXIT_STATUS.values(), INPUT, FAILURE, INTERRUPTED, TERMINATED}),
+    "doubt", "real wait", "this machine", "first step", "follows", "known",
+]  # fmt: skip
+
+
+def test_every_word_that_is_printed_is_explained() -> None:
+    words = {word.replace("_", " ") for word in PRINTED}
+    assert words - {*printed_words()} == set()
+    for word in words:
+        assert f"  ({printed_words()[word].what})" in explanation(word)
+    assert {row.word for row in printed_words().values()} <= {*explained("")}
+
+
+def test_a_word_of_two_and_one_that_is_a_check_too(in_process: Command) -> None:
+    (spaced, joined) = (
+        in_process("explain", *w) for w in (["not", "applicable"], ["not_applicable"])
+    )
+    assert spaced.out == joined.out
+    assert spaced.out.startswith("not applicable  (verdict)")
+    assert "(outcome)" in explanation("limit")
+    assert "A limit of the scenario was hit" in explanation("limit")
+
+
+@pytest.mark.parametrize("see", sorted({row.see for row in printed_words().values()}))
+def test_the_page_of_a_word_is_there(see: str) -> None:
+    page, _, section = see.partition("#")
+    text = (SOURCES.parent / page).read_text()
+    heads = re.findall("^#+ (.*)$", text, re.M)
+    assert not section or section in {
+        re.sub(r"[^a-z0-9 -]", "", h.lower()).replace(" ", "-") for h in heads
+    }
 
 
 def test_every_code_in_the_sources_is_explained() -> None:
