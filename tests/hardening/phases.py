@@ -119,7 +119,7 @@ VERBS = {
             Phase("a candidate", "harness.shrink.shrinker:_Search._take:3", 1),
             Phase("file is moved", REPLACE, 1),
             Phase("file is played", "harness.cli.shrink_run:_played_again:1", 1),
-            Phase("it is reported", "harness.cli.shrink_run:line:1", 1),
+            Phase("it is reported", "harness.cli.shrink_run:row:1", 1),
         ),
     ),
     "judge": Verb(
@@ -155,7 +155,7 @@ VERBS = {
             Phase("started", ENTRY),
             Phase("first probe", f"{_PLAY}:1"),
             Phase("in a probe", f"{_MODEL}:3"),
-            Phase("it is reported", "harness.cli.doctor:_show:1"),
+            Phase("it is reported", "harness.cli.doctor_report:row:1"),
             Phase("profile is moved", REPLACE),
         ),
     ),

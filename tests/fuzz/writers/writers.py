@@ -148,7 +148,7 @@ def screens(said: Said, folder: Path) -> None:
             terminal.out(line)
 
     if said.number % 4 == 3:
-        write("", folder / "report.txt", told(Text(head=EACH_RUN), said.runs))
+        write("", folder / "report.txt", folder, told(Text(head=EACH_RUN), said.runs))
         text_in((folder / "report.txt").read_bytes())
     else:
         text_in(_output("latin-1", show))
