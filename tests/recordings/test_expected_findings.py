@@ -47,7 +47,7 @@ def _found(folder: Path) -> Iterator[tuple[str, Counter[str]]]:
     """The findings of every file."""
     for path in _recordings(folder):
         judged = judge_file(JudgeTask(path=str(path)))
-        codes = (f.code for t in judged.transcripts for f in t.verdict.findings)
+        codes = (f.code for t in judged.results for f in t.verdict.findings)
         assert not any(why.reason == "the reader failed" for why in judged.refusals), path
         yield path.relative_to(folder).as_posix(), Counter(codes)
 
