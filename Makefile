@@ -40,7 +40,7 @@ define install
 endef
 
 $(LIGHT): pyproject.toml constraints.txt
-	$(call install,openai)
+	$(call install,demo)
 
 $(READY): pyproject.toml constraints.txt
 	$(call install,dev)
