@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import distribution
@@ -104,6 +106,18 @@ def test_every_dependency_has_an_upper_bound_and_a_pin() -> None:
         pin = pinned[canonicalize_name(requirement.name)]
         version = str(pin.specifier).removeprefix("==")
         assert requirement.specifier.contains(version), f"{pin} is outside {requirement}"
+
+
+def test_the_demo_installs_what_it_imports() -> None:
+    """`make demo` installs the extra of this name, and not what developers use."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["demo"]]
+    installed = {canonicalize_name(Requirement(line).name) for line in wanted}
+    tree = ast.parse((ROOT / "examples" / "demo.py").read_text("utf-8"))
+    named = [n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module]
+    named += [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
+    own = {*sys.stdlib_module_names, "examples", "harness", "tests"}
+    assert {name.partition(".")[0] for name in named} - own <= installed
 
 
 def _closure(name: str) -> set[str]:
