@@ -24,7 +24,7 @@ from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.redaction.encoder import json_line
 from harness.report.command_summary import baseline_lines, cause_lines
 from harness.report.media.json_lines import baseline_line
-from harness.report.run_report import wrapped
+from harness.report.run_report import one_line, wrapped
 from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
 from harness.verdicts.event_lines import counted, two_figures
 from harness.verdicts.result import Result
@@ -110,7 +110,7 @@ class FuzzReport:
             return
         size = f"{counted(reduced.turns, 'turn')}, {counted(reduced.faults, 'fault')}"
         _out(f"{terminal.paint()('fail', 'found')} {reduced.code}  ({size})")
-        _out(f"    {' '.join(reduced.finding.message.split())}")
+        _out(f"    {one_line(reduced.finding)}")
         _out(f"    {repeat}")
 
     def _row(self, reduced: ShrunkFinding, file: Path, repeat: str) -> dict[str, Any]:

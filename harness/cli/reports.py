@@ -86,10 +86,12 @@ class Printed:
 
 
 class Filed:
-    """A report whose lines are written together, at the end."""
+    """A report whose lines are written together, at the end; `is_guest`: a plug-in brings it."""
 
-    def __init__(self, report: Report, write: Callable[[Sequence[str]], None]) -> None:
-        self._report, self._write = report, write
+    def __init__(
+        self, report: Report, write: Callable[[Sequence[str]], None], *, is_guest: bool = False
+    ) -> None:
+        self._report, self._write, self.is_guest = report, write, is_guest
         self._lines: list[str] = []
 
     def tell(self, event: Event) -> None:
@@ -129,7 +131,8 @@ class Telling:
             try:
                 output.tell(event)
             except Exception as error:
-                if not name.startswith("--report") or isinstance(error, InputError):
+                is_guest = isinstance(output, Filed) and output.is_guest
+                if not is_guest or isinstance(error, InputError):
                     raise
                 del self._outputs[name]
                 self.has_failed = True
@@ -181,7 +184,7 @@ def _outputs(
     screen: Report | None, read: Read | None, beside: Mapping[Path, Report]
 ) -> Iterator[tuple[str, Printed | Filed]]:
     """Yield the reports of this command: the screen, those with a file, and those of GitHub."""
-    from harness.report.report_parts import report_named
+    from harness.report.report_parts import REPORTS, report_named
 
     wanted = wanted_reports()
     if wanted.takes_standard_output:
@@ -192,10 +195,8 @@ def _outputs(
         yield str(path.name), Filed(report, partial(write, "", path, Path()))
     for flag, (name, path) in wanted.files.items():
         report = _page(read) if name == "html" and read else report_named(name).made()
-        yield (
-            (flag if "." in name else name),
-            Filed(report, partial(write, name, path, wanted.folder)),
-        )
+        is_guest = name not in REPORTS.own()
+        yield flag, Filed(report, partial(write, name, path, wanted.folder), is_guest=is_guest)
     if wanted.step_summary:
         yield "step summary", Filed(*_step_summary(wanted.step_summary))
     if wanted.is_github:

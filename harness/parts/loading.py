@@ -37,24 +37,35 @@ class Plugin(msgspec.Struct, frozen=True):
     module: ModuleType
 
     @property
-    def functions(self) -> dict[str, FunctionType]:
-        """The public functions by name, in the order of the names.
+    def public(self) -> dict[str, Any]:
+        """The public functions and classes by name, in the order of the names.
 
-        A function counts when the module, or a module below it, defines it: a package may gather
-        the parts of its own modules.
+        One counts when the module, or a module below it, defines it: a package may gather the parts
+        of its own modules.
         """
         own = self.module.__name__
         return {
-            name: function
-            for name, function in sorted(vars(self.module).items())
-            if isinstance(function, FunctionType)
+            name: found
+            for name, found in sorted(vars(self.module).items())
+            if isinstance(found, (FunctionType, type))
             and not name.startswith("_")
-            and f"{function.__module__}.".startswith(f"{own}.")
+            and f"{found.__module__}.".startswith(f"{own}.")
         }
+
+    @property
+    def functions(self) -> dict[str, FunctionType]:
+        """The functions among them."""
+        return {name: one for name, one in self.public.items() if isinstance(one, FunctionType)}
 
     def full(self, name: str) -> str:
         """The full name of a part."""
         return f"{self.prefix}.{name}" if self.prefix else name
+
+
+def positional(function: FunctionType) -> tuple[str, ...]:
+    """The names of a function's positional parameters, by which most kinds know their parts."""
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount]
 
 
 _ALIKE = 0.75

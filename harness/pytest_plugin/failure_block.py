@@ -14,7 +14,7 @@ from harness.checks.judge.causes import rank
 from harness.core.values.verdict import Finding
 from harness.report.run_report import CRASHED, codes, cut, finding_note, one_line, proof, ways_on
 from harness.verdicts.event_lines import counted
-from harness.verdicts.result import Result, cause_of
+from harness.verdicts.result import Result, with_cause
 
 WIDTH = 100
 CAUSE_MAX = 240
@@ -59,7 +59,7 @@ def _groups(runs: Sequence[Result], wanted: frozenset[str]) -> list[_Group]:
     for run in runs:
         reason = _reason(run, wanted)
         found = reason.finding
-        key = (found.code, cause_of(found)) if found else reason.text
+        key = with_cause(found).group if found else reason.text
         groups.setdefault(key, []).append((reason, run))
 
     def weight(group: _Group) -> tuple[int, int]:

@@ -77,7 +77,7 @@ def headline(
         return
     row = headline_of(group.finding.code)
     judged = sum(number for word, number in words.items() if word != "not_applicable")
-    said = row.words if row else " ".join(group.finding.message.split())
+    said = row.words if row else one_line(group.finding)
     yield f"{_share(group.runs, judged, noun)}{said}"
     explained = f"harness explain {group.finding.code}"
     yield f"first step: {row.step} ({explained})" if row else f"first step: {explained}"

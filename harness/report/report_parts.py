@@ -15,12 +15,12 @@ from typing import Any, cast
 
 import msgspec
 
-from harness.parts.loading import Kind, Plugin
+from harness.parts.loading import Kind, Plugin, positional
 from harness.parts.part import Part, docstring_of
 from harness.verdicts.command_events import CommandFinished, CommandStarted, Event, Report
 from harness.verdicts.result import Result
 
-DOCUMENT, STREAM = ["results", "command"], ["event"]
+DOCUMENT, STREAM = ("results", "command"), ("event",)
 """The parameters by which a report is known."""
 
 
@@ -31,9 +31,10 @@ class ReportPart(msgspec.Struct, frozen=True):
 
     def made(self) -> Report:
         """Return it for one command."""
-        made = self.source() if isinstance(self.source, type) else self.source
-        is_document = inspect.isfunction(self.source) and _parameters(self.source) == DOCUMENT
-        return Document(self.source) if is_document else cast(Report, made)
+        if isinstance(self.source, type):
+            return cast(Report, self.source())
+        is_document = positional(cast(FunctionType, self.source)) == DOCUMENT
+        return Document(self.source) if is_document else self.source
 
 
 class Document:
@@ -58,23 +59,16 @@ def _recognised(module: Plugin) -> dict[str, ReportPart]:
     """Return the reports of a module by the name of the function, of a class in snake case."""
     return {
         re.sub("(?<=.)([A-Z])", r"_\1", name).lower(): ReportPart(found)
-        for name, found in sorted(vars(module.module).items())
-        if not name.startswith("_")
-        and f"{getattr(found, '__module__', '')}.".startswith(f"{module.module.__name__}.")
-        and _is_report(found)
+        for name, found in module.public.items()
+        if _is_report(found)
     }
 
 
 def _is_report(found: object) -> bool:
     if inspect.isclass(found):
         called = vars(found).get("__call__")
-        return inspect.isfunction(called) and _parameters(called)[1:] == STREAM
-    return inspect.isfunction(found) and _parameters(found) in (DOCUMENT, STREAM)
-
-
-def _parameters(function: FunctionType) -> list[str]:
-    code = function.__code__
-    return list(code.co_varnames[: code.co_argcount])
+        return inspect.isfunction(called) and positional(called)[1:] == STREAM
+    return inspect.isfunction(found) and positional(found) in (DOCUMENT, STREAM)
 
 
 REPORTS: Kind[ReportPart] = Kind(

@@ -15,7 +15,7 @@ from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
 from harness.core.values.visible_text import visible_line
 from harness.verdicts.event_lines import counted
-from harness.verdicts.result import WORDS, Result, cause_of
+from harness.verdicts.result import WORDS, Result, with_cause
 
 Style = Literal["pass", "fail", "unknown", "not_applicable", "strong", "faint"]
 Paint: TypeAlias = Callable[[Style, str], str]
@@ -249,7 +249,7 @@ def cause(run: Result, before: Result | None, width: int) -> Iterator[str]:
 
 def _first(run: Result) -> list[tuple[str, Cause]]:
     """Return the code and the cause of the first finding that fails a run."""
-    return [(finding.code, cause_of(finding)) for finding in run.verdict.failing[:1]]
+    return [with_cause(finding).group for finding in run.verdict.failing[:1]]
 
 
 def one_line(finding: Finding) -> str:

@@ -16,7 +16,7 @@ import msgspec
 from harness.catalogue import incident
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
-from harness.core.values.finding_key import Cause, FindingKey, Place
+from harness.core.values.finding_key import NO_CAUSE, Cause, FindingKey
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_CONNECTIONS, Connections
 from harness.core.values.verdict import Finding, LackKind, NotApplicable, Verdict, VerdictWord
@@ -138,16 +138,17 @@ def label(name: str, scenario: str) -> str:
 def finding_key(result: Result, finding: Finding) -> FindingKey:
     """Return the identity of a finding of a result: two findings are the same if theirs are
     equal."""
-    place = Place(result.scenario, result.label, finding.session, finding.seam)
-    return FindingKey(finding.code, place, cause_of(finding))
+    return with_cause(finding).key(result.scenario, result.label)
 
 
-def cause_of(finding: Finding) -> Cause:
-    """Return the cause of a finding; of a crash that names none, the file and the error."""
+def with_cause(finding: Finding) -> Finding:
+    """Return a finding with its cause: a verdict of version 0.2.0 tells a crash by its place
+    alone."""
     crash = finding.place
-    if crash and finding.cause == Cause():
-        return Cause(error=crash.error, source=f"{crash.file}:{crash.function}")
-    return finding.cause
+    if crash is None or finding.cause != NO_CAUSE:
+        return finding
+    cause = Cause(error=crash.error, source=f"{crash.file}:{crash.function}")
+    return msgspec.structs.replace(finding, cause=cause)
 
 
 def summarize(run: Run, asked: Invocation | None) -> Result:

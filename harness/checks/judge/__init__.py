@@ -35,7 +35,7 @@ from harness.core.values.verdict import (
     Verdict,
     VerdictWord,
 )
-from harness.parts.loading import LAST, Kind, Plugin, loaded, unknown_name
+from harness.parts.loading import LAST, Kind, Plugin, loaded, positional, unknown_name
 from harness.parts.part import Part, Setting, docstring_of, knobs
 
 
@@ -44,7 +44,7 @@ def parts_of(plugin: Plugin) -> Mapping[str, CheckFunction]:
     return {
         name: function
         for name, function in plugin.functions.items()
-        if _parameters(function)[:1] == ("history",)
+        if positional(_undecorated(function))[:1] == ("history",)
     }
 
 
@@ -53,11 +53,6 @@ def _undecorated(check: CheckFunction) -> FunctionType:
         check = inner
     assert isinstance(check, FunctionType)
     return check
-
-
-def _parameters(check: CheckFunction) -> tuple[str, ...]:
-    code = _undecorated(check).__code__
-    return code.co_varnames[: code.co_argcount]
 
 
 def settings_of(check: CheckFunction) -> Mapping[str, Any]:

@@ -22,6 +22,7 @@ from harness.core.transition.arming import ON, Stage, seam_of
 from harness.core.transition.ports import FaultFunction
 from harness.core.values.calls import Seam
 from harness.core.values.errors import InputError, nearest
+from harness.parts.loading import positional
 
 if TYPE_CHECKING:
     from harness.catalogue.presets import Preset
@@ -86,14 +87,8 @@ def faults_in(functions: Mapping[str, FunctionType], prefix: str) -> dict[str, F
     return {
         name: _fault(function, f"{prefix}.{name}", name)
         for name, function in functions.items()
-        if positional(function)[:2] == ["moment", "plan"]
+        if positional(function)[:2] == ("moment", "plan")
     }
-
-
-def positional(function: FunctionType) -> list[str]:
-    """The names of a function's positional parameters."""
-    code = function.__code__
-    return [*code.co_varnames[: code.co_argcount]]
 
 
 def _fault(function: FunctionType, kind: str, name: str) -> Fault:

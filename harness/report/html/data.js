@@ -98,9 +98,7 @@ function causesOf(runs) {
     order(a) - order(b) || weight(b) - weight(a) || severity(a.finding) - severity(b.finding));
 }
 
-/** How many weaknesses in a run one finding of a class outweighs, as on the first screen. */
-const WEIGHTS = { defect: 4, weakness: 1, "": 1, advice: 0.25 };
-const weight = (group) => group.runs.size * WEIGHTS[group.finding.class || ""];
+const weight = (group) => group.runs.size * group.finding.weight;
 
 /** What fails stands first, and of that the ends of the target. */
 function order(group) {

@@ -15,7 +15,7 @@ from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.media.json_lines import finding_fields, not_applicable
 from harness.verdicts.result import Result
-from harness.verdicts.tallies import folded
+from harness.verdicts.tallies import CLASS_WEIGHTS, folded
 
 _NAME = re.compile(r"(?P<rest>.*?)(@(?P<wire>[a-z-]+))?(?P<stream>\+stream)?", re.DOTALL)
 
@@ -84,5 +84,6 @@ def folder_of(run: Result) -> str:
 
 def _finding(finding: Finding, verdict: Verdict) -> dict[str, Json]:
     cause, fails = " ".join(map(str, folded(finding))), finding.fails(verdict.fail_on)
-    events = list(finding.events)
-    return {**finding_fields(finding), "events": events, "cause": cause, "fails": fails}
+    events, weight = list(finding.events), CLASS_WEIGHTS[finding.class_]
+    fields = finding_fields(finding)
+    return {**fields, "events": events, "cause": cause, "fails": fails, "weight": weight}

@@ -67,11 +67,8 @@ def run_line(run: Result) -> str:
             "verdict": verdict.verdict,
             "outcome": verdict.outcome,
             "fail_on": verdict.fail_on,
-            "findings": [finding(f, run.repeat) for f in verdict.findings],
-            "known": [finding(f, run.repeat) for f in verdict.known],
-            "doubts": verdict.doubts,
-            "not_applicable": not_applicable(verdict),
-            "not_asked": not_asked_rules(verdict),
+            **_found(run),
+            **_left_out(verdict),
             "history": run.history,
             "kept": run.kept,
             "output": run.output_file,
@@ -107,14 +104,27 @@ def judged_line(run: Result) -> str:
             "fail_on": verdict.fail_on,
             "asked": run.asked,
             "asked_of": run.asked_of,
-            "findings": [finding(f, run.repeat) for f in verdict.findings],
-            "known": [finding(f, run.repeat) for f in verdict.known],
-            "doubts": verdict.doubts,
+            **_found(run),
             "counts": run.counts,
-            "not_applicable": not_applicable(verdict),
-            "not_asked": not_asked_rules(verdict),
+            **_left_out(verdict),
         }
     )
+
+
+def _found(run: Result) -> dict[str, Json]:
+    verdict = run.verdict
+    return {
+        "findings": [finding(f, run.repeat) for f in verdict.findings],
+        "known": [finding(f, run.repeat) for f in verdict.known],
+        "doubts": verdict.doubts,
+    }
+
+
+def _left_out(verdict: Verdict) -> dict[str, Json]:
+    return {
+        "not_applicable": not_applicable(verdict),
+        "not_asked": not_asked_rules(verdict),
+    }
 
 
 def finding(found: Finding, repeat: str) -> dict[str, Json]:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from harness.checks.judge import rules
 from harness.core.values.visible_text import visible
 from harness.redaction.encoder import Encoded, shown
-from harness.report.run_report import block, one_line
+from harness.report.run_report import block
 from harness.verdicts.command_events import CommandStarted
 from harness.verdicts.result import Result
 
@@ -80,7 +80,7 @@ def _case(suite: ElementTree.Element, run: Result) -> None:
     verdict = run.verdict
     if run.word == "fail":
         first = verdict.failing[0]
-        _end(case, "failure", first.code, one_line(first), block(run, WIDTH))
+        _end(case, "failure", first.code, first.message, block(run, WIDTH))
     elif run.word == "unknown":
         _end(case, "error", "unknown", "; ".join(verdict.doubts), block(run, WIDTH))
     elif run.word == "not_applicable":
