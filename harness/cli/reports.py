@@ -186,6 +186,7 @@ def _outputs(
     wanted: Wanted, screen: Report | None, read: Read | None, beside: Mapping[Path, Report]
 ) -> Iterator[tuple[str, Printed | Filed]]:
     """Yield the reports of this command: the screen, those with a file, and those of GitHub."""
+    from harness.report.media import html as page
     from harness.report.report_parts import REPORTS, report_named
 
     if wanted.takes_standard_output:
@@ -195,7 +196,7 @@ def _outputs(
     for path, report in beside.items():
         yield str(path.name), Filed(report, partial(write, "", path, Path()))
     for flag, (name, path) in wanted.files.items():
-        report = _page(read) if name == "html" and read else report_named(name).made()
+        report = page.reading(read) if name == "html" and read else report_named(name).made()
         is_guest = name not in REPORTS.own()
         yield flag, Filed(report, partial(write, name, path, wanted.folder), is_guest=is_guest)
     if wanted.step_summary:
@@ -211,13 +212,6 @@ def _baseline_alone(event: Event) -> Iterator[str]:
 
     if isinstance(event, CommandFinished):
         yield from baseline_lines(event.baseline)
-
-
-def _page(read: Read) -> Report:
-    from harness.report.media.html import document
-    from harness.report.report_parts import Document
-
-    return Document(lambda results, command: [document(results, command, read)])
 
 
 def write(name: str, path: Path, folder: Path, lines: Sequence[str]) -> None:
