@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from harness.cli import terminal
 from harness.cli.baseline import chosen_baseline
@@ -165,8 +166,9 @@ def reporting(
     """
     from harness.verdicts.command_events import CommandFinished
 
-    telling = Telling(dict(_outputs(screen, read, beside)))
-    telling.tell(started)
+    wanted = wanted_reports()
+    telling = Telling(dict(_outputs(wanted, screen, read, beside)))
+    telling.tell(replace(started, folder=wanted.folder, repository=wanted.repository))
     try:
         yield telling
     except KeyboardInterrupt:
@@ -181,12 +183,11 @@ def reporting(
 
 
 def _outputs(
-    screen: Report | None, read: Read | None, beside: Mapping[Path, Report]
+    wanted: Wanted, screen: Report | None, read: Read | None, beside: Mapping[Path, Report]
 ) -> Iterator[tuple[str, Printed | Filed]]:
     """Yield the reports of this command: the screen, those with a file, and those of GitHub."""
     from harness.report.report_parts import REPORTS, report_named
 
-    wanted = wanted_reports()
     if wanted.takes_standard_output:
         yield "screen", Printed(_baseline_alone, terminal.note)
     elif screen:
@@ -200,7 +201,7 @@ def _outputs(
     if wanted.step_summary:
         yield "step summary", Filed(*_step_summary(wanted.step_summary))
     if wanted.is_github:
-        yield "annotations", Printed(_annotations(wanted.repository), terminal.annotate)
+        yield "annotations", Printed(report_named("github").made(), terminal.annotate)
 
 
 def _baseline_alone(event: Event) -> Iterator[str]:
@@ -248,14 +249,6 @@ def append(path: Path, data: bytes) -> None:
     except (OSError, ValueError) as error:
         what = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be written: {what}", f"GITHUB_STEP_SUMMARY {path}") from None
-
-
-def _annotations(root: Path) -> Report:
-    """Return the causes at lines of the files of the repository."""
-    from harness.report.media.github import annotation_lines
-    from harness.report.report_parts import Document
-
-    return Document(lambda results, command: annotation_lines(results, root, command.noun))
 
 
 def _step_summary(path: Path) -> tuple[Report, Callable[[Sequence[str]], None]]:
