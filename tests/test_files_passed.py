@@ -28,8 +28,8 @@ REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 20, 25, 12
 each family is a file that stands for itself."""
 
 EXAMPLES, EXAMPLE_MOST = 20, 113
-"""The number of examples, and the most files of the median one: it is drawn, played against an agent
-of some lines, and judged. It passes 105; before parts had one loader it was 110, and 121 at most."""
+"""The number of examples, and the most files of the median one: it is drawn, played against an
+agent of some lines, and judged. It passes 105, and passed 110 before parts had one loader."""
 
 FAMILIES = {f"checks/{m.__name__.rpartition('.')[2]}.py" for m in map(getmodule, checks().values())}
 
