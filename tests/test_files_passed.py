@@ -110,7 +110,7 @@ def example_of(seed: int, target: TargetSpec) -> set[str]:
 
 
 def agent_that_answers(brief: Brief) -> None:
-    """An agent that calls no tool and keeps nothing: its own lines are no file of the package."""
+    """An agent that calls no tool and keeps nothing; it is outside of the package."""
     client = brief.anthropic()
     for message in brief.inbox():
         said: list[Any] = [{"role": "user", "content": message.text}]
