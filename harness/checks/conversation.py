@@ -59,8 +59,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
     The same holds for a result of the request before it, if the connection of that request broke.
     `swapped_result`: a call's result does not begin with its tool's answer, and holds the answer to
-    another call of the turn. A compaction, a request over the window or a kill explains what is
-    missing if it came between the two, and nothing that was said after it.
+    another call of the turn. A compaction, a request over the window or a kill between the two
+    explains what is missing. It explains no loss of what was said after it.
 
     `forgotten_past`: after a turn whose compactions made no summary, the next turn begins without
     any earlier answer of the agent. Not even the beginning or the end of an answer is left.
