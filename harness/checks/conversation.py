@@ -185,7 +185,7 @@ def _effects(trace: Trace) -> Iterator[Case]:
         next_ = _next_main(trace, run.called.session, trace.kills[place])
         if next_ is None or next_.n in reported or _says_failed(turn, trace.kills[place], next_.n):
             continue
-        if effect.idempotency_key and not _is_done_anew(effect, effects):
+        if effect.idempotency_key and not _has_another_key(effect, effects):
             continue
         if not _holds_more(trace, run.ask.exchange, next_):
             reported.add(next_.n)
@@ -195,9 +195,9 @@ def _effects(trace: Trace) -> Iterator[Case]:
             yield Case("forgotten_effect", [finding], turn, next_.n, effect.n)
 
 
-def _is_done_anew(first: Effected, effects: Sequence[Effected]) -> bool:
-    """Whether an effect with a key happens again under another key, as with a key that each process
-    draws anew. The outside world then takes the two for different ones."""
+def _has_another_key(first: Effected, effects: Sequence[Effected]) -> bool:
+    """Whether an effect with a key happens again under another key, as with keys that each process
+    chooses for itself. The outside world then takes the two for different ones."""
     later = (e for e in effects if e.n > first.n and e.name == first.name)
     return any(e.idempotency_key != first.idempotency_key for e in later)
 

@@ -57,10 +57,11 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     while the model asks for a tool.
 
     A limit, a cancel, a kill, a write that the store refused, and anything that repeats excuse the
-    stop. So does a failed answer of the model, until the model has answered well. So does a final with the status
-    `waiting`, which asks the user first. So does a turn that has cost a million tokens or lasted
-    four hours, because its budget may be spent. A success with a new result starts the count again:
-    a failure, a success and two more failures are not three in a row. Source: invariant 12.
+    stop. A failed answer of the model excuses it until the model has answered well. A final with
+    the status `waiting` excuses it, because it asks the user first. So does a turn that has cost a
+    million tokens or lasted four hours, because its budget may be spent. A success with a new
+    result starts the count again: a failure, a success and two more failures are not three in a
+    row. Source: invariant 12.
     """
     trace = history.trace
     for turn in trace.turns.values():
