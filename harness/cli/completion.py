@@ -88,10 +88,13 @@ def codes(incomplete: str) -> Iterable[str]:
 
 
 def explained(incomplete: str) -> Iterable[str]:
-    """Return the codes, and the words that reports print."""
+    """Return the codes, the parts of other kinds, and the words that reports print."""
+    from harness.cli.explain import USES
     from harness.cli.printed_words import printed_words
+    from harness.plugins import kinds
 
-    return [*codes(incomplete), *(row.word for row in printed_words().values())]
+    others = [name for kind in USES for name in kinds()[kind].parts()]
+    return [*codes(incomplete), *others, *(row.word for row in printed_words().values())]
 
 
 def check_names(_: str) -> Iterable[tuple[str, str]]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @named_plugins
 @every_verb
 def command(words: tuple[str, ...], as_json: bool) -> int:
-    """Explain CODE: a finding's code, a check, a rule, a fault, a setting, a key, or incidents:N.
+    """Explain CODE: a finding's code, a part, a rule, a setting, a key, or incidents:N.
 
     field/NAME is a finding confirmed in a public agent; field/AGENT lists an agent's, field/ all.
 
@@ -60,7 +60,7 @@ def explanation(code: str) -> str:
     if texts := [*_parts(code)]:
         return "\n\n".join([*texts, *seen_in_the_field(code)])
     hint = unknown_name(code, names())
-    raise InputError(f"no such code, check, fault, rule, setting or key; {hint}", code)
+    raise InputError(f"no such code, part, rule, setting or key; {hint}", code)
 
 
 def _parts(code: str) -> Iterator[str]:
@@ -75,6 +75,19 @@ def _parts(code: str) -> Iterator[str]:
     others = [*setting_texts(code), *key_texts(_key(code))]
     yield from () if rules else _check(code, bool(others))
     yield from others
+    yield from (text for kind, named in USES.items() for text in _other_part(kind, code, named))
+
+
+USES = {"format": "judge FILE --format {}", "store": "run --store {}:PATH",
+        "report": "run --report {}=FILE"}  # fmt: skip
+"""How a command names a part of the kinds that have no code and no settings in a file."""
+
+
+def _other_part(kind: str, name: str, use: str) -> Iterator[str]:
+    from harness.plugins import kinds
+
+    if part := kinds()[kind].parts().get(name):
+        yield f"{name}  ({kind})\n\n{part.text}\n\nExample: harness {use.format(name)}"
 
 
 def _key(code: str) -> str:
@@ -105,9 +118,11 @@ def names() -> set[str]:
     from harness.cli.field_explanation import field_names
     from harness.cli.rule_explanation import rule_names
     from harness.cli.setting_explanation import key_names, setting_names
+    from harness.plugins import kinds
 
+    others = {name for kind in USES for name in kinds()[kind].parts()}
     return {*_faults(loaded()), *checks(), *rule_names(), *setting_names(), *key_names(),
-            *_codes(), *field_names(), *printed_words()}  # fmt: skip
+            *_codes(), *field_names(), *printed_words(), *others}  # fmt: skip
 
 
 def _codes() -> Iterator[str]:
