@@ -18,7 +18,10 @@ from harness.core.values.table_file import table
 
 
 class Preset(msgspec.Struct, frozen=True, kw_only=True):
-    """A fault by its kind; `text` is its description, like the docstring of a function."""
+    """A fault by its kind; `text` is its description, like the docstring of a function.
+
+    `drawn` are the settings with which a campaign draws it, as `DRAWN` of a module says them.
+    """
 
     kind: str
     template: str
@@ -29,6 +32,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     on: str = ""
     wires: tuple[str, ...] = ()
     text: str
+    drawn: tuple[dict[str, Json], ...] = ({},)
 
 
 PRESETS: MappingProxyType[str, Preset] = table("harness.catalogue", "presets.tsv", Preset)
