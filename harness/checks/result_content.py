@@ -14,7 +14,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import excused_by, needs
-from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, Case
+from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
 from harness.checks.evidence.told_results import (
     NOTHING,
     answered_runs,
@@ -82,7 +82,7 @@ class _Result(NamedTuple):
 
 
 @needs("model", "tool", told_by="run", place=315)
-@excused_by(ran=(CANCEL, KILL_BETWEEN), unrun=(CANCEL, KILL, LIMIT))
+@excused_by(ran=(CANCEL, KILL_BETWEEN, REFUSED_WRITE), unrun=(CANCEL, KILL, LIMIT))
 def result_carried(
     history: History,
     *,
@@ -163,10 +163,10 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     if _is_late(result):
         return None
     if not lost:
-        return _as_error(result) or _rewritten(result, code)
+        return _as_error(result, is_read=True) or _rewritten(result, code)
     if _may_be_elsewhere(result):
         return None
-    if told := _of_another(result, spelt) or _discarded(result) or _as_error(result):
+    if told := _of_another(result, spelt) or _discarded(result) or _as_error(result, is_read=False):
         return told
     is_kept = _is_kept(result, spelt, lost)
     if is_kept and is_inside_a_character(result.said, sent):
@@ -193,10 +193,13 @@ def _is_late(result: _Result) -> bool:
     return waited_ms(steps) >= _DEADLINE_MS and (sent.is_error or reads_as_failure(sent.text))
 
 
-def _as_error(result: _Result) -> _Told | None:
-    """A success that is told as an error; the text of a success may tell of a failure itself."""
+def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
+    """A success that is told as an error: by its flag, or by other words in its place.
+
+    The text of a success may tell of a failure itself.
+    """
     said, sent = result.said, result.sent
-    is_told = sent.is_error or (_ERROR.search(sent.text) and lost_parts(sent.text, said))
+    is_told = sent.is_error or (not is_read and _ERROR.match(sent.text))
     if not is_told or reads_as_failure(said) or not said.strip():
         return None
     return _Told("failed", f"is told as an error, {_short(sent.text)}, and the tool succeeded")
