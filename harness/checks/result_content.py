@@ -98,8 +98,8 @@ def result_carried(
     `part`: a block or an end is missing without a word, or a character is cut in two. `failed`: it
     is told as an error. `discarded`: it is told as not run, beside a call that failed. `invented`:
     no such call ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON.
-    `code` and `white_space`: a line has lost its indentation or its end; `code` if the tool's name
-    says so, if the text is marked as code, or if the setting `code` names the tool.
+    `white_space`, `code`: a line has lost its indentation or its end. It is code if the name of the
+    tool says so, if the text is marked as code, or if the setting of this name has the tool.
 
     Not a finding: words before or after; the same value as JSON, YAML or a table; other line ends;
     texts without colours, or without characters that no API takes; blocks that are joined; a cut
@@ -164,9 +164,11 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
         return None
     if not lost:
         return _as_error(result, is_read=True) or _rewritten(result, code)
+    if other := _of_another(result, spelt):
+        return other
     if _may_be_elsewhere(result):
         return None
-    if told := _of_another(result, spelt) or _discarded(result) or _as_error(result, is_read=False):
+    if told := _discarded(result) or _as_error(result, is_read=False):
         return told
     is_kept = _is_kept(result, spelt, lost)
     if is_kept and is_inside_a_character(result.said, sent):
