@@ -2,7 +2,7 @@
 
 The reference agent plays the candidate too, and may show no new code, so the finding stays the
 agent's. A candidate shows the finding if it shows its key: code, place and cause, with the faults
-of its proof. A looser question kept the form of a finding whose cause had been cut away, so a
+of its proof. A looser question kept the form of a finding whose cause had been cut away. So a
 careful agent was blamed for what its smaller scenario did.
 """
 
@@ -114,7 +114,7 @@ def is_same(one: Finding, other: Finding) -> bool:
 
 
 def is_alike(one: Finding, other: Finding) -> bool:
-    """Whether two findings are the same but for their faults: of a campaign's finding the cause
+    """Whether two findings are the same except for their faults: in a campaign's finding the cause
     names all faults of its run, and not those of its proof alone."""
     return is_same(_without_fault(one), _without_fault(other))
 
