@@ -66,7 +66,7 @@ def catalogue_names(incomplete: str) -> Iterable[str]:
 def codes(incomplete: str) -> Iterable[str]:
     """Return codes of findings, checks, faults and rules; after a dot also settings and keys."""
     from harness import providers
-    from harness.catalogue.presets import PRESETS
+    from harness.catalogue.fault_table import PRESETS
     from harness.checks.judge import rules
     from harness.faults import faults
 

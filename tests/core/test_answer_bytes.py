@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.transition.answer_bytes import silent_ms
+from harness.core.transition.answer_event import silent_ms
 from harness.core.values.plans import Close, Plan, Send, Wait
 
 PINGS = (

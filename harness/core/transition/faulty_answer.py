@@ -13,7 +13,6 @@ import msgspec
 
 from harness.core.history.exchanges import HTTP_TOO_LARGE
 from harness.core.history.history import History
-from harness.core.transition import answer_bytes
 from harness.core.transition.arming import ArmedFault, bend_all
 from harness.core.transition.cassette_answer import as_it_came, endings, parsed
 from harness.core.transition.ports import Parsed, Provider, Reading
@@ -78,7 +77,7 @@ def bend(
     consumed = is_consumed(scripted + endings(bent), bent, plan)
     is_rewritten = said is None or by != by_value
     is_ended = isinstance(said, Reply) and not cut and not is_whole(plan)
-    answer = answer_bytes.read(wire, plan) if is_rewritten or is_ended else None
+    answer = _read(wire, plan) if is_rewritten or is_ended else None
     said_all = is_ended and answer is not None and _is_all(answer[1])
     return Bent(plan, said, by, consumed, cut, said_all, _error(answer) if is_rewritten else None)
 
@@ -141,9 +140,19 @@ def _written(
     return said, tuple(steps)
 
 
+def _read(wire: Provider, plan: Plan) -> tuple[Head, Parsed] | None:
+    """Head and content of the answer; None if it has no head, or a head in its bytes."""
+    sent = [step for step in plan if isinstance(step, Send)]
+    head = sent[0].head if sent else None
+    if head is None:
+        return None
+    body = b"".join(step.data for step in sent)
+    return head, wire.parse(body, head.headers.get("content-type", ""))
+
+
 def _heard(wire: Provider, said: Said, plan: Plan) -> tuple[Said, bool]:
     """The reply in the changed bytes, and whether the connection ends before its last event."""
-    answer = answer_bytes.read(wire, plan) if isinstance(said, Reply) else None
+    answer = _read(wire, plan) if isinstance(said, Reply) else None
     if answer is None or not isinstance(said, Reply):
         return said, False
     _, told = answer

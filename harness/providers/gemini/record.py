@@ -17,10 +17,9 @@ from functools import cache
 
 import msgspec
 
-from harness.core.transition.ports import Violation
+from harness.core.transition.ports import ProviderTraits, Violation
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
-from harness.core.values.provider_traits import ProviderTraits
 from harness.core.values.table_file import pairs
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.record import read_record

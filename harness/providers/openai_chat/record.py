@@ -14,9 +14,9 @@ from collections.abc import Mapping
 
 import msgspec
 
+from harness.core.transition.ports import ProviderTraits
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
-from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.shared import openai
 from harness.providers.shared.record import read_record
 from harness.providers.shared.rules import ErrorTable, RuleTable

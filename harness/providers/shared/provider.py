@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.core.transition.ports import Endpoint
+from harness.core.transition.ports import Endpoint, ProviderTraits
 from harness.core.values.plans import ApiError
-from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.shared import hosts
 from harness.providers.shared.record import ProviderRecord
 from harness.providers.shared.rules import RuleTable
