@@ -18,8 +18,8 @@ from tests.generated_pages import DOCS
 _BLOCK = re.compile(r"(<!-- keys (\w+) -->\n).*?(<!-- /keys -->)", re.DOTALL)
 _WORDS = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
 _PARTS = {
-    *("AtMs", "After", "Bounds", "CassetteScript", "ExpectCalls", "MustNot", "ProfileLimits"),
-    *("RequestText", "SeedMessage", "Waits", "When"),
+    *("AtMs", "After", "Bounds", "CassetteScript", "ExpectCalls", "ExpectReply", "MustNot"),
+    *("ProfileLimits", "RequestText", "SeedMessage", "Waits", "When"),
 }
 """Structs without their own table: their keys stand below the key that holds them."""
 
@@ -42,7 +42,7 @@ def _rows(struct: str, prefix: str = "") -> Iterator[str]:
     for key in [key.partition(".")[2] for key in KEYS if key.partition(".")[0] == struct]:
         value = node["properties"][key]
         yield _row(struct, key, value, key in required, prefix)
-        for part in _references(value):
+        for part in dict.fromkeys(_references(value)):  # one mapping, or a list of them
             if part in _PARTS:
                 yield from _rows(part, f"{prefix}{key}.")
 

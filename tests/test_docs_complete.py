@@ -49,6 +49,7 @@ SECTIONS = {
     "Expect": "## expect",
     "ExpectCalls": "## expect",
     "MustNot": "## expect",
+    "ExpectReply": "## expect",
     "Bounds": "## expect",
     "Waits": "## expect",
     "Session": "## session",

@@ -7,12 +7,14 @@ the answer's own plan, and waits of 0 ms, do not count.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
 
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
+from harness.checks.evidence.shown_text import shown
 from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.tool_steps import uncounted_attempts, uncounted_runs
 from harness.checks.evidence.turn_outcomes import (
@@ -26,9 +28,10 @@ from harness.checks.evidence.turn_outcomes import (
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
-from harness.core.scenario.scenario import Bounds, Expect, MustNot, Waits
+from harness.core.scenario.scenario import Bounds, Expect, ExpectReply, MustNot, Waits
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
+from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import duration
 
@@ -39,11 +42,13 @@ from harness.core.values.visible_text import duration
     calls=OVERLAY_COUNTS,
     inputs="an overlay changes which calls the scenario's own faults meet",
     waits="an overlay changes how often an agent waits",
+    reply="an overlay changes which answers arrive",
 )
 def expect(history: History) -> Iterator[Finding]:
     """The run matches the expectations of its scenario.
 
-    They are `outcome`, number and `inputs` of `calls`, `waits`, and nothing forbidden (`must_not`).
+    They are `outcome`, number and `inputs` of `calls`, `waits`, the words of a `reply`, and nothing
+    forbidden (`must_not`).
     Calls that `no_progress_stop` allows after three equal steps do not count to a `max`; nor do
     attempts that the profile's `retry_budget` allows.
     `known_missing`: a known defect no longer appears.
@@ -54,6 +59,9 @@ def expect(history: History) -> Iterator[Finding]:
     yield from _inputs(history, expectation)
     yield from _waits(history, expectation.waits_s)
     yield from _forbidden(history, expectation.must_not)
+    asked = expectation.reply
+    for reply in (asked,) if isinstance(asked, ExpectReply) else asked:
+        yield from _reply(history, reply)
 
 
 def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
@@ -115,6 +123,42 @@ def _forbidden(history: History, must_not: MustNot) -> Iterator[Finding]:
                 text = f"the user is told {words!r}, which is not true here"
                 cause = Cause(subject=words)
                 yield Finding("expect.must_not", text, (sending.n,), cause=cause)
+
+
+def _reply(history: History, asked: ExpectReply) -> Iterator[Finding]:
+    """Yield the words that the user reads, misses or reads twice, in the turns that are asked."""
+    read = [
+        (text, parts[-1].n)
+        for turn in history.trace.turns.values()
+        if asked.turn in (None, turn.number) and asked.session in (None, turn.session)
+        for text, parts in shown(turn.sendings)
+    ]
+    place = f"in {named}, " if (named := asked.turns_named) else ""
+    events = tuple(n for _, n in read) or _end(history)
+    for word, (least, most, told) in _REPLY.items():
+        given = getattr(asked, word) or ()
+        for words in (given,) if isinstance(given, str) else given:
+            times = sum(_times(word, words, text) for text, _ in read)
+            if not least <= times <= most and not (least and _gave_up(history.trace)):
+                text = f"{place}the user {told.format(words=words, times=times)}"
+                cause = Cause(subject=f"reply.{word}: {words}")
+                yield Finding("expect.reply", text, events, cause=cause)
+
+
+_REPLY = {
+    "has": (1, math.inf, "does not read {words!r}"),
+    "lacks": (0, 0, "reads {words!r}, which is not true here"),
+    "once": (1, 1, "reads {words!r} {times} times, expected once"),
+    "pattern": (1, math.inf, "reads nothing that matches {words!r}"),
+}
+"""The least and the greatest number of times, and the words for another number."""
+
+
+def _times(word: str, words: str, text: str) -> int:
+    if word == "pattern":
+        return is_in(pattern_of(words), text)
+    plain, sought = (" ".join(each.casefold().split()) for each in (text, words))
+    return plain.count(sought)
 
 
 def _differences(found: Json, wanted: Json) -> str:

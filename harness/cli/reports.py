@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from harness.cli import terminal
 from harness.cli.baseline import chosen_baseline
@@ -165,8 +166,9 @@ def reporting(
     """
     from harness.verdicts.command_events import CommandFinished
 
-    telling = Telling(dict(_outputs(screen, read, beside)))
-    telling.tell(started)
+    wanted = wanted_reports()
+    telling = Telling(dict(_outputs(wanted, screen, read, beside)))
+    telling.tell(replace(started, folder=wanted.folder, repository=wanted.repository))
     try:
         yield telling
     except KeyboardInterrupt:
@@ -181,12 +183,12 @@ def reporting(
 
 
 def _outputs(
-    screen: Report | None, read: Read | None, beside: Mapping[Path, Report]
+    wanted: Wanted, screen: Report | None, read: Read | None, beside: Mapping[Path, Report]
 ) -> Iterator[tuple[str, Printed | Filed]]:
     """Yield the reports of this command: the screen, those with a file, and those of GitHub."""
+    from harness.report.media import html as page
     from harness.report.report_parts import REPORTS, report_named
 
-    wanted = wanted_reports()
     if wanted.takes_standard_output:
         yield "screen", Printed(_baseline_alone, terminal.note)
     elif screen:
@@ -194,13 +196,13 @@ def _outputs(
     for path, report in beside.items():
         yield str(path.name), Filed(report, partial(write, "", path, Path()))
     for flag, (name, path) in wanted.files.items():
-        report = _page(read) if name == "html" and read else report_named(name).made()
+        report = page.reading(read) if name == "html" and read else report_named(name).made()
         is_guest = name not in REPORTS.own()
         yield flag, Filed(report, partial(write, name, path, wanted.folder), is_guest=is_guest)
     if wanted.step_summary:
         yield "step summary", Filed(*_step_summary(wanted.step_summary))
     if wanted.is_github:
-        yield "annotations", Printed(_annotations(wanted.repository), terminal.annotate)
+        yield "annotations", Printed(report_named("github").made(), terminal.annotate)
 
 
 def _baseline_alone(event: Event) -> Iterator[str]:
@@ -210,13 +212,6 @@ def _baseline_alone(event: Event) -> Iterator[str]:
 
     if isinstance(event, CommandFinished):
         yield from baseline_lines(event.baseline)
-
-
-def _page(read: Read) -> Report:
-    from harness.report.media.html import document
-    from harness.report.report_parts import Document
-
-    return Document(lambda results, command: [document(results, command, read)])
 
 
 def write(name: str, path: Path, folder: Path, lines: Sequence[str]) -> None:
@@ -248,14 +243,6 @@ def append(path: Path, data: bytes) -> None:
     except (OSError, ValueError) as error:
         what = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be written: {what}", f"GITHUB_STEP_SUMMARY {path}") from None
-
-
-def _annotations(root: Path) -> Report:
-    """Return the causes at lines of the files of the repository."""
-    from harness.report.media.github import annotation_lines
-    from harness.report.report_parts import Document
-
-    return Document(lambda results, command: annotation_lines(results, root, command.noun))
 
 
 def _step_summary(path: Path) -> tuple[Report, Callable[[Sequence[str]], None]]:

@@ -17,7 +17,7 @@ from harness import faults, providers
 from harness.catalogue import ROWS, incident
 from harness.checks.judge import checks, rules_of, setting_types
 from harness.core.scenario import inbox
-from harness.core.scenario.scenario import CassetteScript, Scenario, Turn
+from harness.core.scenario.scenario import CassetteScript, ExpectReply, Scenario, Turn
 from harness.core.scenario.script import block_from
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
@@ -109,6 +109,7 @@ def mistakes_in(scenario: Scenario) -> Iterator[Mistake]:
     """The mistakes of a scenario that fits the schema."""
     for look in (
         _wire, _session, _blocks, _inbox, _faults, _purposes, _sources, _checks, _codes, _tools,
+        _replies,
     ):  # fmt: skip
         yield from look(scenario)
 
@@ -183,10 +184,27 @@ def _sources(scenario: Scenario) -> Iterator[Mistake]:
 
 def _purposes(scenario: Scenario) -> Iterator[Mistake]:
     for pattern in scenario.purposes:
-        try:
-            pattern_of(pattern)
-        except ValueError as error:
-            yield Mistake(f"no regular expression: {error}", ("purposes", pattern))
+        yield from _expression(pattern, "purposes", pattern)
+
+
+def _expression(pattern: str, *path: str | int) -> Iterator[Mistake]:
+    try:
+        pattern_of(pattern)
+    except ValueError as error:
+        yield Mistake(f"no regular expression: {error}", path)
+
+
+def _replies(scenario: Scenario) -> Iterator[Mistake]:
+    """The patterns and sessions of `expect.reply`."""
+    asked, known = scenario.expect.reply, {item.session for item in scenario.inbox}
+    is_one = isinstance(asked, ExpectReply)
+    for place, reply in enumerate((asked,) if isinstance(asked, ExpectReply) else asked):
+        path: tuple[str | int, ...] = ("expect", "reply") if is_one else ("expect", "reply", place)
+        if reply.pattern:
+            yield from _expression(reply.pattern, *path, "pattern")
+        if reply.session and reply.session not in known:
+            what = f"there is no session {reply.session!r}; {nearest(reply.session, known)}"
+            yield Mistake(what, (*path, "session"))
 
 
 def _checks(scenario: Scenario) -> Iterator[Mistake]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ import pytest
 
 if TYPE_CHECKING:
     from harness.core.values.verdict import Verdict
-    from harness.report.html.html_page import PagePart
     from harness.runner import Run
 
 NAME = "harness-session-page"
@@ -62,8 +61,9 @@ class SessionPage:
         """Keep the runs of a test; findings that it expects count as known."""
         from msgspec.structs import replace
 
+        from harness.files.regular_file import write_atomically
         from harness.redaction.encoder import json_bytes
-        from harness.report.html.html_page import ORDER, page_part
+        from harness.runner.run_folder import history_lines
         from harness.verdicts.result import summarize
 
         path, _, test = item.nodeid.partition("::")
@@ -74,9 +74,10 @@ class SessionPage:
             made = replace(made, name=name, file=f"{path}/{own}", repeat=repeat,
                            verdict=as_wanted(made.verdict, wanted))  # fmt: skip
             self._runs += 1
-            # The names sort by verdict, then by process, then in the order of play: see `_parts`.
-            place = f"{ORDER.index(made.word)}-{os.getpid()}-{self._runs:06}"
-            (self._folder / place).write_bytes(json_bytes(page_part(made, run.history)))
+            place = self._folder / f"{os.getpid()}-{self._runs:06}.jsonl"
+            write_atomically(place, history_lines(run.history), durable=False)
+            # The result is written last: a process that dies leaves no result without its history.
+            write_atomically(place.with_suffix(".json"), [json_bytes(made)], durable=False)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -88,23 +89,32 @@ class SessionPage:
         """Write the page of all runs, and remove the folder."""
         if self._is_worker:
             return
-        from harness.files.regular_file import write_atomically
-        from harness.report.html.html_page import page
-
         try:
-            write_atomically(self._file, page("pytest", self._parts()), durable=False)
+            self._write()
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _parts(self) -> Iterator[PagePart]:
-        """The runs, failed ones first, then in the order of each process."""
+    def _write(self) -> None:
+        """Tell the page the runs in the order of each process, as a command tells its own."""
         import msgspec
+        from msgspec.structs import replace
 
-        from harness.files.regular_file import whole
-        from harness.report.html.html_page import PagePart
+        from harness.files.regular_file import whole, write_atomically
+        from harness.report.media.html import kept_history, reading
+        from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
+        from harness.verdicts.result import Result
 
-        for path in sorted(self._folder.iterdir()):
-            yield msgspec.json.decode(whole(path), type=PagePart)
+        places = sorted(self._folder.glob("*.json"))
+        results = [msgspec.json.decode(whole(place), type=Result) for place in places]
+        # Two tests may play one run, so nothing in a result tells it from all others.
+        kept = {
+            id(run): str(p.with_suffix(".jsonl")) for run, p in zip(results, places, strict=True)
+        }
+        page = reading(lambda run: kept_history(replace(run, history=kept[id(run)])))
+        started = CommandStarted(verb="pytest", title="pytest")
+        events: list[Event] = [started, *results, CommandFinished()]
+        lines = [f"{line}\n".encode() for event in events for line in page(event)]
+        write_atomically(self._file, lines, durable=False)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print where the page is."""

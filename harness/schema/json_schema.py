@@ -19,6 +19,7 @@ from harness.catalogue import INCIDENTS, ROWS
 from harness.configuration import Configuration
 from harness.core.scenario.scenario import (
     DEFAULT_WIRE,
+    REPLY_WORDS,
     After,
     AtMs,
     Scenario,
@@ -81,6 +82,7 @@ def _scenario_parts() -> dict[str, Node]:
     parts["Turn"]["dependencies"] = {"input": ["use"]}
     parts["ToolTurn"]["anyOf"] = [{"required": [key]} for key in _OUTCOMES]
     parts["RequestText"]["anyOf"] = [{"required": ["has"]}, {"required": ["lacks"]}]
+    parts["ExpectReply"]["anyOf"] = [{"required": [word]} for word in REPLY_WORDS]
     parts["When"]["oneOf"] = [{"required": ["after"]}, {"required": ["p"]}]
     parts["Block"] = _block()
     parts["ToolUse"]["required"].remove("id")

@@ -8,6 +8,7 @@ and no verb on a medium.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import msgspec
 
@@ -23,7 +24,8 @@ class CommandStarted(msgspec.Struct, frozen=True, kw_only=True):
 
     `noun` is what it calls a result. `planned` holds the name and the scenario of each planned
     result, where they are known before. `title` heads a document, in place of the targets and
-    counts. `notes` are what the verb says of all results, a line each.
+    counts. `notes` are what the verb says of all results, a line each. `folder` is where the user
+    started the command, from which results name files; `repository` is what GitHub has checked out.
     """
 
     verb: str
@@ -31,6 +33,8 @@ class CommandStarted(msgspec.Struct, frozen=True, kw_only=True):
     planned: tuple[tuple[str, str], ...] = ()
     title: str = ""
     notes: tuple[str, ...] = ()
+    folder: Path = Path()
+    repository: Path = Path()
 
 
 class FileRead(msgspec.Struct, frozen=True, kw_only=True):

@@ -111,3 +111,25 @@ def test_an_empty_schedule_expects_no_waits() -> None:
 def test_what_a_correct_agent_never_does(must_not: dict[str, Any], count: int) -> None:
     story = loop(_story(must_not=must_not).turn("go"), "list", 2).reply("All done.").final()
     assert codes(expect(story.end())) == ["expect.must_not"] * count
+
+
+@pytest.mark.parametrize(
+    ("reply", "count"),
+    [
+        ({"has": ["there are **17**\n apples", "No pears"]}, 0),
+        ({"has": "Oranges"}, 1),
+        ({"turn": 1, "has": "pears", "lacks": "APPLES"}, 2),
+        ({"turn": 2, "once": ["no plums", "no pears"]}, 0),  # the final replaces its beginning
+        ({"turn": 2, "once": ["no p", "apples"]}, 2),
+        ({"turn": 3, "lacks": "pears"}, 0),
+        ({"turn": 3, "has": "pears"}, 1),
+        ({"session": "other", "has": "pears"}, 1),
+        ({"session": "main", "pattern": r"\*\*\d+\*\*"}, 0),
+        ([{"pattern": "^apples"}, {"turn": 2, "pattern": "^No p"}], 1),
+    ],
+)
+def test_the_words_that_the_user_reads_are_compared(reply: Any, count: int) -> None:
+    story = _story(reply=reply).turn("one").reply("x")
+    story.say("There are ", "partial").final("**17** apples.")
+    story.turn("two").reply("y").say("No pe", "partial").final("No pears; no plums.")
+    assert codes(expect(story.end())) == ["expect.reply"] * count

@@ -160,6 +160,21 @@ def test_a_report_names_no_path_of_the_copy(in_process: Command, talks: Path) ->
     assert "loop-harness-" not in text
 
 
+@pytest.mark.parametrize("where", ["--github", "--report github", "--report github --in-place"])
+@pytest.mark.parametrize("at", ["", "agents"])
+def test_an_annotation_is_at_the_line_of_the_crash(
+    in_process: Command, talks: Path, monkeypatch: pytest.MonkeyPatch, where: str, at: str
+) -> None:
+    """The probes play in a copy; the command starts in the repository, or in a folder of it."""
+    (talks / at).mkdir(exist_ok=True)
+    (talks / at / "falling_agents.py").write_text("def falls(brief):\n    raise KeyError('x')\n")
+    monkeypatch.chdir(talks / at)
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(talks))
+    done = in_process("doctor", "--target", "falling_agents:falls", *where.split())
+    place = f"file={Path(at) / 'falling_agents.py'},line=2"
+    assert f"::error title=target.crashed%2C 4 probes,{place}::" in done.out + done.err
+
+
 def test_a_document_of_the_probes_takes_standard_output(in_process: Command) -> None:
     words = ("doctor", "--target", "mine_agents:good", "--report", "junit", "--write", "mine.toml")
     done = in_process(*words)

@@ -106,6 +106,10 @@ MISTAKES = [
     (MINIMAL + "faults:\n  - http.status\n", 6, "a fault is a mapping with `kind`"),
     (MINIMAL + "checks:\n  - 3\n", 6, "a check is a name, or a name with settings"),
     (MINIMAL + "purposes:\n  '(': compact\n", 6, "no regular expression"),
+    (MINIMAL + "expect:\n  reply: {pattern: '('}\n", 6, "no regular expression"),
+    (MINIMAL + "expect:\n  reply:\n  - {has: hi}\n  - {turn: 2}\n", 8, "`reply` takes one of"),
+    (MINIMAL + "expect:\n  reply: [{has: hi, session: man}]\n", 6, "did you mean 'main'?"),
+    (MINIMAL + "expect:\n  reply: {hass: hi}\n", 6, "key `hass`: unknown"),
     (
         MINIMAL + "purposes:\n  abc: compakt\n",
         5,

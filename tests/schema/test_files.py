@@ -23,6 +23,7 @@ from tests.documents import ROOT, blocks
 
 KNOWN = (
     "there is no tool",
+    "there is no session",
     r"no tool '",
     "no dialect of",
     "the wire '.*' has no such thing",

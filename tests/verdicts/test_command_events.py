@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from junitparser import JUnitXml
 
 from harness.core.values.verdict import Finding, Verdict
-from harness.report.media.github import annotation_lines
+from harness.report.media.github import github
 from harness.report.media.junit import document as junit
 from harness.report.media.markdown import document as markdown
 from harness.verdicts.command_events import CommandStarted
@@ -43,8 +41,9 @@ def test_the_documents_of_runs_take_them() -> None:
     assert (suite.failures, suite.skipped) == (1, 1)
     (failing, *_) = suite
     assert failing.system_out == "outcome: none\nrepeat: harness judge logs/a.jsonl"
-    text = markdown(RUNS, command=CommandStarted(verb="judge", noun="transcript"))
+    command = CommandStarted(verb="judge", noun="transcript")
+    text = markdown(RUNS, command=command)
     assert text.startswith("## ✗ harness: 3 transcripts: 1 passed, 1 failed, 1 not applicable\n")
     assert "Target" not in text
-    (line,) = annotation_lines(RUNS, Path.cwd(), "transcript")
+    (line,) = github(RUNS, command)
     assert "title=no_progress_stop.same_call  (weakness)%2C 1 transcript" in line

@@ -264,6 +264,7 @@ def exempt_rules(
         "expect.calls": wanted.calls != ExpectCalls(),
         "expect.inputs": bool(wanted.inputs),
         "expect.waits": wanted.waits_s is not None,
+        "expect.reply": wanted.reply != (),
     }
     for code, reason in overlay_reasons(chosen).items():
         if has.get(code, True):

@@ -45,6 +45,34 @@ class MustNot(Strict, frozen=True, kw_only=True, omit_defaults=True):
     say: tuple[str, ...] = ()
 
 
+_Words: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+
+REPLY_WORDS = ("has", "lacks", "once", "pattern")
+"""What an expectation asks of a reply; `turn` and `session` choose the replies."""
+
+
+class ExpectReply(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """What the user reads in some turns: all that `turn` and `session` do not leave out."""
+
+    turn: FromOne | None = None
+    session: str | None = None
+    has: _Words | tuple[_Words, ...] = ()
+    lacks: _Words | tuple[_Words, ...] = ()
+    once: _Words | tuple[_Words, ...] = ()
+    pattern: _Words | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where nothing is asked."""
+        if not any(getattr(self, word) for word in REPLY_WORDS):
+            raise ValueError(f"`reply` takes one of {', '.join(map('`{}`'.format, REPLY_WORDS))}")
+
+    @property
+    def turns_named(self) -> str:
+        """The turns in words; "" for all."""
+        turn = f"turn {self.turn}" if self.turn else ""
+        return " of ".join(filter(None, [turn, self.session]))
+
+
 Policy: TypeAlias = Literal["strict", "open"]
 """How a script binds an agent. `strict`: the agent plays it exactly to its end. `open`: only the
 declared expectations and prohibitions count."""
@@ -62,6 +90,7 @@ class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
     )
     must: tuple[str, ...] = ()
     must_not: MustNot = MustNot()
+    reply: ExpectReply | tuple[ExpectReply, ...] = ()
     calls: ExpectCalls = ExpectCalls()
     inputs: dict[str, Json] = {}
     waits_s: tuple[float, ...] | Waits | None = None

@@ -1,7 +1,8 @@
 """Causes as annotations of GitHub Actions: at most ten of a kind, because GitHub shows no more.
 
 A crash is shown at the line of the agent, any other cause at its scenario. A file is named by its
-path below the checked-out repository.
+path below the checked-out repository. It is looked for from where the user started the command:
+`doctor` plays in a copy of that folder, and a target may leave it.
 """
 
 from __future__ import annotations
@@ -29,21 +30,17 @@ Kind = Literal["error", "warning", "notice"]
 
 
 def github(results: Sequence[Result], command: CommandStarted) -> Iterator[str]:
-    """Causes as annotations of GitHub Actions, at lines of the agent or of a scenario."""
-    return map(Encoded, annotation_lines(results, Path.cwd(), command.noun))
-
-
-def annotation_lines(runs: Sequence[Result], root: Path, noun: str = "run") -> Iterator[str]:
-    """Yield a line for each cause; `root` is the folder of the repository.
+    """Causes as annotations of GitHub Actions, at lines of the agent or of a scenario.
 
     A cause that fails is an error, a doubt is a warning, any other cause is a notice.
     """
-    by_name = {run.name: run for run in runs}
-    groups = CauseTally.of(runs).groups()
-    failing = [_annotation("error", g, by_name, root, noun) for g in groups if g.fails]
-    below = [_annotation("notice", g, by_name, root, noun) for g in groups if not g.fails]
-    for kind, lines in (("error", failing), ("warning", list(_doubts(runs))), ("notice", below)):
-        yield from _at_most(kind, lines)
+    by_name = {run.name: run for run in results}
+    groups = CauseTally.of(results).groups()
+    failing = [_annotation("error", g, by_name, command) for g in groups if g.fails]
+    below = [_annotation("notice", g, by_name, command) for g in groups if not g.fails]
+    doubts = list(_doubts(results))
+    for kind, lines in (("error", failing), ("warning", doubts), ("notice", below)):
+        yield from map(Encoded, _at_most(kind, lines))
 
 
 def _at_most(kind: str, lines: Sequence[str]) -> Iterator[str]:
@@ -53,31 +50,34 @@ def _at_most(kind: str, lines: Sequence[str]) -> Iterator[str]:
         return
     yield from lines[: KIND_MAX - 1]
     left = len(lines) - KIND_MAX + 1
-    yield command(kind, f"{left} more causes: see the summary of the job", title="harness")
+    yield workflow_command(kind, f"{left} more causes: see the summary of the job", title="harness")
 
 
 def _annotation(
-    kind: Kind, group: CauseGroup, runs: Mapping[str, Result], root: Path, noun: str
+    kind: Kind, group: CauseGroup, runs: Mapping[str, Result], command: CommandStarted
 ) -> str:
     run = runs[group.example]
     crash = group.finding.place
-    place = _below(root, *((crash.file, crash.line) if crash else _place(run)))
+    file, line = (crash.file, crash.line) if crash else _place(run, command.folder)
+    place = _below(command, file, line)
     text = f"{cause_text(group)}\n{run.repeat}" if run.repeat else cause_text(group)
-    return command(kind, text, title=f"{cause_title(group)}, {counted(group.runs, noun)}", **place)
+    title = f"{cause_title(group)}, {counted(group.runs, command.noun)}"
+    return workflow_command(kind, text, title=title, **place)
 
 
 def _doubts(runs: Sequence[Result]) -> Iterator[str]:
     for run in runs:
         if run.word == "unknown":
-            yield command("warning", "; ".join(run.verdict.doubts), title=f"unknown: {run.name}")
+            doubts = "; ".join(run.verdict.doubts)
+            yield workflow_command("warning", doubts, title=f"unknown: {run.name}")
 
 
-def _place(run: Result) -> tuple[str, int]:
+def _place(run: Result, folder: Path) -> tuple[str, int]:
     """Return the file of the scenario, and the line at which its variant begins."""
     variant = run.name.removeprefix(run.scenario).partition("@")[0].partition("+")[0].strip("/")
     is_scenario = run.file.endswith((".yaml", ".yml"))
     try:
-        lines = text_of(Path(run.file)).splitlines() if variant and is_scenario else []
+        lines = text_of(folder / run.file).splitlines() if variant and is_scenario else []
     except InputError:
         return run.file, 1
     # A variant is a key of a mapping, or an entry of a list with a `name`.
@@ -85,15 +85,15 @@ def _place(run: Result) -> tuple[str, int]:
     return run.file, next((n for n, line in enumerate(lines, 1) if begins.match(line)), 1)
 
 
-def _below(root: Path, file: str, line: int) -> dict[str, str]:
+def _below(command: CommandStarted, file: str, line: int) -> dict[str, str]:
     """Return the file's path below the repository; nothing for a file outside it."""
-    path = os.path.abspath(file)
-    relative = os.path.relpath(path, root)
+    path = os.path.abspath(command.folder / file)
+    relative = os.path.relpath(path, command.repository)
     is_there = bool(file) and os.path.isfile(path) and not relative.startswith("..")
     return {"file": relative, "line": str(line)} if is_there else {}
 
 
-def command(kind: str, message: str, **properties: str) -> str:
+def workflow_command(kind: str, message: str, **properties: str) -> str:
     """Return a workflow command, with properties and message escaped."""
     said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     lines = "%0A".join(_data(visible_line(line)) for line in shown(message).split("\n"))

@@ -8,8 +8,9 @@ from pathlib import Path
 from harness.core.history.history import History
 from harness.core.values.errors import InputError
 from harness.redaction.encoder import Encoded
+from harness.report.report_parts import Document
 from harness.runner.run_folder import read_history
-from harness.verdicts.command_events import CommandStarted
+from harness.verdicts.command_events import CommandStarted, Report
 from harness.verdicts.result import Result
 
 Read = Callable[[Result], History | None]
@@ -18,6 +19,11 @@ Read = Callable[[Result], History | None]
 def html(results: Sequence[Result], command: CommandStarted) -> Iterator[str]:
     """The runs as one HTML page, with their events and messages."""
     yield document(results, command, kept_history)
+
+
+def reading(read: Read) -> Report:
+    """Return this report with the histories that `read` returns, for runs that are kept nowhere."""
+    return Document(lambda results, command: [document(results, command, read)])
 
 
 def document(results: Sequence[Result], command: CommandStarted, read: Read) -> Encoded:

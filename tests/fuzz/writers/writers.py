@@ -39,7 +39,7 @@ from harness.report.diff_json import json_lines as diff_lines
 from harness.report.diff_screen import details, screen
 from harness.report.html.html_page import page, page_part
 from harness.report.media import json_lines
-from harness.report.media.github import annotation_lines
+from harness.report.media.github import github
 from harness.report.media.json_lines import JsonLines
 from harness.report.media.judged_files import JudgedFiles
 from harness.report.media.junit import document as junit
@@ -183,7 +183,7 @@ def _check_markup(text: str) -> None:
 
 def annotation_rows(said: Said, folder: Path) -> None:
     """`--github`: each line is a command of ours."""
-    for line in annotation_lines(said.runs, folder):
+    for line in github(said.runs, CommandStarted(verb="run", folder=folder, repository=folder)):
         check("\n" not in line, "two lines")
         check(re.match(r"::(error|warning|notice) [^:]*::", line), line[:80])
         text_in(line.encode())
