@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import excused_by, needs
@@ -56,11 +56,12 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     the tools of the scenario. `withdrawn`: tools are no longer offered. `ended`: the turn ends
     while the model asks for a tool.
 
-    A limit, a cancel, a kill, a failed answer of the model, a write that the store refused, and
-    anything that repeats excuse the stop. So does a final with the status `waiting`, which asks the
-    user first. So does a turn that has cost a million tokens or lasted four hours, because its
-    budget may be spent. A success with a new result starts the count again: a failure, a success
-    and two more failures are not three in a row. Source: invariant 12.
+    A limit, a cancel, a kill, a write that the store refused, and anything that repeats excuse the
+    stop. A failed answer of the model excuses it until the model has answered well. A final with
+    the status `waiting` excuses it, because it asks the user first. So does a turn that has cost a
+    million tokens or lasted four hours, because its budget may be spent. A success with a new
+    result starts the count again: a failure, a success and two more failures are not three in a
+    row. Source: invariant 12.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -162,12 +163,23 @@ def _may_be_unread(exchange: Exchange) -> bool:
     return not exchange.succeeded or exchange.is_bent_by("http")
 
 
+def _is_left_unread(turn: Turn, n: int) -> bool:
+    """Whether the newest answer of the model before event `n` may be unread, or one after it.
+
+    A failure explains a stop until an answer has come. An agent that read the answer of its retry
+    knows no reason to stop.
+    """
+    answered = [e for e in turn.exchanges if e.answered and e.answered.n < n]
+    since = takewhile(lambda e: e.purpose != "main" or _may_be_unread(e), reversed(answered))
+    return any(map(_may_be_unread, since))
+
+
 def _without_reason(trace: Trace, turn: Turn, stop: _Stop, repeats: int) -> Iterator[Finding]:
     """A stop for which the turn itself gives no reason: a bound, an unread answer, a repetition."""
     n = stop.n
     if _is_at_its_bound(turn, n, repeats):
         return
-    if any(e.answered and e.answered.n < n and _may_be_unread(e) for e in turn.exchanges):
+    if _is_left_unread(turn, n):
         return
     if not _repeats_before(trace, turn, n, repeats):
         yield Finding(f"no_false_stop.{stop.rule}", stop.text, (n,), cause=Cause(tool=stop.tool))

@@ -85,8 +85,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     answers a question of the agent (status `waiting`). Source: invariant 29.
     """
     trace = history.trace
-    # The newest turn of each message: each kill in it lets the message begin again.
-    # In incident 153 two loops gave different answers to one message after one kill.
+    # The newest turn of each message: a kill in it lets the message begin again, until its reply
+    # is delivered. In incident 153 two loops gave different answers to one message after one kill.
     newest: dict[MessageName, Turn] = {}
     answered: _Answered = {}
     for turn in trace.turns.values():
@@ -98,7 +98,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             text = f"the message {turn.delivery.inbound.id} starts a second turn"
             events = (before.opened_n, turn.main[0].n)
             found = Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="turn"))
-            yield Case("second_turn", [found], before)
+            yield Case("second_turn", [found], before, turn.main[0].n)
         if before is None:
             yield from _in_request(trace, turn, answered)
             yield from _in_store(trace, turn)

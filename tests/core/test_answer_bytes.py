@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.transition.answer_bytes import read, silent_ms
+from harness.core.transition.answer_event import silent_ms
+from harness.core.transition.faulty_answer import read
 from harness.core.values.plans import Close, Plan, Send, Wait
 from harness.faults.transport.http_framing import (
     extra_bytes_in_chunk,

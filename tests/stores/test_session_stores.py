@@ -12,9 +12,9 @@ import pytest
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Text, ToolResult, ToolUse, assistant, digest, results, user
 from harness.stores.jsonl import JsonlStore
+from harness.stores.opening import open_store
 from harness.stores.session_store import SessionStore
 from harness.stores.sqlite import SqliteStore
-from harness.stores.store_options import open_store
 
 Opener = Callable[[], SessionStore]
 
