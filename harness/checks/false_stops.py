@@ -46,6 +46,10 @@ MAX_BOUND = 50
 MAX_TOKENS, MAX_LASTING_S = 1_000_000, 14_400
 """A turn with this cost or duration may end because its budget is spent."""
 
+_COUNTS_TOO_MUCH = frozenset({"sse.usage_huge", "http.count_tokens_disagrees"})
+"""Faults after which an agent's own meter may be full: the counts that it reads are no longer those
+of the history."""
+
 
 @needs("model", "tool", told_by="run", place=240)
 @excused_by(stop=(CANCEL, KILL, LIMIT, REFUSED_WRITE))
@@ -151,6 +155,8 @@ def _is_dear(turn: Turn, n: int) -> bool:
     """Whether the turn's cost or duration before event `n` may have spent its budget."""
     asked = [e for e in turn.exchanges if e.n < n]
     answers = [e.answered for e in asked if e.answered is not None]
+    if any(_COUNTS_TOO_MUCH.intersection(answer.faults) for answer in answers):
+        return True
     tokens = sum(e.called.tokens for e in asked) + sum(map(said_tokens, answers))
     lasted_ms = max((e.ended_ms for e in asked), default=0) - min(
         (e.called.at_ms for e in asked), default=0
@@ -238,6 +244,7 @@ def _is_equal(done: list[Execution], repeats: int, n: int) -> bool:
     """Whether `repeats` executions in a row have one result, or failed."""
     loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
         lambda e: (e.request.name, _result(e)),
+        lambda e: _read(e, n),
         lambda e: (e.request.name, without_marks(_result(e))) if _result(e) else None,
         lambda e: True if e.failed or _is_told_as_error(e, n) else None,
     )
@@ -252,6 +259,13 @@ def _result(execution: Execution) -> str:
     has_words = content is not None and bool(execution.text.strip())
     says = execution.failed or has_words or any("text" not in part for part in parts)
     return execution.triple[2] if says else ""
+
+
+def _read(execution: Execution, n: int) -> Hashable | None:
+    """The tool, with the text that the model had read of its call by event `n`."""
+    ask = execution.ask
+    text = ask.sent.text if ask is not None and ask.sent and _is_sent(ask, n) else ""
+    return (execution.request.name, text) if text.strip() else None
 
 
 def _is_told_as_error(execution: Execution, n: int) -> bool:
