@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import msgspec
 
@@ -65,41 +65,17 @@ def encode(fact: Fact) -> bytes:
     return msgspec.json.encode(fact, enc_hook=builtin) + b"\n"
 
 
-def _seed(session: str, messages: Iterable[Message]) -> tuple[Fact, ...]:
-    return tuple(RowFact(session, message) for message in messages)
-
-
-def _accept(inbound: Inbound, message: Message) -> tuple[Fact, ...]:
-    return (RowFact(inbound.session, message, inbound.id, accepted=inbound),)
-
-
-def _append(session: str, message: Message, inbound: str = "") -> tuple[Fact, ...]:
-    return (RowFact(session, message, inbound),)
-
-
-def _begin(inbound: Inbound) -> tuple[Fact, ...]:
-    return (BeginFact(inbound.session, inbound.id),)
-
-
-def _reply(inbound: Inbound, message: Message, status: str, kind: str) -> tuple[Fact, ...]:
-    return (RowFact(inbound.session, message, reply_to=inbound.id, status=status, kind=kind),)
-
-
-def _delivered(inbound: Inbound) -> tuple[Fact, ...]:
-    return (DeliveryFact(inbound.session, inbound.id),)
-
-
-def _summarise(session: str, summary: Message, first: str) -> tuple[Fact, ...]:
-    return (SummaryFact(session, summary, first),)
-
-
 facts_of: dict[str, Callable[..., tuple[Fact, ...]]] = {
-    "seed": _seed,
-    "accept": _accept,
-    "append": _append,
-    "begin": _begin,
-    "reply": _reply,
-    "delivered": _delivered,
-    "summarise": _summarise,
+    "seed": lambda session, messages: tuple(RowFact(session, one) for one in messages),
+    "accept": lambda inbound, message: (
+        RowFact(inbound.session, message, inbound.id, accepted=inbound),
+    ),
+    "append": lambda session, message, inbound="": (RowFact(session, message, inbound),),
+    "begin": lambda inbound: (BeginFact(inbound.session, inbound.id),),
+    "reply": lambda inbound, message, status, kind: (
+        RowFact(inbound.session, message, reply_to=inbound.id, status=status, kind=kind),
+    ),
+    "delivered": lambda inbound: (DeliveryFact(inbound.session, inbound.id),),
+    "summarise": lambda session, summary, first: (SummaryFact(session, summary, first),),
 }
 """The facts that a write of a session store says, by the method's name, from its arguments."""
