@@ -1,4 +1,4 @@
-"""An equal call is answered from a cache, whoever asked for it."""
+"""An equal call is answered from one cache for all chats."""
 
 from __future__ import annotations
 

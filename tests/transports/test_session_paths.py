@@ -21,7 +21,7 @@ def test_a_quoted_name_is_read_back(name: str) -> None:
     assert split_session(f"/s/{quote(name)}/v1/messages") == (name, "/v1/messages")
 
 
-@pytest.mark.parametrize("name", ["", " a", "a ", "a/b", "a#1", "a?b", "a%20b", "a\nb"])
+@pytest.mark.parametrize("name", ["", " a", "a ", "a/b", "a#1", "a?b", "a%20b", "a\nb", "a\n"])
 def test_a_name_that_parts_a_key_or_a_path_is_refused(name: str) -> None:
     with pytest.raises(msgspec.ValidationError, match="matching regex"):
         msgspec.convert(name, SessionName)

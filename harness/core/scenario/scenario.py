@@ -108,7 +108,7 @@ SessionFormat: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.]+$")]
 """The name of a store reader: one of ours, or `PREFIX.name` of a plug-in."""
 
 SessionName: TypeAlias = Annotated[
-    str, msgspec.Meta(pattern=r"^[^/#?%\s\x00-\x1f]([^/#?%\x00-\x1f]*[^/#?%\s\x00-\x1f])?$")
+    str, msgspec.Meta(pattern=r"^(?=\S)[^/#?%\x00-\x1f]+(?<=\S)(?!\n)$")
 ]
 """The name of a chat, as channels give it: with blanks, colons and any letters. `/` and `#` part a
 session from its calls (`ada lee/model#1`); the other marks part the path of a URL."""
