@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -65,17 +65,48 @@ def encode(fact: Fact) -> bytes:
     return msgspec.json.encode(fact, enc_hook=builtin) + b"\n"
 
 
+def storable(inbound: Inbound) -> Inbound:
+    """An inbound message as UTF-8 can hold it: the inbox may hand out half a character, which a
+    channel decodes from broken bytes. Rows are the agent's own, and such a row is refused."""
+    text = inbound.text.encode("utf-8", "replace").decode()
+    return inbound if text == inbound.text else msgspec.structs.replace(inbound, text=text)
+
+
+def _seed(session: str, messages: Iterable[Message]) -> tuple[Fact, ...]:
+    return tuple(RowFact(session, message) for message in messages)
+
+
+def _accept(inbound: Inbound, message: Message) -> tuple[Fact, ...]:
+    return (RowFact(inbound.session, message, inbound.id, accepted=storable(inbound)),)
+
+
+def _append(session: str, message: Message, inbound: str = "") -> tuple[Fact, ...]:
+    return (RowFact(session, message, inbound),)
+
+
+def _begin(inbound: Inbound) -> tuple[Fact, ...]:
+    return (BeginFact(inbound.session, inbound.id),)
+
+
+def _reply(inbound: Inbound, message: Message, status: str, kind: str) -> tuple[Fact, ...]:
+    return (RowFact(inbound.session, message, reply_to=inbound.id, status=status, kind=kind),)
+
+
+def _delivered(inbound: Inbound) -> tuple[Fact, ...]:
+    return (DeliveryFact(inbound.session, inbound.id),)
+
+
+def _summarise(session: str, summary: Message, first: str) -> tuple[Fact, ...]:
+    return (SummaryFact(session, summary, first),)
+
+
 facts_of: dict[str, Callable[..., tuple[Fact, ...]]] = {
-    "seed": lambda session, messages: tuple(RowFact(session, one) for one in messages),
-    "accept": lambda inbound, message: (
-        RowFact(inbound.session, message, inbound.id, accepted=inbound),
-    ),
-    "append": lambda session, message, inbound="": (RowFact(session, message, inbound),),
-    "begin": lambda inbound: (BeginFact(inbound.session, inbound.id),),
-    "reply": lambda inbound, message, status, kind: (
-        RowFact(inbound.session, message, reply_to=inbound.id, status=status, kind=kind),
-    ),
-    "delivered": lambda inbound: (DeliveryFact(inbound.session, inbound.id),),
-    "summarise": lambda session, summary, first: (SummaryFact(session, summary, first),),
+    "seed": _seed,
+    "accept": _accept,
+    "append": _append,
+    "begin": _begin,
+    "reply": _reply,
+    "delivered": _delivered,
+    "summarise": _summarise,
 }
 """The facts that a write of a session store says, by the method's name, from its arguments."""

@@ -70,6 +70,13 @@ def test_an_inbound_message_is_accepted_once_over_restarts(opened: Opener) -> No
     assert [row.inbound for row in again.load("main")] == ["m1"]
 
 
+def test_an_inbound_message_with_half_a_character_is_accepted(opened: Opener) -> None:
+    """The inbox hands it out, so the store takes it; the agent's own row is clean."""
+    store = opened()
+    assert store.accept(Inbound("m1", text="half \udcff"), user("half ?"))
+    assert [turn.inbound for turn in store.pending()] == [Inbound("m1", text="half ?")]
+
+
 def test_a_turn_is_pending_until_its_reply_was_delivered(opened: Opener) -> None:
     inbound = Inbound("m1", text="hi")
     store = opened()

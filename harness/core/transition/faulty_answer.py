@@ -7,6 +7,8 @@ such fault has touched is asked itself, and never read back.
 
 from __future__ import annotations
 
+import re
+import zlib
 from collections.abc import Sequence
 
 import msgspec
@@ -77,7 +79,7 @@ def bend(
     consumed = is_consumed(scripted + endings(bent), bent, plan)
     is_rewritten = said is None or by != by_value
     is_ended = isinstance(said, Reply) and not cut and not is_whole(plan)
-    answer = _read(wire, plan) if is_rewritten or is_ended else None
+    answer = read(wire, plan) if is_rewritten or is_ended else None
     said_all = is_ended and answer is not None and _is_all(answer[1])
     return Bent(plan, said, by, consumed, cut, said_all, _error(answer) if is_rewritten else None)
 
@@ -140,19 +142,60 @@ def _written(
     return said, tuple(steps)
 
 
-def _read(wire: Provider, plan: Plan) -> tuple[Head, Parsed] | None:
-    """Head and content of the answer; None if it has no head, or a head in its bytes."""
+def read(wire: Provider, plan: Plan) -> tuple[Head, Parsed] | None:
+    """Head and content of the answer; None if it has no head. Broken framing ends the content."""
     sent = [step for step in plan if isinstance(step, Send)]
+    body = b"".join([step.data for step in sent])
     head = sent[0].head if sent else None
     if head is None:
-        return None
-    body = b"".join(step.data for step in sent)
+        found = _WRITTEN_HEAD.match(body)
+        if found is None:
+            return None
+        head, body = _head(found), body[found.end() :]
+    if head.headers.get("transfer-encoding") == "chunked":
+        body = _from_chunks(body)
+    if head.headers.get("content-encoding") == "gzip":
+        body = _unpacked(body)
     return head, wire.parse(body, head.headers.get("content-type", ""))
+
+
+_WRITTEN_HEAD = re.compile(
+    rb"(?:HTTP/1\.1 1.*\r\n\r\n)*HTTP/1\.[01] ([2-5]\d\d) .*\r\n((?:.+\r\n)*)\r\n"
+)
+"""A head in the bytes of the answer, after informational ones."""
+
+
+def _head(found: re.Match[bytes]) -> Head:
+    lines = (line.partition(": ") for line in found[2].decode("latin-1").splitlines())
+    return Head(int(found[1]), {name.lower(): value for name, _, value in lines})
+
+
+_CHUNK = re.compile(rb"([0-9a-fA-F]+)\r\n")
+
+
+def _from_chunks(data: bytes) -> bytes:
+    """What the chunks hold, up to one that is malformed: a client has read what came before it."""
+    body, at = b"", 0
+    while (size := _CHUNK.match(data, at)) and int(size[1], 16):
+        end = size.end() + int(size[1], 16)
+        body += data[size.end() : end]
+        at = end + 2
+        if data[end:at] != b"\r\n":
+            break
+    return body
+
+
+def _unpacked(data: bytes) -> bytes:
+    """What can be unpacked. A plain body stays: a client that unpacks nothing reads all of it."""
+    try:
+        return zlib.decompressobj(wbits=31).decompress(data)
+    except zlib.error:
+        return data
 
 
 def _heard(wire: Provider, said: Said, plan: Plan) -> tuple[Said, bool]:
     """The reply in the changed bytes, and whether the connection ends before its last event."""
-    answer = _read(wire, plan) if isinstance(said, Reply) else None
+    answer = read(wire, plan) if isinstance(said, Reply) else None
     if answer is None or not isinstance(said, Reply):
         return said, False
     _, told = answer
