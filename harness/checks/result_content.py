@@ -95,11 +95,11 @@ def result_carried(
     A text of up to 60 characters is there as a whole, a longer one with its head, its middle and
     its end. `lost`: the result is empty, or what a language writes for nothing. `replaced`: it is
     another text. `other`: it is the result of another call, turn, session or user, as from a cache.
-    `part`: a block or an end is missing without a word, or a character is cut in two. `failed`: it
+    `part`: a block or an end is missing silently, or a character is cut in two. `failed`: it
     is told as an error. `discarded`: it is told as not run, beside a call that failed. `invented`:
     no such call ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON.
-    `white_space`, `code`: a line has lost its indentation or its end. It is code if the name of the
-    tool says so, if the text is marked as code, or if the setting of this name has the tool.
+    `white_space`, `code`: a line has lost its indentation or its end. A text is code if the name of
+    its tool says so, if it is marked as code, or if the setting `code` has the tool.
 
     Not a finding: words before or after; the same value as JSON, YAML or a table; other line ends;
     texts without colours, or without characters that no API takes; blocks that are joined; a cut
@@ -189,7 +189,7 @@ def _short(text: str) -> str:
 
 
 def _is_late(result: _Result) -> bool:
-    """Whether the agent may have given the tool up at a deadline of its own."""
+    """Whether the agent may have given the tool up at its own deadline."""
     steps = result.run.answered.steps if result.run.answered else ()
     sent = result.sent
     return waited_ms(steps) >= _DEADLINE_MS and (sent.is_error or reads_as_failure(sent.text))
@@ -328,7 +328,7 @@ def _is_twice(said: str, sent: str) -> bool:
 
 
 def _is_reflowed(said: str, sent: str) -> bool:
-    """Whether a line has lost its indentation or its end; a value of JSON may be written anew."""
+    """Whether a line has lost its indentation or its end; a value of JSON may have other lines."""
     if said.lstrip().startswith(("{", "[")):
         return False
     read = sent.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')

@@ -1,4 +1,4 @@
-"""What a tool said, and what the model is told of it.
+"""What a tool said, and what the model reads of it.
 
 A result is taken as the tool gave it, after the faults of the run. Several blocks are several
 texts, because an agent may join them in its own way. What is told may be a cut, a reference or a
@@ -39,7 +39,7 @@ def said_texts(run: Execution) -> list[str]:
 
 
 NOTHING = frozenset({"", "null", "undefined", "nan", "objectobject", "promisepending", "nil"})
-"""What languages write for a value that is not there, or that nobody serialised."""
+"""What languages write for a value that is not there, or that is not serialised."""
 
 _FAILURE = re.compile(
     r"error|fail|exception|traceback|denied|refus|reject|invalid|not |no such|unable|cannot|can't"
