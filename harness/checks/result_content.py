@@ -98,8 +98,8 @@ def result_carried(
     `part`: a block or an end is missing silently, or a character is cut in two. `failed`: it
     is told as an error. `discarded`: it is told as not run, beside a call that failed. `invented`:
     no such call ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON.
-    `white_space`, `code`: a line has lost its indentation or its end. A text is code if the name of
-    its tool says so, if it is marked as code, or if the setting `code` has the tool.
+    `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's
+    name says so, if it is marked as code, or if the setting `code` has the tool.
 
     Not a finding: words before or after; the same value as JSON, YAML or a table; other line ends;
     texts without colours, or without characters that no API takes; blocks that are joined; a cut
