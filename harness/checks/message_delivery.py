@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from harness.checks.evidence.carried_words import is_cut_with_notice
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BLANK,
@@ -121,7 +122,9 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
         return  # an unreadable request may hold the message
     first = turn.readable[0]
     newest = "\n\n".join(message.text for message in first.node.newest())
-    if squeeze(turn.text) not in squeeze(newest) and not _allows(trace, turn, first):
+    said, sent = squeeze(turn.text), squeeze(newest)
+    is_there = said in sent or is_cut_with_notice(said, sent)
+    if not is_there and not _allows(trace, turn, first):
         rule, text = _misplaced(turn.text, first)
         text = f"{first.called.key}: the message {name} {text}"
         cause = Cause(subject="request")
