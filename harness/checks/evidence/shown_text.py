@@ -1,16 +1,21 @@
-"""The text that a user reads of a turn, from the messages that the outbox accepted.
+"""The text of a turn that is for the user, and the text that the user reads of it.
 
 Some agents send an answer in pieces, and the last piece as the final. Others stream the pieces and
-then send the whole answer again, which replaces them on the screen.
+then send the whole answer again, which replaces them on the screen. A model may also say words that
+are not for the user: its profile names them (`silent`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
-from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import is_taken
-from harness.core.history.exchanges import ENDINGS, Sending
+from harness.core.history.exchanges import ENDINGS, Exchange, Sending
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.carried_text import is_asked, lost_parts
+from harness.core.values.messages import Text
 
 
 def shown(sendings: Iterable[Sending]) -> Iterator[tuple[str, tuple[Sending, ...]]]:
@@ -36,7 +41,27 @@ _READ = ENDINGS | {"partial"}
 def _joined(parts: list[Sending]) -> str:
     """The text of the messages; the last one alone, if it holds what the others say."""
     *pieces, last = (part.request.text for part in parts)
-    whole = squeeze(last)
-    if squeeze("".join(pieces)) in whole:
-        return last
-    return "".join([*pieces, last])
+    said = "".join(pieces)
+    is_in_last = not lost_parts(said, last) if is_asked(said) else said.strip() in last
+    return last if is_in_last else said + last
+
+
+def spoken(trace: Trace, exchange: Exchange) -> tuple[str, ...]:
+    """The text blocks of an answer without the words that are not for the user."""
+    blocks = exchange.reply.blocks if exchange.reply else ()
+    silent = _silent(trace.profile.silent)
+    return tuple(silent.sub("", block.text) for block in blocks if isinstance(block, Text))
+
+
+@cache
+def _silent(words: tuple[str, ...]) -> re.Pattern[str]:
+    forms = (".*?".join(map(re.escape, word.split("…"))) for word in words if word.strip("…"))
+    return re.compile("|".join(forms) or "(?!)", re.DOTALL)
+
+
+def is_silent(trace: Trace, turn: Turn) -> bool:
+    """Whether the last answer of a turn has words, and none of them is for the user."""
+    last = turn.main[-1] if turn.main else None
+    if last is None or last.reply is None or last.reply.tool_uses or not last.reply.text.strip():
+        return False
+    return not "".join(spoken(trace, last)).strip()
