@@ -7,9 +7,7 @@ are not for the user: its profile names them (`silent`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from harness.checks.evidence.turn_outcomes import is_taken
 from harness.core.history.exchanges import ENDINGS, Exchange, Sending
@@ -49,14 +47,26 @@ def _joined(parts: list[Sending]) -> str:
 def spoken(trace: Trace, exchange: Exchange) -> tuple[str, ...]:
     """The text blocks of an answer without the words that are not for the user."""
     blocks = exchange.reply.blocks if exchange.reply else ()
-    silent = _silent(trace.profile.silent)
-    return tuple(silent.sub("", block.text) for block in blocks if isinstance(block, Text))
+    texts = [block.text for block in blocks if isinstance(block, Text)]
+    for words in trace.profile.silent:
+        texts = [_without(words, text) for text in texts]
+    return tuple(texts)
 
 
-@cache
-def _silent(words: tuple[str, ...]) -> re.Pattern[str]:
-    forms = (".*?".join(map(re.escape, word.split("…"))) for word in words if word.strip("…"))
-    return re.compile("|".join(forms) or "(?!)", re.DOTALL)
+def _without(words: str, text: str) -> str:
+    """The text without each occurrence of the words. It is searched forwards only: a pattern would
+    take the square of a text in which many occurrences begin and none ends."""
+    first, gap, last = words.partition("…")
+    if not first or first not in text:
+        return text
+    kept, at = list[str](), 0
+    while (begun := text.find(first, at)) >= 0:
+        ended = text.find(last, begun + len(first)) if gap else begun + len(first)
+        if ended < 0:
+            break
+        kept.append(text[at:begun])
+        at = ended + len(last)
+    return "".join(kept) + text[at:]
 
 
 def is_silent(trace: Trace, turn: Turn) -> bool:
