@@ -25,7 +25,7 @@ KINDS = {
     "fault": "harness.faults:FAULTS",
     "check": "harness.checks.judge:CHECKS",
     "format": "harness.recordings.recognition:FORMATS",
-    "store": "harness.stores.store_readers:READERS",
+    "store": "harness.stores.opening:READERS",
     "report": "harness.report.report_parts:REPORTS",
 }
 """The kinds of parts that a plug-in may bring, and where the room of each says what it is."""

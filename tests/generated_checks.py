@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from harness.checks.evidence.declarations import declared
+from harness.checks.evidence.excuses import Excuse
 from harness.checks.judge import checks, rules_of
 from harness.checks.judge.check_rules import by_class
 from harness.checks.judge.check_texts import class_words
@@ -23,7 +24,19 @@ WIDTH = 100
 def generated_checks() -> str:
     """The generated part of `docs/checks.md`."""
     by_name = sorted(checks().items())
-    return "\n".join([*(_section(*item) for item in by_name)])
+    return "\n".join([*(_section(*item) for item in by_name), _excuses()])
+
+
+def _excuses() -> str:
+    """The events that excuse an agent, each with its end and with the rules that it excuses."""
+    excused: dict[Excuse, list[str]] = {}
+    for name, check in sorted(checks().items()):
+        for rule, excuses in getattr(check, "excuses", {}).items():
+            for excuse in excuses:
+                excused.setdefault(excuse, []).append(f"`{name}` ({rule.replace('_', ' ')})")
+    lines = [f"| {e.words} | {e.until} | {', '.join(rules)} |" for e, rules in excused.items()]
+    head = ["## The excuses", "", "| Event | Excuses until | Rules |", "|---|---|---|"]
+    return "\n".join([*head, *sorted(lines)]) + "\n"
 
 
 def _section(name: str, check: CheckFunction) -> str:

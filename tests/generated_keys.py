@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.schema import schema_of
-from harness.schema.key_table import KEYS
+from harness.schema.struct_schema import KEYS
 from tests.generated_pages import DOCS
 
 _BLOCK = re.compile(r"(<!-- keys (\w+) -->\n).*?(<!-- /keys -->)", re.DOTALL)

@@ -30,8 +30,7 @@ EXCEPTIONS = {
     "runner/disk_log.py": (1, "a database without a file"),
     "runner/forked_target.py": (10, "files of its own temporary folder"),
     "stores/formats/claude_code.py": (1, "a store, read while the agent writes it"),
-    "stores/faulty_jsonl.py": (2, "the store that a fault damages"),
-    "stores/faulty_sqlite.py": (4, "the store that a fault damages"),
+    "stores/faulty_files.py": (6, "the store that a fault damages"),
     "stores/formats/hermes.py": (
         3,
         "a database: SQLite reads by pages; its head is looked at first",

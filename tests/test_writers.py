@@ -19,7 +19,7 @@ ALLOWED = {
     "cli.import_trial": "tells its parent the outcome, in ASCII",
     "cli.judge_journal": "digests a profile",
     "cli.schema": "our own schema",
-    "cli.setting_explanation": "our own defaults, which are shown by `terminal.out`",
+    "cli.explanations": "our own defaults, which are shown by `terminal.out`",
     "cli.target_probes": "names of wires, in a scratch folder",
     "cli.project_plan": "our own schema",
     "cli.terminal": "prints what the encoder made",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 import msgspec
 
@@ -206,8 +207,10 @@ def model_of_sub_agent(brief: Brief, session: str, parent: str) -> LanguageModel
     """The model for a sub-agent, whose requests name its session and its parent."""
 
     def adapt(client: Any) -> Any:
-        url = f"{brief.base_url}/s/{session}{_MODELS[brief.wire].base_path}"
-        return client.with_options(base_url=url, default_headers={"x-harness-parent": parent})
+        url = f"{brief.base_url}/s/{quote(session)}{_MODELS[brief.wire].base_path}"
+        return client.with_options(
+            base_url=url, default_headers={"x-harness-parent": quote(parent)}
+        )
 
     return standard_model(brief, adapt)
 

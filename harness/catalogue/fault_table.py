@@ -1,15 +1,19 @@
-"""The fault table: every fault that a loop may meet, with or without a function that makes it.
+"""The fault table: every fault that a loop may meet, and the presets, a row each.
 
 A code is a letter for the layer and a number. A row without a fault has the reason in `not_made`.
+A preset is a fault that is a template with fixed constants.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from types import MappingProxyType
+from typing import Literal
 
 import msgspec
 
+from harness.core.values.calls import Seam
+from harness.core.values.messages import Json
 from harness.core.values.table_file import table
 
 
@@ -46,3 +50,26 @@ def codes_of(kind: str) -> tuple[str, ...]:
 def sources(codes: Iterable[str]) -> str:
     """Return the sources of the rows as text."""
     return "; ".join(f"{code}: {ROWS[code].seen or 'not seen in public'}" for code in codes)
+
+
+class Preset(msgspec.Struct, frozen=True, kw_only=True):
+    """A fault by its kind; `text` is its description, like the docstring of a function.
+
+    A template is the name of a function in `harness/faults`: `shared.templates.error`, or a private
+    one (`tools._answers`). `constants` fixes settings and `settings` gives defaults of the others,
+    both in JSON.
+    """
+
+    kind: str
+    template: str
+    constants: dict[str, Json] = {}
+    settings: dict[str, Json] = {}
+    stage: Literal["value", "bytes"]
+    seams: tuple[Seam, ...]
+    on: str = ""
+    wires: tuple[str, ...] = ()
+    text: str
+
+
+PRESETS: MappingProxyType[str, Preset] = table("harness.catalogue", "presets.tsv", Preset)
+"""The presets by kind."""

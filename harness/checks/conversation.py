@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from harness.checks.evidence.carried_words import words_of
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BREAK_BETWEEN,
-    EARLIER_COMPACTION,
-    EARLIER_KILL,
-    EARLIER_OVERFLOW,
+    COMPACTION_BETWEEN,
     FAILED_STORE,
     KILL,
+    KILL_BETWEEN,
+    OVERFLOW_BETWEEN,
     REWRITTEN_STORE,
     Case,
 )
@@ -38,8 +38,8 @@ from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import Text, canonical
 from harness.core.values.verdict import Finding
 
-_SHORTER = (EARLIER_COMPACTION, EARLIER_KILL, EARLIER_OVERFLOW)
-"""After these the requests of a session may hold less."""
+_SHORTER = (COMPACTION_BETWEEN, KILL_BETWEEN, OVERFLOW_BETWEEN)
+"""After these a request may lack what came before them. What came later must be there."""
 
 BEGINNING = 20
 """The number of characters of an answer that its result keeps, even if an agent shortens it."""
@@ -50,7 +50,7 @@ BEGINNING = 20
     forgotten_reply=(FAILED_STORE, *_SHORTER),
     result=_SHORTER,
     forgotten_past=(KILL,),
-    forgotten_effect=(FAILED_STORE, REWRITTEN_STORE, EARLIER_COMPACTION, EARLIER_OVERFLOW),
+    forgotten_effect=(FAILED_STORE, REWRITTEN_STORE, COMPACTION_BETWEEN, OVERFLOW_BETWEEN),
 )
 def history_faithful(history: History) -> Iterator[Finding | Case]:
     """A turn's requests hold the reply of the turn before and the results of the calls that ran.
@@ -59,17 +59,17 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
     The same holds for a result of the request before it, if the connection of that request broke.
     `swapped_result`: a call's result does not begin with its tool's answer, and holds the answer to
-    another call of the turn. After a compaction, a request over the window or a kill, these rules
-    do not apply in that session.
+    another call of the turn. A compaction, a request over the window or a kill between the two
+    explains what is missing. It explains no loss of what was said after it.
 
     `forgotten_past`: after a turn whose compactions made no summary, the next turn begins without
     any earlier answer of the agent. Not even the beginning or the end of an answer is left.
     `forgotten_effect`: a call changed the outside world, and the agent was killed in that turn. The
     session's next main request has nothing new compared with the request before the call. Not a
-    finding for `forgotten_effect`: an effect with an idempotency key; a turn that is reported to
-    the user as failed; a note of the agent about the interruption. In the incident, two documents
-    were created again because the resumed history lacked them (odysseus-dev/odysseus#3570). Source:
-    invariant 9.
+    finding for `forgotten_effect`: an effect with an idempotency key, unless it happens again under
+    another key; a turn that is reported to the user as failed; a note of the agent about the
+    interruption. In the incident, two documents were created again because the resumed history
+    lacked them (odysseus-dev/odysseus#3570). Source: invariant 9.
     """
     trace = history.trace
     last: dict[str, Turn] = {}
@@ -78,9 +78,11 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
             continue
         before = last.get(turn.session)
         if turn.readable and before is not None:
-            yield Case("forgotten_reply", _reply(trace, before, turn), before, turn.readable[0].n)
+            said_n = max((ending.n for ending in before.endings), default=before.opened_n)
+            found = _reply(trace, before, turn)
+            yield Case("forgotten_reply", found, before, turn.readable[0].n, said_n)
         if turn.readable and before is not None and before.readable and trace.compactions:
-            yield Case("forgotten_past", _past(history, before, turn), turn)
+            yield Case("forgotten_past", _past(history, before, turn), turn, turn.readable[0].n)
         yield from _results(turn)
         yield from _begun_anew(turn)
         last[turn.session] = turn
@@ -143,12 +145,12 @@ def _results(turn: Turn) -> Iterator[Case]:
         if ask.sent is None or ask.sent_n > later.n:
             text = f"{later.called.key}: the result of {run.called.key} is missing"
             finding = Finding("history_faithful.forgotten_result", text, (run.n, later.n))
-            yield Case("result", [finding], turn, later.n)
+            yield Case("result", [finding], turn, later.n, ask.exchange.n)
         elif other := _swapped_with(turn, ask, run):
             text = f"{later.called.key}: {run.called.key} is given the result of {other.called.key}"
             events = (run.n, other.n, ask.sent_n)
             finding = Finding("history_faithful.swapped_result", text, events)
-            yield Case("result", [finding], turn, later.n)
+            yield Case("result", [finding], turn, later.n, ask.exchange.n)
 
 
 def _begun_anew(turn: Turn) -> Iterator[Case]:
@@ -167,12 +169,13 @@ def _begun_anew(turn: Turn) -> Iterator[Case]:
                 text += f"{before.called.key} had"
                 events = (run.n, before.n, later.n)
                 finding = Finding("history_faithful.forgotten_result", text, events)
-                yield Case("result", [finding], turn, later.n)
+                yield Case("result", [finding], turn, later.n, before.n)
 
 
 def _effects(trace: Trace) -> Iterator[Case]:
     """Compare each call with an effect in an interrupted turn with the session's next request."""
-    changed = {e.key: e for e in trace.events if isinstance(e, Effected) and not e.idempotency_key}
+    effects = [event for event in trace.events if isinstance(event, Effected)]
+    changed = {effect.key: effect for effect in effects}
     reported: set[int] = set()
     for run in trace.executions if trace.kills else ():
         turn = trace.turns[run.called.session, run.called.turn]
@@ -182,12 +185,21 @@ def _effects(trace: Trace) -> Iterator[Case]:
         next_ = _next_main(trace, run.called.session, trace.kills[place])
         if next_ is None or next_.n in reported or _says_failed(turn, trace.kills[place], next_.n):
             continue
+        if effect.idempotency_key and not _has_another_key(effect, effects):
+            continue
         if not _holds_more(trace, run.ask.exchange, next_):
             reported.add(next_.n)
             text = f"{next_.called.key}: after the kill nothing mentions {run.called.key}, which "
             text += f"has changed the outside world ({effect.name})"
             finding = Finding("history_faithful.forgotten_effect", text, (effect.n, next_.n))
-            yield Case("forgotten_effect", [finding], turn, next_.n)
+            yield Case("forgotten_effect", [finding], turn, next_.n, effect.n)
+
+
+def _has_another_key(first: Effected, effects: Sequence[Effected]) -> bool:
+    """Whether an effect with a key happens again under another key, as with keys that each process
+    chooses for itself. The outside world then takes the two for different ones."""
+    later = (e for e in effects if e.n > first.n and e.name == first.name)
+    return any(e.idempotency_key != first.idempotency_key for e in later)
 
 
 def _next_main(trace: Trace, session: str, n: int) -> Exchange | None:

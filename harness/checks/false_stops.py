@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import excused_by, needs
@@ -46,6 +46,10 @@ MAX_BOUND = 50
 MAX_TOKENS, MAX_LASTING_S = 1_000_000, 14_400
 """A turn with this cost or duration may end because its budget is spent."""
 
+_COUNTS_TOO_MUCH = frozenset({"sse.usage_huge", "http.count_tokens_disagrees"})
+"""Faults after which an agent's own meter may be full: the counts that it reads are no longer those
+of the history."""
+
 
 @needs("model", "tool", told_by="run", place=240)
 @excused_by(stop=(CANCEL, KILL, LIMIT, REFUSED_WRITE))
@@ -56,11 +60,12 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     the tools of the scenario. `withdrawn`: tools are no longer offered. `ended`: the turn ends
     while the model asks for a tool.
 
-    A limit, a cancel, a kill, a failed answer of the model, a write that the store refused, and
-    anything that repeats excuse the stop. So does a final with the status `waiting`, which asks the
-    user first. So does a turn that has cost a million tokens or lasted four hours, because its
-    budget may be spent. A success with a new result starts the count again: a failure, a success
-    and two more failures are not three in a row. Source: invariant 12.
+    A limit, a cancel, a kill, a write that the store refused, and anything that repeats excuse the
+    stop. A failed answer of the model excuses it until the model has answered well. A final with
+    the status `waiting` excuses it, because it asks the user first. So does a turn that has cost a
+    million tokens or lasted four hours, because its budget may be spent. A success with a new
+    result starts the count again: a failure, a success and two more failures are not three in a
+    row. Source: invariant 12.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -150,6 +155,8 @@ def _is_dear(turn: Turn, n: int) -> bool:
     """Whether the turn's cost or duration before event `n` may have spent its budget."""
     asked = [e for e in turn.exchanges if e.n < n]
     answers = [e.answered for e in asked if e.answered is not None]
+    if any(_COUNTS_TOO_MUCH.intersection(answer.faults) for answer in answers):
+        return True
     tokens = sum(e.called.tokens for e in asked) + sum(map(said_tokens, answers))
     lasted_ms = max((e.ended_ms for e in asked), default=0) - min(
         (e.called.at_ms for e in asked), default=0
@@ -162,12 +169,23 @@ def _may_be_unread(exchange: Exchange) -> bool:
     return not exchange.succeeded or exchange.is_bent_by("http")
 
 
+def _is_left_unread(turn: Turn, n: int) -> bool:
+    """Whether the newest answer of the model before event `n` may be unread, or one after it.
+
+    A failure explains a stop until an answer has come. An agent that read the answer of its retry
+    knows no reason to stop.
+    """
+    answered = [e for e in turn.exchanges if e.answered and e.answered.n < n]
+    since = takewhile(lambda e: e.purpose != "main" or _may_be_unread(e), reversed(answered))
+    return any(map(_may_be_unread, since))
+
+
 def _without_reason(trace: Trace, turn: Turn, stop: _Stop, repeats: int) -> Iterator[Finding]:
     """A stop for which the turn itself gives no reason: a bound, an unread answer, a repetition."""
     n = stop.n
     if _is_at_its_bound(turn, n, repeats):
         return
-    if any(e.answered and e.answered.n < n and _may_be_unread(e) for e in turn.exchanges):
+    if _is_left_unread(turn, n):
         return
     if not _repeats_before(trace, turn, n, repeats):
         yield Finding(f"no_false_stop.{stop.rule}", stop.text, (n,), cause=Cause(tool=stop.tool))
@@ -226,6 +244,7 @@ def _is_equal(done: list[Execution], repeats: int, n: int) -> bool:
     """Whether `repeats` executions in a row have one result, or failed."""
     loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
         lambda e: (e.request.name, _result(e)),
+        lambda e: _read(e, n),
         lambda e: (e.request.name, without_marks(_result(e))) if _result(e) else None,
         lambda e: True if e.failed or _is_told_as_error(e, n) else None,
     )
@@ -240,6 +259,13 @@ def _result(execution: Execution) -> str:
     has_words = content is not None and bool(execution.text.strip())
     says = execution.failed or has_words or any("text" not in part for part in parts)
     return execution.triple[2] if says else ""
+
+
+def _read(execution: Execution, n: int) -> Hashable | None:
+    """The tool, with the text that the model had read of its call by event `n`."""
+    ask = execution.ask
+    text = ask.sent.text if ask is not None and ask.sent and _is_sent(ask, n) else ""
+    return (execution.request.name, text) if text.strip() else None
 
 
 def _is_told_as_error(execution: Execution, n: int) -> bool:

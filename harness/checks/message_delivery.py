@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from harness.checks.evidence.carried_words import is_cut_with_notice
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BLANK,
@@ -86,8 +87,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     answers a question of the agent (status `waiting`). Source: invariant 29.
     """
     trace = history.trace
-    # The newest turn of each message: each kill in it lets the message begin again.
-    # In incident 153 two loops gave different answers to one message after one kill.
+    # The newest turn of each message: a kill in it lets the message begin again, until its reply
+    # is delivered. In incident 153 two loops gave different answers to one message after one kill.
     newest: dict[MessageName, Turn] = {}
     answered: _Answered = {}
     for turn in trace.turns.values():
@@ -99,7 +100,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             text = f"the message {turn.delivery.inbound.id} starts a second turn"
             events = (before.opened_n, turn.main[0].n)
             found = Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="turn"))
-            yield Case("second_turn", [found], before)
+            yield Case("second_turn", [found], before, turn.main[0].n)
         if before is None:
             yield from _in_request(trace, turn, answered)
             yield from _in_store(trace, turn)
@@ -122,7 +123,9 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
         return  # an unreadable request may hold the message
     first = turn.readable[0]
     newest = "\n\n".join(message.text for message in first.node.newest())
-    if squeeze(turn.text) not in squeeze(newest) and not _allows(trace, turn, first):
+    said, sent = squeeze(turn.text), squeeze(newest)
+    is_there = said in sent or is_cut_with_notice(said, sent)
+    if not is_there and not _allows(trace, turn, first):
         rule, text = _misplaced(turn.text, first)
         text = f"{first.called.key}: the message {name} {text}"
         cause = Cause(subject="request")

@@ -66,7 +66,7 @@ def catalogue_names(incomplete: str) -> Iterable[str]:
 def codes(incomplete: str) -> Iterable[str]:
     """Return codes of findings, checks, faults and rules; after a dot also settings and keys."""
     from harness import providers
-    from harness.catalogue.presets import PRESETS
+    from harness.catalogue.fault_table import PRESETS
     from harness.checks.judge import rules
     from harness.faults import faults
 
@@ -77,11 +77,11 @@ def codes(incomplete: str) -> Iterable[str]:
         found |= {*of_providers, *(f"valid_request.{rule}" for rule in of_providers)}
     part, dot, _ = incomplete.rpartition(".")
     if dot and part in found:
-        from harness.cli.setting_explanation import settings_of_part
+        from harness.cli.explanations import settings_of_part
 
         found |= {*settings_of_part(part)}
     elif dot and not any(name.startswith(incomplete) for name in found):
-        from harness.cli.setting_explanation import key_names
+        from harness.cli.explanations import key_names
 
         found |= {*key_names()}
     return sorted(found)
@@ -89,7 +89,7 @@ def codes(incomplete: str) -> Iterable[str]:
 
 def explained(incomplete: str) -> Iterable[str]:
     """Return the codes, and the words that reports print."""
-    from harness.cli.printed_words import printed_words
+    from harness.cli.explanations import printed_words
 
     return [*codes(incomplete), *(row.word for row in printed_words().values())]
 

@@ -94,7 +94,7 @@ def _set_trust(is_ours: bool, as_json: bool) -> int:
 def _words(row: Setting) -> str:
     """Return a value as JSON; for an empty default, a text that says what applies."""
     from harness.redaction.encoder import json_line
-    from harness.schema.key_table import KEYS
+    from harness.schema.struct_schema import KEYS
 
     if row.origin == DEFAULT and row.value in (None, (), []):
         rows = (KEYS.get(f"{struct}.{row.key}") for struct in ("Configuration", "Profile"))

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli.completion import completing, explained
+from harness.cli.explanations import printed_words, spaced
 from harness.cli.options import every_verb, named_plugins
-from harness.cli.printed_words import printed_words, spaced
 from harness.core.values.errors import InputError
-from harness.files.bundle import MARK
+from harness.files.bundle import MARK, bundled, bundled_files, shown
 from harness.parts.loading import Plugin, loaded, unknown_name
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from harness.catalogue import Incident
+    from harness.core.scenario.scenario import Scenario
     from harness.faults import Fault
 
 
@@ -48,8 +51,7 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
 def explanation(code: str) -> str:
     """Return the text for a code. Raises InputError, with the nearest name, for an unknown code."""
     from harness.catalogue import FIELD_PREFIX, incident
-    from harness.cli.bundle_text import bundle_text
-    from harness.cli.field_explanation import field_text, seen_in_the_field
+    from harness.cli.explanations import field_text, seen_in_the_field
 
     if code.startswith(MARK):
         return bundle_text(code)
@@ -65,8 +67,7 @@ def explanation(code: str) -> str:
 
 def _parts(code: str) -> Iterator[str]:
     """Return the texts of all parts with this name; a check and a key may share one."""
-    from harness.cli.rule_explanation import rule_texts
-    from harness.cli.setting_explanation import key_texts, setting_texts
+    from harness.cli.explanations import key_texts, rule_texts, setting_texts
 
     if word := printed_words().get(spaced(code)):
         yield f"{word.word}  ({word.what})\n\n{word.text} More: {word.see}."
@@ -87,7 +88,7 @@ def _check(code: str, is_other: bool) -> Iterator[str]:
     """Return the text of a check or of its rule. Raises InputError for an unknown rule."""
     from harness.checks.judge import check_of, checks
     from harness.checks.judge.check_texts import explain
-    from harness.cli.rule_explanation import CHECK
+    from harness.cli.explanations import CHECK
 
     name = check_of(code)
     if name not in checks() or (name == CHECK and code != CHECK):
@@ -102,9 +103,7 @@ def _check(code: str, is_other: bool) -> Iterator[str]:
 def names() -> set[str]:
     """Return every name that is explained, except incidents and pages."""
     from harness.checks.judge.check_texts import names as checks
-    from harness.cli.field_explanation import field_names
-    from harness.cli.rule_explanation import rule_names
-    from harness.cli.setting_explanation import key_names, setting_names
+    from harness.cli.explanations import field_names, key_names, rule_names, setting_names
 
     return {*_faults(loaded()), *checks(), *rule_names(), *setting_names(), *key_names(),
             *_codes(), *field_names(), *printed_words()}  # fmt: skip
@@ -141,7 +140,7 @@ def _faults(plugins: tuple[Plugin, ...]) -> dict[str, list[Fault]]:
 
 def _fault(fault: Fault) -> str:
     from harness.catalogue import ROWS
-    from harness.cli.setting_explanation import fault_line, settings_list
+    from harness.cli.explanations import fault_line, settings_list
 
     parts = [
         f"{fault.kind}  (fault, changes the {fault.stage})",
@@ -157,3 +156,46 @@ def _fault(fault: Fault) -> str:
         seen = f" Seen: {row.seen}." if row.seen else ""
         parts.append(f"{code}: {row.fault}. A correct agent: {row.right}.{seen}")
     return "\n\n".join(parts)
+
+
+def bundle_text(name: str) -> str:
+    """Return the story of a scenario, the list of a folder, or a text, for a name after `@`.
+
+    Raises InputError for an unknown name.
+    """
+    from harness.files.regular_file import text_of
+    from harness.files.scenario_file import has_script, load_scenarios
+
+    path = bundled(name)[0]
+    if path.is_dir():
+        return "\n".join(dict.fromkeys(map(shown, bundled_files([path]))))
+    if path.suffix == ".yaml" and has_script(path):
+        return "\n\n".join(_story(path, load_scenarios(path)))
+    return text_of(path).rstrip("\n")
+
+
+def _story(path: Path, runs: Sequence[Scenario]) -> Iterator[str]:
+    from harness.runner.needs import needs_of
+    from harness.verdicts.event_lines import counted
+
+    name, first = shown(path), runs[0]
+    yield f"{name}  {first.title}"
+    if first.story:
+        yield first.story.strip()
+    seen = [text for source in first.source for text in _seen(source)]
+    if seen:
+        yield "\n".join(("Seen:", *seen))
+    variants = ", ".join(dict.fromkeys(run.variant or "baseline" for run in runs))
+    wires = ", ".join(dict.fromkeys(run.wire for run in runs))
+    yield f"{counted(len(runs), 'run')}: {variants}; on {wires}"
+    needs = dict.fromkeys(need for run in runs for need in needs_of(run))
+    if needs:
+        yield f"Its runs need: {', '.join(needs)} (harness explain @docs/profiles)"
+    yield f"play it: harness run {name} --target SPEC\ncopy it: harness copy {name}"
+
+
+def _seen(source: str) -> Iterator[str]:
+    from harness.catalogue import incident
+
+    if row := incident(source):
+        yield f"  {source}  {row.where}: {row.symptom}"

@@ -139,14 +139,14 @@ def _journal(folder: Path, held: ExitStack) -> JudgeJournal:
 
 
 def _all_files(paths: tuple[Path, ...]) -> int:
-    from harness.cli.judge_paths import files
+    from harness.cli.judge_task import files
 
     return sum(1 for _ in files(paths))
 
 
 def _file_count(paths: tuple[Path, ...]) -> int:
     """Count the files, up to the number that matters for the number of workers."""
-    from harness.cli.judge_paths import files
+    from harness.cli.judge_task import files
 
     return sum(1 for _ in islice(files(paths), cores() * TASKS_A_WORKER))
 
@@ -162,8 +162,7 @@ def _todo(
     `asked` is a job with the settings that all files share.
     """
     from harness.cli.judge_journal import asked_for, stamp
-    from harness.cli.judge_paths import files
-    from harness.cli.judge_task import shown
+    from harness.cli.judge_task import files, shown
 
     words = asked_for(asked.kind, asked.check, asked.profile, asked.fail_on)
     folder = journal.path.parent.resolve() if journal else Path()

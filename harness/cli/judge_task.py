@@ -1,4 +1,4 @@
-"""One file as a task of `judge`, for any process.
+"""The files that `judge` is given, and one file as its task, for any process.
 
 A run of the harness is one history; a recording of another program is one history per transcript.
 The recorded calls of one agent loop are one history too. An error in a file is one line, and the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from itertools import chain
@@ -23,6 +23,7 @@ from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.core.values.visible_text import visible_line
 from harness.engines import Engine, ordered_map
+from harness.files.regular_file import FoundFile, files_below, head_of
 from harness.parts.loading import unknown_name
 from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import reported
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from harness.core.history.history import History
     from harness.core.values.messages import Json
     from harness.recordings.transcripts import Recording
+
 
 CHUNK_FILES, CHUNK_BYTES = 32, 4_000_000
 """The most bytes that a worker gets at once, unless a single file is larger."""
@@ -252,3 +254,44 @@ def _judged(task: JudgeTask, name: str, format: str, history: History, counted: 
         asked=tuple(name for name in wanted if name not in left),
         asked_of=len(wanted),
     )
+
+
+def files(paths: Sequence[Path]) -> Iterator[FoundFile]:
+    """Yield each file once, in order. Raises InputError for a path that does not exist."""
+    for path in paths:
+        if not path.exists():
+            raise InputError("no such file or folder", str(path))
+    seen: set[str] = set()
+    for path in paths:
+        itself = FoundFile(os.fspath(path), named=True)
+        for found in _below(itself.path) if path.is_dir() else [itself]:
+            if len(paths) == 1:
+                yield found
+            elif found.path not in seen:
+                seen.add(found.path)
+                yield found
+
+
+def _below(folder: str) -> Iterator[FoundFile]:
+    return (
+        found
+        for found in files_below(folder)
+        if not _is_verdict(found.path) and not _is_report(found.path)
+    )
+
+
+def _is_report(path: str) -> bool:
+    """Whether a file is what `harness run` writes of many runs."""
+    from harness.report.media.text import EACH_RUN, REPORT
+
+    if os.path.basename(path) != REPORT:
+        return False
+    try:
+        return head_of(Path(path)).startswith(EACH_RUN.encode())
+    except InputError:
+        return False
+
+
+def _is_verdict(path: str) -> bool:
+    folder, name = os.path.split(path)
+    return name == "verdict.json" and os.path.exists(os.path.join(folder, "history.jsonl"))

@@ -47,7 +47,6 @@ from harness.files.owner import out_lock
 
 if TYPE_CHECKING:
     from harness.cli.run_task import RunTask
-    from harness.core.values.profile import Profile
     from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
     from harness.report.media.text import Detail
@@ -106,21 +105,24 @@ def command(
     The catalogue is bundled: @all, a folder of it (@loops), a scenario (@loops/circles). A
     CASSETTE, or a DIR of cassettes only, is played as a separate scenario.
     """
-    from harness.cli.agent_runs import for_agent
+    from harness.cli import selection
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
-    from harness.cli.selection import check_target, failing_on, overlaid, plan, under_profile
     from harness.verdicts.result import Invocation
 
     detail, where = _detail(quiet, verbose), Path(os.path.abspath(out))
-    agent = _speaking(chosen_profile(profile_name), spoken)
+    agent = chosen_profile(profile_name)
+    agent = msgspec.structs.replace(agent, wires=spoken or agent.wires)
     target, drawn = target or agent.target, configuration().seed if seed is None else seed
-    chosen = for_agent(plan(paths), only, agent.wires, target, plays=not dry_run)
-    planned = failing_on(under_profile(overlaid(chosen, faults), agent), fail_on)
+    chosen = selection.for_agent(
+        selection.plan(paths), only, agent.wires, target, plays=not dry_run
+    )
+    planned = selection.overlaid(chosen, faults)
+    planned = selection.failing_on(selection.under_profile(planned, agent), fail_on)
     if dry_run:
         listed, with_hits = "json" if as_json else detail, verbose or faults is not None
         return rehearse(planned, target, drawn, listed, with_hits=with_hits)
-    check_target(target, planned)
+    selection.check_target(target, planned)
     asked = partial(Invocation, target=target, world=world or "", store=store,
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
                     plugin_flags=plugin_flags())  # fmt: skip
@@ -145,11 +147,6 @@ def _again(
 
     path, *others = paths or (DEFAULT_FOLDER,)
     return None if others else partial(run_command, asked(path=shown(path)), seed=seed)
-
-
-def _speaking(agent: Profile, wires: tuple[str, ...]) -> Profile:
-    """Return the agent with the wires that the command names, if it names any."""
-    return msgspec.structs.replace(agent, wires=wires or agent.wires)
 
 
 def _detail(quiet: bool, verbose: bool) -> Detail:

@@ -19,7 +19,7 @@ from harness.core.history.events import StoredRow
 from harness.core.transition.ports import Store
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, assistant, digest, user
-from harness.stores.store_readers import READERS
+from harness.stores.opening import READERS
 
 Rows = list[tuple[StoredRow, Message]]
 Add = Callable[[Path, Message], None]

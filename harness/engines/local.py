@@ -22,8 +22,7 @@ from typing import Any, Self, TypeVar
 
 from harness.core.values.errors import MachineLacks
 from harness.engines import ATTEMPTS, STOP_S, Again, Loose, as_it_was, in_order
-from harness.engines.result_stream import ResultStream, new_token
-from harness.engines.worker import serve
+from harness.engines.worker import ResultStream, new_token, serve
 from harness.import_path import outside_start_folder, safe_path
 from harness.plugins import loaded_modules
 from harness.processes.family import end_family, guardian_of

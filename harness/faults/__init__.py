@@ -85,7 +85,7 @@ def parts_of(plugin: Plugin) -> Mapping[str, Fault]:
 
 
 def _presets() -> Mapping[str, Fault]:
-    from harness.catalogue.presets import PRESETS
+    from harness.catalogue.fault_table import PRESETS
 
     return {k: preset_fault(preset, template_of(preset.template)) for k, preset in PRESETS.items()}
 

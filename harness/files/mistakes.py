@@ -25,7 +25,7 @@ from harness.core.values.patterns import pattern_of
 from harness.core.values.strict import wrong_choice
 from harness.core.values.verdict import CLASSES, FindingClass
 from harness.parts.loading import unknown_name
-from harness.stores.store_readers import reader_named
+from harness.stores.opening import reader_named
 
 _PATH = re.compile(r" - at `\$?([^`]*)`\Z")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`\Z")

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.comparison.figures import total
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding
 from harness.redaction.encoder import json_line
 from harness.report.media.json_lines import VERSION, finding_fields
-from harness.verdicts.run_diff import Diff, OneSide, RunDiff
+from harness.verdicts.run_diff import Diff, OneSide, RunDiff, total
 
 
 def json_lines(diff: Diff) -> Iterator[str]:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.comparison.figures import Figures, total
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.command_summary import cause_title
 from harness.report.run_report import Paint, Style, cut, finding_note, one_line, plain
 from harness.verdicts.event_lines import counted
-from harness.verdicts.run_diff import Diff, RunDiff, by_words
+from harness.verdicts.run_diff import Diff, Figures, RunDiff, by_words, total
 from harness.verdicts.tallies import CauseTally
 
 NEW_MAX, GONE_MAX, CALLS_MAX, BESIDE_MAX, LEFT_MAX = 4, 3, 4, 2, 2

@@ -38,9 +38,8 @@ from harness.runner.awaited_child import awaited
 from harness.runner.python_attempt import attempt, now_ms
 from harness.runner.session_seed import seed_messages
 from harness.runner.store_watch import OwnStore, StoreWatch
+from harness.stores.opening import OpenStore, drop_scratch, open_reader, open_scratch
 from harness.stores.session_store import SessionStore
-from harness.stores.store_options import OpenStore, drop_scratch, open_scratch
-from harness.stores.store_readers import open_reader
 from harness.stores.store_writes import Acknowledged, Moment, WatchedStore
 from harness.targets import End, TargetSpec, crash_trace
 from harness.targets.process_exits import kill_process, make_replaceable

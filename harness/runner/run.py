@@ -33,7 +33,7 @@ from harness.runner.python_attempt import attempt
 from harness.runner.session_seed import seed_messages, write_seed
 from harness.runner.store_watch import OwnStore
 from harness.runner.supervise import supervise
-from harness.stores.store_options import open_unshared
+from harness.stores.opening import open_unshared
 from harness.targets import TargetSpec, of_callable, resolve
 from harness.targets.output_capture import CaptureMode, captured
 

@@ -18,7 +18,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Message, Text
 from harness.files.regular_file import check_regular, whole
 from harness.recordings.transcripts import Transcript
-from harness.stores.store_readers import Reader, reader_named
+from harness.stores.opening import Reader, reader_named
 
 SESSION_MAX_BYTES = 32 * 1024 * 1024
 """The most bytes of a session file that is read whole."""

@@ -13,15 +13,15 @@ from harness.core.history.history import History
 from harness.core.transition.ports import Store
 from harness.core.transition.transition import Transition
 from harness.core.values.messages import Message
-from harness.stores.session_store import SessionStore
-from harness.stores.store_options import (
+from harness.stores.opening import (
     OpenStore,
     drop_scratch,
+    open_reader,
     open_scratch,
     open_store,
     open_unshared,
 )
-from harness.stores.store_readers import open_reader
+from harness.stores.session_store import SessionStore
 from harness.transports.dispatcher import Dispatcher
 
 _SESSION = "main"
@@ -115,7 +115,7 @@ class OwnStore:
             store.seed(_SESSION, self._messages)
         if not self._transition.store_is_faulty:
             return store, store
-        from harness.stores.damaged_file import open_faulty
+        from harness.stores.faulty_files import open_faulty
 
         return open_faulty(store, self._real, dispatcher.store, dispatcher.carry_out)
 

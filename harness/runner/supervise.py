@@ -35,9 +35,9 @@ from harness.processes.thread_times import BackgroundThread
 from harness.runner import prepare
 from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
-from harness.targets.lasting_program import lasting_programs
 from harness.targets.process_target import (
     end_program,
+    lasting_programs,
     output_tail,
     pass_on,
     signal_group,

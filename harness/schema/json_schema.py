@@ -26,9 +26,8 @@ from harness.core.scenario.scenario import (
 )
 from harness.core.scenario.script import BLOCKS
 from harness.core.values.profile import Profile
-from harness.schema.key_table import key_text
 from harness.schema.part_schema import check_definitions, either_form, fault_schema
-from harness.schema.struct_schema import REFERENCE, Node, closed, definitions, ref, words
+from harness.schema.struct_schema import REFERENCE, Node, closed, definitions, key_text, ref, words
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 KEBAB = "^[a-z0-9]+(-[a-z0-9]+)*$"

@@ -14,8 +14,15 @@ from harness.core.transition.arming import ON, seam_of
 from harness.core.values.verdict import BOOK_KEEPING
 from harness.faults import FAULTS, Fault, faults
 from harness.parts.part import Part
-from harness.schema.key_table import key_text, setting_text
-from harness.schema.struct_schema import Node, closed, ref, schema_of_type, words
+from harness.schema.struct_schema import (
+    Node,
+    closed,
+    key_text,
+    ref,
+    schema_of_type,
+    setting_text,
+    words,
+)
 
 
 def check_definitions() -> dict[str, Node]:

@@ -71,7 +71,7 @@ def _named(line: str, folder: str) -> Iterator[tuple[str, str]]:
         if kind in _SERVERS and not rest.startswith("///"):
             yield f"{kind}://{_without_user(rest)}", ""
     for path in (*_SQLITE.findall(line), *_FILE.findall(line)):
-        if _is_outside(path.strip(), folder):
+        if not os.path.normpath(path.strip()).startswith(os.path.join(folder, "")):
             yield path.strip(), path.strip()
 
 
@@ -82,7 +82,3 @@ def _without_user(rest: str) -> str:
     except ValueError:
         return "..."
     return f"{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
-
-
-def _is_outside(path: str, folder: str) -> bool:
-    return not os.path.normpath(path).startswith(os.path.join(folder, ""))

@@ -1,9 +1,9 @@
 """The oracle of a finding: whether a candidate still shows it, and shows it as the agent's.
 
 The reference agent plays the candidate too, and may show no new code, so the finding stays the
-agent's. A candidate shows the finding if it shows its code and its cause. Of the cause the fault
-does not count: a smaller scenario shows the same mistake without it, or writes it as an answer.
-The place does not count either.
+agent's. A candidate shows the finding if it shows its key: code, place and cause, with the faults
+of its proof. A looser question kept the form of a finding whose cause had been cut away. So a
+careful agent was blamed for what its smaller scenario did.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from harness.agent import agent as reference
 from harness.checks.judge.causes import rank
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import HarnessError, InputError, nearest
-from harness.core.values.finding_key import Cause
 from harness.core.values.profile import NO_PROFILE
 from harness.core.values.verdict import Finding, Verdict
 from harness.runner import run
@@ -47,7 +46,7 @@ class FindingOracle:
         """Play `scenario`, and keep the finding `code`, or of a check that is named so.
 
         Without a code the first finding is kept that fails the run and follows from no other. One
-        that is the same as `like` is preferred. Raises NotShown for a scenario that does not give
+        that is alike `like` is preferred. Raises NotShown for a scenario that does not give
         the finding.
         """
         self._target, self._world, self._store = target, world, store
@@ -109,22 +108,30 @@ def _not_shown(code: str, given: Sequence[str]) -> str:
 
 
 def is_same(one: Finding, other: Finding) -> bool:
-    """Whether two findings are the same while a scenario is shrunk."""
-    return one.code == other.code and _without_fault(one.cause) == _without_fault(other.cause)
+    """Whether two findings are the same while a scenario is shrunk: its name and its variant stay,
+    and so do its wire and its stream."""
+    return one.key() == other.key()
 
 
-def _without_fault(cause: Cause) -> Cause:
-    return msgspec.structs.replace(cause, fault="")
+def is_alike(one: Finding, other: Finding) -> bool:
+    """Whether two findings are the same except for their faults: in a campaign's finding the cause
+    names all faults of its run, and not those of its proof alone."""
+    return is_same(_without_fault(one), _without_fault(other))
+
+
+def _without_fault(finding: Finding) -> Finding:
+    cause = msgspec.structs.replace(finding.cause, fault="")
+    return msgspec.structs.replace(finding, cause=cause)
 
 
 def chosen(verdict: Verdict, code: str, name: str, like: Finding | None = None) -> Finding:
     """The worst finding of a code or a check; without one the worst that fails the run.
 
-    One that is the same as `like` is preferred, then one that follows from no other. Raises
+    One that is alike `like` is preferred, then one that follows from no other. Raises
     NotShown when there is none.
     """
     named = [finding for finding in verdict.findings if code in (finding.code, finding.check)]
     fitting = named if code else [*verdict.failing]
     if not fitting:
         raise NotShown(code, list(dict.fromkeys(f.code for f in verdict.findings)), name)
-    return min(fitting, key=lambda f: (not (like and is_same(f, like)), bool(f.follows), rank(f)))
+    return min(fitting, key=lambda f: (not (like and is_alike(f, like)), bool(f.follows), rank(f)))

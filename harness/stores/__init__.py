@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from harness.core.history.events import StoredRow as StoredRow
     from harness.core.transition.ports import Store as Store
     from harness.stores.jsonl import JsonlStore as JsonlStore
+    from harness.stores.opening import Reader as Reader
+    from harness.stores.opening import open_reader as open_reader
+    from harness.stores.opening import open_store as open_store
+    from harness.stores.opening import parts_of as parts_of
+    from harness.stores.opening import readers as readers
     from harness.stores.postgres import PostgresStore as PostgresStore
     from harness.stores.session_store import Pending as Pending
     from harness.stores.session_store import SessionRow as SessionRow
     from harness.stores.session_store import SessionStore as SessionStore
     from harness.stores.session_store import stored_row as stored_row
     from harness.stores.sqlite import SqliteStore as SqliteStore
-    from harness.stores.store_options import open_store as open_store
-    from harness.stores.store_readers import Reader as Reader
-    from harness.stores.store_readers import open_reader as open_reader
-    from harness.stores.store_readers import parts_of as parts_of
-    from harness.stores.store_readers import readers as readers
 else:
     from harness.lazy_names import lazy_names
 

@@ -65,12 +65,19 @@ def encode(fact: Fact) -> bytes:
     return msgspec.json.encode(fact, enc_hook=builtin) + b"\n"
 
 
+def storable(inbound: Inbound) -> Inbound:
+    """An inbound message as UTF-8 can hold it: the inbox may hand out half a character, which a
+    channel decodes from broken bytes. Rows are the agent's own, and such a row is refused."""
+    text = inbound.text.encode("utf-8", "replace").decode()
+    return inbound if text == inbound.text else msgspec.structs.replace(inbound, text=text)
+
+
 def _seed(session: str, messages: Iterable[Message]) -> tuple[Fact, ...]:
     return tuple(RowFact(session, message) for message in messages)
 
 
 def _accept(inbound: Inbound, message: Message) -> tuple[Fact, ...]:
-    return (RowFact(inbound.session, message, inbound.id, accepted=inbound),)
+    return (RowFact(inbound.session, message, inbound.id, accepted=storable(inbound)),)
 
 
 def _append(session: str, message: Message, inbound: str = "") -> tuple[Fact, ...]:

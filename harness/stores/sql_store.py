@@ -14,6 +14,7 @@ import msgspec
 
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, builtin
+from harness.stores.session_facts import storable
 from harness.stores.session_store import Pending, SessionRow, history_rows, no_commit_hook
 
 decode_message = msgspec.json.Decoder(Message).decode
@@ -112,7 +113,7 @@ class SqlStore:
         """Store an inbound message once; False when its id is known."""
         key = (inbound.session, inbound.id)
         with self._writing(inbound.session) as db:
-            if not db.execute(self._SQL.accept, (*key, encode(inbound))).rowcount:
+            if not db.execute(self._SQL.accept, (*key, encode(storable(inbound)))).rowcount:
                 return False
             self._insert(db, inbound.session, message, inbound.id)
         return True

@@ -20,7 +20,7 @@ from harness.core.values.verdict import Verdict
 from harness.files.owner import scratch_folder
 from harness.runner.forked_target import Restarts
 from harness.runner.run import run
-from harness.stores.store_options import OpenStore, open_scratch
+from harness.stores.opening import OpenStore, open_scratch
 from harness.stores.store_writes import MOMENTS, Moment, WriteAudit, audit_writes
 from harness.targets import TargetSpec
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
+from urllib.parse import unquote
 
 import msgspec
 
@@ -206,7 +207,7 @@ def split_session(path: str) -> tuple[str, str]:
     if not path.startswith("/s/"):
         return "", path
     session, slash, rest = path[3:].partition("/")
-    return session, slash + rest
+    return unquote(session), slash + rest
 
 
 def json_answer(status: int, value: object, **headers: str) -> Plan:

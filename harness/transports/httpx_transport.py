@@ -81,7 +81,7 @@ class HttpxTransport:
         """Return headers by lower-case name; requests with equal ones share one dict."""
         lines, (last, read) = _lines_of(headers), self._last
         if last != lines:
-            read = _headers_read(lines)
+            read = {name.decode("latin-1"): value.decode("latin-1") for _, name, value in lines}
             self._last = lines, read
         return read
 
@@ -111,10 +111,6 @@ def _lines_of(headers: Any) -> _Lines:
     except AttributeError:
         lines = [(name, name.lower(), value) for name, value in headers.raw]
     return [line for line in lines if line[1] != _LENGTH]
-
-
-def _headers_read(lines: _Lines) -> dict[str, str]:
-    return {name.decode("latin-1"): value.decode("latin-1") for _, name, value in lines}
 
 
 @lru_cache(maxsize=64)

@@ -88,6 +88,7 @@ class Story(Chronicle):
         refused: tuple[str, ...] = (),
         status: int | None = 200,
         tokens: int = 0,
+        size_bytes: int = 0,
         sdk_retry: int = 0,
         request: dict[str, Any] | None = None,
         **answer: Any,
@@ -98,7 +99,9 @@ class Story(Chronicle):
         """
         self._join_results()
         self._flush()
-        key = self._call(messages, purpose, tools, refused, tokens, sdk_retry, request or {})
+        key = self._call(
+            messages, purpose, tools, refused, (tokens, size_bytes), sdk_retry, request or {}
+        )
         named = tuple(self._named(b) if isinstance(b, ToolUse) else b for b in blocks)
         said = assistant(*named)
         calls = said.tool_uses
@@ -124,7 +127,7 @@ class Story(Chronicle):
 
     def _call(
         self, messages: list[Message] | None, purpose: str, tools: bool,
-        refused: tuple[str, ...], tokens: int, sdk_retry: int, fields: dict[str, Any],
+        refused: tuple[str, ...], size: tuple[int, int], sdk_retry: int, fields: dict[str, Any],
     ) -> str:  # fmt: skip
         said = [] if fields.get("unread") else messages or self.live
         names = [self.history.note(m, self.at_ms) for m in said]
@@ -141,7 +144,7 @@ class Story(Chronicle):
         self._last_key, self._sent = key, names
         self.history.called(
             **self._where(), key=key, seam="model", request=request, purpose=purpose,
-            refused=refused, tokens=tokens, sdk_retry=sdk_retry,
+            refused=refused, tokens=size[0], bytes=size[1], sdk_retry=sdk_retry,
         )  # fmt: skip
         return key
 

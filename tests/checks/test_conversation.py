@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from harness.checks.conversation import history_faithful
 from harness.core.history.events import Effected
 from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, results, user
@@ -151,6 +153,13 @@ def test_the_next_message_does_not_tell_of_an_effect() -> None:
 
 def test_an_effect_that_cannot_happen_twice_may_be_forgotten() -> None:
     assert _resumed(_killed_after_paying("order-17"), user("Pay.")) == []
+
+
+@pytest.mark.parametrize("again", ["key-1", "key-2"])
+def test_an_effect_that_happens_again_under_another_key_may_not_be_forgotten(again: str) -> None:
+    world = _killed_after_paying("key-1").reply(PAY, messages=[user("Pay.")]).tool("paid")
+    found = codes(history_faithful(world.effect(again).final().end()))
+    assert found == ([] if again == "key-1" else ["history_faithful.forgotten_effect"])
 
 
 def test_a_call_without_an_effect_may_be_made_again() -> None:

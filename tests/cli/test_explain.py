@@ -13,8 +13,7 @@ from harness.checks.judge import checks, rules
 from harness.cli import FAILURE, INPUT, INTERRUPTED, TERMINATED
 from harness.cli.completion import explained
 from harness.cli.explain import explanation, names
-from harness.cli.printed_words import printed_words
-from harness.cli.rule_explanation import rule_texts
+from harness.cli.explanations import printed_words, rule_texts
 from harness.configuration import Configuration
 from harness.core.scenario.scenario import Limits
 from harness.core.values.errors import InputError

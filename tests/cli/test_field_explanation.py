@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 
 from harness.catalogue.field_findings import field_finding
-from harness.cli import field_explanation
+from harness.cli import explanations
 from harness.cli.explain import explanation
 from harness.core.values.errors import InputError
 from tests.catalogue.test_field_findings import COMPLETE
@@ -19,7 +19,7 @@ LINE = "field/an-agent-pays-twice  (1.0, defect): A call is paid twice"
 def _one_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     row = field_finding(COMPLETE, "an-agent-pays-twice")
     found = MappingProxyType({"an-agent-pays-twice": row})
-    monkeypatch.setattr(field_explanation, "field_findings", lambda: found)
+    monkeypatch.setattr(explanations, "field_findings", lambda: found)
 
 
 def test_a_finding_says_all_that_its_file_says() -> None:

@@ -12,8 +12,7 @@ import msgspec
 import pytest
 
 from harness.cli.judge_journal import NAME
-from harness.cli.judge_paths import files
-from harness.cli.judge_task import JudgeTask, judge_file
+from harness.cli.judge_task import JudgeTask, files, judge_file
 from harness.parts.loading import set_loaded
 from harness.plugins import load_plugins
 from harness.recordings.transcripts import Refusal

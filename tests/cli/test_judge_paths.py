@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.judge_paths import FoundFile, files
+from harness.cli.judge_task import FoundFile, files
 from harness.core.values.errors import InputError
 
 

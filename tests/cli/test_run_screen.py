@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from harness.cli.judge_paths import files
+from harness.cli.judge_task import files
 from harness.cli.reports import reporting
 from harness.cli.run import LISTED_MAX, command, each_run, screen
 from harness.report.media.screen import ROWS

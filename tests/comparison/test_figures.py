@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.comparison.figures import Figures, figures, total
+from harness.verdicts.run_diff import Figures, figures, total
 from tests.comparison import edited, played
 
 

@@ -1,15 +1,29 @@
-"""Silence is time in which nothing is said; what only keeps a connection open says nothing."""
+"""What a client reads of an answer's bytes: its content under any framing, and its silences.
+
+What only keeps a connection open says nothing.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.transition.answer_bytes import silent_ms
+from harness.core.transition.answer_event import silent_ms
+from harness.core.transition.faulty_answer import read
 from harness.core.values.plans import Close, Plan, Send, Wait
+from harness.faults.transport.http_framing import (
+    extra_bytes_in_chunk,
+    malformed_chunk_size,
+    plain_body_as_gzip,
+    slow_headers,
+    truncated_gzip,
+)
+from harness.providers import by_name
+from tests.faults.world import bend, written
 
 PINGS = (
     b'event: ping\ndata: {"type": "ping"}\n\n',
@@ -71,3 +85,21 @@ def test_it_is_the_longest_run_of_waits_between_words(plan: Plan) -> None:
     cuts = [-1, *spoken, len(plan)]
     runs = [sum(s.ms for s in plan[a + 1 : b] if isinstance(s, Wait)) for a, b in pairwise(cuts)]
     assert silent_ms(plan) == max(runs)
+
+
+FRAMINGS = {
+    slow_headers: True,
+    extra_bytes_in_chunk: True,
+    plain_body_as_gzip: True,
+    malformed_chunk_size: False,
+    truncated_gzip: False,
+}
+"""Whether a client has seen the last event when the framing breaks."""
+
+
+@pytest.mark.parametrize("fault", FRAMINGS)
+def test_what_comes_before_broken_framing_is_read(fault: Callable[..., Plan]) -> None:
+    """A client that stops at the last event meets nothing of what follows it."""
+    found = read(by_name("anthropic"), bend(fault, written(stream=True)))
+    assert found is not None
+    assert (found[0].status, found[1].complete) == (200, FRAMINGS[fault])

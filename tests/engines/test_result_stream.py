@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.engines.result_stream import ResultStream, new_token, write_result
+from harness.engines.worker import ResultStream, new_token, write_result
 
 PIECES = st.lists(st.tuples(st.booleans(), st.binary(max_size=300)), max_size=6)
 

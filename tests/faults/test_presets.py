@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from harness.catalogue import ROWS
-from harness.catalogue.presets import PRESETS, Preset
+from harness.catalogue.fault_table import PRESETS, Preset
 from harness.core.transition.arming import ON, seam_of
 from harness.faults import faults, template_of
 from harness.faults.shared.fault import preset_fault

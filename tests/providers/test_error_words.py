@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness import providers
-from harness.catalogue.presets import PRESETS
+from harness.catalogue.fault_table import PRESETS
 from harness.core.values.plans import ApiError
 from harness.faults.shared.error_answers import TYPES
 from harness.providers.anthropic.record import WORDS as ANTHROPIC

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.comparison import Change, Figures
+from harness.comparison import Change
 from harness.core.history.events import StoredRow
 from harness.core.history.history import History
 from harness.core.values.calls import ModelRequest, OutboxRequest, ToolRequest
@@ -13,7 +13,7 @@ from harness.core.values.plans import Sent
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.verdicts.command_events import CommandFinished, CommandStarted, Report
 from harness.verdicts.result import Invocation, Result, evidence, run_command
-from harness.verdicts.run_diff import OneSide, RunDiff
+from harness.verdicts.run_diff import Figures, OneSide, RunDiff
 
 TITLE = "The same failing memory call until the budget is gone"
 FINDING = Finding(

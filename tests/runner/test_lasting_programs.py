@@ -15,7 +15,7 @@ from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenari
 from harness.core.values.errors import InputError
 from harness.runner import Run, run
 from harness.targets import TargetSpec, resolve
-from harness.targets.lasting_program import lasting_programs
+from harness.targets.process_target import lasting_programs
 from tests.runner import programs
 
 pytestmark = pytest.mark.real

@@ -30,6 +30,7 @@ KNOWN = (
     "`input` belongs to a `use`",
     "a turn needs",
     "only one of `ok`",
+    "`when` takes either",
     "no regular expression",
     "it strikes on tools, and the scenario has none",
     "setting 'rule': no rule",

@@ -13,8 +13,7 @@ from harness.configuration import Configuration
 from harness.faults import faults
 from harness.parts.loading import Plugin
 from harness.schema import FILES, schema_of
-from harness.schema.key_table import KEYS, SETTINGS, setting_text
-from harness.schema.struct_schema import definitions
+from harness.schema.struct_schema import KEYS, SETTINGS, definitions, setting_text
 
 
 @pytest.mark.parametrize("file", FILES)

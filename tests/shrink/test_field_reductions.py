@@ -40,10 +40,12 @@ FULL = Scenario(
 
 
 def test_every_key_goes_that_may() -> None:
-    """What is left has its defaults, except the keys that a file and its parts need."""
+    """What is left has its defaults, except the keys that a file, its parts and its run need."""
     found = last(entries(FULL), lambda s: bool(s.script and s.inbox and s.tools and s.faults))
     assert found == Scenario(
         name="full",
+        wire="openai-chat",
+        stream=True,
         inbox=(InboxItem(),),
         tools={"look": ToolScript()},
         script=(Turn(),),

@@ -1,23 +1,27 @@
 """Whether the finding is still there: the same one, of the agent, in a run without doubt.
 
-Code and cause are what two runs of one mistake have in common, and others have not.
+Code, place and cause are what two runs of one mistake have in common, and others have not.
 """
 
 from __future__ import annotations
 
 import msgspec
 import pytest
+from hypothesis import given, settings
 
 from harness.checks import judge
 from harness.core.history.history import History
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
-from harness.core.values.finding_key import Cause
+from harness.core.values.finding_key import Cause, FindingKey
 from harness.core.values.verdict import CrashPlace, Finding, Verdict
 from harness.runner import run
+from harness.runner.run import Run
 from harness.shrink import FindingOracle, shrink
 from harness.shrink.finding_oracle import NotShown, chosen, is_same
 from harness.shrink.scenario_size import turns_of
+from harness.strategies import scenarios
 from harness.targets.spec import of_callable
+from harness.verdicts.result import finding_key, summarize
 from tests.shrink.agents import crashes_on_oslo, has_no_guards, right
 
 
@@ -25,17 +29,17 @@ def _found(code: str, **cause: str) -> Finding:
     return Finding(code, "words that differ", cause=Cause(**cause))
 
 
-SAME = [
-    (
-        _found("no_progress_stop.same_call", tool="look"),
-        Finding("no_progress_stop.same_call", "x", (1, 2), cause=Cause("look"), seam="tool"),
-    ),
+SAME = (
+    _found("no_progress_stop.same_call", tool="look"),
+    Finding("no_progress_stop.same_call", "x", (1, 2), cause=Cause("look")),
+)
+OTHER = [
     (
         _found("effect_once.again", tool="pay", fault="http.529"),
         _found("effect_once.again", tool="pay"),
     ),
-]
-OTHER = [
+    (SAME[0], msgspec.structs.replace(SAME[0], seam="tool")),
+    (SAME[0], msgspec.structs.replace(SAME[0], session="side")),
     (
         _found("no_progress_stop.same_call", tool="look"),
         _found("no_progress_stop.cycle", tool="look"),
@@ -49,11 +53,8 @@ OTHER = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
-def test_the_same_mistake_is_known_by_code_and_cause_without_the_fault(
-    one: Finding, other: Finding
-) -> None:
-    assert is_same(one, other)
+def test_the_same_mistake_is_known_by_its_key_and_not_by_its_words_and_numbers() -> None:
+    assert is_same(*SAME)
 
 
 @pytest.mark.parametrize(("one", "other"), OTHER)
@@ -107,6 +108,34 @@ def test_a_crash_of_another_kind_is_another_finding() -> None:
     assert keeping(_said(one, "Oslo"))
     assert not keeping(_said(one, "Bergen"))
     assert not keeping(_said(one, "Rome"))
+
+
+CARELESS = of_callable(has_no_guards)
+
+
+@settings(max_examples=4, derandomize=True, deadline=None)
+@given(
+    scenarios(
+        faults=("http.status", "tools.fails"),
+        wire="openai-chat",
+        damaged=False,
+        cancels=False,
+        windows=False,
+    )
+)
+def test_each_kept_step_has_the_whole_key(scenario: Scenario) -> None:
+    """A finding with another cause, place or wire is not kept, for each that a run has."""
+    played = run(scenario, CARELESS)
+    for finding in played.verdict.failing[:1]:
+        keeps = FindingOracle(scenario, CARELESS, finding.code)
+        wanted = _key(played, keeps.finding)
+        small = shrink(scenario, keeps, tries_max=30).scenario
+        again = run(small, CARELESS)
+        assert wanted in {_key(again, each) for each in again.verdict.findings}
+
+
+def _key(played: Run, finding: Finding) -> FindingKey:
+    return finding_key(summarize(played, None), finding)
 
 
 def test_a_finding_that_becomes_one_of_the_scenario_is_not_kept() -> None:

@@ -103,6 +103,19 @@ def test_each_step_lowers_the_measure_and_loads_from_its_file(
     assert len(set(asked)) == len(asked)
 
 
+@given(scenarios(faults=("http.*", "tools.*"), wire="openai-chat"), st.booleans())
+def test_no_step_is_of_another_run(scenario: Scenario, is_kept: bool) -> None:
+    """A wire that goes leaves the form of a finding and takes its cause: the agent speaks no
+    other."""
+    for reduction in REDUCTIONS:
+        for smaller in candidates(reduction(scenario), lambda _: is_kept):
+            assert _run_of(smaller) == _run_of(scenario), reduction
+
+
+def _run_of(scenario: Scenario) -> tuple[str, str, bool]:
+    return scenario.run_name, scenario.wire, scenario.stream
+
+
 def _loaded(scenario: Scenario, folder: Path) -> Scenario:
     file = folder / f"{scenario.name}.yaml"
     file.write_text(scenario_yaml(scenario), "utf-8")
@@ -142,6 +155,7 @@ def test_a_long_scenario_becomes_what_is_asked_for_in_few_tries() -> None:
         tools={"read": ToolScript(script=(ToolTurn(ok="file 217"),))},
         script=(Turn(use="read", input={"path": "217.py"}),),
         faults=(FaultSpec(kind="http.status", when=4),),
+        stream=True,
     )
     assert found.tried < 250
 

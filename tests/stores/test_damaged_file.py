@@ -15,9 +15,9 @@ from harness.core.values.calls import Inbound, StoreRequest
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, assistant, user
 from harness.core.values.plans import Answer, Kept, Plan, Raise, Send, Step, Wait
-from harness.stores.damaged_file import open_faulty
+from harness.stores.faulty_files import open_faulty
+from harness.stores.opening import open_store
 from harness.stores.session_store import SessionStore
-from harness.stores.store_options import open_store
 
 KINDS = pytest.mark.parametrize("kind", ["sqlite", "jsonl"])
 Bend = Callable[[Sequence[bytes]], Plan]

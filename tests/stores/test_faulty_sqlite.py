@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.core.values.messages import user
-from harness.stores.faulty_sqlite import CONDITIONS, Write
+from harness.stores.faulty_files import CONDITIONS, Write
 from harness.stores.sqlite import BUSY_TIMEOUT_MS, SqliteStore
 
 SAYS = {

@@ -15,8 +15,7 @@ from harness.core.values.calls import Inbound
 from harness.core.values.errors import InputError
 from harness.core.values.messages import user
 from harness.runner import run
-from harness.stores.store_options import open_store
-from harness.stores.store_readers import open_reader
+from harness.stores.opening import open_reader, open_store
 
 psycopg = pytest.importorskip("psycopg", reason="needs the extra postgres", exc_type=ImportError)
 

@@ -12,9 +12,9 @@ import pytest
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Text, ToolResult, ToolUse, assistant, digest, results, user
 from harness.stores.jsonl import JsonlStore
+from harness.stores.opening import open_store
 from harness.stores.session_store import SessionStore
 from harness.stores.sqlite import SqliteStore
-from harness.stores.store_options import open_store
 
 Opener = Callable[[], SessionStore]
 
@@ -68,6 +68,13 @@ def test_an_inbound_message_is_accepted_once_over_restarts(opened: Opener) -> No
     assert not again.accept(inbound, user("hi"))
     assert again.accept(Inbound("m1", session="other", text="hi"), user("hi"))
     assert [row.inbound for row in again.load("main")] == ["m1"]
+
+
+def test_an_inbound_message_with_half_a_character_is_accepted(opened: Opener) -> None:
+    """The inbox hands it out, so the store takes it; the agent's own row is clean."""
+    store = opened()
+    assert store.accept(Inbound("m1", text="half \udcff"), user("half ?"))
+    assert [turn.inbound for turn in store.pending()] == [Inbound("m1", text="half ?")]
 
 
 def test_a_turn_is_pending_until_its_reply_was_delivered(opened: Opener) -> None:

@@ -19,7 +19,7 @@ from harness.parts.loading import Plugin, set_loaded
 from harness.runner.session_seed import seed_messages
 from harness.stores import parts_of, readers
 from harness.stores.formats.own_formats import MessageLines
-from harness.stores.store_readers import open_reader
+from harness.stores.opening import open_reader
 from tests.stores import guest_readers
 from tests.stores.hermes_database import add_turn, create
 

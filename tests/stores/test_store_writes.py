@@ -9,7 +9,7 @@ import pytest
 
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import assistant, user
-from harness.stores.store_options import open_store
+from harness.stores.opening import open_store
 from harness.stores.store_writes import WRITES, WatchedStore
 
 INBOUND = Inbound("m1", text="hi")

@@ -15,8 +15,8 @@ from harness.clock import RealClock
 from harness.core.history.history import History
 from harness.core.scenario.scenario import InboxItem, Limits, ToolScript, ToolTurn
 from harness.core.transition.transition import Transition
-from harness.targets import lasting_program, resolve
-from harness.targets.lasting_program import LastingProgram
+from harness.targets import process_target, resolve
+from harness.targets.process_target import LastingProgram
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.loopback import Loopback, Loopbacks, ModelRoute, serving
 from tests.transports.recording import HELLO, proxy
@@ -139,7 +139,7 @@ def _recording() -> Iterator[Door]:
 def _lasting_program() -> Iterator[Door]:
     """The URL that gives a program its runs; no run waits, which it says at once."""
     target, names = resolve("process:sleep 60?runs=many"), {"PATH": os.environ["PATH"], "LANG": "C"}
-    with patch.object(lasting_program, "WAIT_S", 0.01):
+    with patch.object(process_target, "WAIT_S", 0.01):
         program = LastingProgram(target, names)
         try:
             url = urlsplit(program.url)

@@ -1,4 +1,8 @@
-"""The excuses: events after which a rule does not apply, each defined once.
+"""The excuses: events after which a rule does not apply, each defined once, with its end.
+
+An excuse takes out of a check's sight only what its event can explain. A kill explains that a
+message begins again; it explains nothing more once the reply has been delivered. In incident 153
+a kill excused three different answers to one message.
 
 Each check states its own excuses (`excused_by`). A check that counts cannot be filtered afterwards,
 so it asks `holds_for`, `is_killed_between` or `may_begin_again` itself.
@@ -7,7 +11,7 @@ so it asks `holds_for`, `is_killed_between` or `may_begin_again` itself.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 import msgspec
@@ -44,21 +48,15 @@ class Marks:
         self.trace = trace
 
     @cached_property
-    def compactions(self) -> dict[str, int]:
-        """The first compaction of each session."""
-        return _first((c.turn.session, c.n) for c in self.trace.compactions)
+    def compactions(self) -> dict[str, list[int]]:
+        """The compactions of each session."""
+        return _by_session((c.turn.session, c.n) for c in self.trace.compactions)
 
     @cached_property
-    def kills(self) -> dict[str, int]:
-        """The first kill of each session that interrupted a turn."""
-        turns = self.trace.turns.values()
-        return _first((t.session, t.interrupted_n) for t in turns if t.interrupted_n)
-
-    @cached_property
-    def over_window(self) -> dict[str, int]:
-        """The first event after each session's first request over the window."""
+    def over_window(self) -> dict[str, list[int]]:
+        """The events after the requests of each session that were over the window."""
         exchanges = (e for e in self.trace.exchanges if is_over_window(e))
-        return _first((e.called.session, e.n + 1) for e in exchanges)
+        return _by_session((e.called.session, e.n + 1) for e in exchanges)
 
     @cached_property
     def writes_of_others(self) -> list[int]:
@@ -76,18 +74,19 @@ class Marks:
         return sorted([c.n for c in self.trace.compactions] + [s.n for s in self.trace.starts])
 
 
-def _first(found: Iterable[tuple[str, int]]) -> dict[str, int]:
-    firsts: dict[str, int] = {}
-    for session, n in found:
-        firsts[session] = min(n, firsts.get(session, NEVER))
-    return firsts
+def _by_session(found: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    events: dict[str, list[int]] = {}
+    for session, n in sorted(found, key=lambda each: each[1]):
+        events.setdefault(session, []).append(n)
+    return events
 
 
 class Excuse(msgspec.Struct, frozen=True, eq=False):
-    """An excuse: its words, and a function that says whether it holds for a case."""
+    """An excuse: its words, a function that says whether it holds for a case, and its end."""
 
     words: str
     holds: Callable[[Marks, Case], bool]
+    until: str = "the end of the turn"
 
 
 def is_excused(marks: Marks, case: Case, excuses: Iterable[Excuse]) -> bool:
@@ -138,7 +137,18 @@ def _is_rewritten(marks: Marks, case: Case) -> bool:
 
 
 def _is_broken_between(marks: Marks, case: Case) -> bool:
-    return bisect(marks.breaks, case.since_n) != bisect(marks.breaks, case.n)
+    return _is_any_between(marks.breaks, case)
+
+
+def _is_any_between(events: Sequence[int], case: Case) -> bool:
+    return bisect(events, case.since_n) != bisect(events, case.n)
+
+
+def _is_killed(_: Marks, case: Case) -> bool:
+    """Whether a kill interrupted the turn, and no reply of it was delivered before the case."""
+    killed_n = case.turn.interrupted_n
+    delivered = any(killed_n < ending.n < case.n for ending in case.turn.endings)
+    return 0 < killed_n < case.n and not delivered
 
 
 TAKEN = Excuse(
@@ -148,7 +158,7 @@ TAKEN = Excuse(
 BLANK = Excuse("a message without text", lambda _, c: not c.turn.text.strip())
 REDELIVERY = Excuse("a message that was answered before", lambda _, c: c.turn.redelivery)
 CANCEL = Excuse("a cancel of the turn", lambda _, c: 0 < c.turn.cancelled_n < c.n)
-KILL = Excuse("a kill of the agent in the turn", lambda _, c: 0 < c.turn.interrupted_n < c.n)
+KILL = Excuse("a kill of the agent in the turn", _is_killed, "a reply of the turn is delivered")
 LIMIT = Excuse(
     "a limit of the harness in the turn", lambda _, c: any(a.n < c.n for a in c.turn.limits)
 )
@@ -167,18 +177,20 @@ REWRITTEN_STORE = Excuse(
 COMPACTION = Excuse(
     "a compaction in the turn", lambda m, c: any(x.turn is c.turn for x in m.trace.compactions)
 )
-EARLIER_COMPACTION = Excuse(
-    "an earlier compaction in the session",
-    lambda m, c: m.compactions.get(c.turn.session, NEVER) <= c.n,
+_SECOND = "the second of the two events"
+COMPACTION_BETWEEN = Excuse(
+    "a compaction of the session between the two",
+    lambda m, c: _is_any_between(m.compactions.get(c.turn.session, ()), c),
+    _SECOND,
 )
-EARLIER_KILL = Excuse(
-    "an earlier kill in the session", lambda m, c: m.kills.get(c.turn.session, NEVER) <= c.n
-)
-EARLIER_OVERFLOW = Excuse(
-    "an earlier request of the session over the window",
-    lambda m, c: m.over_window.get(c.turn.session, NEVER) <= c.n,
+OVERFLOW_BETWEEN = Excuse(
+    "a request of the session over the window between the two",
+    lambda m, c: _is_any_between(m.over_window.get(c.turn.session, ()), c),
+    _SECOND,
 )
 KILL_BETWEEN = Excuse(
-    "a kill between the two", lambda m, c: is_killed_between(m.trace, c.since_n, c.n)
+    "a kill between the two", lambda m, c: is_killed_between(m.trace, c.since_n, c.n), _SECOND
 )
-BREAK_BETWEEN = Excuse("a compaction or a start of the agent between the two", _is_broken_between)
+BREAK_BETWEEN = Excuse(
+    "a compaction or a start of the agent between the two", _is_broken_between, _SECOND
+)

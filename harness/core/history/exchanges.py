@@ -18,7 +18,7 @@ import msgspec
 from harness.core.history.events import Answered, Called
 from harness.core.values.calls import ModelRequest, OutboxRequest, Purpose, ToolRequest
 from harness.core.values.messages import Json, Message, Side, ToolResult, ToolUse, canonical, side
-from harness.core.values.plans import Close, waited_ms, words
+from harness.core.values.plans import WINDOW_FULL, Close, waited_ms, words
 from harness.core.values.tool_names import ToolNames
 
 
@@ -188,7 +188,7 @@ class Exchange(Crossing, eq=False):
         if a is None or (a.outcome != "ok" and a.status is None and a.faults) or self.is_unreadable:
             return False  # nothing was received
         named = a.too_large or a.error in SIZE_RULES or a.status == HTTP_TOO_LARGE
-        return named or self.stop == "model_context_window_exceeded"
+        return named or self.stop == WINDOW_FULL
 
     @property
     def ended_ms(self) -> int:
@@ -279,9 +279,9 @@ class Sending(Crossing, eq=False):
 
 
 def _came(answered: Answered) -> Json:
-    """The received answer, without the tool's hidden change of its input."""
+    """The received answer, without what a tool does to its input or its answer later."""
     value = answered.value
-    if isinstance(value, dict) and value.get("how") == "input_changed":
+    if isinstance(value, dict) and value.get("how") in ("input_changed", "changed_later"):
         value = {name: part for name, part in value.items() if name != "how"}
     return [value, answered.outcome, tuple(map(words, answered.steps)) if value is None else ()]
 

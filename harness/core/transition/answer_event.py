@@ -2,10 +2,15 @@
 
 Most model replies are unfaulted: `record_reply` records them from known facts. `record_answer`
 works out any other plan from its steps. Both agree on an unfaulted reply.
+
+Pings, comments and blank lines reset a client's read timeout but have no content, so silence is
+counted between content. White space inside content belongs to it, because an answer may come byte
+by byte.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 
@@ -13,7 +18,6 @@ import msgspec
 
 from harness.core.history.events import Rare
 from harness.core.history.history import History
-from harness.core.transition.answer_bytes import silent_ms, written_status
 from harness.core.values.calls import Call
 from harness.core.values.messages import Json, Message
 from harness.core.values.plans import (
@@ -218,3 +222,44 @@ def _record(step: Step) -> StepRecord:
             return Returned()
         case _:
             return step
+
+
+_KEEP_ALIVE = re.compile(rb"(?:\s|:[^\r\n]*+|event: ?ping\r?\n|data: ?\{\"type\": ?\"ping\"\})*+")
+"""Events that only keep a stream open: blank lines, comments and pings."""
+
+_BLANK_LINE = re.compile(rb"\n\r?\n")
+
+
+def silent_ms(plan: Plan) -> int:
+    """The longest time in a plan, in milliseconds, between two pieces of content or before its
+    end."""
+    longest = lasting = 0
+    is_open, end = False, b""
+    for step in plan:
+        if isinstance(step, Wait):
+            lasting += step.ms
+            longest = max(longest, lasting)
+        elif isinstance(step, Send):
+            if is_open or not _KEEP_ALIVE.fullmatch(step.data):
+                lasting = 0
+            is_open = _leaves_open(is_open, end, step.data)
+            end = (end + step.data)[-2:]
+    return longest
+
+
+def _leaves_open(is_open: bool, end: bytes, data: bytes) -> bool:
+    """Whether content continues after `data`, with no blank line to end it yet."""
+    *former, rest = _BLANK_LINE.split(end + data) if is_open else _BLANK_LINE.split(data)
+    return (is_open and not former) or not _KEEP_ALIVE.fullmatch(rest)
+
+
+_STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([2-5]\d\d)[ \r]")
+
+
+def written_status(plan: Plan) -> list[int]:
+    """The statuses of an answer with a head in its bytes; informational statuses come first."""
+    sent = b"".join([step.data for step in plan if isinstance(step, Send)])
+    while sent.startswith(b"HTTP/1.1 1") and b"\r\n\r\n" in sent:
+        sent = sent.partition(b"\r\n\r\n")[2]
+    found = _STATUS_LINE.match(sent)
+    return [int(found[1])] if found and b"\r\n\r\n" in sent else []

@@ -16,11 +16,10 @@ from harness.core.history.history import History
 from harness.core.history.past import Past
 from harness.core.scenario.scenario import FaultSpec, When
 from harness.core.scenario.script import FOREVER
-from harness.core.transition.ports import FaultFunction, Moment
+from harness.core.transition.ports import FaultFunction, Moment, ProviderTraits
 from harness.core.values.calls import Call, InboxRequest, StoreRequest, ToolRequest
 from harness.core.values.draws import Draws
 from harness.core.values.plans import ApiError, Plan
-from harness.core.values.provider_traits import ProviderTraits
 from harness.core.values.tool_names import ToolNames
 
 Stage = Literal["value", "bytes"]

@@ -7,13 +7,14 @@ such fault has touched is asked itself, and never read back.
 
 from __future__ import annotations
 
+import re
+import zlib
 from collections.abc import Sequence
 
 import msgspec
 
 from harness.core.history.exchanges import HTTP_TOO_LARGE
 from harness.core.history.history import History
-from harness.core.transition import answer_bytes
 from harness.core.transition.arming import ArmedFault, bend_all
 from harness.core.transition.cassette_answer import as_it_came, endings, parsed
 from harness.core.transition.ports import Parsed, Provider, Reading
@@ -78,14 +79,16 @@ def bend(
     consumed = is_consumed(scripted + endings(bent), bent, plan)
     is_rewritten = said is None or by != by_value
     is_ended = isinstance(said, Reply) and not cut and not is_whole(plan)
-    answer = answer_bytes.read(wire, plan) if is_rewritten or is_ended else None
+    answer = read(wire, plan) if is_rewritten or is_ended else None
     said_all = is_ended and answer is not None and _is_all(answer[1])
     return Bent(plan, said, by, consumed, cut, said_all, _error(answer) if is_rewritten else None)
 
 
 def _is_all(told: Parsed) -> bool:
-    """Whether the bytes hold the terminal event of a reply."""
-    return told.message is not None and told.complete
+    """Whether the bytes hold the terminal event of a reply. An error event behind the stop reason
+    takes back nothing that a client has read; only an SDK that reads on raises it."""
+    is_late = told.stop is not None and told.error is not None
+    return told.message is not None and (told.complete or is_late)
 
 
 def _error(answer: tuple[Head, Parsed] | None) -> ApiError | None:
@@ -141,14 +144,65 @@ def _written(
     return said, tuple(steps)
 
 
+def read(wire: Provider, plan: Plan) -> tuple[Head, Parsed] | None:
+    """Head and content of the answer; None if it has no head. Broken framing ends the content."""
+    sent = [step for step in plan if isinstance(step, Send)]
+    body = b"".join([step.data for step in sent])
+    head = sent[0].head if sent else None
+    if head is None:
+        found = _WRITTEN_HEAD.match(body)
+        if found is None:
+            return None
+        head, body = _head(found), body[found.end() :]
+    if head.headers.get("transfer-encoding") == "chunked":
+        body = _from_chunks(body)
+    if head.headers.get("content-encoding") == "gzip":
+        body = _unpacked(body)
+    return head, wire.parse(body, head.headers.get("content-type", ""))
+
+
+_WRITTEN_HEAD = re.compile(
+    rb"(?:HTTP/1\.1 1.*\r\n\r\n)*HTTP/1\.[01] ([2-5]\d\d) .*\r\n((?:.+\r\n)*)\r\n"
+)
+"""A head in the bytes of the answer, after informational ones."""
+
+
+def _head(found: re.Match[bytes]) -> Head:
+    lines = (line.partition(": ") for line in found[2].decode("latin-1").splitlines())
+    return Head(int(found[1]), {name.lower(): value for name, _, value in lines})
+
+
+_CHUNK = re.compile(rb"([0-9a-fA-F]+)\r\n")
+
+
+def _from_chunks(data: bytes) -> bytes:
+    """What the chunks hold, up to one that is malformed: a client has read what came before it."""
+    body, at = b"", 0
+    while (size := _CHUNK.match(data, at)) and int(size[1], 16):
+        end = size.end() + int(size[1], 16)
+        body += data[size.end() : end]
+        at = end + 2
+        if data[end:at] != b"\r\n":
+            break
+    return body
+
+
+def _unpacked(data: bytes) -> bytes:
+    """What can be unpacked. A plain body stays: a client that unpacks nothing reads all of it."""
+    try:
+        return zlib.decompressobj(wbits=31).decompress(data)
+    except zlib.error:
+        return data
+
+
 def _heard(wire: Provider, said: Said, plan: Plan) -> tuple[Said, bool]:
     """The reply in the changed bytes, and whether the connection ends before its last event."""
-    answer = answer_bytes.read(wire, plan) if isinstance(said, Reply) else None
+    answer = read(wire, plan) if isinstance(said, Reply) else None
     if answer is None or not isinstance(said, Reply):
         return said, False
     _, told = answer
     if not is_whole(plan):
-        return said, not told.complete
+        return said, not (told.complete or _is_all(told))
     if told.message is None or not told.complete:
         return said, False
     usage = said.usage if told.usage else {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import repeat, takewhile
 from typing import cast
+from urllib.parse import unquote
 
 import msgspec
 
@@ -200,7 +201,7 @@ class ModelSeam:
             sdk_retry=int(retry) if retry.isdecimal() else 0,
             refused=tuple([v.rule for v in reading.violations]) if reading.violations else (),
             bytes=len(received.body), tokens=reading.tokens,
-            parent=received.headers.get(f"{_OURS}parent", "") if call.n == 1 else "",
+            parent=unquote(received.headers.get(f"{_OURS}parent", "")) if call.n == 1 else "",
             provider=self.wire.name,
             malformed=not reading.messages and is_malformed(received.body),
         )  # fmt: skip

@@ -18,7 +18,6 @@ from harness.core.values.calls import Call, ProviderRequest, Purpose
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, Thinking, ToolSpec
 from harness.core.values.plans import ApiError, Facts, Plan, Recorded, Reply, Send, Value
-from harness.core.values.provider_traits import ProviderTraits
 from harness.core.values.tool_names import ToolNames
 from harness.core.values.verdict import Finding
 
@@ -156,6 +155,45 @@ class WireHeaders(msgspec.Struct, frozen=True):
     signed_starts: tuple[str, ...] = ()
     wait_ms: str = ""
     final: tuple[tuple[str, str], ...] = ()
+
+
+def _error_event(error: ApiError) -> bytes:
+    said = {"error": {"type": error.type, "message": error.message}}
+    return b"data: " + msgspec.json.encode(said) + b"\n\n"
+
+
+class ProviderTraits(msgspec.Struct, frozen=True):
+    """The forms that a provider's answers take only under a fault, and the SDK's reading of them.
+
+    The core names no provider; each provider's record gives the values.
+
+    `endpoint` is the last part of the path, for relative redirects. `arguments` is the form of a
+    call's arguments in a plain answer: an `object`, `json` text, or free `text`. `keep_alive` is
+    the event that keeps a stream alive, b"" for none. `own_error` puts an error that names a
+    neutral cause into the provider's words. `requests_left` is the header with the number of
+    remaining requests. `output_count` is the name of the output tokens in a usage. `event_prefix`
+    is the prefix of all event types. `error_event` writes an error in a stream, one that is in the
+    provider's words already. `model_field` is the field of an answer that names the model,
+    `other_model` a model that was not asked for. `hollow` writes a model's answer with null
+    content, plain or as a stream. `outline` takes the body of a plain answer and writes the first
+    and the last events of the same answer as a stream. `names_events`: the SDK drops events without
+    a name. `reads_past_the_end`: the SDK raises an error that comes after the terminal event.
+    """
+
+    endpoint: str = ""
+    arguments: Literal["object", "json", "text"] = "json"
+    keep_alive: bytes = b""
+    own_error: Callable[[ApiError], ApiError] = lambda error: error
+    requests_left: str = "ratelimit-remaining"
+    output_count: str = "output_tokens"
+    event_prefix: str = ""
+    names_events: bool = False
+    reads_past_the_end: bool = False
+    error_event: Callable[[ApiError], bytes] = _error_event
+    model_field: str = "model"
+    other_model: str = ""
+    hollow: Callable[[str, bool], tuple[bytes, ...]] = lambda model, stream: (b"",)
+    outline: Callable[[Mapping[str, Json]], bytes] = lambda body: b""
 
 
 class Provider(Protocol):

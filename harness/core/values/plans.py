@@ -18,6 +18,10 @@ from harness.core.values.calls import Inbound
 from harness.core.values.messages import Block, Json
 from harness.core.values.visible_text import duration
 
+WINDOW_FULL = "model_context_window_exceeded"
+"""The core's stop reason for an answer that ends because the window is full. Like each stop reason
+of the core it is one in scenarios and histories; the records pair it with the provider's words."""
+
 
 class Reply(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A reply of the model. `usage` overrides the counted usage, key by key. `extra` holds more

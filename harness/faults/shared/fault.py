@@ -25,7 +25,7 @@ from harness.core.values.errors import InputError, nearest
 from harness.parts.loading import positional
 
 if TYPE_CHECKING:
-    from harness.catalogue.presets import Preset
+    from harness.catalogue.fault_table import Preset
 
 LAYERS = (
     *("clock", "context", "gateway", "http", "model"),

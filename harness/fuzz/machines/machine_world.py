@@ -31,9 +31,8 @@ from harness.fuzz.machines.agent_thread import AgentThread
 from harness.fuzz.script_grammar import SUMMARY, TOOLS
 from harness.runner import prepare
 from harness.runner.store_watch import OwnStore, StoreWatch
+from harness.stores.opening import OpenStore, open_reader, open_scratch
 from harness.stores.session_store import SessionStore
-from harness.stores.store_options import OpenStore, open_scratch
-from harness.stores.store_readers import open_reader
 from harness.stores.store_writes import Moment, WatchedStore
 from harness.targets import End, TargetSpec
 from harness.transports.dispatcher import Dispatcher

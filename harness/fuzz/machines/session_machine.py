@@ -33,7 +33,7 @@ from harness.fuzz.inbox_grammar import BLANKS, WORDS
 from harness.fuzz.machines.machine_world import MOST_REFUSALS, MachineWorld, Said
 from harness.fuzz.machines.session_invariants import InvariantViolation, SessionInvariants
 from harness.fuzz.script_grammar import TURNS
-from harness.stores.store_options import OpenStore, open_scratch
+from harness.stores.opening import OpenStore, open_scratch
 from harness.stores.store_writes import MOMENTS
 from harness.targets import TargetSpec, of_callable
 

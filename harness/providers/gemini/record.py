@@ -20,9 +20,9 @@ import msgspec
 from harness.core.transition.ports import Violation
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
-from harness.core.values.provider_traits import ProviderTraits
 from harness.core.values.table_file import pairs
 from harness.providers.shared import json_fields as f
+from harness.providers.shared.provider import traits_of
 from harness.providers.shared.record import read_record
 from harness.providers.shared.rules import ErrorTable, Rule, RuleTable
 
@@ -159,29 +159,19 @@ def _error_event(error: ApiError) -> bytes:
     return _event(envelope(error))
 
 
-def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
-    answer = {
-        "candidates": [{"content": None, "finishReason": "STOP", "index": 0}],
-        "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
-        "modelVersion": model,
-    }
-    return (_event(answer) if stream else msgspec.json.encode(answer),)
-
-
 def _event(said: Mapping[str, Json]) -> bytes:
     return b"data: %b\r\n\r\n" % msgspec.json.encode(said)
 
 
-TRAITS = ProviderTraits(
-    keep_alive=RECORD.keep_alive,
-    requests_left=RECORD.headers.requests_left,
+TRAITS = traits_of(
+    RECORD,
+    own,
+    endpoint="",
     arguments="object",
-    own_error=own,
     model_field="modelVersion",
     other_model="gemini-2.5-flash",
     reads_past_the_end=True,
     output_count="candidatesTokenCount",
     error_event=_error_event,
-    hollow=_hollow,
     outline=_event,
 )

@@ -16,8 +16,8 @@ import msgspec
 
 from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
-from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.shared import openai
+from harness.providers.shared.provider import traits_of
 from harness.providers.shared.record import read_record
 from harness.providers.shared.rules import ErrorTable, RuleTable
 
@@ -75,24 +75,6 @@ def _error_event(error: ApiError) -> bytes:
     return _chunk(envelope(error))
 
 
-def _hollow(model: str, stream: bool) -> tuple[bytes, ...]:
-    message = {"role": "assistant", "content": None, "refusal": None}
-    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
-    body = {
-        "id": "chatcmpl-01",
-        "object": "chat.completion",
-        "created": 0,
-        "model": model,
-        "choices": [choice],
-        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-    }
-    if not stream:
-        return (msgspec.json.encode(body),)
-    delta = {"role": "assistant", "content": None}
-    begun = {"index": 0, "delta": delta, "finish_reason": "stop"}
-    return (_chunk({**body, "object": "chat.completion.chunk", "choices": [begun]}), DONE)
-
-
 def _outline(body: Mapping[str, Json]) -> bytes:
     return _chunk({**body, "object": "chat.completion.chunk", "choices": []}) + DONE
 
@@ -101,15 +83,12 @@ def _chunk(said: Mapping[str, Json]) -> bytes:
     return b"data: %b\n\n" % msgspec.json.encode(said)
 
 
-TRAITS = ProviderTraits(
-    endpoint=RECORD.path.rpartition("/")[2],
-    keep_alive=RECORD.keep_alive,
-    requests_left=RECORD.headers.requests_left,
+TRAITS = traits_of(
+    RECORD,
+    own,
     arguments="text",
-    own_error=own,
     other_model=openai.OTHER_MODEL,
     output_count="completion_tokens",
     error_event=_error_event,
-    hollow=_hollow,
     outline=_outline,
 )

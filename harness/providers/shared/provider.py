@@ -5,14 +5,30 @@ A provider has no state; its readers have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from harness.core.transition.ports import Endpoint
+import msgspec
+
+from harness.core.transition.ports import Endpoint, ProviderTraits
 from harness.core.values.plans import ApiError
-from harness.core.values.provider_traits import ProviderTraits
 from harness.providers.shared import hosts
 from harness.providers.shared.record import ProviderRecord
 from harness.providers.shared.rules import RuleTable
+
+
+def traits_of(
+    record: ProviderRecord, own: Callable[[ApiError], ApiError], **more: Any
+) -> ProviderTraits:
+    """What faults ask about a provider: what its record tells, and `more`."""
+    traits = ProviderTraits(
+        endpoint=record.path.rpartition("/")[2],
+        keep_alive=record.keep_alive,
+        requests_left=record.headers.requests_left,
+        hollow=record.hollow_answer,
+        own_error=own,
+    )
+    return msgspec.structs.replace(traits, **more)
 
 
 class ApiProvider:

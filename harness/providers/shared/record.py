@@ -176,7 +176,9 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     provider sends while it has nothing to say. `models` are names that the provider offers today.
     With `server_tools` it runs tools of its own, and a turn may pause for one. `size_codes` are the
     codes and types of a refusal for size, and `size_messages` begin what a wrapper writes in place
-    of an answer; clones and gateways of one provider say those of another.
+    of an answer; clones and gateways of one provider say those of another. `hollow` and
+    `hollow_events` are a whole answer with null content, plain and as a stream; "MODEL" in them
+    stands for the model.
     """
 
     name: str
@@ -197,6 +199,8 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     server_tools: bool = False
     size_codes: frozenset[str] = frozenset({"context_length_exceeded", "request_too_large"})
     size_messages: tuple[str, ...] = ("prompt is too long", "input is too long")
+    hollow: str
+    hollow_events: tuple[str, ...]
 
     @property
     def host(self) -> str:
@@ -265,6 +269,12 @@ class ProviderRecord(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         usage = counted | {self.usage_names.get(name, name): n for name, n in told.items()}
         prompt, reply = (usage[name] for name in [*counted][:2])
         return usage, sum(count for count in (prompt, reply) if isinstance(count, int))
+
+    def hollow_answer(self, model: str, stream: bool) -> tuple[bytes, ...]:
+        """A whole answer of a model, with null content, which only a fault makes a provider say."""
+        named = msgspec.json.encode(model)
+        said = self.hollow_events if stream else (self.hollow,)
+        return tuple(text.encode().replace(b'"MODEL"', named) for text in said)
 
     @cached_property
     def _written(self) -> dict[str, str]:

@@ -1,5 +1,5 @@
 """The page: one HTML file for one run or many, which needs no network.
 
-`run_details` and `page_runs` make plain data of a run, `html_page` writes the file. The browser
+`page_runs` makes plain data of a run, `html_page` writes the file. The browser
 draws from the data: `page.css`, and one JavaScript file a topic.
 """

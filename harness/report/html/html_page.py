@@ -24,8 +24,7 @@ from harness.core.values.visible_text import visible_line
 from harness.redaction import encoder
 from harness.redaction.encoder import encoded, json_bytes
 from harness.report.command_summary import cause_title, headline
-from harness.report.html.page_runs import PageRun, page_run
-from harness.report.html.run_details import TEXT_MAX, run_details
+from harness.report.html.page_runs import TEXT_MAX, PageRun, page_run, run_details
 from harness.verdicts.result import Result, lacks
 from harness.verdicts.tallies import CauseTally
 

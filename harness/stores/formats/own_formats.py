@@ -29,7 +29,7 @@ def sqlite(path: Path) -> Store:
 
 def postgres(url: str) -> Store:
     """The session store of the harness on a PostgreSQL server."""
-    from harness.stores.store_options import open_postgres
+    from harness.stores.opening import open_postgres
 
     return open_postgres(url)
 

@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from harness.checks.conversation import history_faithful
+from harness.checks.false_stops import no_false_stop
+from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.prompt_size import compaction_progress, request_fits
 from harness.checks.retries import no_blind_resend
+from harness.core.history.history import History
 from harness.core.values.messages import assistant, user
 from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story, codes, use
@@ -107,3 +111,54 @@ def test_compactions_that_kills_have_ended_are_not_too_many() -> None:
 
     assert tried(kills=2) == []
     assert "compaction_progress.too_many" in tried(kills=0)
+
+
+def _answered_after_a_kill(*again: str) -> History:
+    """The turn of m1 is killed and resumed, its reply is sent, and its message comes again."""
+    story = Story().turn("go", "m1").killed().reply("done").final()
+    for text in again:
+        story.turn("go", "m1").reply(text).final()
+    return story.end()
+
+
+@pytest.mark.parametrize("again", [(), ("yes",), ("yes", "no")])
+def test_a_kill_excuses_a_second_turn_until_the_reply_is_delivered(again: tuple[str, ...]) -> None:
+    found = codes(inbound_exactly_once(_answered_after_a_kill(*again)))
+    assert found.count("inbound_exactly_once.twice") == len(again)
+
+
+def test_a_killed_turn_without_a_reply_may_begin_again() -> None:
+    story = Story().turn("go", "m1").reply(use("list")).killed()
+    again = story.turn("go", "m1").reply("done").final().end()
+    assert "inbound_exactly_once.twice" not in codes(inbound_exactly_once(again))
+
+
+def _compacted_in_the_second_turn() -> Story:
+    story = Story().turn("one").reply("1").final().turn("two")
+    story.reply("summary", purpose="compact", messages=[user("Summarise: one, 1")])
+    return story.reply("the answer", messages=[user("Summary. two")]).final()
+
+
+def test_a_compaction_does_not_explain_what_was_said_after_it() -> None:
+    forgets = _compacted_in_the_second_turn().turn("three")
+    forgets.reply("3", messages=[user("Summary. two"), user("three")])
+    found = codes(history_faithful(forgets.final().end()))
+    assert found == ["history_faithful.forgotten_reply"]
+    keeps = _compacted_in_the_second_turn().turn("three").reply("3").final().end()
+    assert codes(history_faithful(keeps)) == []
+
+
+def test_a_compaction_does_not_explain_a_lost_result_of_a_later_call() -> None:
+    story = _compacted_in_the_second_turn().turn("three").reply(use("list")).tool("a, b")
+    story.reply("done", messages=[user("Summary. two"), assistant("the answer"), user("three")])
+    found = codes(history_faithful(story.final().end()))
+    assert found == ["history_faithful.forgotten_result"]
+
+
+@pytest.mark.parametrize("failed_last", [False, True])
+def test_a_failed_answer_excuses_a_stop_until_the_model_has_answered(failed_last: bool) -> None:
+    story = Story().turn("go").fail(529).reply(use("list")).tool("a").reply(use("list")).tool("b")
+    if failed_last:
+        story.fail(529)
+    found = codes(no_false_stop(story.reply("sorry", tools=False).final().end()))
+    assert found == ([] if failed_last else ["no_false_stop.withdrawn"])

@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from harness.core.history.history import History
 from harness.core.values.messages import Json, user
-from harness.report.html.run_details import DEPTH_MAX, RunDetails, run_details, shortened
+from harness.report.html.page_runs import DEPTH_MAX, RunDetails, run_details, shortened
 from harness.verdicts.event_lines import event_lines
 from tests.report.fabricated import history
 

@@ -1,26 +1,46 @@
-"""SQLite under fault: locks, room and commits of a real file.
+"""The real files of stores under fault: SQLite, JSON Lines, and the opening of a damaged file.
 
-One write meets a real condition: another connection's lock, a file that may not grow, a process
-limit. So class, text and code are SQLite's own. A machine failure takes what no sync has reached.
-With `synchronous=FULL` every commit is synced. Otherwise the file goes back to its last sync, or to
-its state at opening.
+In SQLite one write meets a real condition: another connection's lock, a file that may not grow, a
+process limit. So class, text and code are SQLite's own. A machine failure takes what no sync has
+reached. With `synchronous=FULL` every commit is synced. Otherwise the file goes back to its last
+sync, or to its state at opening.
+
+JSON Lines are real bytes, of which fewer arrive, and a sync that may be a lie. A machine failure
+leaves what was synced, or, after out-of-order writes, the end of the rest after a hole of zeros.
+
+The plan of an opening sends one record a row, in the form of `session_facts`. A changed plan
+changes the file before it is read. Lines are written as they are; rows may be torn, doubled, or
+from an older version of the tables.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import takewhile
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from harness.core.values.calls import StoreRequest
+from harness.core.values.errors import InputError
 from harness.core.values.plans import Raise, Step
-from harness.stores.faulty_store import CarryOut, Medium, OwnWrite, WriteSteps
+from harness.stores.faulty_store import (
+    Ask,
+    CarryOut,
+    FaultyStore,
+    Medium,
+    OwnWrite,
+    WriteSteps,
+    write_steps,
+)
+from harness.stores.jsonl import Disk, JsonlStore
 from harness.stores.session_facts import DeliveryFact, RowFact, decode, encode
-from harness.stores.session_store import no_commit_hook
+from harness.stores.session_store import SessionStore, no_commit_hook
 from harness.stores.sqlite import SqliteStore
 
 NO_PAGE_LIMIT = 2**31 - 1
@@ -262,3 +282,98 @@ def _columns(fact: RowFact | bytes) -> tuple[str, str | bytes, str]:
     if isinstance(fact, bytes):
         return "main", fact.rstrip(b"\n"), ""
     return fact.session, msgspec.json.encode(fact.message).decode(), fact.inbound
+
+
+_OF_A_PATH = frozenset({"EACCES", "ENOENT", "EROFS"})
+
+
+class JsonlMedium(Medium, Disk):
+    """The disk of a `JsonlStore`: it writes what the steps send, and syncs if they keep it."""
+
+    def __init__(self, store: JsonlStore, carry_out: CarryOut) -> None:
+        self.store, self.path, self.plain_step = store, store._path, carry_out
+        store.disk = self
+        self.steps = WriteSteps()
+        self.synced_bytes = os.path.getsize(self.path) if os.path.exists(self.path) else 0
+
+    def records(self) -> list[bytes]:
+        """The lines of the file; a torn last one is without its end."""
+        data = Path(self.path).read_bytes() if os.path.exists(self.path) else b""
+        *lines, torn = data.split(b"\n")
+        return [line + b"\n" for line in lines] + ([torn] if torn else [])
+
+    def lay(self, records: Sequence[bytes]) -> None:
+        """Write the lines as they are."""
+        Path(self.path).write_bytes(b"".join(records))
+
+    def error(self, name: str) -> OSError:
+        """The error of that name, with the system's own words. The path is told by its last part,
+        for the folder of a run has another name each time."""
+        number: int = getattr(errno, name)
+        told = [os.path.basename(self.path)] if name in _OF_A_PATH else []
+        return OSError(number, os.strerror(number), *told)
+
+    def write_own(self, steps: WriteSteps, own: OwnWrite) -> Any:
+        """Write what the steps send in place of the store's own."""
+        self.carry_out(steps.before)
+        self.steps, self.store.at_commit = steps, own.commit
+        result = own.call()
+        self.carry_out(steps.after)
+        return result
+
+    def write(self, descriptor: int, data: bytes) -> None:
+        """Write what is sent, then carry out the steps that come before it counts."""
+        super().write(descriptor, b"".join(self.steps.sent))
+        self.carry_out(self.steps.inside)
+
+    def sync(self, descriptor: int) -> None:
+        """Sync, unless the disk only says so."""
+        if self.steps.kept is None or self.steps.kept.how == "synced":
+            super().sync(descriptor)
+            self.synced_bytes = os.fstat(descriptor).st_size
+
+    def lose(self, unsynced: str) -> None:
+        """Cut off what is not synced; after out-of-order writes, the end of it stays."""
+        with open(self.path, "rb+") as file:
+            file.seek(self.synced_bytes)
+            lost = file.read()
+            file.truncate(self.synced_bytes)
+            if unsynced == "reordered" and lost:
+                hole = len(lost) // 2
+                file.seek(self.synced_bytes)
+                file.write(bytes(hole) + lost[hole:])
+
+
+def open_faulty(
+    store: SessionStore, reopened: Callable[[], SessionStore], ask: Ask, carry_out: CarryOut
+) -> tuple[SessionStore, FaultyStore]:
+    """The real store behind the seam, and the store as the agent gets it.
+
+    `store` is the real one; `reopened` opens it again after its file was damaged. Raises what the
+    store's library raises when it cannot be opened, and InputError for a store without a shim.
+    """
+    medium = _medium_of(store, carry_out)
+    records = medium.records()
+    plan = ask(StoreRequest("open", access="open", store=store.name), records, (), "")
+    damaged = list(write_steps(plan).sent)
+    if failed := next((step.error for step in plan if isinstance(step, Raise)), ""):
+        store.close()
+        raise medium.error(failed)
+    if damaged != records:
+        store.close()
+        medium.lay(damaged)
+        store = reopened()
+        medium = _medium_of(store, carry_out)
+    for step in plan:  # a wait, a jump, a kill; carrying out sends and answers does nothing
+        carry_out(step)
+    return store, FaultyStore(store, medium, ask)
+
+
+def _medium_of(store: SessionStore, carry_out: CarryOut) -> Medium:
+    match store:
+        case JsonlStore():
+            return JsonlMedium(store, carry_out)
+        case SqliteStore():
+            return SqliteMedium(store, carry_out)
+    what = f"a fault on the store needs one of {JsonlStore.name}, {SqliteStore.name}"
+    raise InputError(f"{what}, not {store.name}", "store")
