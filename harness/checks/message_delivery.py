@@ -221,8 +221,8 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
         if turn.came_in is not None and is_resent(turn):
             yield from _sent_again(trace, turn)
-        is_owed = not (is_local(turn) or is_silent(trace, turn))
-        if not endings and turn.settled_by in _ORDERLY and is_owed:
+        is_unanswered = not endings and turn.settled_by in _ORDERLY
+        if is_unanswered and not (is_local(turn) or is_silent(trace, turn)):
             text = f"{turn.words} ends without a reply"
             found = Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
             yield Case("missing", [found], turn)

@@ -114,14 +114,24 @@ def reply_carried(history: History) -> Iterator[Finding]:
         if turn.delivery is None or turn.limits or turn.cancelled_n:
             continue
         for final in turn.endings:
+            if final.request.kind != "final" or _is_verbatim(turn, final):
+                continue
             reply = _Reply(history.trace, turn, final)
-            if final.request.kind != "final" or not is_asked(reply.said):
+            if not is_asked(reply.said):
                 continue
             found = _broken(reply) if claimed(final) == "completed" else _broken_words(reply)
             if found is not None:
                 events = sorted({found.n or final.n, reply.main[-1].n, final.n})
                 text = f"the user reads {found.reads}"
                 yield Finding(f"reply_carried.{found.rule}", text, tuple(events))
+
+
+def _is_verbatim(turn: Turn, final: Sending) -> bool:
+    """Whether the reply is the last answer to the letter, and no earlier one belongs to it. Nine of
+    ten replies are, and need no comparison of words."""
+    said = turn.main[-1].reply if turn.main else None
+    is_same = said is not None and said.text == final.request.text
+    return is_same and not any(exchange.stop in TRUNCATED_STOPS for exchange in turn.main)
 
 
 def _broken(reply: _Reply) -> _Broken | None:
@@ -197,7 +207,7 @@ def _continuation(reply: _Reply) -> _Broken | None:
 
 
 def _other(reply: _Reply) -> _Broken | None:
-    """Another answer in the place of the last: of this turn, of an earlier one, of a session."""
+    """Another answer instead of the last: of this turn, of an earlier one, of a session."""
     for exchange in reversed(reply.main[:-1]):
         if reply.shows(exchange):
             if exchange.reply and exchange.reply.tool_uses:

@@ -1,4 +1,4 @@
-"""What came of a broken stream is kept, and the next attempt begins anew."""
+"""What came of a broken stream is kept, and the next attempt begins at the start."""
 
 from __future__ import annotations
 
