@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, NEVER, REFUSED_WRITE, Case
+from harness.checks.evidence.told_results import is_valid_call, pretends
 from harness.checks.evidence.tool_steps import PERIODS, steps
 from harness.checks.evidence.turn_outcomes import (
     asks_the_user,
@@ -85,7 +86,7 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
         _Stop("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats",
               max(a.sent_n, ran.get(a.use.name, NEVER)), a.use.name)
         for a in turn.asks
-        if a.refused and _is_valid(trace, a)
+        if a.refused and is_valid_call(trace, a) and not pretends(a)
     ]  # fmt: skip
     for before, exchange in pairwise(turn.readable):
         if before.request.tools_offered and not exchange.request.tools_offered:
@@ -99,21 +100,6 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
             yield stop
         told.add(stop.text)
         shown_n = min(shown_n, stop.shown_n)
-
-
-def _is_valid(trace: Trace, ask: Ask) -> bool:
-    """Whether an agent has no reason to refuse the call: known tool, whole answer, full input, and
-    an id that no other call of the answer has."""
-    if ask.use.name not in trace.settings.get("tools", {}) or not _is_an_answer(ask.exchange):
-        return False
-    if not trace.takes_tools or trace.is_own_tool(ask):
-        return False
-    uses = ask.exchange.reply.tool_uses if ask.exchange.reply else ()
-    if sum(use.id == ask.use.id for use in uses) > 1:
-        return False
-    required = trace.schema(ask.exchange, ask.use.name).get("required") or ()
-    given = ask.use.input if isinstance(ask.use.input, dict) else None
-    return calls_tools(ask.exchange) and given is not None and set(required) <= set(given)
 
 
 def _endings(trace: Trace, turn: Turn) -> Iterator[int]:

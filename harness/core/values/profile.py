@@ -27,8 +27,9 @@ Capability: TypeAlias = Literal[
     "restarts",
 ]
 
-Results: TypeAlias = Literal["blocks", "text"]
-"""How an agent sends results of tools: as blocks of the API, or as text of the user."""
+Results: TypeAlias = Literal["blocks", "text", "verbatim"]
+"""How an agent sends results of tools: as blocks of the API, as text of the user, or as blocks that
+hold each text as the tool gave it."""
 
 Replies: TypeAlias = Literal["status", "text"]
 """How an agent ends a turn: with a word for the outcome if it failed, or always as a text alone."""
@@ -86,7 +87,8 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """The description of an agent.
 
     `turn_ending_tools` end a turn when they are called. After `gives_up_after` failures in a turn
-    the agent ends it with an error. `results: text`: the agent sends results of tools as text.
+    the agent ends it with an error. `results: text`: the agent sends results of tools as text;
+    `verbatim`: each in its own words, and never as a picture, a translation or a summary.
     `replies: text`: it has no way to say that a turn failed but its text. `silent` are words of the
     model that are not for the user. `tool_names` maps a name
     of the scenario to the agent's; any other tool of the scenario has `tool_prefix` before its
