@@ -15,6 +15,7 @@ from itertools import zip_longest
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, Case, is_killed_between
+from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import answered_runs
 from harness.checks.evidence.turn_outcomes import (
@@ -58,7 +59,7 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
     answered = [e for e in turn.main if e.answered and e.answered.n < sending.n]
     last = answered[-1] if answered else None
     events = (last.n, sending.n) if last else (sending.n,)
-    if not sending.request.text.strip():
+    if not sending.request.text.strip() and not is_silent(trace, turn):
         yield _finding("empty", "the reply is empty", events)
     if last is None and not (is_local(turn) or is_resent(turn)):
         yield _finding("no_answer", "the model answered nothing in the turn", events)
