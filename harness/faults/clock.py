@@ -26,7 +26,7 @@ SEAMS = {
     "lease_expired": ("tool",),
 }
 # A session that no type gives.
-DRAWN = {"overloaded_session": ({}, {"session": "side"})}
+DRAWN: dict[str, tuple[dict[str, str], ...]] = {"overloaded_session": ({}, {"session": "side"})}
 VIRTUAL = ("jumps_forward", "jumps_back", "frozen", "laptop_sleep", "suspended")
 
 
