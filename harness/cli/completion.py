@@ -89,12 +89,9 @@ def codes(incomplete: str) -> Iterable[str]:
 
 def explained(incomplete: str) -> Iterable[str]:
     """Return the codes, the parts of other kinds, and the words that reports print."""
-    from harness.cli.explain import USES
-    from harness.cli.explanations import printed_words
-    from harness.plugins import kinds
+    from harness.cli.explanations import part_names, printed_words
 
-    others = [name for kind in USES for name in kinds()[kind].parts()]
-    return [*codes(incomplete), *others, *(row.word for row in printed_words().values())]
+    return [*codes(incomplete), *part_names(), *(row.word for row in printed_words().values())]
 
 
 def check_names(_: str) -> Iterable[tuple[str, str]]:

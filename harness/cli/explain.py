@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.completion import completing, explained
-from harness.cli.explanations import printed_words, spaced
+from harness.cli.explanations import part_names, part_texts, printed_words, spaced
 from harness.cli.options import every_verb, named_plugins
 from harness.core.values.errors import InputError
 from harness.files.bundle import MARK, bundled, bundled_files, shown
@@ -76,19 +76,7 @@ def _parts(code: str) -> Iterator[str]:
     others = [*setting_texts(code), *key_texts(_key(code))]
     yield from () if rules else _check(code, bool(others))
     yield from others
-    yield from (text for kind, named in USES.items() for text in _other_part(kind, code, named))
-
-
-USES = {"format": "judge FILE --format {}", "store": "run --store {}:PATH",
-        "report": "run --report {}=FILE"}  # fmt: skip
-"""How a command names a part of the kinds that have no code and no settings in a file."""
-
-
-def _other_part(kind: str, name: str, use: str) -> Iterator[str]:
-    from harness.plugins import kinds
-
-    if part := kinds()[kind].parts().get(name):
-        yield f"{name}  ({kind})\n\n{part.text}\n\nExample: harness {use.format(name)}"
+    yield from part_texts(code)
 
 
 def _key(code: str) -> str:
@@ -117,11 +105,9 @@ def names() -> set[str]:
     """Return every name that is explained, except incidents and pages."""
     from harness.checks.judge.check_texts import names as checks
     from harness.cli.explanations import field_names, key_names, rule_names, setting_names
-    from harness.plugins import kinds
 
-    others = {name for kind in USES for name in kinds()[kind].parts()}
     return {*_faults(loaded()), *checks(), *rule_names(), *setting_names(), *key_names(),
-            *_codes(), *field_names(), *printed_words(), *others}  # fmt: skip
+            *_codes(), *field_names(), *printed_words(), *part_names()}  # fmt: skip
 
 
 def _codes() -> Iterator[str]:
