@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, NEVER, REFUSED_WRITE, TAKEN, Case
+from harness.checks.evidence.told_results import is_valid_call, pretends
 from harness.checks.evidence.tool_steps import PERIODS, steps
 from harness.checks.evidence.turn_outcomes import (
     asks_the_user,
@@ -48,6 +49,10 @@ MAX_BOUND = 50
 
 MAX_TOKENS, MAX_LASTING_S = 1_000_000, 14_400
 """A turn with this cost or duration may end because its budget is spent."""
+
+_COUNTS_TOO_MUCH = frozenset({"sse.usage_huge", "http.count_tokens_disagrees"})
+"""Faults after which an agent's own meter may be full: the counts that it reads are no longer those
+of the history."""
 
 
 @needs("model", "tool", told_by="run", place=240)
@@ -85,7 +90,7 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
         _Stop("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats",
               max(a.sent_n, ran.get(a.use.name, NEVER)), a.use.name)
         for a in turn.asks
-        if a.refused and _is_valid(trace, a)
+        if a.refused and is_valid_call(trace, a) and not pretends(a)
     ]  # fmt: skip
     for before, exchange in pairwise(turn.readable):
         if before.request.tools_offered and not exchange.request.tools_offered:
@@ -101,21 +106,6 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
             yield stop
         told.add(stop.text)
         shown_n = min(shown_n, stop.shown_n)
-
-
-def _is_valid(trace: Trace, ask: Ask) -> bool:
-    """Whether an agent has no reason to refuse the call: known tool, whole answer, full input, and
-    an id that no other call of the answer has."""
-    if ask.use.name not in trace.settings.get("tools", {}) or not _is_an_answer(ask.exchange):
-        return False
-    if not trace.takes_tools or trace.is_own_tool(ask):
-        return False
-    uses = ask.exchange.reply.tool_uses if ask.exchange.reply else ()
-    if sum(use.id == ask.use.id for use in uses) > 1:
-        return False
-    required = trace.schema(ask.exchange, ask.use.name).get("required") or ()
-    given = ask.use.input if isinstance(ask.use.input, dict) else None
-    return calls_tools(ask.exchange) and given is not None and set(required) <= set(given)
 
 
 def _endings(trace: Trace, turn: Turn) -> Iterator[int]:
@@ -175,6 +165,8 @@ def _is_dear(turn: Turn, n: int) -> bool:
     """Whether the turn's cost or duration before event `n` may have spent its budget."""
     asked = [e for e in turn.exchanges if e.n < n]
     answers = [e.answered for e in asked if e.answered is not None]
+    if any(_COUNTS_TOO_MUCH.intersection(answer.faults) for answer in answers):
+        return True
     tokens = sum(e.called.tokens for e in asked) + sum(map(said_tokens, answers))
     lasted_ms = max((e.ended_ms for e in asked), default=0) - min(
         (e.called.at_ms for e in asked), default=0
@@ -262,6 +254,7 @@ def _is_equal(done: list[Execution], repeats: int, n: int) -> bool:
     """Whether `repeats` executions in a row have one result, or failed."""
     loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
         lambda e: (e.request.name, _result(e)),
+        lambda e: _read(e, n),
         lambda e: (e.request.name, without_marks(_result(e))) if _result(e) else None,
         lambda e: True if e.failed or _is_told_as_error(e, n) else None,
     )
@@ -276,6 +269,13 @@ def _result(execution: Execution) -> str:
     has_words = content is not None and bool(execution.text.strip())
     says = execution.failed or has_words or any("text" not in part for part in parts)
     return execution.triple[2] if says else ""
+
+
+def _read(execution: Execution, n: int) -> Hashable | None:
+    """The tool, with the text that the model had read of its call by event `n`."""
+    ask = execution.ask
+    text = ask.sent.text if ask is not None and ask.sent and _is_sent(ask, n) else ""
+    return (execution.request.name, text) if text.strip() else None
 
 
 def _is_told_as_error(execution: Execution, n: int) -> bool:

@@ -13,6 +13,7 @@ from harness.checks.evidence.carried_words import (
     BYTES_PER_TOKEN,
     PROMPT_TOKENS,
     carried,
+    is_cut_with_notice,
     leaves_out,
     words_of,
 )
@@ -225,11 +226,11 @@ def _is_open(ask: Ask, compaction: Compaction) -> bool:
 
 def _last_message(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
     turn = compaction.turn
-    said = squeeze(turn.text)[:_BEGINNING]
+    said = squeeze(turn.text)
     if turn.delivery is None or not said or turn.delivery.n > compaction.n:
         return
-    texts = (m.text for m in after.node.messages if m.role == "user")
-    if not any(said in squeeze(text) for text in texts):
+    texts = [squeeze(m.text) for m in after.node.messages if m.role == "user"]
+    if not any(said[:_BEGINNING] in text or is_cut_with_notice(said, text) for text in texts):
         text = f"{after.called.key}: the message of {turn.words} is gone "
         text += "after the compaction"
         events = (turn.delivery.n, compaction.n, after.n)

@@ -7,6 +7,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import msgspec
+
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN, carried
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.turn_outcomes import claimed, is_over_window, is_uncounted, said_tokens
@@ -15,6 +17,7 @@ from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Compaction, Trace, children, root_turn
 from harness.core.values.errors import InputError
+from harness.core.values.messages import canonical
 from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.verdict import Finding
 
@@ -95,11 +98,21 @@ def _makes_no_room(trace: Trace, compaction: Compaction) -> bool:
     return before.node.depth > 1 and carried(before.node, after.node) > NEARLY_ALL
 
 
+def _could_shrink(refused: Exchange) -> bool:
+    """Whether half of a request, or more, stands before its last step: what a summary replaces. An
+    agent that keeps the last step can make no other request fit."""
+    older = list(refused.node.messages)
+    while older and older.pop().role != "assistant":
+        pass
+    size = sum(len(canonical(msgspec.to_builtins(message))) for message in older)
+    return refused.node.depth >= FEW and 2 * size >= refused.called.bytes
+
+
 def _missed(trace: Trace) -> Iterator[Finding]:
     """Yield the turns that end at the window, for an agent that does compact elsewhere."""
     for turn in trace.turns.values():
         refused = next((e for e in turn.main if is_over_window(e)), None)
-        if refused is None or turn.main[-1] is not refused or refused.node.depth < FEW:
+        if refused is None or turn.main[-1] is not refused or not _could_shrink(refused):
             continue
         ended = next((s for s in turn.endings if s.n > refused.n), None)
         if ended is None or claimed(ended) == "completed":

@@ -163,7 +163,8 @@ def _replaced(trace: Trace) -> Iterator[Finding]:
     digests: dict[str, str] = {}
     pending: list[Finding] = []
     compacted: set[tuple[str, int]] = set()
-    summaries = {e.n for e in trace.exchanges if e.used_as == "compact"}
+    # After a refusal for size an agent may shorten its rows itself, without a summary.
+    summaries = {e.n for e in trace.exchanges if e.used_as == "compact" or e.too_large}
     for event in trace.events:
         if isinstance(event, Stored):
             if event.n not in trace.damages:
@@ -227,7 +228,8 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
             current = newest.get(row.session)
             message = trace.messages.get(row.digest, Message("user"))
             old = current is not None and seen.since.get(row.digest, event.n) < current.opened_n
-            taken = seen.add(trace, row, message, event.n) and not _asked_again(
+            session = row.session or (current.session if current else "main")
+            taken = seen.add(trace, row, message, event.n, session) and not _asked_again(
                 trace, current, message
             )
             if (taken and not given) or (old and _again(trace, current, row, message)):
@@ -256,13 +258,17 @@ class _Seen:
         self._marks: dict[tuple[str, ...], set[str]] = {}
         self._of: dict[str, tuple[str, ...]] = {}
 
-    def add(self, trace: Trace, row: StoredRow, message: Message, n: int) -> bool:
-        """Add a row; return whether as many other rows as may have its mark have it already."""
+    def add(self, trace: Trace, row: StoredRow, message: Message, n: int, session: str) -> bool:
+        """Add a row; return whether as many other rows as may have its mark have it already.
+
+        An agent's own store may name no session in its rows, and two sessions may number their
+        calls alike: `session` is then that of the newest turn.
+        """
         self._digests[row.id] = row.digest
         self.since.setdefault(row.digest, n)
         if not (mark := _mark(row, message)):
             return False
-        mark = (row.session, *mark)
+        mark = (session, *mark)
         if is_shared(trace, row, named_inbound(row, message)):
             mark = (*mark, squeeze(message.text))  # such rows differ in their text alone
         holders = self._marks.setdefault(mark, set())

@@ -15,7 +15,9 @@ from itertools import zip_longest
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, Case, is_killed_between
+from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import squeeze
+from harness.checks.evidence.told_results import answered_runs
 from harness.checks.evidence.turn_outcomes import (
     TELLING,
     claimed,
@@ -61,7 +63,7 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
     answered = [e for e in turn.main if e.answered and e.answered.n < sending.n]
     last = answered[-1] if answered else None
     events = (last.n, sending.n) if last else (sending.n,)
-    if not sending.request.text.strip():
+    if not sending.request.text.strip() and not is_silent(trace, turn):
         yield _finding("empty", "the reply is empty", events)
     if last is None and not (is_local(turn) or is_resent(turn)):
         yield _finding("no_answer", "the model answered nothing in the turn", events)
@@ -130,7 +132,7 @@ def error_visible(history: History) -> Iterator[Finding]:
     Tell the user only what a result shows. Source: invariant 24.
     """
     successes = _successes(history)
-    for ran in _runs(history):
+    for ran in answered_runs(history.trace):
         last = ran[-1]
         sent = last.ask.sent if last.ask else None
         rule = _told_as(sent, last, successes) if sent is not None and last.failed else ""
@@ -140,15 +142,6 @@ def error_visible(history: History) -> Iterator[Finding]:
     words = [words.casefold() for words in expected(history).must_not.say]
     for turn in history.trace.turns.values() if words else ():
         yield from _claims(turn, words)
-
-
-def _runs(history: History) -> Iterator[list[Execution]]:
-    """Yield the answered runs of each call before its result was sent."""
-    runs: dict[int, list[Execution]] = {}
-    for run in history.trace.executions:
-        if run.ask and run.answered and run.answered.n < run.ask.sent_n:
-            runs.setdefault(id(run.ask), []).append(run)
-    yield from runs.values()
 
 
 _READS = {"hidden": "reads like a success", "reworded": "holds nothing of its error"}
@@ -162,7 +155,7 @@ def _successes(history: History) -> set[str]:
     together, as an agent writes that sends results as text.
     """
     found: set[str] = set()
-    runs = list(_runs(history))
+    runs = list(answered_runs(history.trace))
     is_text = history.trace.profile.results == "text"
     together = Counter(ran[-1].ask.sent_n for ran in runs if ran[-1].ask and is_text)
     for ran in runs:

@@ -13,6 +13,7 @@ tutorial.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from inspect import signature
 from random import Random
@@ -22,14 +23,19 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.agent.composition import standard_model
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import LanguageModel, Query
+from harness.agent.toolbox import Toolbox
 from harness.checks.judge import CHECKS, judge
 from harness.checks.judge.observed_reads import ObservedHistory
 from harness.contracts.laws import check_defaults, drawing, law, part_named, settings_of
 from harness.core.history.history import History, decode, encode
 from harness.core.scenario.scenario import Limits, Scenario
 from harness.core.transition.ports import CheckFunction
-from harness.core.values.brief import Brief, ToolError
+from harness.core.values.brief import Brief
 from harness.core.values.calls import Seam
+from harness.core.values.messages import Message, results, user
 from harness.core.values.verdict import BOOK_KEEPING, CLASSES, Finding
 from harness.fuzz.choice_sequence import ChoiceSequence
 from harness.fuzz.scenario_grammar import Options, scenario_of
@@ -215,66 +221,41 @@ def careless(brief: Brief) -> None:
     """Answer every message, badly."""
     bits = int(brief.options.get("habits", 0))
     habits = {habit for place, habit in enumerate(HABITS) if bits >> place & 1}
-    messages: list[dict[str, Any]] = []
+    model, toolbox, messages = standard_model(brief), Toolbox(brief.tools), list[Message]()
     for inbound in brief.inbox():
         if "forgets" in habits:
             messages.clear()
-        messages.append({"role": "user", "content": inbound.text or "-"})
-        said, failed = _turn(brief, messages, habits)
+        messages.append(user(inbound.text or "-"))
+        said, failed = _turn(model, toolbox, messages, habits)
         status = "failed" if failed and "boasts" not in habits else "completed"
         times = 0 if "says nothing" in habits else 2 if "says it twice" in habits else 1
         for _ in range(times):
             brief.send(said, in_reply_to=inbound.id, session=inbound.session, status=status)
 
 
-def _turn(brief: Brief, messages: list[dict[str, Any]], habits: set[str]) -> tuple[str, bool]:
+def _turn(
+    model: LanguageModel, toolbox: Toolbox, messages: list[Message], habits: set[str]
+) -> tuple[str, bool]:
     """Return the agent's last text, and whether the model could not be called."""
     for _ in range(ROUNDS):
-        blocks = _ask(brief, messages, habits)
-        if blocks is None:
+        said = _ask(model, Query(tuple(messages), toolbox.specs), 9 if "insists" in habits else 1)
+        if said is None:
             return "Something went wrong.", True
-        messages.append({"role": "assistant", "content": blocks or "-"})
-        results = [_result(brief, block, habits) for block in blocks if block["type"] == "tool_use"]
-        if not results:
-            return "".join(block.get("text", "") for block in blocks) or "-", False
+        messages.append(said)
+        if "repeats calls" in habits:
+            _ = [*map(toolbox.run, said.tool_uses)]
+        done = [*map(toolbox.run, said.tool_uses)]
+        if not done:
+            return said.text or "-", False
         if "drops results" in habits:
-            results.pop()
-        messages.append({"role": "user", "content": results or "And?"})
+            done.pop()
+        messages.append(results(*done) if done else user("And?"))
     return "I gave up.", False
 
 
-def _ask(
-    brief: Brief, messages: list[dict[str, Any]], habits: set[str]
-) -> list[dict[str, Any]] | None:
-    """The blocks of an answer; None if every attempt fails."""
-    tools = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
-        for tool in brief.tools
-    ]
-    client = brief.anthropic(max_retries=0)
-    for _ in range(9 if "insists" in habits else 1):
-        try:
-            reply = client.messages.create(
-                model="any", max_tokens=1000, messages=messages, tools=tools
-            )
-        except Exception:  # this agent ignores every error of the SDK
-            continue
-        return [block.model_dump(exclude_none=True) for block in reply.content or ()]
+def _ask(model: LanguageModel, query: Query, attempts: int) -> Message | None:
+    """The model's message; None if every attempt fails."""
+    for _ in range(attempts):
+        with suppress(ModelFailure):
+            return model.query(query).message
     return None
-
-
-def _result(brief: Brief, call: dict[str, Any], habits: set[str]) -> dict[str, Any]:
-    if "repeats calls" in habits:
-        _called(brief, call)
-    content = _called(brief, call)
-    return {"type": "tool_result", "tool_use_id": call["id"], "content": content}
-
-
-def _called(brief: Brief, call: dict[str, Any]) -> str:
-    tool = next((tool for tool in brief.tools if tool.name == call["name"]), None)
-    if tool is None:
-        return "there is no such tool"
-    try:
-        return str(tool.call(call["input"], id=call["id"]))
-    except ToolError as error:
-        return str(error)

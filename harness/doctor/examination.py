@@ -14,6 +14,7 @@ import msgspec
 from harness import providers
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.profile import CAPABILITIES, Capabilities, Profile
+from harness.core.values.table_file import table
 from harness.doctor import connections
 from harness.doctor.behaviour import behaviour
 from harness.doctor.probe import (
@@ -294,10 +295,11 @@ class _Patient:
         return connection("compaction", "not seen", "asks for no summary after a refusal", see)
 
     def _capability(self, name: str) -> Observation:
-        seen, unseen, see = _CAPABILITY_WORDS[name]
+        said = _CAPABILITY_WORDS[name]
         if self.touched(name):
-            return connection(name, "seen", seen)
-        return connection(name, "not seen" if self._asked(name) else "not reached", unseen, see)
+            return connection(name, "seen", said.seen)
+        state: State = "not seen" if self._asked(name) else "not reached"
+        return connection(name, state, said.not_seen, said.see)
 
     def _asked(self, name: str) -> bool:
         """Whether a probe that was played to its point asked for this capability."""
@@ -344,35 +346,14 @@ _STREAMING = {
 }
 """What is said of a run without and a run with the option `stream`."""
 
-_BRIEF = f"{TARGETS}#the-brief-member-by-member"
 
-_CAPABILITY_WORDS = {
-    "session": (
-        "shows the seeded session to the model",
-        "no request holds a text of the seeded session",
-        f"{TARGETS}#the-store",
-    ),
-    "store": (
-        "keeps its session in brief.store",
-        "never asks for brief.store",
-        f"{TARGETS}#the-store",
-    ),
-    "own_store": (
-        "shows its rows in the store that `store` names",
-        "no row was read: name the store with --store READER:PATH",
-        f"{TARGETS}#the-store",
-    ),
-    "cancel": ("asks whether the user has cancelled", "never asks for cancels", _BRIEF),
-    "sub_agents": (
-        "starts a sub-agent, and says so with x-harness-parent",
-        "no probe made it start a sub-agent",
-        f"{TARGETS}#any-program",
-    ),
-    "outbox": ("sends its replies to the outbox", "sends nothing to the outbox", _BRIEF),
-    "restarts": (
-        "is killed and started again",
-        "no probe could end it and start it again",
-        f"{SCENARIO}#faults",
-    ),
-}
-"""Of each capability: what is seen, what is not, and where the docs say how to connect it."""
+class CapabilityWords(msgspec.Struct, frozen=True):
+    """What is said of a capability that is seen, or is not; and how to connect it, in the docs."""
+
+    capability: str
+    seen: str
+    not_seen: str
+    see: str
+
+
+_CAPABILITY_WORDS = table(__package__, "capability_words.tsv", CapabilityWords)

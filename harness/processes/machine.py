@@ -13,30 +13,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
 from harness.core.values.errors import MachineLacks
+from harness.core.values.table_file import table
 from harness.processes.proc import read
 
-_FEWER = "play fewer runs at once (-j)"
-_DISK = (
-    "no space is left on the disk",
-    "free some, or set TMPDIR and --out to folders of another disk",
-)
-_FILES = "no more files can be opened", f"raise the limit (ulimit -n), or {_FEWER}"
-_MEMORY = "no memory is left", f"close other programs, or {_FEWER}"
+
+class Lack(msgspec.Struct, frozen=True):
+    """What a failed call shows, by the name of its error, and what to do about it."""
+
+    error: str
+    what: str
+    remedy: str
+
 
 _LACKS = {
-    errno.ENOSPC: _DISK,
-    errno.EDQUOT: _DISK,
-    errno.EFBIG: ("a file may not grow further", "raise the limit (ulimit -f)"),
-    errno.EMFILE: _FILES,
-    errno.ENFILE: _FILES,
-    errno.ENOMEM: _MEMORY,
-    errno.EAGAIN: (
-        "no more processes or threads can be started",
-        f"raise the limit (ulimit -u), or {_FEWER}",
-    ),
-    errno.EADDRNOTAVAIL: ("127.0.0.1 cannot be used", "bring up the loopback interface"),
-    errno.EADDRINUSE: ("no port of 127.0.0.1 is free", f"end other servers, or {_FEWER}"),
+    getattr(errno, name): (row.what, row.remedy)
+    for name, row in table(__package__, "lacks.tsv", Lack).items()
 }
 """What a failed call shows, by its number. A MemoryError is not here: `bytes(10**15)` raises it on
 every machine."""
@@ -118,6 +112,6 @@ def killed_for_memory(kills_before: int) -> MachineLacks | None:
 
 def few_files(connections_most: int) -> MachineLacks:
     """Return the lack of a server that its limit of open files lets hold so few connections."""
-    what, remedy = _FILES
+    what, remedy = _LACKS[errno.EMFILE]
     told = f"{what}: a server holds {connections_most} connections here"
     return MachineLacks(errno.EMFILE, told, remedy)

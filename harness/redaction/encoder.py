@@ -14,7 +14,7 @@ import msgspec
 
 from harness.core.history.event_log import encode_event
 from harness.core.history.events import AnyEvent
-from harness.core.values.messages import Json, builtin, printable
+from harness.core.values.messages import Json, builtin, mapped_texts, printable
 from harness.core.values.visible_text import ESCAPES
 from harness.redaction.masking import mask, mask_line
 from harness.redaction.secret_patterns import spans
@@ -97,23 +97,8 @@ def reported(value: _Reported) -> _Reported:
 def with_texts(value: _Reported, change: Callable[[str], str]) -> _Reported:
     """A struct in which each text is what `change` makes of it."""
     plain = msgspec.to_builtins(value)
-    said = _with_texts(plain, change)
+    said = mapped_texts(plain, change)
     return value if said == plain else msgspec.convert(said, type(value), str_keys=True)
-
-
-def _with_texts(value: Json, change: Callable[[str], str]) -> Json:
-    match value:
-        case str():
-            return change(value)
-        case list():
-            return [_with_texts(item, change) for item in value]
-        case tuple():
-            return tuple([_with_texts(item, change) for item in value])
-        case dict():
-            return {
-                _with_texts(key, change): _with_texts(item, change) for key, item in value.items()
-            }
-    return value
 
 
 def _bounded(text: str) -> str:

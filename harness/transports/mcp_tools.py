@@ -19,7 +19,7 @@ import msgspec
 from harness.core.scenario.scenario import ToolScript
 from harness.core.values.calls import ToolRequest
 from harness.core.values.errors import PackageMissing, RunStopped
-from harness.core.values.messages import Json
+from harness.core.values.messages import Json, mapped_texts
 from harness.core.values.plans import Answer, Head, Plan, Raise, Send, Step, ToolAnswer, Wait
 from harness.transports.dispatcher import Dispatcher, json_answer
 from harness.transports.http_connection import Request
@@ -116,7 +116,9 @@ class McpEndpoint:
         async def call(name: str, input: Json, stated: str) -> ToolAnswer:
             plans.append(self._dispatcher.tool(ToolRequest(stated, name, input), session))
             answer = tool_answer(plans[-1])
-            return msgspec.structs.replace(answer, content=_held(answer.content))
+            # The server cannot write lone surrogates, so private characters stand for them.
+            held = mapped_texts(answer.content, lambda text: text.translate(_HELD))
+            return msgspec.structs.replace(answer, content=held)
 
         server = tool_server(self._dispatcher.transition.scenario.tools, call)
         answer = asyncio.run(_exchange(server, request))
@@ -166,20 +168,8 @@ async def _exchange(server: Any, request: Request) -> Send:
     )
 
 
-def _held(value: Json) -> Json:
-    """A value with private characters for lone surrogates, which the server cannot write."""
-    match value:
-        case str():
-            return value.translate(_HELD)
-        case list():
-            return [_held(item) for item in value]
-        case dict():
-            return {key: _held(item) for key, item in value.items()}
-    return value
-
-
 def _released(body: bytes) -> bytes:
-    """JSON text with the escapes of lone surrogates where `_held` put private characters."""
+    """JSON text with the escapes of lone surrogates where private characters stand for them."""
     return _PRIVATE.sub(lambda c: f"\\u{ord(c[0]) - _SHIFT:04x}", body.decode()).encode()
 
 

@@ -88,6 +88,7 @@ class Story(Chronicle):
         refused: tuple[str, ...] = (),
         status: int | None = 200,
         tokens: int = 0,
+        size_bytes: int = 0,
         sdk_retry: int = 0,
         request: dict[str, Any] | None = None,
         **answer: Any,
@@ -98,7 +99,9 @@ class Story(Chronicle):
         """
         self._join_results()
         self._flush()
-        key = self._call(messages, purpose, tools, refused, tokens, sdk_retry, request or {})
+        key = self._call(
+            messages, purpose, tools, refused, (tokens, size_bytes), sdk_retry, request or {}
+        )
         named = tuple(self._named(b) if isinstance(b, ToolUse) else b for b in blocks)
         said = assistant(*named)
         calls = said.tool_uses
@@ -124,7 +127,7 @@ class Story(Chronicle):
 
     def _call(
         self, messages: list[Message] | None, purpose: str, tools: bool,
-        refused: tuple[str, ...], tokens: int, sdk_retry: int, fields: dict[str, Any],
+        refused: tuple[str, ...], size: tuple[int, int], sdk_retry: int, fields: dict[str, Any],
     ) -> str:  # fmt: skip
         said = [] if fields.get("unread") else messages or self.live
         names = [self.history.note(m, self.at_ms) for m in said]
@@ -141,11 +144,13 @@ class Story(Chronicle):
         self._last_key, self._sent = key, names
         self.history.called(
             **self._where(), key=key, seam="model", request=request, purpose=purpose,
-            refused=refused, tokens=tokens, sdk_retry=sdk_retry,
+            refused=refused, tokens=size[0], bytes=size[1], sdk_retry=sdk_retry,
         )  # fmt: skip
         return key
 
-    def tool(self, content: Any = "ok", *, error: bool = False, input: Any = None) -> Story:
+    def tool(
+        self, content: Any = "ok", *, error: bool = False, input: Any = None, steps: Any = ()
+    ) -> Story:
         """The agent runs the next call that was asked for."""
         asked = self._asked.pop(0)
         value = asked.input if input is None else input
@@ -155,18 +160,24 @@ class Story(Chronicle):
         answer = msgspec.to_builtins(ToolAnswer(content, error))
         outcome = "error" if error else "ok"
         where = self._where()
-        self.history.answered(**where, key=key, seam="tool", value=answer, outcome=outcome)
+        self.history.answered(
+            **where, key=key, seam="tool", value=answer, outcome=outcome, steps=steps
+        )
         self._results.append(ToolResult(asked.id, content, error))
+        return self
+
+    def told(self, content: Any, *, error: bool = False) -> Story:
+        """The agent tells the model something else than the last result."""
+        self._results[-1] = ToolResult(self._results[-1].id, content, error)
         return self
 
     def told_as_error(self, text: str = "timed out") -> Story:
         """The agent tells the model of the last result as of an error."""
-        self._results[-1] = ToolResult(self._results[-1].id, text, True)
-        return self
+        return self.told(text, error=True)
 
-    def refuse(self, text: str = "refused") -> Story:
+    def refuse(self, text: str = "refused", *, error: bool = True) -> Story:
         """The agent answers the next call itself."""
-        self._results.append(ToolResult(self._asked.pop(0).id, text, True))
+        self._results.append(ToolResult(self._asked.pop(0).id, text, error))
         return self
 
     def _join_results(self) -> None:

@@ -6,7 +6,11 @@ The conversation of a scenario has a few words, and a real agent's prompt for a 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from harness.checks.evidence.carried_words import is_cut_with_notice
+from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.prompt_size import compaction_preserves, compaction_progress, request_fits
 from harness.core.values.messages import Message, ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
@@ -74,3 +78,28 @@ def test_words_around_a_summary_do_not_make_it_larger(summary: str, found: list[
     told = user(f"This is what was said before: {summary} {PAGE.text}")
     story.reply("x", messages=[told, assistant("I see."), NOW], tokens=810)
     assert codes(compaction_progress(story.end())) == found
+
+
+@given(st.text("abcdef", min_size=40, max_size=90), st.integers(12, 20), st.integers(12, 19))
+def test_a_cut_is_told_by_words_in_place_of_the_middle(said: str, head: int, end: int) -> None:
+    kept = said[:head], said[-end:]
+    assert is_cut_with_notice(said, "before " + "[... shortened ...]".join(kept) + " after")
+    assert not is_cut_with_notice(said, "".join(kept))
+    assert not is_cut_with_notice(said, said[:head] + "[... shortened ...]")
+    assert not is_cut_with_notice(said, "[... shortened ...]" + said[-end:])
+
+
+LONG = "Please look at the harbour, then at the ship, and tell me when it comes back to Oslo."
+
+
+@pytest.mark.parametrize(
+    ("sent", "found"),
+    [
+        (f"{LONG[:20]} [... shortened ...] {LONG[-20:]}", []),
+        (f"{LONG[:20]} {LONG[-20:]}", ["inbound_exactly_once.lost"]),
+        (LONG[:40], ["inbound_exactly_once.lost"]),
+    ],
+)
+def test_a_long_message_may_be_cut_with_a_notice(sent: str, found: list[str]) -> None:
+    story = Story().turn(LONG).reply("At nine.", messages=[user(sent)]).final()
+    assert codes(inbound_exactly_once(story.end())) == found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from harness.checks.false_stops import no_false_stop
 from harness.core.values.messages import Opaque, Text
 from harness.core.values.plans import Wait
@@ -284,3 +286,26 @@ def test_a_later_final_that_says_the_input_excuses_no_earlier_one() -> None:
     assert codes(before) == ["no_false_stop.ended"]
     story.final("It is blue.")
     assert before <= set(no_false_stop(story.end()))
+
+
+def test_results_that_the_model_read_alike_repeat_however_a_tool_wrote_them() -> None:
+    def refused(*contents: Any) -> list[str]:
+        story = Story().turn("go")
+        for content in contents:
+            loop(story, "poll", 1, content=content)
+        story.reply(use("poll")).refuse().reply("sorry").final(status="failed")
+        return codes(no_false_stop(story.end()))
+
+    assert refused("ok", (Text("ok"),), "ok") == []
+    assert refused("ok", (Text("ok"),), "9 ok") == ["no_false_stop.refused"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "found"), [("sse.usage_huge", []), ("sse.ping_flood", ["no_false_stop.refused"])]
+)
+def test_a_count_that_a_fault_wrote_may_end_an_agents_own_budget(
+    fault: str, found: list[str]
+) -> None:
+    story = Story().turn("go").reply(use("list"), faults=(fault,)).tool()
+    story.reply(use("poll")).refuse().reply("sorry").final(status="failed")
+    assert codes(no_false_stop(story.reply(use("poll")).tool().end())) == found

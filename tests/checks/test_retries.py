@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.checks.evidence.turn_outcomes import asked_ms
-from harness.checks.retries import backoff, retry_budget
+from harness.checks.retries import backoff, no_blind_resend, retry_budget
 from harness.core.history.history import History
 from harness.core.values.messages import user
 from harness.core.values.plans import Close, Wait
@@ -131,3 +131,20 @@ def test_the_wait_begins_when_the_answer_has_come() -> None:
 def test_a_recording_has_no_times() -> None:
     story = Story(world="recording").turn("go").fail(529).fail(529)
     assert codes(backoff(story.end())) == []
+
+
+@pytest.mark.parametrize(
+    ("faults", "found"),
+    [
+        ((), ["no_blind_resend.same_request"]),
+        (("sse.json_to_a_stream_request",), []),
+        (("transport.trickle",), []),
+    ],
+)
+def test_an_answer_that_a_client_could_not_read_may_be_asked_for_again(
+    faults: tuple[str, ...], found: list[str]
+) -> None:
+    story = Story().turn("go")
+    for _ in range(3):
+        story.reply("half", stop="max_tokens", messages=TRIED, faults=faults)
+    assert codes(no_blind_resend(story.final().end()))[:1] == found

@@ -104,6 +104,19 @@ def test_an_agent_that_never_compacts_or_tried_may_end_at_the_window(given: Any)
     assert _full(**given) == []
 
 
+def test_a_request_whose_last_step_is_most_of_it_cannot_be_made_to_fit() -> None:
+    """Nothing that stands before the step could be shortened enough."""
+
+    def full(first: str, last: str) -> list[str]:
+        story = Story().turn("one").reply(use("list")).tool(first).reply(use("list")).tool(last)
+        story.fail(400, "V23", refused=("V23",), size_bytes=3_000).final(status="failed")
+        story.turn("And now?").reply("s", purpose="compact", messages=[user("Sum it up.")])
+        return codes(compaction_due(story.reply("Good.").final().end()))
+
+    assert full("a" * 2_000, "b") == ["compaction_due.missed"]
+    assert full("a", "b" * 2_000) == []
+
+
 def _woken(*texts: str, tokens: int = 400_000) -> History:
     story = Story()
     for text in texts:

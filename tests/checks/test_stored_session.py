@@ -129,6 +129,24 @@ def test_a_question_that_says_something_else_is_changed() -> None:
     assert (finding.code, finding.events) == ("reload_equivalence.changed", (event,))
 
 
+def test_rows_may_be_shortened_after_a_refusal_for_size() -> None:
+    story = _two_turns().turn("three").fail(400, "V23", too_large=True).change("r1", user("o"))
+    assert not list(reload_equivalence(story.reply("x").final().end()))
+
+
+def test_two_sessions_of_a_store_that_names_none_may_number_their_calls_alike() -> None:
+    def stored(other: str) -> list[str]:
+        story = Story(stores=False).turn("one").reply(use("list"))
+        story.row(user("one"), assistant(use("list", id="own_1"))).tool().reply("x").final()
+        story.of(other).turn("two").reply(use("list"))
+        story.row(user("two"), assistant(use("list", {"a": 1}, id="own_1"))).tool().reply("y")
+        found = codes(reload_equivalence(story.final().end()))
+        return [code for code in found if code.endswith("duplicate")]
+
+    assert stored("side") == []
+    assert stored("main") == ["reload_equivalence.duplicate"]
+
+
 def test_an_answer_may_grow_while_it_comes() -> None:
     story = Story(stores=False).turn("one").row(user("one")).reply("hello").row(assistant("he"))
     assert not list(reload_equivalence(story.change("r2", assistant("hello")).final().end()))

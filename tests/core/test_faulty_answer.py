@@ -36,6 +36,17 @@ def test_a_status_in_a_frame_of_its_own_is_on_record(frame: dict[str, Any], stre
     assert (too_long.status, too_long.too_large) == (400, True)
 
 
+LATE = ["sse.error_event_after_the_end", "transport.extra_bytes_in_chunk"]
+
+
+@pytest.mark.parametrize("kind", LATE)
+def test_what_breaks_after_the_end_takes_back_nothing(kind: str) -> None:
+    """A client that stops at the last event has read the answer, and one that reads on has not."""
+    answer = _answer({"kind": kind}, stream=True)
+    assert (answer.complete, answer.said_all) == (False, True)
+    assert not _answer({"kind": "sse.error_event"}, stream=True).said_all
+
+
 def test_what_is_not_counted_is_not_counted_on_record() -> None:
     wrapped = {"kind": "context.result_message"}
     assert _answer(wrapped).usage == {"input_tokens": 0, "output_tokens": 0}

@@ -8,7 +8,7 @@ prefix of the next one. A picture of unknown size is sent.
 
 from __future__ import annotations
 
-from harness.core.values.messages import Block, Json, Opaque, Text, ToolResult
+from harness.core.values.messages import Block, Json, Opaque, Text, ToolResult, mapped_texts
 from harness.core.values.pictures import base64_pixels
 
 SIZE_MAX_BYTES = 5 * 1024 * 1024
@@ -26,14 +26,7 @@ def clean(text: str) -> str:
 
 def clean_json(value: Json) -> Json:
     """A JSON value with all its texts clean."""
-    match value:
-        case str():
-            return clean(value)
-        case dict():
-            return {clean_json(key): clean_json(inner) for key, inner in value.items()}
-        case list() | tuple():
-            return [clean_json(inner) for inner in value]
-    return value
+    return mapped_texts(value, clean)
 
 
 def sendable_picture(block: Opaque) -> Opaque | Text:

@@ -13,12 +13,16 @@ from typing import TypeAlias
 
 from harness.agent.guards.guard_protocol import EndTurn, Guide, Ladder, Proceed, Refuse, signature
 from harness.core.history.repetition import without_marks
-from harness.core.values.messages import ToolResult, ToolUse
+from harness.core.values.messages import Text, ToolResult, ToolUse
 
 PERIOD_MAX = 5
 
 Seen: TypeAlias = tuple[str, str]
 """A call and its raw result, each as its signature."""
+
+
+def _is_text(result: ToolResult) -> bool:
+    return isinstance(result.content, str) or all(isinstance(b, Text) for b in result.content)
 
 
 class RepeatGuard:
@@ -57,10 +61,12 @@ class RepeatGuard:
 
     def after(self, call: ToolUse, result: ToolResult) -> Proceed | Guide:
         """Remember the call and its result; guide one round before refusal."""
-        said = signature(str(result.is_error), result.content)
+        # Some tools give one text now as a string and now as a block; the model reads the same.
+        content = result.text if _is_text(result) else result.content
+        said = signature(str(result.is_error), content)
         self._calls.append((signature(call.name, call.input), said))
         self._batch.append(self._calls[-1])
-        like = without_marks(result.content) if isinstance(result.content, str) else result.content
+        like = without_marks(content) if isinstance(content, str) else content
         self._likes.append((self._calls[-1][0], signature(str(result.is_error), like)))
         again = self._period(self._calls, self._repeats - 1) > 0
         if not again and self._calls[-1] not in self._round_of_batches(self._repeats - 1):

@@ -8,6 +8,7 @@ of sizes counts missing words of the conversation, and ignores the words around 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from harness.checks.evidence.stored_messages import squeeze
 from harness.core.history.exchanges import Exchange, Node
@@ -51,3 +52,25 @@ def _said(block: Block) -> Iterator[str]:
             yield block.text
         case Opaque(_, value):
             yield canonical(value)
+
+
+_PIECE = 12
+"""Characters of head and end that a cut text must keep."""
+
+
+def is_cut_with_notice(said: str, sent: str) -> bool:
+    """Whether a text is sent with head and end, and other words where its middle was.
+
+    Both texts are without white space. A cut without words is silent.
+    """
+    start, end = sent.find(said[:_PIECE]), sent.rfind(said[-_PIECE:])
+    piece = sent[start : end + _PIECE]
+    if len(said) < 2 * _PIECE or start < 0 or end < start:
+        return False
+    kept = _shared(said, piece), _shared(said[::-1], piece[::-1])
+    return min(kept) >= _PIECE and sum(kept) < len(piece)
+
+
+def _shared(one: str, other: str) -> int:
+    """The length of the beginning that two texts share."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -157,13 +157,21 @@ def fails_for_good(exchange: Exchange) -> bool:
     them. An agent cannot know a stop reason that its SDK fails to read, or a status whose body
     broke off."""
     if exchange.stop in FINAL_STOPS:
-        return not exchange.is_bent_by("http", "sse", "transport")
+        return _is_read(exchange)
     failed = (exchange.status or 0) >= 400 and not exchange.transient
     return failed and not exchange.is_bent_by("transport")
 
 
+def _is_read(exchange: Exchange) -> bool:
+    """Whether the bytes of an answer arrived as the provider meant them."""
+    return not exchange.is_bent_by("http", "sse", "transport")
+
+
 def in_vain(exchange: Exchange) -> str:
-    """ "truncated" for an answer cut at its length, "empty" for one without content, else ""."""
+    """ "truncated" for an answer cut at its length, "empty" for one without content, else ""; also
+    "" for an answer that a client may have failed to read."""
+    if not _is_read(exchange):
+        return ""
     if exchange.stop in TRUNCATED_STOPS:
         return "truncated"
     return "empty" if exchange.succeeded and _says_nothing(exchange) else ""

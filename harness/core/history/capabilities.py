@@ -6,30 +6,18 @@ A capability is a connection, so its use is a fact about the run and no judgemen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from harness.core.history.events import AnyEvent, Called
 from harness.core.history.trace import Trace
 from harness.core.values.calls import InboxRequest, StoreRequest
 from harness.core.values.messages import Message, Text, ToolResult, ToolUse
 from harness.core.values.profile import CAPABILITIES, Capability
+from harness.core.values.table_file import pairs
 
 WORDS_MAX = 200
 """The number of seeded texts to look for: the newest ones, because a compaction keeps them."""
 
-NOT_SEEN: Mapping[Capability, str] = MappingProxyType(
-    {
-        "session": "showed a seeded message in a request",
-        "store": "used brief.store",
-        "own_store": "showed a row in a store of the agent's own",
-        "cancel": "asked whether the user has cancelled",
-        "compaction": "sent a request that is recognised as a summary",
-        "streaming": "asked for a stream",
-        "sub_agents": "started a sub-agent",
-        "outbox": "sent anything to the outbox",
-        "restarts": "started the agent again",
-    }
-)
+NOT_SEEN: Mapping[str, str] = pairs(__package__, "capability_words.tsv")
 """The action that no run showed if a capability is missing."""
 
 

@@ -85,8 +85,10 @@ def bend(
 
 
 def _is_all(told: Parsed) -> bool:
-    """Whether the bytes hold the terminal event of a reply."""
-    return told.message is not None and told.complete
+    """Whether the bytes hold the terminal event of a reply. An error event behind the stop reason
+    takes back nothing that a client has read; only an SDK that reads on raises it."""
+    is_late = told.stop is not None and told.error is not None
+    return told.message is not None and (told.complete or is_late)
 
 
 def _error(answer: tuple[Head, Parsed] | None) -> ApiError | None:
@@ -200,7 +202,7 @@ def _heard(wire: Provider, said: Said, plan: Plan) -> tuple[Said, bool]:
         return said, False
     _, told = answer
     if not is_whole(plan):
-        return said, not told.complete
+        return said, not (told.complete or _is_all(told))
     if told.message is None or not told.complete:
         return said, False
     usage = said.usage if told.usage else {}

@@ -162,18 +162,6 @@ def _error_event(error: ApiError) -> bytes:
     return b"data: " + msgspec.json.encode(said) + b"\n\n"
 
 
-def _unchanged(error: ApiError) -> ApiError:
-    return error
-
-
-def _nothing(model: str, stream: bool) -> tuple[bytes, ...]:
-    return (b"",)
-
-
-def _no_events(body: Mapping[str, Json]) -> bytes:
-    return b""
-
-
 class ProviderTraits(msgspec.Struct, frozen=True):
     """The forms that a provider's answers take only under a fault, and the SDK's reading of them.
 
@@ -195,7 +183,7 @@ class ProviderTraits(msgspec.Struct, frozen=True):
     endpoint: str = ""
     arguments: Literal["object", "json", "text"] = "json"
     keep_alive: bytes = b""
-    own_error: Callable[[ApiError], ApiError] = _unchanged
+    own_error: Callable[[ApiError], ApiError] = lambda error: error
     requests_left: str = "ratelimit-remaining"
     output_count: str = "output_tokens"
     event_prefix: str = ""
@@ -204,8 +192,8 @@ class ProviderTraits(msgspec.Struct, frozen=True):
     error_event: Callable[[ApiError], bytes] = _error_event
     model_field: str = "model"
     other_model: str = ""
-    hollow: Callable[[str, bool], tuple[bytes, ...]] = _nothing
-    outline: Callable[[Mapping[str, Json]], bytes] = _no_events
+    hollow: Callable[[str, bool], tuple[bytes, ...]] = lambda model, stream: (b"",)
+    outline: Callable[[Mapping[str, Json]], bytes] = lambda body: b""
 
 
 class Provider(Protocol):

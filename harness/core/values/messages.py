@@ -8,7 +8,7 @@ cycles, so `gc=False` spares the garbage collector the walk.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from itertools import zip_longest
 from types import NoneType
@@ -165,6 +165,19 @@ _MALFORMED = b"\xff"
 def without_blanks(text: str) -> str:
     """A text without white space, which agents change in what they keep and send on."""
     return "".join(text.split())
+
+
+def mapped_texts(value: Json, change: Callable[[str], str]) -> Json:
+    """A JSON value in which each text, of a key too, is what `change` makes of it."""
+    match value:
+        case str():
+            return change(value)
+        case list() | tuple():
+            return type(value)([mapped_texts(item, change) for item in value])
+        case dict():
+            pairs = value.items()
+            return {mapped_texts(k, change): mapped_texts(v, change) for k, v in pairs}
+    return value
 
 
 def printable(value: Json) -> Json:

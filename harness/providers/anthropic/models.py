@@ -13,6 +13,7 @@ from functools import cache
 import msgspec
 
 from harness.core.values.messages import Json
+from harness.core.values.table_file import package_text
 
 _LINE = "haiku|sonnet|opus|fable|mythos"
 # Two orders: `claude-LINE-4-5`, and the older `claude-3-5-LINE`. A date after the version has more
@@ -137,33 +138,8 @@ def _is(term: str, it: Model) -> bool:
 
 def info(name: str, window_tokens: int | None) -> dict[str, Json]:
     """A model as the API describes it; its window is the scenario's."""
-    it = model(name)
-    return {
-        "type": "model",
-        "id": name,
-        "display_name": name.replace("-", " ").title(),
-        "created_at": "1970-01-01T00:00:00Z",
-        "lifecycle": "active",
-        "line": it.line or None,
-        "deprecated_at": None,
-        "retires_at": None,
-        "max_input_tokens": window_tokens,
-        "max_tokens": it.max_tokens,
-        "capabilities": _capabilities(it),
-    }
-
-
-def _capabilities(it: Model) -> dict[str, Json]:
-    kinds = ("adaptive", "between_tools", "disabled", "enabled")
-    yes, no = {"supported": True}, {"supported": False}
-    edits = ("clear_thinking_20251015", "clear_tool_uses_20250919", "compact_20260112")
-    return {
-        **dict.fromkeys(("citations", "image_input", "pdf_input"), yes),
-        "batch": no,
-        "code_execution": no,
-        "structured_outputs": yes,
-        "context_management": {**yes, **dict.fromkeys(edits, yes)},
-        "effort": {**yes, **dict.fromkeys(("low", "medium", "high", "xhigh", "max"), yes)},
-        "server_tools": {**no, "code_execution": no, "web_search": no},
-        "thinking": {**yes, "types": {kind: yes if it.thinks(kind) else no for kind in kinds}},
-    }
+    it, told = model(name), msgspec.json.decode(package_text(__package__, "model.json"))
+    kinds = told["capabilities"]["thinking"]["types"]
+    kinds |= {kind: {"supported": it.thinks(kind)} for kind in kinds}
+    named = {"id": name, "display_name": name.replace("-", " ").title(), "line": it.line or None}
+    return {**told, **named, "max_input_tokens": window_tokens, "max_tokens": it.max_tokens}

@@ -70,16 +70,10 @@ def step(
         calls += tuple([(id_, index) for id_ in ids])
     new = tuple([v for v in found if v.rule in active])
     return TurnState(
-        role=turn.role,
-        calls=calls,
-        answered=answered,
-        late=late,
+        role=turn.role, calls=calls, answered=answered, late=late, ids=ids, size_bytes=size,
         hollow=index if message.role == "assistant" and not message.blocks else -1,
-        ids=ids,
-        size_bytes=size,
-        violations=state.violations + new if new else state.violations,
-        totals=totals,
-    )
+        violations=state.violations + new if new else state.violations, totals=totals,
+    )  # fmt: skip
 
 
 def _is_ordinary(state: TurnState, message: Message) -> bool:

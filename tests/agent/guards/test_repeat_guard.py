@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agent.guards import EndTurn, Proceed, Refuse, RepeatGuard, Watch
-from harness.core.values.messages import ToolResult, ToolUse
+from harness.core.values.messages import Text, ToolResult, ToolUse
 from tests.agent.guards.steps import steps
 
 Made: TypeAlias = tuple[str, str]
@@ -121,3 +121,11 @@ def test_no_arguments_and_an_empty_object_are_one_call() -> None:
         watch.after(call, ToolResult(call.id, "ok"))
     watch.begin_step()
     assert isinstance(watch.before(ToolUse("t4", "poll", None)), Refuse)
+
+
+def test_one_text_in_two_writings_is_one_result() -> None:
+    guard, call = RepeatGuard(), ToolUse("t", "look", {})
+    for content in ("ok", (Text("ok"),), "ok"):
+        assert isinstance(guard.before(call), Proceed)
+        guard.after(call, ToolResult("t", content))
+    assert isinstance(guard.before(call), Refuse)
