@@ -51,7 +51,6 @@ INVARIANTS = {
     "inbound_exactly_once",
     "no_blind_resend",
     "no_false_stop",
-    "result_carried",
     "no_progress_stop",
     "outbound_once",
     "reload_equivalence",
