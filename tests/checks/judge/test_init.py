@@ -19,6 +19,7 @@ INVARIANTS = {
     "compaction_due",
     "wake_budget",
     "session_answers",
+    "reply_carried",
     "session_isolation",
     "bounded_spawn",
     "bounded_wait",
