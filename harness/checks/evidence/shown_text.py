@@ -48,8 +48,8 @@ def _joined(parts: list[Sending]) -> str:
 def spoken(trace: Trace, exchange: Exchange) -> tuple[str, ...]:
     """The text blocks of an answer without the words that are not for the user.
 
-    Words before a tool that the provider itself runs, such as a search, say what is about to be
-    done, as those beside a call do. They are no part of the answer, unless nothing follows.
+    The provider itself runs some tools, such as a search. Words before one are left out if others
+    follow it, because they announce the call.
     """
     blocks = exchange.reply.blocks if exchange.reply else ()
     ran = [at for at, block in enumerate(blocks) if isinstance(block, Opaque) and _RAN(block.kind)]

@@ -18,6 +18,7 @@ from harness.checks.evidence.turn_outcomes import (
     CUT_STOPS,
     asked_ms,
     claimed,
+    ends_with_calls,
     fails_for_good,
     in_vain,
     is_empty,
@@ -273,6 +274,9 @@ EVENTS: Mapping[Question, _Event] = {
     "unrun_call": _ask("a tool call that the agent answers itself", lambda a: a.refused),
     "cut_call": _ask("a tool call in an answer that broke off", lambda a: a.exchange.is_cut),
     "stopped_call": _Event("a tool call beside another stop reason", _is_stopped),
+    "ended_call": _ask(
+        "a tool call in an answer that ends the turn", lambda a: ends_with_calls(a.exchange)
+    ),
     "odd_input": _ask(
         "a tool input of another kind than an object",
         lambda a: not isinstance(a.use.input, dict | None),

@@ -160,6 +160,10 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
         lambda: _go().reply(use("list"), stop="max_tokens").refuse().reply("x").final().end(),
         lambda: _done(_ran()),
     ),
+    "ended_call": (
+        lambda: _go().reply("I look.", use("list"), stop="end_turn").final().end(),
+        lambda: _done(_ran()),
+    ),
     "odd_input": (_odd([1]), _odd({"path": "a"})),
     "empty_input": (
         lambda: _go().reply(use("write", {})).refuse().reply("x").final().end(),
