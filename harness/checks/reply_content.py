@@ -7,13 +7,16 @@ of the turn count. The profile names the words of the model that are not for the
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.shown_text import spoken
+from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import (
     STATUSES,
     TRUNCATED_STOPS,
@@ -43,8 +46,13 @@ _CUT_STATUSES = TRUNCATED_STOPS | {"truncated", "incomplete", "partial", "cut"}
 
 _READ = frozenset({"partial", "final", "error", "notice"})
 
-_LINK = re.compile(r"(?<=\])\([^()\s]*\)|^ *(?:```|~~~)[^`\n]*$", re.MULTILINE)
-"""The address of a link and the language of a code block, which plain text leaves out."""
+_WRITING = re.compile(
+    r"(?<=\])\([^()\s]*\)|\[\d{1,3}\]|【[^【】]*】"
+    r"|^ *(?:```|~~~)[^`\n]*$|^ *\d{1,3}[.)] |^ *- \[[ xX]\]",
+    re.MULTILINE,
+)
+"""What another form of an answer leaves out: the address of a link, the mark of a citation, the
+language of a block of code, the numbers of a list and its boxes."""
 
 
 class _Broken(NamedTuple):
@@ -81,12 +89,23 @@ class _Reply:
         return Spelt("\n".join(r.text for r in requests if r.kind in _READ))
 
     def has(self, said: str) -> bool:
-        """Whether the user reads a whole text."""
-        return not lost_parts(said, self.read) or not lost_parts(_LINK.sub("", said), self.read)
+        """Whether the user reads a whole text, or a value of a text that is JSON."""
+        if not lost_parts(said, self.read) or not lost_parts(_WRITING.sub("", said), self.read):
+            return True
+        return any(is_asked(value) and not lost_parts(value, self.read) for value in _values(said))
 
     def shows(self, exchange: Exchange) -> bool:
         """Whether the user reads a whole answer, long enough not to stand there by chance."""
         return is_asked(said := self.text(exchange)) and self.has(said)
+
+
+def _values(said: str) -> Iterator[str]:
+    """The texts of an answer with a structure, such as `{"reason": …, "answer": …}`: the agent
+    chooses which of them it sends."""
+    if said.lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(said)
+            yield from (part for part in value.values() if isinstance(part, str))
 
 
 @needs("model", "inbox", "outbox", told_by="run", place=415)
@@ -95,17 +114,19 @@ def reply_carried(history: History) -> Iterator[Finding]:
 
     Asked of finals that report a success. `cut`: only a part of the answer. `blocks`: only some of
     its text blocks. `doubled`: the answer several times. `sewn`: beginnings of broken streams
-    before it. `before_call`: in its place the words that the model said beside a call. `other`: in
-    its place another answer of the session; `session`: of another session. `continuation`: only the
-    end of an answer that was truncated and continued. `replaced`: anything else in its place.
+    before it. `before_call`: in its place the words that the model said beside a call; `earlier`:
+    an earlier answer of the turn; `other`: of another turn; `session`: of another session.
+    `continuation`: only the end of an answer that was truncated and continued. `replaced`: anything
+    else in its place.
     `blocked`: the user read something else under a status of the agent's own, as a guardrail does,
     and later requests hold the answer as said.
 
     Not a finding: added words; other white space, marks or order; Markdown as HTML or as plain
-    text; several messages that give the whole; a final of other statuses (`blocked`, `waiting`), or
-    an error; an answer that was rejected and asked for again; a cut with a note of three words or
-    with a number; the structured value of a call that ends the turn; a command that the program
-    itself answers; what the profile names as `silent`. Fewer than four characters are not asked.
+    text; a value of an answer that is JSON; several messages that give the whole; a final of other
+    statuses (`blocked`, `waiting`), or an error; an answer that was rejected and asked for again; a
+    cut with a note of three words or with a number; the structured value of a call that ends the
+    turn; a command that the program itself answers; what the profile names as `silent`. Fewer than
+    four characters are not asked.
 
     A chat channel takes 2,000 characters, and the end of each long answer was lost. To fix it, send
     the rest as a second message. Source: issues of gaia#1051, hermes-agent#86572.
@@ -137,7 +158,7 @@ def _is_verbatim(turn: Turn, final: Sending) -> bool:
 def _broken(reply: _Reply) -> _Broken | None:
     if reply.has(reply.said):
         return _doubled(reply) or _continuation(reply)
-    if any(_is_beside(reply, exchange) for exchange in reply.main[:-1]):
+    if any(_is_beside(reply, exchange) for exchange in reply.main[:-1]) or _is_misplaced(reply):
         return None
     return _other(reply) or _blocks(reply) or _cut(reply)
 
@@ -147,6 +168,16 @@ def _is_beside(reply: _Reply, exchange: Exchange) -> bool:
     was for a title, or its answer was the worse of two."""
     is_whole = exchange.reply and not exchange.reply.tool_uses and not wrong(exchange)
     return bool(is_whole) and not _goes_on(reply.main[-1], exchange) and reply.shows(exchange)
+
+
+def _is_misplaced(reply: _Reply) -> bool:
+    """Whether the last request may be of another session: agents of several sessions need not name
+    the session of a request, and this one lacks the turn's message."""
+    text = squeeze(reply.turn.text)
+    nodes = reply.main[-1].node.back()
+    return len({d.inbound.session for d in reply.trace.deliveries}) > 1 and not any(
+        text in squeeze(node.message.text) for node in nodes if node.side == "user"
+    )
 
 
 def _broken_words(reply: _Reply) -> _Broken | None:
@@ -213,7 +244,7 @@ def _other(reply: _Reply) -> _Broken | None:
             if exchange.reply and exchange.reply.tool_uses:
                 words = "the words before a tool call, and not the answer"
                 return _Broken("before_call", words, exchange.n)
-            return _Broken("other", "an earlier answer of the turn, and not the last", exchange.n)
+            return _Broken("earlier", "an earlier answer of the turn, and not the last", exchange.n)
     for turn in reversed(reply.trace.turns.values()):
         for exchange in turn.main:
             if turn is not reply.turn and exchange.n < reply.final.n and reply.shows(exchange):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.checks.message_delivery import outbound_once
 from harness.checks.reply_content import reply_carried
 from harness.checks.truthfulness import truthful_outcome
-from harness.core.values.messages import Text
+from harness.core.values.messages import Opaque, Text
 from harness.core.values.profile import SILENT
 from tests.checks.histories import Story, codes, use
 
@@ -177,7 +177,7 @@ def test_an_answer_that_was_rejected_is_not_the_answer() -> None:
     assert not _rules(story)
     assert not _rules(story.final("The second and better text."))
     story = Story().turn("go").reply("A first draft of it.").reply("The second and better text.")
-    assert _rules(story.final("A first draft of it.")) == ["other"]
+    assert _rules(story.final("A first draft of it.")) == ["earlier"]
 
 
 def test_of_two_requests_side_by_side_either_is_the_answer() -> None:
@@ -243,3 +243,28 @@ def test_a_turn_that_was_cancelled_is_not_asked() -> None:
 def test_added_words_are_no_finding_and_neither_is_the_answer_itself(said: str, more: str) -> None:
     assert not _rules(_answered(said).final(said))
     assert not _rules(_answered(said).final(f"{said}\n{more}"))
+
+
+STEPS = (
+    "1. Knead it well [1].\n2. Bake it【4†recipes】for an hour.\n- [x] Eat it, see ![it](a.png)."
+)
+
+
+def test_numbers_boxes_and_citations_of_an_answer_may_go() -> None:
+    html = "<ol><li>Knead it well.</li><li>Bake it for an hour.</li></ol>☑ Eat it, see it."
+    assert not _rules(_answered(STEPS).final(html))
+    assert _rules(_answered(STEPS).final("1. Knead it well [1].")) == ["cut"]
+
+
+def test_a_value_of_a_structured_answer_is_a_reply() -> None:
+    said = '{"reason": "It has risen twice.", "answer": "Bake it for an hour.", "sure": 0.9}'
+    assert not _rules(_answered(said).final("Bake it for an hour."))
+    assert not _rules(_answered(said).final(said))
+    assert _rules(_answered(said).final("Bake")) == ["cut"]
+
+
+def test_words_before_a_search_of_the_provider_are_not_the_answer() -> None:
+    search = Opaque("server_tool_use", {"type": "server_tool_use", "name": "web_search"})
+    blocks = Text("I will look it up."), search, Text("It has risen twice.")
+    assert not _rules(Story().turn("go").reply(*blocks).final("It has risen twice."))
+    assert _rules(Story().turn("go").reply(*blocks).final("I will look it up.")) == ["replaced"]

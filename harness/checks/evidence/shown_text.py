@@ -7,13 +7,14 @@ are not for the user: its profile names them (`silent`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from harness.checks.evidence.turn_outcomes import is_taken
 from harness.core.history.exchanges import ENDINGS, Exchange, Sending
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
-from harness.core.values.messages import Text
+from harness.core.values.messages import Opaque, Text
 
 
 def shown(sendings: Iterable[Sending]) -> Iterator[tuple[str, tuple[Sending, ...]]]:
@@ -45,12 +46,23 @@ def _joined(parts: list[Sending]) -> str:
 
 
 def spoken(trace: Trace, exchange: Exchange) -> tuple[str, ...]:
-    """The text blocks of an answer without the words that are not for the user."""
+    """The text blocks of an answer without the words that are not for the user.
+
+    The provider itself runs some tools, such as a search. Words before one are left out if others
+    follow it, because they announce the call.
+    """
     blocks = exchange.reply.blocks if exchange.reply else ()
+    ran = [at for at, block in enumerate(blocks) if isinstance(block, Opaque) and _RAN(block.kind)]
+    after = blocks[ran[-1] + 1 :] if ran else ()
+    blocks = after if any(isinstance(block, Text) for block in after) else blocks
     texts = [block.text for block in blocks if isinstance(block, Text)]
     for words in trace.profile.silent:
         texts = [_without(words, text) for text in texts]
     return tuple(texts)
+
+
+_RAN = re.compile("tool|_call$").search
+"""The kinds of blocks for tools of the provider: `server_tool_use`, `web_search_call`."""
 
 
 def _without(words: str, text: str) -> str:
