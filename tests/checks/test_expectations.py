@@ -48,7 +48,9 @@ def test_calls_are_counted(calls: dict[str, Any], count: int) -> None:
 def test_the_profiles_number_of_rounds_beats_the_count_of_a_file(repeats: int, count: int) -> None:
     """A, B, A, B, A, B, A: four rounds of A, and the file allows three."""
     profile = {"checks": {"no_progress_stop": {"repeats": repeats}}}
-    story = Story(settings={"expect": {"calls": {"tool": {"list": {"max": 3}}}}, "profile": profile})
+    story = Story(
+        settings={"expect": {"calls": {"tool": {"list": {"max": 3}}}}, "profile": profile}
+    )
     for n in range(4):
         loop(loop(story.turn("go") if n == 0 else story, "list", 1, {"n": n}), "write", 1)
     assert codes(expect(story.reply("x").final().end())) == ["expect.calls"] * count
