@@ -143,9 +143,11 @@ def script_of(
     known = TURNS if odd else TURNS[:PLAIN]
     if not record(wire).server_tools:
         known = tuple(turn for turn in known if _SEARCH not in turn(0).blocks)
+    # The ways to say one turn stand together, so that a smaller number is a plainer one.
+    ways = len(WORDS) * len(often)
     said = [
-        _repeated(known[n % len(known)], n // len(known))
-        for n in some(choose, len(known) * len(WORDS) * len(often), max_turns, mean=3)
+        _repeated(known[n // ways], n % ways)
+        for n in some(choose, len(known) * ways, max_turns, mean=3)
     ]
     lasts = LASTS[: len(LASTS) if odd else -ODD_LASTS] if spirals else LASTS[:1]
     return (*said, pick(choose, lasts), SUMMARY)
