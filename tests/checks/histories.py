@@ -148,7 +148,9 @@ class Story(Chronicle):
         )  # fmt: skip
         return key
 
-    def tool(self, content: Any = "ok", *, error: bool = False, input: Any = None) -> Story:
+    def tool(
+        self, content: Any = "ok", *, error: bool = False, input: Any = None, steps: Any = ()
+    ) -> Story:
         """The agent runs the next call that was asked for."""
         asked = self._asked.pop(0)
         value = asked.input if input is None else input
@@ -158,18 +160,24 @@ class Story(Chronicle):
         answer = msgspec.to_builtins(ToolAnswer(content, error))
         outcome = "error" if error else "ok"
         where = self._where()
-        self.history.answered(**where, key=key, seam="tool", value=answer, outcome=outcome)
+        self.history.answered(
+            **where, key=key, seam="tool", value=answer, outcome=outcome, steps=steps
+        )
         self._results.append(ToolResult(asked.id, content, error))
+        return self
+
+    def told(self, content: Any, *, error: bool = False) -> Story:
+        """The agent tells the model something else than the last result."""
+        self._results[-1] = ToolResult(self._results[-1].id, content, error)
         return self
 
     def told_as_error(self, text: str = "timed out") -> Story:
         """The agent tells the model of the last result as of an error."""
-        self._results[-1] = ToolResult(self._results[-1].id, text, True)
-        return self
+        return self.told(text, error=True)
 
-    def refuse(self, text: str = "refused") -> Story:
+    def refuse(self, text: str = "refused", *, error: bool = True) -> Story:
         """The agent answers the next call itself."""
-        self._results.append(ToolResult(self._asked.pop(0).id, text, True))
+        self._results.append(ToolResult(self._asked.pop(0).id, text, error))
         return self
 
     def _join_results(self) -> None:

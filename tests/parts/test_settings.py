@@ -86,6 +86,10 @@ TURNED = {
     ("budget_ceiling", "wall_s"): "scenarios/self-wake/tokens-without-a-user.yaml",
     ("no_progress_stop", "polls"): "tests/checks/test_polling.py",
     **{
+        ("result_carried", setting): "tests/checks/test_result_content.py"
+        for setting in ("code", "redacted")
+    },
+    **{
         ("session_answers", setting): "tests/checks/test_session_answers.py"
         for setting in ("messages", "failures")
     },

@@ -35,8 +35,21 @@ def is_in(pattern: Pattern, text: str) -> bool:
     try:
         return pattern.search(text, timeout=LIMIT_S) is not None
     except TimeoutError:
-        raise EndlessPattern(
-            f"the regular expression {pattern.pattern!r} takes more than {LIMIT_S:g} s on a text "
-            f"of {len(text)} characters: write it without repeats of repeats",
-            "pattern",
-        ) from None
+        raise _endless(pattern, text) from None
+
+
+def without(pattern: Pattern, text: str) -> str:
+    """A text with a space in place of each part that the pattern describes. Raises
+    EndlessPattern."""
+    try:
+        return pattern.sub(" ", text, timeout=LIMIT_S)
+    except TimeoutError:
+        raise _endless(pattern, text) from None
+
+
+def _endless(pattern: Pattern, text: str) -> EndlessPattern:
+    return EndlessPattern(
+        f"the regular expression {pattern.pattern!r} takes more than {LIMIT_S:g} s on a text "
+        f"of {len(text)} characters: write it without repeats of repeats",
+        "pattern",
+    )

@@ -19,6 +19,8 @@ INVARIANTS = {
     "compaction_due",
     "wake_budget",
     "session_answers",
+    "reply_carried",
+    "result_carried",
     "session_isolation",
     "bounded_spawn",
     "bounded_wait",

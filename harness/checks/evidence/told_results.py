@@ -1,0 +1,110 @@
+"""What a tool said, and what the model reads of it.
+
+A result is taken as the tool gave it, after the faults of the run. Several blocks are several
+texts, because an agent may join them in its own way. What is told may be a cut, a reference or a
+refusal; only words tell those from an invented result, and words are read in the agent's favour.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from harness.checks.evidence.turn_outcomes import calls_tools
+from harness.core.history.exchanges import Ask, Execution
+from harness.core.history.trace import Trace
+from harness.core.values.messages import Json, canonical
+
+
+def answered_runs(trace: Trace) -> Iterator[list[Execution]]:
+    """Yield the answered runs of each call before its result was sent."""
+    runs: dict[int, list[Execution]] = {}
+    for run in trace.executions:
+        if run.ask and run.answered and run.answered.n < run.ask.sent_n:
+            runs.setdefault(id(run.ask), []).append(run)
+    yield from runs.values()
+
+
+def said_texts(run: Execution) -> list[str]:
+    """The texts of a tool's answer, a block each; a value of another kind as JSON."""
+    value = run.answered.value if run.answered else None
+    content: Json = value.get("content") if isinstance(value, dict) else None
+    if isinstance(content, list | tuple):
+        if all(isinstance(block, dict) and "type" in block for block in content):
+            return [str(block["text"]) for block in content if "text" in block]
+        return [canonical(content)]
+    if content is None:
+        return []
+    return [content if isinstance(content, str) else canonical(content)]
+
+
+NOTHING = frozenset({"", "null", "undefined", "nan", "objectobject", "promisepending", "nil"})
+"""What languages write for a value that is not there, or that is not serialised."""
+
+_FAILURE = re.compile(
+    r"error|fail|exception|traceback|denied|refus|reject|invalid|not |no such|unable|cannot|can't"
+    r"|could ?n.t|timed? ?out|unavailable|forbidden|missing|stop|abort|cancel|interrupt|warn|limit"
+    r"|status|code|exit",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"\b(?:no|not|never|none|unknown|already|again|same|duplicate|repeat|skip|wait|pending|later"
+    r"|background|start|running|progress|queue|instead|block|only|must|need|require|deliver|sent"
+    r"|policy|approv|permission|allow|ignor|unsupported|exceed|budget|tool|call|previous|restart"
+    r"|old|clear|omit|truncat|too)|n't|\?",
+    re.IGNORECASE,
+)
+
+
+def reads_as_failure(text: str) -> bool:
+    """Whether a text may tell of a failure; one in another script is not read."""
+    return not text.isascii() or _FAILURE.search(text) is not None
+
+
+def is_valid_call(trace: Trace, ask: Ask) -> bool:
+    """Whether an agent has no reason to refuse the call: known tool, whole answer, full input, and
+    an id that no other call of the answer has."""
+    exchange = ask.exchange
+    if not exchange.succeeded or exchange.too_large or not calls_tools(exchange):
+        return False
+    if ask.use.name not in trace.settings.get("tools", {}):
+        return False
+    if not trace.takes_tools or trace.is_own_tool(ask):
+        return False
+    uses = exchange.reply.tool_uses if exchange.reply else ()
+    if sum(use.id == ask.use.id for use in uses) > 1:
+        return False
+    required = trace.schema(exchange, ask.use.name).get("required") or ()
+    return isinstance(ask.use.input, dict) and set(required) <= set(ask.use.input)
+
+
+def pretends(ask: Ask) -> bool:
+    """Whether the answer to a call that never ran reads like the result of one that did."""
+    if ask.sent is None or ask.sent.is_error or not ask.sent.text.strip():
+        return False
+    return not (reads_as_failure(ask.sent.text) or _REFUSAL.search(ask.sent.text))
+
+
+_TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
+_NOTICE = re.compile(
+    r"…|\.\.\.|trunc|\bcut\b|omit|\bmore\b|remain|clip|limit|shorten|elid|skip|\bleft\b|\brest\b"
+    r"|charact|\bchars?\b|bytes|\blines?\b|tokens|preview|\bfull\b|saved|stored|\bpages?\b|offset"
+    r"|\bpart|\btoo\b|\b[KMG]i?B\b|gek.rzt|abgeschnitten|tronqu|recort|troncat",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(r"\w[/\\]\w|\d{3}")
+
+
+def is_announced(said: str, sent: str) -> bool:
+    """Whether a text says that it holds only a part of what was said, in any language."""
+    own = _TAG.sub("", sent)
+    found, before = set(_NOTICE.findall(own)), set(_NOTICE.findall(said))
+    return bool(found - before) or bool(_PLACE.search(own) and not _PLACE.search(said))
+
+
+def is_inside_a_character(said: str, sent: str) -> bool:
+    """Whether a text holds a broken character, and what was said has none."""
+    return _BROKEN.search(sent) is not None and _BROKEN.search(said) is None
+
+
+_BROKEN = re.compile(r"[\ufffd\ud800-\udfff]|\\ud[89a-f][0-9a-f]{2}", re.IGNORECASE)

@@ -1,0 +1,370 @@
+"""Whether the model reads what its tools said: the content of each result, and not its form alone.
+
+`tool_pairing` asks whether each call has a result, `error_visible` whether a failure reads as one.
+Here the texts are compared, by the relation of `core/values/carried_text.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from harness.checks.evidence.declarations import excused_by, needs
+from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
+from harness.checks.evidence.told_results import (
+    NOTHING,
+    answered_runs,
+    is_announced,
+    is_inside_a_character,
+    is_valid_call,
+    pretends,
+    reads_as_failure,
+    said_texts,
+)
+from harness.core.history.exchanges import Ask, Exchange, Execution
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.carried_text import (
+    LEAST_CHARACTERS,
+    WHOLE_CHARACTERS,
+    Part,
+    Spelt,
+    is_asked,
+    lost_parts,
+)
+from harness.core.values.errors import InputError
+from harness.core.values.finding_key import Cause
+from harness.core.values.messages import Opaque, Text, ToolResult, canonical
+from harness.core.values.patterns import Pattern, pattern_of, without
+from harness.core.values.plans import waited_ms
+from harness.core.values.verdict import Finding
+
+_OTHERS = 50
+"""How many results before one are looked through for the call that it belongs to."""
+
+_NEWEST = 500
+"""How many messages of a request are looked through for the text of a result."""
+
+_PREVIEWED = 1_000
+"""From this length on, a note with the place of the text may stand for the whole."""
+
+_SHOWN = 60
+"""How much of a text a finding shows."""
+
+_DEADLINE_MS = 1_000
+"""A tool that waits longer may have met a deadline of the agent's own."""
+
+
+class _Told(NamedTuple):
+    """A rule that a result breaks, and how, in words."""
+
+    rule: str
+    words: str
+
+
+class _Result(NamedTuple):
+    """A successful run of a call: what the tool said, and what the model reads."""
+
+    trace: Trace
+    ask: Ask
+    run: Execution
+    texts: list[str]
+    sent: ToolResult
+
+    @property
+    def said(self) -> str:
+        """The texts of the tool, a line each."""
+        return "\n".join(self.texts)
+
+
+@needs("model", "tool", told_by="run", place=315)
+@excused_by(ran=(CANCEL, KILL_BETWEEN, REFUSED_WRITE), unrun=(CANCEL, KILL, LIMIT))
+def result_carried(
+    history: History,
+    *,
+    redacted: tuple[str, ...] = (),
+    bound: int = 0,
+    code: tuple[str, ...] = (),
+) -> Iterator[Finding | Case]:
+    """The model reads what the tool said: the result of a call that succeeded holds its text.
+
+    A text of up to 60 characters is there as a whole, a longer one with its head, its middle and
+    its end. `lost`: the result is empty, or what a language writes for nothing. `replaced`: it is
+    another text. `other`: it is the result of another call, turn, session or user, as from a cache.
+    `part`: a block or an end is missing silently, or a character is cut in two. `failed`: it
+    is told as an error. `discarded`: it is told as not run, beside a call that failed. `invented`:
+    no such call ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON.
+    `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's
+    name says so, if it is marked as code, or if the setting `code` has the tool.
+
+    Not a finding: words before or after; the same value as JSON, YAML or a table; other line ends;
+    texts without colours, or without characters that no API takes; blocks that are joined; a cut
+    that says so, or a preview with the place of the rest; an equal result, or the text itself,
+    elsewhere in the request; what a model made of the text on request; an older result that was
+    sent before and is cleared now; a text below four characters. A picture, and a text in another
+    script, count only with `results: verbatim` in the profile. The settings `redacted` (patterns)
+    and `bound` (characters) say what the agent takes out on purpose.
+
+    A tool ran, and the model was given something else than its output (mastra-ai/mastra#20402).
+    To fix it, send the text of each result under the id of its call. Source: design, Carried.
+    """
+    trace, masks = history.trace, _patterns(redacted)
+    for ran in answered_runs(trace):
+        run, ask = ran[-1], ran[-1].ask
+        turn = _turn(trace, ask) if ask else None
+        if ask is None or ask.sent is None or turn is None or run.failed or run.given_up:
+            continue
+        texts = [_expected(text, masks, bound) for text in said_texts(run)]
+        result = _Result(trace, ask, run, texts, ask.sent)
+        assert run.answered is not None
+        yield Case("ran", _finding(_told(result, code), ask, run), turn, ask.sent_n, run.answered.n)
+    for turn in trace.turns.values():
+        for ask in turn.asks:
+            if ask.refused and ask.sent and not ask.sent.is_error and is_valid_call(trace, ask):
+                yield Case("unrun", _finding(_unrun(trace, turn, ask), ask, None), turn, ask.sent_n)
+
+
+def _turn(trace: Trace, ask: Ask) -> Turn | None:
+    called = ask.exchange.called
+    return trace.turns.get((called.session, called.turn))
+
+
+def _patterns(redacted: tuple[str, ...]) -> list[Pattern]:
+    try:
+        return [pattern_of(pattern) for pattern in redacted]
+    except ValueError as error:
+        raise InputError(f"result_carried: redacted: {error}") from None
+
+
+def _expected(text: str, masks: list[Pattern], bound: int) -> str:
+    """A text as the profile says that the agent sends it: without secrets, and up to its bound."""
+    for mask in masks:
+        text = without(mask, text)
+    return text[:bound] if bound else text
+
+
+def _finding(told: _Told | None, ask: Ask, run: Execution | None) -> Iterator[Finding]:
+    if told is None:
+        return
+    name, key = ask.use.name, run.called.key if run else ask.exchange.called.key
+    text = f"{key}: the result of {name} {told.words}"
+    events = (run.n if run else ask.exchange.n, ask.sent_n)
+    yield Finding(f"result_carried.{told.rule}", text, events, cause=Cause(tool=name))
+
+
+def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
+    """The rule that the result of a successful call breaks; None for none."""
+    spelt, sent = Spelt(result.sent.text), result.sent.text
+    lost = [part for text in result.texts for part in lost_parts(text, spelt)]
+    if _is_late(result):
+        return None
+    if not lost:
+        return _as_error(result, is_read=True) or _rewritten(result, code)
+    if other := _of_another(result, spelt):
+        return other
+    if _may_be_elsewhere(result):
+        return None
+    if told := _discarded(result) or _as_error(result, is_read=False):
+        return told
+    is_kept = _is_kept(result, spelt, lost)
+    if is_kept and is_inside_a_character(result.said, sent):
+        return _Told("part", "is cut inside a character")
+    if (is_kept or len(result.said) >= _PREVIEWED) and is_announced(result.said, sent):
+        return None
+    if is_kept:
+        named = dict.fromkeys(str(part) for part in lost if part != "whole")
+        lacks = " and its ".join(named or ["rest"])
+        return _Told("part", f"lacks its {lacks}, and does not say so")
+    both = f"the tool said {_short(result.said)}, and the model reads {_short(sent)}"
+    rule = "lost" if spelt.plain.lower() in NOTHING else "replaced"
+    return _Told(rule, f"is {rule}: {both}")
+
+
+def _short(text: str) -> str:
+    return canonical(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+
+
+def _is_late(result: _Result) -> bool:
+    """Whether the agent may have given the tool up at its own deadline."""
+    steps = result.run.answered.steps if result.run.answered else ()
+    sent = result.sent
+    return waited_ms(steps) >= _DEADLINE_MS and (sent.is_error or reads_as_failure(sent.text))
+
+
+def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
+    """A success that is told as an error: by its flag, or by other words in its place.
+
+    The text of a success may tell of a failure itself.
+    """
+    said, sent = result.said, result.sent
+    is_told = sent.is_error or (not is_read and _ERROR.match(sent.text))
+    if not is_told or reads_as_failure(said) or not said.strip():
+        return None
+    return _Told("failed", f"is told as an error, {_short(sent.text)}, and the tool succeeded")
+
+
+_ERROR = re.compile(r"\W*(?:\w+\W+){0,4}(?:error|fail|exception|timed out)", re.IGNORECASE)
+
+
+def _discarded(result: _Result) -> _Told | None:
+    """A success that is told as not run, beside a call that failed."""
+    turn = _turn(result.trace, result.ask)
+    siblings = (a for a in turn.asks if a.exchange is result.ask.exchange) if turn else ()
+    failed = any(a is not result.ask and a.execution and a.execution.failed for a in siblings)
+    if not failed or not (result.sent.is_error or _UNRUN.search(result.sent.text)):
+        return None
+    return _Told(
+        "discarded", f"is thrown away because another call failed: {_short(result.sent.text)}"
+    )
+
+
+_UNRUN = re.compile(r"\b(?:not|never|skip|cancel|abort|discard|fail|error)|n't", re.IGNORECASE)
+
+
+def _is_kept(result: _Result, spelt: Spelt, lost: list[Part]) -> bool:
+    """Whether a part of what the tool said is left: a block, a piece, its first or last words."""
+    if "whole" not in lost:
+        return True
+    texts = [text for text in result.texts if is_asked(text)]
+    if any(not lost_parts(text, spelt) for text in texts):
+        return True
+    plain = "".join(Spelt(text).plain for text in texts)
+    half = max(LEAST_CHARACTERS, min(len(plain), WHOLE_CHARACTERS) // 2)
+    if plain[:half] in spelt.plain or plain[-half:] in spelt.plain:
+        return True
+    return bool(spelt.plain) and (plain.startswith(spelt.plain) or plain.endswith(spelt.plain))
+
+
+def _of_another(result: _Result, spelt: Spelt) -> _Told | None:
+    """The call whose result is sent in place of this one: of another turn, session or user."""
+    runs = result.trace.executions
+    last = bisect_left(runs, result.ask.sent_n, key=lambda run: run.n)
+    for other in islice(reversed(runs[:last]), _OTHERS):
+        texts = [text for text in said_texts(other) if is_asked(text)]
+        if other.ask is result.ask or not texts or other.failed:
+            continue
+        if not any(lost_parts(text, spelt) for text in texts):
+            return _Told("other", f"is that of another call, {_call(other)}: {_short(texts[0])}")
+    return None
+
+
+def _call(run: Execution) -> str:
+    return f"{run.called.key} of {run.called.session}" if run.called.session else run.called.key
+
+
+def _may_be_elsewhere(result: _Result) -> bool:
+    """Whether the request holds the text in another form or place.
+
+    An equal result, or the text beside the results; a picture or another script, unless the profile
+    says `results: verbatim`; what a model was asked to make of the text.
+    """
+    trace, sent, ask = result.trace, result.sent, result.ask
+    exchanges = trace.exchanges
+    at = bisect_left(exchanges, ask.sent_n, key=lambda exchange: exchange.n)
+    asked = [text for text in result.texts if text.strip()]
+    if _stands_in(exchanges[at], asked, sent):
+        return True
+    if trace.profile.results == "verbatim":
+        return False
+    pictures = not isinstance(sent.content, str) and any(
+        isinstance(b, Opaque) for b in sent.content
+    )
+    if pictures or (result.said.isascii() and _is_other_script(sent.text)):
+        return True
+    assert result.run.answered is not None
+    first = bisect_left(exchanges, result.run.answered.n, key=lambda exchange: exchange.n)
+    return any(
+        e.reply is not None and e.succeeded and not lost_parts(e.reply.text, sent.text)
+        and e.reply.text.strip() and _stands_in(e, asked, sent)
+        for e in exchanges[first:at]
+    )  # fmt: skip
+
+
+def _is_other_script(text: str) -> bool:
+    letters = [letter for letter in text if letter.isalpha()]
+    return sum(letter > "\u036f" for letter in letters) * 2 > len(letters)
+
+
+def _stands_in(exchange: Exchange, texts: list[str], apart: ToolResult) -> bool:
+    """Whether the messages of a request hold these texts beside one result."""
+    for node in islice(exchange.node.back(), _NEWEST):
+        for block in node.message.blocks:
+            own = block.text if isinstance(block, Text | ToolResult) and block is not apart else ""
+            if own and all(text in own for text in texts):
+                return True
+    return False
+
+
+def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:
+    """A text that is encoded twice, or whose white space is changed."""
+    sent, name = result.sent.text, result.run.request.name
+    for said in result.texts:
+        if said in sent and '\\"' not in sent:
+            continue
+        if _is_twice(said, sent):
+            return _Told("encoded_twice", f"is encoded twice: {_short(sent)}")
+        if _is_reflowed(said, sent):
+            rule = "code" if name in code or _CODE.search(name) or "```" in said else "white_space"
+            return _Told(rule, f"has other white space: {_short(said)} is read as {_short(sent)}")
+    return None
+
+
+_CODE = re.compile(r"code|source|diff|patch|snippet", re.IGNORECASE)
+_BEGINNING = 100
+
+
+def _is_twice(said: str, sent: str) -> bool:
+    beginning = said[:_BEGINNING]
+    for is_ascii in (True, False):
+        once = json.dumps(beginning, ensure_ascii=is_ascii)
+        twice = json.dumps(once, ensure_ascii=is_ascii)[1:-3]
+        if twice in sent and twice not in said:
+            return True
+    return False
+
+
+def _is_reflowed(said: str, sent: str) -> bool:
+    """Whether a line has lost its indentation or its end; a value of JSON may have other lines."""
+    if said.lstrip().startswith(("{", "[")):
+        return False
+    read = sent.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
+    lines = [line.rstrip() for line in said.splitlines() if line.strip()]
+    bare = [" ".join(line.split()) for line in lines]
+    inner = zip(lines[1:], bare[1:], strict=True)
+    if any(
+        line != short and line not in read and short in read
+        for line, short in islice(inner, _LINES)
+    ):
+        return True
+    joined = (f"{before} {after}" for before, after in islice(pairwise(bare), _LINES))
+    return any(both in read and both not in said for both in joined)
+
+
+_LINES = 50
+"""How many lines of a text are looked for one by one."""
+
+
+def _unrun(trace: Trace, turn: Turn, ask: Ask) -> _Told | None:
+    """The rule that the answer to a call breaks that never ran."""
+    sent = ask.sent.text.strip() if ask.sent else ""
+    if not sent or ask.use.name in trace.profile.turn_ending_tools:
+        return None
+    before = bisect_left(trace.executions, ask.sent_n, key=lambda run: run.n)
+    for run in islice(reversed(trace.executions[:before]), _OTHERS):
+        if run.failed or run.text.strip() != sent:
+            continue
+        again = run.identity == (ask.use.name, canonical(ask.use.input))
+        if not again or (run.called.session, run.called.turn) != (turn.session, turn.number):
+            return _Told(
+                "other", f"is that of an earlier call, {_call(run)}, and the call never ran"
+            )
+        return None
+    if pretends(ask):
+        return _Told(
+            "invented", f"is invented: the tool never ran, and the model reads {_short(sent)}"
+        )
+    return None

@@ -1,0 +1,238 @@
+"""What the model reads of each result: other texts are found, and allowed changes are not."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from harness.checks.result_content import result_carried
+from harness.core.values.messages import Message, Opaque, Text, ToolResult, user
+from harness.core.values.plans import Wait
+from tests.checks.histories import Story, codes, use
+
+ROWS = [f"row-{n} of the table" for n in range(200)]
+LONG = "\n".join(ROWS)
+CODE = "def feed(cat):\n    if cat.is_home:\n        fill(40)\n    return 'done'\n"
+VALUE = {"order": 9007199254740993, "total": 1.0, "item": "ripe pears", "left": None, "sold": True}
+SENTENCE = "the answer is 42"
+PAGES = [
+    {"type": "text", "text": "page one tells of the building of the lighthouse on its rock"},
+    {"type": "text", "text": "page two tells of the keepers of the lighthouse since 1911"},
+]
+
+
+def _story(said: Any, told: Any, *, error: bool = False, **start: Any) -> Story:
+    """A tool says something, and the model is told something else."""
+    story = Story(**start).turn("go").reply(use("list")).tool(said).told(told, error=error)
+    return story.reply("done").final()
+
+
+def _found(said: Any, told: Any, *, error: bool = False, **settings: Any) -> list[str]:
+    return codes(result_carried(_story(said, told, error=error).end(), **settings))
+
+
+WRONG: list[tuple[str, Any, Any]] = [
+    ("lost", SENTENCE, ""),
+    ("lost", SENTENCE, "undefined"),
+    ("lost", VALUE, "[object Object]"),
+    ("lost", LONG, "None"),
+    ("replaced", SENTENCE, "OK"),
+    ("replaced", SENTENCE, "99 pears"),
+    ("replaced", LONG, "The tool ran."),
+    ("replaced", VALUE, json.dumps({**VALUE, "order": 9007199254740992})),
+    ("replaced", "Die Schüssel ist leer", "Eine Schüssel ist voll"),
+    ("part", SENTENCE, "th"),
+    ("part", SENTENCE, "the answer i"),
+    ("part", LONG, LONG[:400]),
+    ("part", LONG, LONG[-400:]),
+    ("part", LONG, f"<result>{LONG[:400]}</result>"),
+    ("part", LONG, json.dumps(LONG[:400])),
+    ("part", PAGES, PAGES[0]["text"]),
+    ("part", PAGES, PAGES[1]["text"]),
+    ("part", "the cats \U0001f63a\U0001f63a\U0001f63a", "the cats \U0001f63a\ufffd"),
+    (
+        "part",
+        LONG.replace("of", "\U0001f63a"),
+        LONG[:99].replace("of", "\U0001f63a") + "\ufffd [cut]",
+    ),
+    ("failed", SENTENCE, "Error: the call failed"),
+    ("encoded_twice", SENTENCE, json.dumps(json.dumps(SENTENCE))),
+    ("encoded_twice", CODE, json.dumps(json.dumps(CODE))),
+    ("encoded_twice", CODE, json.dumps({"output": json.dumps(CODE)})),
+    ("white_space", CODE, " ".join(CODE.split())),
+    ("white_space", CODE, "\n".join(line.strip() for line in CODE.splitlines())),
+    ("white_space", "a    bb    ccc\ndd   e     f", "a bb ccc\ndd e f"),
+    ("code", f"```\n{CODE}```", " ".join(f"```\n{CODE}```".split())),
+]
+
+
+@pytest.mark.parametrize(("rule", "said", "told"), WRONG)
+def test_another_result_is_found(rule: str, said: Any, told: Any) -> None:
+    story = _story(said, told)
+    events = [e.n for e in story.history.events if getattr(e, "seam", "") == "tool"][:1]
+    (finding,) = result_carried(story.end())
+    assert finding.code == f"result_carried.{rule}"
+    assert finding.events[0] == events[0]
+    assert finding.cause.tool == "list"
+
+
+ALLOWED: list[tuple[Any, Any]] = [
+    (SENTENCE, f"Hint: read it twice.\n{SENTENCE}\n(1 of 1)"),
+    (SENTENCE, f"<tool_result name='list'>\n{SENTENCE}\n</tool_result>"),
+    (SENTENCE, json.dumps({"ok": True, "result": SENTENCE})),
+    (CODE, "\n".join(f"{n:4}\t{line}" for n, line in enumerate(CODE.splitlines()))),
+    (CODE, json.dumps(CODE)),
+    (CODE, html.escape(CODE)),
+    (CODE, CODE.replace("\n", "\r\n")),
+    (CODE, CODE.strip()),
+    (VALUE, json.dumps(dict(reversed(VALUE.items())), indent=2)),
+    (VALUE, yaml.safe_dump(VALUE)),
+    (VALUE, repr(VALUE)),
+    (VALUE, '{"order": 9007199254740993, "total": 1, "item": "ripe pears", "sold": true}'),
+    (VALUE, "| order | 9007199254740993 |\n| total | 1 |\n| item | ripe pears |\n| sold | true |"),
+    ("\x1b[31mall red\x1b[0m cats", "all red cats"),
+    ("half \ud83d of a cat", "half \ufffd of a cat"),
+    ("a\x00b is here", "ab is here"),
+    ("cafe\u0301 au lait", "caf\u00e9 au lait"),
+    (PAGES, "\n\n".join(page["text"] for page in PAGES)),
+    (PAGES, json.dumps(PAGES)),
+    (PAGES, tuple(Text(page["text"]) for page in PAGES)),
+    (LONG, LONG[:600] + "\n... [output truncated]"),
+    (LONG, LONG[:300] + "\n[3,000 more characters]\n" + LONG[-300:]),
+    (LONG, "[the first 3,000 characters are left out]\n" + LONG[-300:]),
+    (LONG, LONG[:600] + "\n(gekürzt)"),
+    (LONG, "The output has 4,000 characters. It is saved as /tmp/output-1.txt"),
+    (SENTENCE, (Opaque("image", {"type": "image"}),)),
+    ("The bowl is full.", "ボウルはいっぱいです。"),
+    ("ok", "done"),
+    ("", "(no output)"),
+    (None, "The tool returned nothing."),
+    ("error: exit status 1", "error: exit status 1"),
+]
+
+
+@pytest.mark.parametrize(("said", "told"), ALLOWED)
+def test_an_allowed_change_is_no_finding(said: Any, told: Any) -> None:
+    assert _found(said, told) == []
+
+
+def test_the_profile_may_say_that_results_are_verbatim() -> None:
+    profile = {"profile": {"results": "verbatim"}}
+    for told in ("ボウルはいっぱいです。", (Opaque("image", {"type": "image"}),)):
+        story = _story("The bowl is full.", told, settings=profile)
+        assert len(codes(result_carried(story.end()))) == 1
+
+
+def test_a_declared_redaction_and_a_declared_bound_are_allowed() -> None:
+    secret = "the key is sk-0123456789, keep it"
+    assert _found(secret, "the key is [hidden], keep it") == ["result_carried.replaced"]
+    assert _found(secret, "the key is [hidden], keep it", redacted=(r"sk-\d+",)) == []
+    assert _found(LONG, LONG[:500], bound=500) == []
+    assert _found(LONG, LONG[:400], bound=500) == ["result_carried.part"]
+
+
+def test_the_setting_says_which_tools_give_code() -> None:
+    assert _found(CODE, " ".join(CODE.split()), code=("list",)) == ["result_carried.code"]
+
+
+def test_a_success_with_the_flag_of_an_error_is_found() -> None:
+    assert _found(SENTENCE, SENTENCE, error=True) == ["result_carried.failed"]
+    assert _found("exit status 1: nothing found", "exit status 1: nothing found", error=True) == []
+
+
+def test_an_agent_may_give_up_a_slow_tool() -> None:
+    story = Story().turn("go").reply(use("list"))
+    story.tool(SENTENCE, steps=(Wait(90_000),)).wait(95_000).told_as_error("timed out after 60 s")
+    assert codes(result_carried(story.reply("sorry").final().end())) == []
+
+
+def test_a_batch_that_is_thrown_away_is_found() -> None:
+    story = Story().turn("go").reply(use("poll"), use("list")).tool("no disk", error=True)
+    story.tool(SENTENCE).told_as_error("not run")
+    assert codes(result_carried(story.reply("hm").final().end())) == ["result_carried.discarded"]
+
+
+def _twice(first: str, second: str, told: str, *, session: str = "main") -> list[str]:
+    story = Story().turn("go").reply(use("list")).tool(first).reply("one").final()
+    story.of(session).turn("again").reply(use("list")).tool(second).told(told)
+    return codes(result_carried(story.reply("two").final().end()))
+
+
+@pytest.mark.parametrize("session", ["main", "bob"])
+def test_the_result_of_another_call_is_found(session: str) -> None:
+    full, empty = "the bowl is full", "the bowl is empty"
+    assert _twice(full, empty, full, session=session) == ["result_carried.other"]
+    assert _twice(full, empty, empty, session=session) == []
+
+
+def test_two_results_that_are_swapped_are_both_found() -> None:
+    story = Story().turn("go").reply(use("list"), use("poll")).tool("a grey cat").told("two dogs")
+    story.tool("two dogs").told("a grey cat")
+    assert codes(result_carried(story.reply("x").final().end())) == ["result_carried.other"] * 2
+
+
+def test_an_equal_result_that_the_request_holds_may_be_named() -> None:
+    assert _twice(LONG, LONG, "The same as the result of t1 above.") == []
+    assert _twice(LONG, SENTENCE, "The same as the result of t1 above.") == [
+        "result_carried.replaced"
+    ]
+
+
+def test_a_text_that_a_model_condensed_may_stand_for_it() -> None:
+    def told(purpose_reads: str) -> list[str]:
+        story = Story().turn("go").reply(use("list")).tool(LONG)
+        story._results, kept = [], story._results
+        story.reply("There are two hundred rows.", purpose="aux", messages=[user(purpose_reads)])
+        story._results = kept
+        story.told("In short: There are two hundred rows.")
+        return codes(result_carried(story.reply("done").final().end()))
+
+    assert told(f"Condense this:\n{LONG}") == []
+    assert told("Condense this:\n") == ["result_carried.replaced"]
+
+
+def test_an_older_result_may_be_cleared_once_a_request_has_carried_it() -> None:
+    story = Story().turn("go").reply(use("list")).tool(LONG).reply(use("poll")).tool("50 %")
+    results = [n for n, message in enumerate(story.live) if message.tool_results]
+    story.live[results[0]] = Message("user", (ToolResult("t1", "[cleared]"),))
+    assert codes(result_carried(story.reply("done").final().end())) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "rules"),
+    [
+        ("the bowl is full", ["invented"]),
+        ("done", ["invented"]),
+        ("Not run: the user has denied it.", []),
+        ("You have called this already.", []),
+        ("A job was started in the background.", []),
+        ("拒否されました", []),
+    ],
+)
+def test_a_result_without_a_run_is_invented(told: str, rules: list[str]) -> None:
+    story = Story().turn("go").reply(use("poll")).tool("50 %").reply(use("list"))
+    story.refuse(told, error=False)
+    found = codes(result_carried(story.reply("done").final().end()))
+    assert found == [f"result_carried.{rule}" for rule in rules]
+
+
+def test_a_cached_result_of_an_earlier_turn_is_that_of_another_call() -> None:
+    story = Story().turn("go").reply(use("list")).tool("fed").reply("one").final()
+    story.turn("again").reply(use("list")).refuse("fed", error=False)
+    assert codes(result_carried(story.reply("two").final().end())) == ["result_carried.other"]
+
+
+def test_a_result_may_be_repeated_within_a_turn() -> None:
+    story = Story().turn("go").reply(use("list")).tool("fed").reply(use("list"))
+    story.refuse("fed", error=False)
+    assert codes(result_carried(story.reply("two").final().end())) == []
+
+
+def test_a_kill_between_excuses_a_lost_result() -> None:
+    story = Story().turn("go").reply(use("list")).tool(SENTENCE).told_as_error("interrupted")
+    story.killed()
+    assert codes(result_carried(story.reply("hm").final().end())) == []
