@@ -3,8 +3,8 @@
 Plain texts are equal, nested or odd in characters, to test code that identifies messages by text.
 One quotes a provider's refusal of a long prompt; from a user or a model it is plain text. Rich
 texts are what agents cut, escape, reorder or round. A canary is a word that follows from its text
-and stands in no other. It tells what is left of a text, and equal texts stay equal. Only drawn texts
-hold canaries: what an author wrote is compared as it is.
+and stands in no other. It tells what is left of a text, and equal texts stay equal. Only drawn
+texts hold canaries: what an author wrote is compared as it is.
 """
 
 from __future__ import annotations
