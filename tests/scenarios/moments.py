@@ -22,7 +22,6 @@ from harness.checks.judge.questions import EVENTS
 from harness.core.history.exchanges import Execution
 from harness.core.history.trace import Trace
 from harness.core.values.messages import Json
-from harness.core.values.plans import waited_ms
 
 TABLE = Path(__file__).with_name("moments.tsv")
 WIRES = ("anthropic", "openai-chat", "openai-responses")
@@ -140,11 +139,8 @@ def _cleaned(name: str) -> str:
 
 
 def many_failures(trace: Trace) -> bool:
-    failed = Counter(
-        crossing.called.session
-        for crossing in (*trace.exchanges, *trace.executions)
-        if (crossing.failed if isinstance(crossing, Execution) else not crossing.succeeded)
-    )
+    failed = Counter(run.called.session for run in trace.executions if run.failed)
+    failed.update(e.called.session for e in trace.exchanges if not e.succeeded)
     return any(times > 10 for times in failed.values())
 
 
@@ -179,14 +175,14 @@ def repeated_reply(trace: Trace) -> bool:
     return any(len(turns) > 1 for turns in said.values())
 
 
-_SPLITTING = ("sse.character_split", "transport.tiny_segments", "sse.tiny_deltas")
+_SPLITTING = {"sse.character_split", "transport.tiny_segments"}
 
 
 def split_character(trace: Trace) -> bool:
-    split = (e for e in trace.exchanges if e.answered and e.reply)
     return any(
-        set(_SPLITTING) & set(e.answered.faults) and not e.reply.text.isascii()  # type: ignore[union-attr]
-        for e in split
+        bool(_SPLITTING & {*e.answered.faults}) and not e.reply.text.isascii()
+        for e in trace.exchanges
+        if e.answered and e.reply
     )
 
 
