@@ -23,6 +23,7 @@ from harness.checks.evidence.told_results import (
     is_valid_call,
     pretends,
     reads_as_failure,
+    reads_as_success,
     said_texts,
 )
 from harness.core.history.exchanges import Ask, Exchange, Execution
@@ -48,6 +49,10 @@ _OTHERS = 50
 
 _NEWEST = 500
 """How many messages of a request are looked through for the text of a result."""
+
+_LEAST, _ACKNOWLEDGED = 2, "ok"
+"""A text of two characters is asked too, because a short word must stand there as a word. The one
+that says nothing but that the tool ran may be said in other words."""
 
 _PREVIEWED = 1_000
 """From this length on, a note with the place of the text may stand for the whole."""
@@ -82,7 +87,7 @@ class _Result(NamedTuple):
 
 
 @needs("model", "tool", told_by="run", place=315)
-@excused_by(ran=(CANCEL, KILL_BETWEEN, REFUSED_WRITE), unrun=(CANCEL, KILL, LIMIT))
+@excused_by(unread=(CANCEL, KILL_BETWEEN, REFUSED_WRITE), unrun=(CANCEL, KILL, LIMIT))
 def result_carried(
     history: History,
     *,
@@ -121,7 +126,11 @@ def result_carried(
         texts = [_expected(text, masks, bound) for text in said_texts(run)]
         result = _Result(trace, ask, run, texts, ask.sent)
         assert run.answered is not None
-        yield Case("ran", _finding(_told(result, code), ask, run), turn, ask.sent_n, run.answered.n)
+        found = _finding(_told(result, code), ask, run)
+        if reads_as_success(ask.sent):  # a kill may lose a result, and explains no other one
+            yield from found
+        else:
+            yield Case("unread", found, turn, ask.sent_n, run.answered.n)
     for turn in trace.turns.values():
         for ask in turn.asks:
             if ask.refused and ask.sent and not ask.sent.is_error and is_valid_call(trace, ask):
@@ -159,7 +168,12 @@ def _finding(told: _Told | None, ask: Ask, run: Execution | None) -> Iterator[Fi
 def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     """The rule that the result of a successful call breaks; None for none."""
     spelt, sent = Spelt(result.sent.text), result.sent.text
-    lost = [part for text in result.texts for part in lost_parts(text, spelt)]
+    lost = [
+        part
+        for text in result.texts
+        if text.strip().lower() != _ACKNOWLEDGED
+        for part in lost_parts(text, spelt, least=_LEAST)
+    ]
     if _is_late(result):
         return None
     if not lost:
@@ -266,7 +280,7 @@ def _may_be_elsewhere(result: _Result) -> bool:
     exchanges = trace.exchanges
     at = bisect_left(exchanges, ask.sent_n, key=lambda exchange: exchange.n)
     asked = [text for text in result.texts if text.strip()]
-    if _stands_in(exchanges[at], asked, sent):
+    if all(_is_beside(exchanges[at], text, sent) for text in asked):
         return True
     if trace.profile.results == "verbatim":
         return False
@@ -277,11 +291,16 @@ def _may_be_elsewhere(result: _Result) -> bool:
         return True
     assert result.run.answered is not None
     first = bisect_left(exchanges, result.run.answered.n, key=lambda exchange: exchange.n)
-    return any(
-        e.reply is not None and e.succeeded and not lost_parts(e.reply.text, sent.text)
-        and e.reply.text.strip() and _stands_in(e, asked, sent)
-        for e in exchanges[first:at]
-    )  # fmt: skip
+    return any(_is_condensed(e, asked, sent) for e in exchanges[first:at])
+
+
+def _is_condensed(exchange: Exchange, texts: list[str], sent: ToolResult) -> bool:
+    """Whether a model was given these texts, and its answer is the result that was sent."""
+    reply = exchange.reply.text if exchange.reply and exchange.succeeded else ""
+    if not reply.strip() or lost_parts(reply, sent.text):
+        return False
+    given = "\n".join(_texts(exchange, sent))
+    return all(text in given for text in texts)
 
 
 def _is_other_script(text: str) -> bool:
@@ -289,14 +308,19 @@ def _is_other_script(text: str) -> bool:
     return sum(letter > "\u036f" for letter in letters) * 2 > len(letters)
 
 
-def _stands_in(exchange: Exchange, texts: list[str], apart: ToolResult) -> bool:
-    """Whether the messages of a request hold these texts beside one result."""
+def _is_beside(exchange: Exchange, text: str, apart: ToolResult) -> bool:
+    """Whether a request holds a text beside one result. A short text must be all of another."""
+    if len(text) > WHOLE_CHARACTERS:
+        return any(text in other for other in _texts(exchange, apart))
+    return any(text.strip() == other.strip() for other in _texts(exchange, apart))
+
+
+def _texts(exchange: Exchange, apart: ToolResult) -> Iterator[str]:
+    """The texts and results of the newest messages of a request, without one result."""
     for node in islice(exchange.node.back(), _NEWEST):
         for block in node.message.blocks:
-            own = block.text if isinstance(block, Text | ToolResult) and block is not apart else ""
-            if own and all(text in own for text in texts):
-                return True
-    return False
+            if isinstance(block, Text | ToolResult) and block is not apart:
+                yield block.text
 
 
 def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:

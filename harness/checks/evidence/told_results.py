@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from harness.checks.evidence.turn_outcomes import calls_tools
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.trace import Trace
-from harness.core.values.messages import Json, canonical
+from harness.core.values.messages import Json, ToolResult, canonical
 
 
 def answered_runs(trace: Trace) -> Iterator[list[Execution]]:
@@ -51,7 +51,7 @@ _REFUSAL = re.compile(
     r"\b(?:no|not|never|none|unknown|already|again|same|duplicate|repeat|skip|wait|pending|later"
     r"|background|start|running|progress|queue|instead|block|only|must|need|require|deliver|sent"
     r"|policy|approv|permission|allow|ignor|unsupported|exceed|budget|tool|call|previous|restart"
-    r"|old|clear|omit|truncat|too)|n't|\?",
+    r"|lost|old|clear|omit|truncat|too)|n't|\?",
     re.IGNORECASE,
 )
 
@@ -78,11 +78,16 @@ def is_valid_call(trace: Trace, ask: Ask) -> bool:
     return isinstance(ask.use.input, dict) and set(required) <= set(ask.use.input)
 
 
+def reads_as_success(sent: ToolResult) -> bool:
+    """Whether a result has words, no flag, and nothing that may tell of a failure or refusal."""
+    if sent.is_error or not sent.text.strip():
+        return False
+    return not (reads_as_failure(sent.text) or _REFUSAL.search(sent.text))
+
+
 def pretends(ask: Ask) -> bool:
     """Whether the answer to a call that never ran reads like the result of one that did."""
-    if ask.sent is None or ask.sent.is_error or not ask.sent.text.strip():
-        return False
-    return not (reads_as_failure(ask.sent.text) or _REFUSAL.search(ask.sent.text))
+    return ask.sent is not None and reads_as_success(ask.sent)
 
 
 _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
