@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
 from harness.checks.evidence.told_results import (
@@ -118,10 +120,9 @@ def result_carried(
     To fix it, send the text of each result under the id of its call. Source: design, Carried.
     """
     trace, masks = history.trace, _patterns(redacted)
-    for ran in answered_runs(trace):
-        run, ask = ran[-1], ran[-1].ask
-        turn = _turn(trace, ask) if ask else None
-        if ask is None or ask.sent is None or turn is None or run.failed or run.given_up:
+    for ask, run in _results(trace):
+        turn = _turn(trace, ask)
+        if ask.sent is None or turn is None or run.failed or run.given_up:
             continue
         texts = [_expected(text, masks, bound) for text in said_texts(run)]
         result = _Result(trace, ask, run, texts, ask.sent)
@@ -135,6 +136,29 @@ def result_carried(
         for ask in turn.asks:
             if ask.refused and ask.sent and not ask.sent.is_error and is_valid_call(trace, ask):
                 yield Case("unrun", _finding(_unrun(trace, turn, ask), ask, None), turn, ask.sent_n)
+
+
+def _results(trace: Trace) -> Iterator[tuple[Ask, Execution]]:
+    """Yield each call with its last run before a result was sent.
+
+    An agent that sends results as text names no id. So a call is known to have its result only if
+    the text begins with it, and what stands there instead is looked for here.
+    """
+    for ran in answered_runs(trace):
+        if ran[-1].ask is not None:
+            yield ran[-1].ask, ran[-1]
+    for turn in trace.turns.values() if trace.profile.results == "text" else ():
+        main = turn.readable
+        for ask in turn.asks:
+            run = ask.execution
+            if run is None or run.answered is None or ask.sent is not None:
+                continue
+            at = bisect_left(main, run.answered.n, key=lambda exchange: exchange.n)
+            text = "\n".join(m.text for e in main[at : at + 1] for m in e.node.newest())
+            if text.strip():
+                sent = ToolResult(ask.use.id, text)
+                n, ms = main[at].n, main[at].called.at_ms
+                yield replace(ask, sent=sent, sent_n=n, sent_ms=ms), run
 
 
 def _turn(trace: Trace, ask: Ask) -> Turn | None:
@@ -247,6 +271,8 @@ def _is_kept(result: _Result, spelt: Spelt, lost: list[Part]) -> bool:
     if any(not lost_parts(text, spelt) for text in texts):
         return True
     plain = "".join(Spelt(text).plain for text in texts)
+    if not plain:
+        return False
     half = max(LEAST_CHARACTERS, min(len(plain), WHOLE_CHARACTERS) // 2)
     if plain[:half] in spelt.plain or plain[-half:] in spelt.plain:
         return True
