@@ -19,11 +19,12 @@ from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
 from harness.checks.evidence.told_results import (
     NOTHING,
+    OTHERS,
+    Pretended,
     answered_runs,
     is_announced,
     is_inside_a_character,
-    is_valid_call,
-    pretends,
+    pretended,
     reads_as_failure,
     reads_as_success,
     said_texts,
@@ -45,9 +46,6 @@ from harness.core.values.messages import Opaque, Text, ToolResult, canonical
 from harness.core.values.patterns import Pattern, pattern_of, without
 from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
-
-_OTHERS = 50
-"""How many results before one are looked through for the call that it belongs to."""
 
 _NEWEST = 500
 """How many messages of a request are looked through for the text of a result."""
@@ -134,8 +132,8 @@ def result_carried(
             yield Case("unread", found, turn, ask.sent_n, run.answered.n)
     for turn in trace.turns.values():
         for ask in turn.asks:
-            if ask.refused and ask.sent and not ask.sent.is_error and is_valid_call(trace, ask):
-                yield Case("unrun", _finding(_unrun(trace, turn, ask), ask, None), turn, ask.sent_n)
+            if told := _unrun(pretended(trace, ask)):
+                yield Case("unrun", _finding(told, ask, None), turn, ask.sent_n)
 
 
 def _results(trace: Trace) -> Iterator[tuple[Ask, Execution]]:
@@ -239,21 +237,28 @@ def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
     The text of a success may tell of a failure itself.
     """
     said, sent = result.said, result.sent
-    is_told = sent.is_error or (not is_read and _ERROR.match(sent.text))
+    is_text = result.trace.profile.results == "text"  # it may begin with another result
+    begins = _ERROR_BEFORE if is_read else _ERROR
+    is_told = sent.is_error or (not is_text and begins.match(sent.text))
     if not is_told or reads_as_failure(said) or not said.strip():
         return None
     return _Told("failed", f"is told as an error, {_short(sent.text)}, and the tool succeeded")
 
 
+_ERROR_BEFORE = re.compile(r"\W*(?:tool )?(?:error|failed|failure|exception)\b", re.IGNORECASE)
 _ERROR = re.compile(r"\W*(?:\w+\W+){0,4}(?:error|fail|exception|timed out)", re.IGNORECASE)
 
 
 def _discarded(result: _Result) -> _Told | None:
     """A success that is told as not run, beside a call that failed."""
-    turn = _turn(result.trace, result.ask)
-    siblings = (a for a in turn.asks if a.exchange is result.ask.exchange) if turn else ()
-    failed = any(a is not result.ask and a.execution and a.execution.failed for a in siblings)
-    if not failed or not (result.sent.is_error or _UNRUN.search(result.sent.text)):
+    if not (result.sent.is_error or _UNRUN.search(result.sent.text)):
+        return None
+    runs, ask = result.trace.executions, result.ask
+    first, last = (
+        bisect_left(runs, n, key=lambda run: run.n) for n in (ask.exchange.n, ask.sent_n)
+    )
+    beside = (run for run in runs[first:last] if run.ask and run.ask.exchange is ask.exchange)
+    if not any(run.failed for run in beside):
         return None
     return _Told(
         "discarded", f"is thrown away because another call failed: {_short(result.sent.text)}"
@@ -283,7 +288,7 @@ def _of_another(result: _Result, spelt: Spelt) -> _Told | None:
     """The call whose result is sent in place of this one: of another turn, session or user."""
     runs = result.trace.executions
     last = bisect_left(runs, result.ask.sent_n, key=lambda run: run.n)
-    for other in islice(reversed(runs[:last]), _OTHERS):
+    for other in reversed(runs[max(last - OTHERS, 0) : last]):
         texts = [text for text in said_texts(other) if is_asked(text)]
         if other.ask is result.ask or not texts or other.failed:
             continue
@@ -398,23 +403,12 @@ _LINES = 50
 """How many lines of a text are looked for one by one."""
 
 
-def _unrun(trace: Trace, turn: Turn, ask: Ask) -> _Told | None:
+def _unrun(told: Pretended | None) -> _Told | None:
     """The rule that the answer to a call breaks that never ran."""
-    sent = ask.sent.text.strip() if ask.sent else ""
-    if not sent or ask.use.name in trace.profile.turn_ending_tools:
+    if told is None:
         return None
-    before = bisect_left(trace.executions, ask.sent_n, key=lambda run: run.n)
-    for run in islice(reversed(trace.executions[:before]), _OTHERS):
-        if run.failed or run.text.strip() != sent:
-            continue
-        again = run.identity == (ask.use.name, canonical(ask.use.input))
-        if not again or (run.called.session, run.called.turn) != (turn.session, turn.number):
-            return _Told(
-                "other", f"is that of an earlier call, {_call(run)}, and the call never ran"
-            )
-        return None
-    if pretends(ask):
-        return _Told(
-            "invented", f"is invented: the tool never ran, and the model reads {_short(sent)}"
-        )
-    return None
+    if told.run is not None:
+        words = f"is that of an earlier call, {_call(told.run)}, and the call never ran"
+        return _Told("other", words)
+    words = f"is invented: the tool never ran, and the model reads {_short(told.text)}"
+    return _Told("invented", words)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from harness.checks.false_stops import no_false_stop
 from harness.checks.result_content import result_carried
 from harness.core.values.messages import Message, Opaque, Text, ToolResult, user
 from harness.core.values.plans import Wait
@@ -60,6 +61,9 @@ WRONG: list[tuple[str, Any, Any]] = [
         LONG[:99].replace("of", "\U0001f63a") + "\ufffd [cut]",
     ),
     ("failed", SENTENCE, "Error: the call failed"),
+    ("failed", SENTENCE, f"Error: {SENTENCE}"),
+    ("replaced", VALUE, "<generator object read at 0x7f>"),
+    ("replaced", "3.14159 is the ratio", "3.14 is the value"),
     ("encoded_twice", SENTENCE, json.dumps(json.dumps(SENTENCE))),
     ("encoded_twice", CODE, json.dumps(json.dumps(CODE))),
     ("encoded_twice", CODE, json.dumps({"output": json.dumps(CODE)})),
@@ -229,6 +233,7 @@ def test_a_result_may_be_repeated_within_a_turn() -> None:
     story = Story().turn("go").reply(use("list")).tool("fed").reply(use("list"))
     story.refuse("fed", error=False)
     assert codes(result_carried(story.reply("two").final().end())) == []
+    assert codes(no_false_stop(story.history)) == ["no_false_stop.refused"]
 
 
 @pytest.mark.parametrize(("told", "rules"), [("99 pears", ["replaced"]), (SENTENCE, [])])

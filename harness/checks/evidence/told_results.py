@@ -8,7 +8,9 @@ refusal; only words tell those from an invented result, and words are read in th
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from harness.checks.evidence.turn_outcomes import calls_tools
 from harness.core.history.exchanges import Ask, Execution
@@ -85,10 +87,36 @@ def reads_as_success(sent: ToolResult) -> bool:
     return not (reads_as_failure(sent.text) or _REFUSAL.search(sent.text))
 
 
-def pretends(ask: Ask) -> bool:
-    """Whether the answer to a call that never ran reads like the result of one that did."""
-    return ask.sent is not None and reads_as_success(ask.sent)
+class Pretended(NamedTuple):
+    """The answer to a call that never ran, and the run that gave this text; None if no run did."""
 
+    text: str
+    run: Execution | None = None
+
+
+def pretended(trace: Trace, ask: Ask) -> Pretended | None:
+    """The answer to a call that never ran, if it reads like the result of one that did.
+
+    A result may be given again in the same turn for the same call: an agent may say so to end a
+    repetition.
+    """
+    if not ask.refused or ask.sent is None or ask.sent.is_error or not is_valid_call(trace, ask):
+        return None
+    text = ask.sent.text.strip()
+    if not text or ask.use.name in trace.profile.turn_ending_tools:
+        return None
+    call, called = (ask.use.name, canonical(ask.use.input)), ask.exchange.called
+    before = bisect_left(trace.executions, ask.sent_n, key=lambda run: run.n)
+    for run in reversed(trace.executions[max(before - OTHERS, 0) : before]):
+        if not run.failed and run.text.strip() == text:
+            where = run.called.session, run.called.turn
+            is_again = run.identity == call and where == (called.session, called.turn)
+            return None if is_again else Pretended(text, run)
+    return Pretended(text) if reads_as_success(ask.sent) else None
+
+
+OTHERS = 50
+"""How many results before one are looked through for the call that it belongs to."""
 
 _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
 _NOTICE = re.compile(
