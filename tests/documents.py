@@ -36,12 +36,15 @@ def part(document: Path, heading: str) -> str:
     """The text below a heading up to the next one of its rank or higher."""
     level = heading.partition(" ")[0]
     text = document.read_text("utf-8")
-    (found,) = re.findall(
+    all_found = re.findall(
         rf"^{re.escape(heading)}\b[^\n]*\n(.*?)(?=^#{{1,{len(level)}}} |\Z)",
         text,
         re.MULTILINE | re.DOTALL,
     )
-    return str(found)
+    assert len(all_found) == 1, (
+        f"{document.name} has {len(all_found)} headings {heading!r}, not one"
+    )
+    return str(all_found[0])
 
 
 def headings(document: Path) -> set[str]:

@@ -57,7 +57,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 
     A template is the name of a function in `harness/faults`: `shared.templates.error`, or a private
     one (`tools._answers`). `constants` fixes settings and `settings` gives defaults of the others,
-    both in JSON.
+    both in JSON. `drawn` are those with which a campaign draws it, as `DRAWN` of a module says.
     """
 
     kind: str
@@ -69,6 +69,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     on: str = ""
     wires: tuple[str, ...] = ()
     text: str
+    drawn: tuple[dict[str, Json], ...] = ({},)
 
 
 PRESETS: MappingProxyType[str, Preset] = table("harness.catalogue", "presets.tsv", Preset)

@@ -5,6 +5,7 @@ Lost history is silent: roles still alternate, and every request is valid.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,7 @@ from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Exchange, Execution, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
+from harness.core.values.carried_text import is_asked, lost_parts
 from harness.core.values.messages import Text, canonical
 from harness.core.values.verdict import Finding
 
@@ -59,7 +61,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
     The same holds for a result of the request before it, if the connection of that request broke.
     `swapped_result`: a call's result does not begin with its tool's answer, and holds the answer to
-    another call of the turn. A compaction, a request over the window or a kill between the two
+    another call of the turn. `forgotten_words`: the request after an answer has its calls and not
+    the words beside them. A compaction, a request over the window or a kill between the two
     explains what is missing. It explains no loss of what was said after it.
 
     `forgotten_past`: after a turn whose compactions made no summary, the next turn begins without
@@ -83,6 +86,7 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
             yield Case("forgotten_reply", found, before, turn.readable[0].n, said_n)
         if turn.readable and before is not None and before.readable and trace.compactions:
             yield Case("forgotten_past", _past(history, before, turn), turn, turn.readable[0].n)
+        yield from _words_beside_calls(turn)
         yield from _results(turn)
         yield from _begun_anew(turn)
         last[turn.session] = turn
@@ -130,6 +134,30 @@ def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
 def _is_carried(said: str, words: str) -> bool:
     """Whether the words of a request hold an answer; a long answer may be shortened."""
     return bool(said) and (said[:BEGINNING] in words or said[-BEGINNING:] in words)
+
+
+def _words_beside_calls(turn: Turn) -> Iterator[Case]:
+    """Yield a case for each answer with words and calls of which the next request has the calls
+    alone. The content of a Chat message with calls may be null, so some agents never keep it."""
+    for exchange, later in pairwise(turn.readable):
+        reply = exchange.reply
+        if reply is None or not exchange.succeeded or not reply.tool_uses:
+            continue
+        said = _THOUGHT.sub("", reply.text)
+        held = {use.id for message in later.node.messages for use in message.tool_uses}
+        if not held.intersection(use.id for use in reply.tool_uses) or not is_asked(said):
+            continue
+        words = "".join(m.text for m in later.node.messages if m.role == "assistant")
+        if lost_parts(said, words):
+            text = (
+                f"{later.called.key}: the words beside the calls in {exchange.called.key} are lost"
+            )
+            finding = Finding("history_faithful.forgotten_words", text, (exchange.n, later.n))
+            yield Case("result", [finding], turn, later.n, exchange.n)
+
+
+_THOUGHT = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
+"""Thoughts that a model writes into its text; several APIs ask that they are not sent back."""
 
 
 def _results(turn: Turn) -> Iterator[Case]:

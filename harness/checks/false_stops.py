@@ -5,21 +5,24 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import excused_by, needs
-from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, NEVER, REFUSED_WRITE, Case
+from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, NEVER, REFUSED_WRITE, TAKEN, Case
 from harness.checks.evidence.told_results import is_valid_call, pretended
 from harness.checks.evidence.tool_steps import PERIODS, steps
 from harness.checks.evidence.turn_outcomes import (
     asks_the_user,
     calls_tools,
+    claimed,
     ending_calls,
     gave_up,
     is_empty,
+    is_local,
     said_tokens,
 )
 from harness.core.history.exchanges import Ask, Exchange, Execution
@@ -53,13 +56,14 @@ of the history."""
 
 
 @needs("model", "tool", told_by="run", place=240)
-@excused_by(stop=(CANCEL, KILL, LIMIT, REFUSED_WRITE))
+@excused_by(stop=(CANCEL, KILL, LIMIT, REFUSED_WRITE, TAKEN))
 def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | Case]:
     """A turn that makes progress is not stopped; progress means no `repeats` equal steps in a row.
 
     `refused`: a valid call of a known tool is answered without running it, by an agent that takes
     the tools of the scenario. `withdrawn`: tools are no longer offered. `ended`: the turn ends
-    while the model asks for a tool.
+    while the model asks for a tool. `unasked`: after earlier turns, a turn ends with a failure
+    before the model is asked, so that a limit of one turn runs on over several.
 
     A limit, a cancel, a kill, a write that the store refused, and anything that repeats excuse the
     stop. A failed answer of the model excuses it until the model has answered well. A final with
@@ -94,6 +98,8 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
             found.append(_Stop("withdrawn", exchange.n, text, exchange.n))
     text = "the turn ends in the middle of a tool call"
     found += [_Stop("ended", n, text, n) for n in _endings(trace, turn)]
+    text = "the turn ends with a failure, and the model was never asked"
+    found += [_Stop("unasked", n, text, n) for n in _unasked(trace, turn)]
     shown_n, told = NEVER, set[str]()
     for stop in sorted(found, key=lambda stop: stop.n):
         if stop.n < shown_n and stop.text not in told:
@@ -115,6 +121,24 @@ def _endings(trace: Trace, turn: Turn) -> Iterator[int]:
             continue  # it runs once the user has allowed it
         if not ending_calls(trace, turn, before[-1], ending.n):
             yield ending.n
+
+
+def _unasked(trace: Trace, turn: Turn) -> Iterator[int]:
+    """Yield the failure that ends a turn without a request, after an earlier turn of the session.
+
+    A deadline, a budget or a count of failures then runs on over the turns. A message larger than
+    the window, a picture and a store that failed are reasons of the turn itself.
+    """
+    first = turn.endings[0] if turn.endings else None
+    before = trace.turns.get((turn.session, turn.number - 1))
+    if first is None or before is None or turn.main or claimed(first) in ("completed", "cancelled"):
+        return
+    is_plain = bool(turn.text.strip()) and turn.delivery is not None
+    window = trace.settings.get("window_tokens") or math.inf
+    is_plain = is_plain and len(turn.text) < window and not turn.redelivery and not turn.came_in
+    failed = any(a.outcome != "ok" and turn.opened_n < a.n < first.n for a in trace.answers)
+    if is_plain and not failed and not trace.damages and not is_local(turn):
+        yield first.n
 
 
 def _could_run(exchange: Exchange) -> bool:

@@ -30,6 +30,7 @@ from harness.checks.evidence.excuses import (
     is_excused,
     is_killed_between,
 )
+from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
     Placed,
     inbound_rows,
@@ -198,7 +199,8 @@ def _may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
 def outbound_once(history: History) -> Iterator[Finding | Case]:
     """A turn ends with exactly one final or error, and reports no success after a cancel.
 
-    `missing`: it ends without one, and its message is new. `taken`: another process on the session
+    `missing`: it ends without one, its message is new, and the model did not say that the user gets
+    no reply (`silent` in the profile). `taken`: another process on the session
     has accepted the message first, and the user is not told so. `twice`: it ends with several.
     `repeated`: the user reads a part of a failed answer, and the next answer shows it again.
     `after_cancel`: a success is reported after the cancel. A notice, an error or the status
@@ -219,7 +221,8 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
         if turn.came_in is not None and is_resent(turn):
             yield from _sent_again(trace, turn)
-        if not endings and turn.settled_by in _ORDERLY and not is_local(turn):
+        is_unanswered = not endings and turn.settled_by in _ORDERLY
+        if is_unanswered and not (is_local(turn) or is_silent(trace, turn)):
             text = f"{turn.words} ends without a reply"
             found = Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
             yield Case("missing", [found], turn)

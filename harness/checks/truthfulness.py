@@ -23,12 +23,14 @@ from harness.checks.evidence.excuses import (
     Case,
     is_killed_between,
 )
+from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import answered_runs
 from harness.checks.evidence.turn_outcomes import (
     TELLING,
     claimed,
     ending_calls,
+    ends_with_calls,
     expected,
     is_local,
     is_resent,
@@ -49,10 +51,13 @@ def truthful_outcome(history: History) -> Iterator[Finding]:
 
     Findings: `empty` text; `no_answer` of the model; last answer `failed`, `incomplete`, `refused`,
     `truncated`, `unfinished` (it asked for a tool); or `synthetic` (an error in the form of an
-    answer, without a token count). Not a finding: a command (`/model x`) that the program itself
-    answers; the status `command` says so too; what follows a limit of the harness, which `limit.*`
-    reports. `exit_code`: the target exits with status 0 and without a report after a failed answer.
-    Source: invariant 33.
+    answer, without a token count). `dropped`: the last answer asks for tools although its stop
+    reason says that the turn is over, and no call runs. `without_tools`: the last answer is that of
+    a request without tools, which replaced a failed request with tools. `exit_code`: the target
+    exits with status 0 and without a report after a failed answer.
+
+    Not a finding: a command (`/model x`) that the program itself answers; the status `command` says
+    so too; what follows a limit of the harness, which `limit.*` reports. Source: invariant 33.
     """
     trace = history.trace
     for turn in trace.turns.values():
@@ -66,7 +71,7 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
     answered = [e for e in turn.main if e.answered and e.answered.n < sending.n]
     last = answered[-1] if answered else None
     events = (last.n, sending.n) if last else (sending.n,)
-    if not sending.request.text.strip():
+    if not sending.request.text.strip() and not is_silent(trace, turn):
         yield _finding("empty", "the reply is empty", events)
     if last is None and not (is_local(turn) or is_resent(turn)):
         yield _finding("no_answer", "the model answered nothing in the turn", events)
@@ -76,6 +81,29 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
         and not (rule == "unfinished" and ending_calls(trace, turn, last, sending.n))
     ):
         yield _finding(rule, f"the last answer of the model ({last.called.key}) is {rule}", events)
+    elif last and _drops_calls(trace, turn, last, sending):
+        yield _finding("dropped", f"the calls in {last.called.key} are dropped", events)
+    elif last and _lost_its_tools(answered):
+        text = f"{last.called.key} offers no tools, after a failed request that offered them"
+        yield _finding("without_tools", text, events)
+
+
+def _drops_calls(trace: Trace, turn: Turn, last: Exchange, sending: Sending) -> bool:
+    """Whether no call of an answer that is told as the end of the turn was run or answered."""
+    if not ends_with_calls(last) or ending_calls(trace, turn, last, sending.n):
+        return False
+    asks = [ask for ask in turn.asks if ask.exchange is last]
+    offered = trace.schemas.get(last.request.tools, {})
+    return all(a.execution is None and a.sent is None and a.use.name in offered for a in asks)
+
+
+def _lost_its_tools(answered: list[Exchange]) -> bool:
+    """Whether the newest answer replaces one that failed with tools on offer. An answer that a
+    breaker asks for without tools follows a good one; a smaller request may leave tools out."""
+    if len(answered) < 2 or answered[-1].request.tools_offered:
+        return False
+    replaced = answered[-2]
+    return replaced.request.tools_offered and not replaced.succeeded and not replaced.too_large
 
 
 def _finding(rule: str, why: str, events: tuple[int, ...]) -> Finding:

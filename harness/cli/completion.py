@@ -88,10 +88,10 @@ def codes(incomplete: str) -> Iterable[str]:
 
 
 def explained(incomplete: str) -> Iterable[str]:
-    """Return the codes, and the words that reports print."""
-    from harness.cli.explanations import printed_words
+    """Return the codes, the parts of other kinds, and the words that reports print."""
+    from harness.cli.explanations import part_names, printed_words
 
-    return [*codes(incomplete), *(row.word for row in printed_words().values())]
+    return [*codes(incomplete), *part_names(), *(row.word for row in printed_words().values())]
 
 
 def check_names(_: str) -> Iterable[tuple[str, str]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.completion import completing, explained
-from harness.cli.explanations import printed_words, spaced
+from harness.cli.explanations import part_names, part_texts, printed_words, spaced
 from harness.cli.options import every_verb, named_plugins
 from harness.core.values.errors import InputError
 from harness.files.bundle import MARK, bundled, bundled_files, shown
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @named_plugins
 @every_verb
 def command(words: tuple[str, ...], as_json: bool) -> int:
-    """Explain CODE: a finding's code, a check, a rule, a fault, a setting, a key, or incidents:N.
+    """Explain CODE: a finding's code, a part, a rule, a setting, a key, or incidents:N.
 
     field/NAME is a finding confirmed in a public agent; field/AGENT lists an agent's, field/ all.
 
@@ -62,7 +62,7 @@ def explanation(code: str) -> str:
     if texts := [*_parts(code)]:
         return "\n\n".join([*texts, *seen_in_the_field(code)])
     hint = unknown_name(code, names())
-    raise InputError(f"no such code, check, fault, rule, setting or key; {hint}", code)
+    raise InputError(f"no such code, part, rule, setting or key; {hint}", code)
 
 
 def _parts(code: str) -> Iterator[str]:
@@ -76,6 +76,7 @@ def _parts(code: str) -> Iterator[str]:
     others = [*setting_texts(code), *key_texts(_key(code))]
     yield from () if rules else _check(code, bool(others))
     yield from others
+    yield from part_texts(code)
 
 
 def _key(code: str) -> str:
@@ -106,7 +107,7 @@ def names() -> set[str]:
     from harness.cli.explanations import field_names, key_names, rule_names, setting_names
 
     return {*_faults(loaded()), *checks(), *rule_names(), *setting_names(), *key_names(),
-            *_codes(), *field_names(), *printed_words()}  # fmt: skip
+            *_codes(), *field_names(), *printed_words(), *part_names()}  # fmt: skip
 
 
 def _codes() -> Iterator[str]:

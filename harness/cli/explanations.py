@@ -1,4 +1,4 @@
-"""Texts of `harness explain`: settings, keys of files, rules of providers, findings, printed words.
+"""Texts of `harness explain`: settings, keys, rules of providers, parts, findings, printed words.
 
 A rule is named `V11`, `valid_request.V11` or `gemini.G3`. A confirmed finding in a public agent is
 found by its name, its agent, or its code. The printed words stand in `printed_words.tsv`.
@@ -200,6 +200,27 @@ def _known(rule: Rule) -> str:
 def _example(provider: str, rule: str) -> str:
     request = providers.examples(provider).get(rule, "")
     return f"A request that breaks it:\n  {request}" if request else ""
+
+
+USES = {"format": "judge FILE --format {}", "store": "run --store {}:PATH",
+        "report": "run --report {}=FILE"}  # fmt: skip
+"""How a command names a part of the kinds that have no code, and no settings in a file."""
+
+
+def part_names() -> Iterator[str]:
+    """Return the parts of these kinds."""
+    from harness.plugins import kinds
+
+    return (name for kind in USES for name in kinds()[kind].parts())
+
+
+def part_texts(name: str) -> Iterator[str]:
+    """Return the texts of such a part; several kinds may have one name."""
+    from harness.plugins import kinds
+
+    for kind, use in USES.items():
+        if part := kinds()[kind].parts().get(name):
+            yield f"{name}  ({kind})\n\n{part.text}\n\nExample: harness {use.format(name)}"
 
 
 def field_names() -> set[str]:

@@ -112,16 +112,6 @@ def _parts(kind: str) -> Callable[[Path | None], Iterator[Row]]:
     return rows
 
 
-def examples(_: Path | None = None) -> Iterator[Row]:
-    """Return the bundled example agents."""
-    yield from _bundled_files("examples")
-
-
-def docs(_: Path | None = None) -> Iterator[Row]:
-    """Return the pages of the documentation."""
-    yield from _bundled_files("docs")
-
-
 def _bundled_files(kind: str) -> Iterator[Row]:
     """Return one row a name; the modules of a program follow the program."""
     from harness.files.bundle import bundled, bundled_files, shown
@@ -143,6 +133,6 @@ KINDS: dict[str, Callable[[Path | None], Iterator[Row]]] = {
     "formats": _parts("format"),
     "stores": _parts("store"),
     "reports": _parts("report"),
-    "examples": examples,
-    "docs": docs,
+    "examples": lambda _: _bundled_files("examples"),
+    "docs": lambda _: _bundled_files("docs"),
 }

@@ -75,7 +75,10 @@ def play(task: RunTask) -> Result:
         )
     took_s = time.monotonic() - begun_s
     summary = msgspec.structs.replace(summarize(played, task.asked), real_s=took_s)
-    return _in_doubt(summary, task.ends) if _own_ends(task) else summary
+    if summary.word != "pass" or not _own_ends(task):
+        return summary
+    said = f"the process of this run ended with {_words(task.ends)}; played again, it did not"
+    return summary.doubted(said)
 
 
 _OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM)
@@ -84,16 +87,6 @@ _OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM)
 
 def _own_ends(task: RunTask) -> bool:
     return any(status not in _OUTSIDE for status in task.ends)
-
-
-def _in_doubt(summary: Result, ends: tuple[int, ...]) -> Result:
-    """Turn a pass into unknown if the run ended its process the first time."""
-    verdict = summary.verdict
-    if verdict.verdict != "pass":
-        return summary
-    said = f"the process of this run ended with {_words(ends)}; played again, it did not"
-    doubted = msgspec.structs.replace(verdict, verdict="unknown", doubts=(*verdict.doubts, said))
-    return msgspec.structs.replace(summary, verdict=doubted)
 
 
 def _words(ends: tuple[int, ...]) -> str:

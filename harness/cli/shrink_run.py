@@ -24,7 +24,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE, Profile
-from harness.core.values.verdict import EXIT_STATUS, Finding, FindingClass, worst
+from harness.core.values.verdict import EXIT_STATUS, Finding, FindingClass
 from harness.files import load_scenarios
 from harness.files.regular_file import whole, write_atomically
 from harness.files.scenario_text import scenario_yaml
@@ -280,19 +280,11 @@ def _played_again(result: ShrinkResult, spec: TargetSpec) -> ShrinkResult:
         kept = str(asked.out / f"{result.file.stem}.session")
     made = summarize(played, msgspec.structs.replace(asked.again, path=result.shown))
     made = msgspec.structs.replace(made, kept=kept)
-    made = made if repeats else _in_doubt(made)
+    made = made if repeats else made.doubted(_OTHERWISE)
     return msgspec.structs.replace(result, repeats=repeats, kept=kept, again=made)
 
 
 _OTHERWISE = "the file does not show the finding: the agent behaves differently each time"
-
-
-def _in_doubt(played: Result) -> Result:
-    verdict = played.verdict
-    doubted = msgspec.structs.replace(
-        verdict, verdict=worst(verdict.verdict, "unknown"), doubts=(*verdict.doubts, _OTHERWISE)
-    )
-    return msgspec.structs.replace(played, verdict=doubted)
 
 
 def text(result: ShrinkResult) -> Iterator[str]:

@@ -25,7 +25,7 @@ VERBS = {
     "show": "Print the timeline of one run.",
     "list": "List scenarios, faults, checks, targets, formats, stores, examples or docs.",
     "copy": "Copy a bundled scenario or example into your folder.",
-    "explain": "Explain a code, a check, a rule, a fault, a setting or a key.",
+    "explain": "Explain a code, a part, a rule, a setting or a key.",
     "config": "Show each value that a command uses, and where it comes from.",
     "schema": "Print the JSON Schema of a kind of file, for editors.",
 }

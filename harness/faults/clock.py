@@ -25,6 +25,8 @@ SEAMS = {
     "frozen": ("model", "tool", "inbox", "outbox", "store"),
     "lease_expired": ("tool",),
 }
+# A session that no type gives.
+DRAWN: dict[str, tuple[dict[str, str], ...]] = {"overloaded_session": ({}, {"session": "side"})}
 VIRTUAL = ("jumps_forward", "jumps_back", "frozen", "laptop_sleep", "suspended")
 
 

@@ -29,6 +29,9 @@ SEAMS = {
     "poison_message": ("model", "tool", "inbox", "outbox"),
     "killed_mid_answer": ("model",),
 }
+# Smaller than usual: at its usual size it takes long, or exceeds the limits of a run.
+# The second never: a scenario says what it expects, for its effect looks like the agent's act.
+DRAWN = {"attachment_too_large": ({"characters": 50_000},), "session_key_collides": ()}
 KILLS = ("killed", "poison_message", "killed_mid_answer")
 
 Characters = Annotated[int, msgspec.Meta(ge=1, le=100_000_000)]

@@ -19,6 +19,11 @@ from harness.faults.shared.pieces import ms
 STAGE = "value"
 SEAMS = ("tool",)
 KILLS = ("kills_agent",)
+# Smaller than usual: at its usual size it takes long, or exceeds the limits of a run.
+DRAWN = {
+    **dict.fromkeys(("huge", "image_too_big"), ({"size_bytes": 20_000},)),
+    "many_parts": ({"count": 200},),
+}
 
 
 def not_utf8(moment: Moment, plan: Plan) -> Plan:

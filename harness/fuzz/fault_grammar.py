@@ -2,7 +2,7 @@
 
 Each layer or plug-in has one number for the fault and its variant, so it adds at most one fault.
 All faults are equally likely. Settings come from the signature: defaults, or one setting changed to
-a simple value of its type.
+a simple value of its type; and from what the fault says of itself in `DRAWN`.
 """
 
 from __future__ import annotations
@@ -51,30 +51,6 @@ STORE_REPETITIONS: tuple[Repetition, ...] = (*BRIEF_REPETITIONS, (4, "ok"), (6, 
 
 VARIANTS = 1 << 16
 """In how many ways a fault may strike, at least: the rows of the tables multiplied."""
-
-SMALL_SETTINGS: dict[str, dict[str, Json]] = {
-    "gateway.attachment_too_large": {"characters": 50_000},
-    "model.huge_text": {"size_bytes": 20_000},
-    "model.parallel_calls": {"count": 20},
-    "persistence.large_session": {"rows": 50, "size_bytes": 100},
-    "tools.huge": {"size_bytes": 20_000},
-    "tools.image_too_big": {"size_bytes": 20_000},
-    "tools.many_parts": {"count": 200},
-    "transport.informational_storm": {"answers": 10},
-}
-"""Smaller settings of faults that take long at their usual size, or exceed a run's limits."""
-
-EXTRA_SETTINGS: dict[str, tuple[dict[str, Json], ...]] = {
-    "clock.overloaded_session": ({"session": "side"},),
-    "http.status": tuple(
-        {"status": status} for status in (400, 401, 402, 403, 404, 408, 409, 413, 429, 500, 503)
-    ),
-    "http.retry_after": tuple({"retry_after": s} for s in (0, 20.0, 3600.0, "soon", "-1", "nan")),
-    "model.spawns_itself": ({"tool": "ping"},),
-    "model.unknown_tool": ({"name": "Ping"},),
-    "tools.fails": ({"message": ""}, {"message": "not found"}),
-}
-"""Settings that no type gives, by the kind of the fault."""
 
 BLOCKING_LAYERS = ("gateway", "persistence")
 """Layers that may keep a message from the agent, the agent from asking the model, or an answer from
@@ -145,16 +121,17 @@ def variations(kind: str) -> tuple[dict[str, Json], ...]:
 
 @cache
 def _variations(kind: str, plugins: tuple[Plugin, ...]) -> tuple[dict[str, Json], ...]:
-    fault, usual = faults.by_kind(kind), SMALL_SETTINGS.get(kind, {})
-    if usual:
-        return (usual,)
+    fault = faults.by_kind(kind)
+    given = tuple(map(dict, fault.drawn))
+    if {} not in given:
+        return given
     settings = fault.settings
     read = (
         {name: value}
         for name, default in fault.defaults.items()
         for value in _others(settings[name], default)
     )
-    return ({}, *EXTRA_SETTINGS.get(kind, ()), *read)
+    return (*given, *read)
 
 
 def _others(type: Any, default: Any) -> Iterator[Json]:
@@ -181,22 +158,6 @@ def fits(value: object, type: Any) -> bool:
 ANSWER_LAYERS = ("context", "http", "model", "sse", "transport")
 """Layers that put something else in place of an answer: of a refusal, too, of which the agent then
 cannot know, or which tells of another window."""
-
-NEED_EXPECTATION = (
-    "gateway.session_key_collides",
-    "persistence.second_agent",
-    "tools.interrupts",
-    "tools.raises_base",
-)
-"""Faults of which a scenario has to say what it expects. In the history their effect looks like the
-agent's own act, or they end the agent with an exception that it should not catch."""
-
-AFTER_THE_LAST_EVENT = (
-    "sse.error_event_after_the_end",
-    "transport.content_length_too_large",
-    "transport.extra_bytes_in_chunk",
-)
-"""Faults after the last event of a stream: an SDK that stops reading there cannot meet them."""
 
 
 def faults_of(
@@ -225,9 +186,9 @@ def faults_of(
 
 
 def reachable(struck: Sequence[FaultSpec], wire: str, stream: bool) -> tuple[FaultSpec, ...]:
-    """The faults that the SDK of this provider can meet."""
+    """The faults that the SDK of this provider can meet: one stops reading at the last event."""
     stops_early = stream and not by_name(wire).traits().reads_past_the_end
-    return tuple(spec for spec in struck if not (stops_early and spec.kind in AFTER_THE_LAST_EVENT))
+    return tuple(s for s in struck if not (stops_early and faults.by_kind(s.kind).after_end))
 
 
 def fault_of(choose: Choose, fault: Fault) -> FaultSpec:
@@ -248,7 +209,7 @@ def matching(
         fault
         for fault in faults.faults().values()
         if any(fnmatchcase(fault.kind, pattern) for pattern in patterns)
-        and fault.kind not in NEED_EXPECTATION
+        and fault.drawn
         and (not fault.wires or wire in fault.wires)
         and (tools or fault.seams != ("tool",))
         and (kills or not fault.kills)

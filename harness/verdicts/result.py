@@ -19,7 +19,14 @@ from harness.core.history.trace import Trace
 from harness.core.values.finding_key import NO_CAUSE, Cause, FindingKey
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_CONNECTIONS, Connections
-from harness.core.values.verdict import Finding, LackKind, NotApplicable, Verdict, VerdictWord
+from harness.core.values.verdict import (
+    Finding,
+    LackKind,
+    NotApplicable,
+    Verdict,
+    VerdictWord,
+    worst,
+)
 from harness.redaction.encoder import reported
 from harness.verdicts.event_lines import at, event_lines
 
@@ -122,6 +129,13 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     def word(self) -> VerdictWord:
         """pass, fail, unknown or not_applicable."""
         return self.verdict.verdict
+
+    def doubted(self, doubt: str) -> Result:
+        """The result with one doubt more, so that it does not pass."""
+        verdict, doubts = self.verdict, (*self.verdict.doubts, doubt)
+        word = worst(verdict.verdict, "unknown")
+        verdict = msgspec.structs.replace(verdict, verdict=word, doubts=doubts)
+        return msgspec.structs.replace(self, verdict=verdict)
 
     @property
     def is_refusal(self) -> bool:

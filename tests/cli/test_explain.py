@@ -20,6 +20,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.verdict import CLASSES, EXIT_STATUS, LackKind, OutcomeWord, VerdictWord
 from harness.doctor.probe import State
 from harness.faults import faults
+from harness.plugins import kinds
 from harness.verdicts.result import WORDS
 from tests.cli.talks import Command
 
@@ -47,6 +48,18 @@ def test_every_word_that_is_printed_is_explained() -> None:
     for word in words:
         assert f"  ({printed_words()[word].what})" in explanation(word)
     assert {row.word for row in printed_words().values()} <= {*explained("")}
+
+
+def test_a_part_of_each_kind_is_explained(in_process: Command) -> None:
+    Path("mine.py").write_text(
+        "def tap(results, command):\n    'The runs as TAP.'\n    return []\n"
+    )
+    for name, kind in (("har", "format"), ("sqlite", "store"), ("junit", "report")):
+        assert f"{name}  ({kind})\n\n" in explanation(name)
+        assert name in explained("")
+    done = in_process("explain", "mine.tap", "--plugin", "mine")
+    assert "The runs as TAP.\n\nExample: harness run --report mine.tap=FILE" in done.out
+    assert {name for kind in kinds().values() for name in kind.own()} <= names()
 
 
 def test_a_word_of_two_and_one_that_is_a_check_too(in_process: Command) -> None:
@@ -130,7 +143,7 @@ def test_every_fault_has_an_example() -> None:
     [
         (
             "valid_request.V1x",
-            "no such code, check, fault, rule, setting or key; did you mean 'val",
+            "no such code, part, rule, setting or key; did you mean 'val",
         ),
         ("run.unplayed", "the check run has no such rule; did you mean 'unplayed_turn'?"),
         ("limits.model_cals", "'limits.model_calls'"),

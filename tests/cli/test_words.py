@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from harness import cli
 from harness.cli import main
 from harness.cli.explain import explanation
 from harness.cli.list import KINDS
@@ -22,6 +23,14 @@ def test_help_names_every_verb(harness: Command) -> None:
     done = harness("--help")
     assert done.returncode == 0
     assert all(f"  {verb} " in done.stdout for verb in VERBS)
+
+
+def test_the_table_has_a_row_for_each_file_of_a_verb_and_no_other() -> None:
+    folder = Path(cli.__path__[0])
+    made = {
+        path.stem for path in folder.glob("*.py") if "\ndef command(" in path.read_text("utf-8")
+    }
+    assert made == VERBS.keys(), "a verb is a file with a `command` and a row of VERBS"
 
 
 @pytest.mark.parametrize("verb", VERBS)

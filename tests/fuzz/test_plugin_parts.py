@@ -18,7 +18,7 @@ from harness.fuzz.batch import Batch, play_all
 from harness.fuzz.campaign import begin, resume
 from harness.fuzz.campaign_journal import FILE, CampaignPlan
 from harness.fuzz.example import draw, options_of
-from harness.fuzz.fault_grammar import layer_of, matching, variations
+from harness.fuzz.fault_grammar import layer_of, matching, reachable, variations
 from harness.fuzz.findings import ShrinkTask, shrunk_finding
 from harness.parts.loading import set_loaded
 from harness.plugins import load_plugins
@@ -44,6 +44,41 @@ def test_a_strategy_draws_them_with_settings_of_their_types(data: st.DataObject)
     assert {spec.kind for spec in drawn} <= {"guest_parts.loud"}
     assert all(spec.settings in variations("guest_parts.loud") for spec in drawn)
     assert all(layer_of(spec) == "tools" for spec in drawn)
+
+
+SAYS = """
+SEAMS = ("model",)
+DRAWN = {"shouts": ({}, {"word": "AH"}), "waits": ({"times": 3},), "never": ()}
+AFTER_END = ("waits",)
+
+def shouts(moment, plan, *, word: str = "OH", times: int = 2):
+    "It shouts."
+    return plan
+
+def waits(moment, plan, *, times: int = 9):
+    "It waits."
+    return plan
+
+def never(moment, plan):
+    "It waits for a word of the scenario."
+    return plan
+"""
+
+
+def test_a_fault_says_itself_how_it_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "saying_faults.py").write_text(SAYS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    load_plugins("saying_faults")
+    shouts, waits = "saying_faults.shouts", "saying_faults.waits"
+    assert {fault.kind for fault in matching(("saying_faults.*",))} == {shouts, waits}
+    assert variations(shouts)[:2] == ({}, {"word": "AH"})
+    assert {"times": 8} in variations(shouts)
+    assert variations(waits) == ({"times": 3},)
+    specs = tuple(FaultSpec(kind=kind) for kind in (shouts, waits))
+    lasting = [reachable(specs, "openai-chat", stream) for stream in (False, True)]
+    assert lasting == [specs, specs[:1]]
 
 
 def test_a_pattern_of_a_plug_in_that_is_not_loaded_is_refused() -> None:

@@ -1,16 +1,20 @@
-"""The text that a user reads of a turn, from the messages that the outbox accepted.
+"""The text of a turn that is for the user, and the text that the user reads of it.
 
 Some agents send an answer in pieces, and the last piece as the final. Others stream the pieces and
-then send the whole answer again, which replaces them on the screen.
+then send the whole answer again, which replaces them on the screen. A model may also say words that
+are not for the user: its profile names them (`silent`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
-from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import is_taken
-from harness.core.history.exchanges import ENDINGS, Sending
+from harness.core.history.exchanges import ENDINGS, Exchange, Sending
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.carried_text import is_asked, lost_parts
+from harness.core.values.messages import Opaque, Text
 
 
 def shown(sendings: Iterable[Sending]) -> Iterator[tuple[str, tuple[Sending, ...]]]:
@@ -36,7 +40,50 @@ _READ = ENDINGS | {"partial"}
 def _joined(parts: list[Sending]) -> str:
     """The text of the messages; the last one alone, if it holds what the others say."""
     *pieces, last = (part.request.text for part in parts)
-    whole = squeeze(last)
-    if squeeze("".join(pieces)) in whole:
-        return last
-    return "".join([*pieces, last])
+    said = "".join(pieces)
+    is_in_last = not lost_parts(said, last) if is_asked(said) else said.strip() in last
+    return last if is_in_last else said + last
+
+
+def spoken(trace: Trace, exchange: Exchange) -> tuple[str, ...]:
+    """The text blocks of an answer without the words that are not for the user.
+
+    The provider itself runs some tools, such as a search. Words before one are left out if others
+    follow it, because they announce the call.
+    """
+    blocks = exchange.reply.blocks if exchange.reply else ()
+    ran = [at for at, block in enumerate(blocks) if isinstance(block, Opaque) and _RAN(block.kind)]
+    after = blocks[ran[-1] + 1 :] if ran else ()
+    blocks = after if any(isinstance(block, Text) for block in after) else blocks
+    texts = [block.text for block in blocks if isinstance(block, Text)]
+    for words in trace.profile.silent:
+        texts = [_without(words, text) for text in texts]
+    return tuple(texts)
+
+
+_RAN = re.compile("tool|_call$").search
+"""The kinds of blocks for tools of the provider: `server_tool_use`, `web_search_call`."""
+
+
+def _without(words: str, text: str) -> str:
+    """The text without each occurrence of the words. It is searched forwards only: a pattern would
+    take the square of a text in which many occurrences begin and none ends."""
+    first, gap, last = words.partition("…")
+    if not first or first not in text:
+        return text
+    kept, at = list[str](), 0
+    while (begun := text.find(first, at)) >= 0:
+        ended = text.find(last, begun + len(first)) if gap else begun + len(first)
+        if ended < 0:
+            break
+        kept.append(text[at:begun])
+        at = ended + len(last)
+    return "".join(kept) + text[at:]
+
+
+def is_silent(trace: Trace, turn: Turn) -> bool:
+    """Whether the last answer of a turn has words, and none of them is for the user."""
+    last = turn.main[-1] if turn.main else None
+    if last is None or last.reply is None or last.reply.tool_uses or not last.reply.text.strip():
+        return False
+    return not "".join(spoken(trace, last)).strip()

@@ -114,6 +114,15 @@ def calls_tools(exchange: Exchange) -> bool:
     return exchange.stop in _CALLING_STOPS and bool(exchange.reply and exchange.reply.tool_uses)
 
 
+def ends_with_calls(exchange: Exchange) -> bool:
+    """Whether a whole answer asks for tools, and its stop reason says that the turn is over.
+
+    Some gateways of Chat say `stop` beside calls; vLLM and Ollama did so for streamed answers.
+    """
+    asked = exchange.succeeded and bool(exchange.reply and exchange.reply.tool_uses)
+    return asked and exchange.stop not in _CALLING_STOPS and not wrong(exchange)
+
+
 def ending_calls(
     trace: Trace, turn: Turn, exchange: Exchange, until_n: float = math.inf
 ) -> tuple[ToolUse, ...]:

@@ -18,6 +18,7 @@ from harness.checks.evidence.turn_outcomes import (
     CUT_STOPS,
     asked_ms,
     claimed,
+    ends_with_calls,
     fails_for_good,
     in_vain,
     is_empty,
@@ -32,7 +33,7 @@ from harness.core.history.events import Effected
 from harness.core.history.exchanges import ENDINGS, Ask, Exchange
 from harness.core.history.trace import Trace
 from harness.core.values.calls import Seam
-from harness.core.values.messages import Message, canonical
+from harness.core.values.messages import Message, Text, canonical
 from harness.core.values.patterns import EndlessPattern
 from harness.core.values.verdict import Finding, NotApplicable
 
@@ -228,6 +229,11 @@ def _is_non_ascii(exchange: Exchange) -> bool:
     return not said.isascii() and any(c > "\x7f" and not "\ud800" <= c <= "\udfff" for c in said)
 
 
+def _texts(exchange: Exchange) -> list[str]:
+    blocks = exchange.reply.blocks if exchange.reply else ()
+    return [b.text for b in blocks if isinstance(b, Text) and b.text.strip()]
+
+
 EVENTS: Mapping[Question, _Event] = {
     "run": _Event("a run of the harness", lambda t: t.world != "recording"),
     "recording": _Event("a recording of another program", lambda t: t.world == "recording"),
@@ -259,11 +265,18 @@ EVENTS: Mapping[Question, _Event] = {
     "unfinished_answer": _answer("an unfinished answer", "unfinished"),
     "synthetic_answer": _answer("an error in the form of an answer", "synthetic"),
     "non_ascii_answer": _exchange("an answer beyond ASCII", _is_non_ascii),
+    "text_blocks": _exchange("an answer of two texts", lambda e: len(_texts(e)) > 1),
+    "text_beside_call": _exchange(
+        "a text beside a tool call", lambda e: bool(_texts(e) and e.reply and e.reply.tool_uses)
+    ),
     "tool_call": _Event("a tool call", _calls),
     "repeated_call": _Event("a repeated tool call", _is_repeated),
     "unrun_call": _ask("a tool call that the agent answers itself", lambda a: a.refused),
     "cut_call": _ask("a tool call in an answer that broke off", lambda a: a.exchange.is_cut),
     "stopped_call": _Event("a tool call beside another stop reason", _is_stopped),
+    "ended_call": _ask(
+        "a tool call in an answer that ends the turn", lambda a: ends_with_calls(a.exchange)
+    ),
     "odd_input": _ask(
         "a tool input of another kind than an object",
         lambda a: not isinstance(a.use.input, dict | None),

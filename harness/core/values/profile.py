@@ -34,6 +34,10 @@ hold each text as the tool gave it."""
 Replies: TypeAlias = Literal["status", "text"]
 """How an agent ends a turn: with a word for the outcome if it failed, or always as a text alone."""
 
+SILENT = ("NO_REPLY", "<think>…</think>")
+"""The words of a model that common agents keep from the user: openclaw's word for no reply, and the
+thinking that open models write into their text."""
+
 Cancel: TypeAlias = Literal["ask", "sigint"]
 """How a program learns that the user has cancelled its turn."""
 
@@ -85,7 +89,8 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     `turn_ending_tools` end a turn when they are called. After `gives_up_after` failures in a turn
     the agent ends it with an error. `results: text`: the agent sends results of tools as text;
     `verbatim`: each in its own words, and never as a picture, a translation or a summary.
-    `replies: text`: it has no way to say that a turn failed but its text. `tool_names` maps a name
+    `replies: text`: it has no way to say that a turn failed but its text. `silent` are words of the
+    model that are not for the user. `tool_names` maps a name
     of the scenario to the agent's; any other tool of the scenario has `tool_prefix` before its
     name. `checks` are settings of checks, as in a scenario. `cancel` is the way in which a program
     learns of a cancel: it polls a URL, or gets SIGINT.
@@ -99,6 +104,7 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     gives_up_after: FromOne | None = None
     results: Results = "blocks"
     replies: Replies = "status"
+    silent: tuple[str, ...] = SILENT
     tool_prefix: str = ""
     tool_names: dict[str, str] = {}
     purposes: dict[str, Purpose] = {}

@@ -10,7 +10,7 @@ import json
 import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeVar, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -93,7 +93,9 @@ def _row(
 
 
 def _cell(cell: str, type_: Any) -> object:
+    """A cell as its column's type: objects, and tuples of objects, stand in JSON."""
     origin = get_origin(type_) or type_
-    if origin is tuple:
-        return cell.split()
-    return json.loads(cell) if origin is dict else cell
+    is_of_objects = origin is tuple and get_origin(get_args(type_)[0]) is dict
+    if origin is dict or is_of_objects:
+        return json.loads(cell)
+    return cell.split() if origin is tuple else cell

@@ -36,6 +36,14 @@ WIRES = {
     "retry_after_ms": ("anthropic", "openai-chat", "openai-responses"),
 }
 
+_STATUSES = (400, 401, 402, 403, 404, 408, 409, 413, 429, 500, 503)
+_WAITS = (0, 20.0, 3600.0, "soon", "-1", "nan")
+# Values that no type gives.
+DRAWN = {
+    "status": ({}, *({"status": status} for status in _STATUSES)),
+    "retry_after": ({}, *({"retry_after": wait} for wait in _WAITS)),
+}
+
 _page = page
 
 

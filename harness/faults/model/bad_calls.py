@@ -29,6 +29,8 @@ from harness.faults.shared.replies import (
 
 STAGE = "value"
 SEAMS = ("model",)
+# Another case than that of the scenario's tool, which no type gives.
+DRAWN: dict[str, tuple[dict[str, str], ...]] = {"unknown_tool": ({}, {"name": "Ping"})}
 # Arguments that a model writes as text; those of Gemini are an object from the start.
 _AS_TEXT = ("list_as_input", "json_text_as_input", "nan_in_input", "stop_sequence_in_tool_input")
 WIRES = dict.fromkeys(_AS_TEXT, ("anthropic", "openai-chat", "openai-responses"))

@@ -18,6 +18,8 @@ from harness.faults.shared.replies import call_of, calling, made_call, new_id, t
 
 STAGE = "value"
 SEAMS = {"changing_result": ("tool",)}
+# A tool that a scenario has, which no type gives; fewer calls than usual, for the limits of a run.
+DRAWN = {"spawns_itself": ({}, {"tool": "ping"}), "parallel_calls": ({"count": 20},)}
 Many = Annotated[int, msgspec.Meta(ge=2, le=100)]
 
 Period = Annotated[int, msgspec.Meta(ge=2, le=4)]

@@ -16,6 +16,8 @@ from harness.faults.shared.replies import rewritten, with_calls
 
 STAGE = "value"
 SEAMS = ("model",)
+# Smaller than usual: at its usual size it takes long, or exceeds the limits of a run.
+DRAWN = {"huge_text": ({"size_bytes": 20_000},)}
 WIRES = {"pause_turn": ("anthropic",)}
 
 

@@ -25,6 +25,8 @@ from harness.faults.shared.store_records import Records, fact, message, opened, 
 STAGE = "value"
 SEAMS = ("store",)
 ON = "store:open"
+# Smaller than usual: at its usual size it takes long, or exceeds the limits of a run.
+DRAWN = {"large_session": ({"rows": 50, "size_bytes": 100},)}
 
 GARBAGE = b'{"fact": "row", "sess\n'
 

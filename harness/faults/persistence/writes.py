@@ -34,6 +34,8 @@ from harness.faults.shared.store_records import fact, on, records, row
 _AT_WRITES = ("killed_at_write", "torn_write", "power_cut", "power_cut_reordered")
 _AT_DELIVERY = ("killed_before_delivery", "killed_after_delivery")
 KILLS = (*_AT_WRITES, *_AT_DELIVERY, "killed_after_effect")
+# A scenario has to say what it expects: in the history its effect looks like the agent's own act.
+DRAWN = {"second_agent": ()}
 STAGE = dict.fromkeys(("full_at_flush", "partial_write", *_AT_WRITES), "bytes")
 SEAMS = {
     "*": ("store",),

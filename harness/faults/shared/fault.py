@@ -3,8 +3,8 @@
 A public function is a fault when its positional parameters are `moment` and `plan`; its
 keyword-only parameters are its settings. Constants of its module describe it (`docs/plug-ins.md`
 lists them). Each is one value for all faults of the module, or a mapping by function name with
-`"*"` for the rest. `KILLS` and `VIRTUAL` are names of functions. The rows that our own faults make
-stand in the fault table itself.
+`"*"` for the rest. `KILLS`, `VIRTUAL` and `AFTER_END` are names of functions. The rows that our own
+faults make stand in the fault table itself.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from harness.core.transition.arming import ON, Stage, seam_of
 from harness.core.transition.ports import FaultFunction
 from harness.core.values.calls import Seam
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.messages import Json
 from harness.parts.loading import positional
 
 if TYPE_CHECKING:
@@ -45,14 +46,17 @@ LAYER_OF: MappingProxyType[str, str] = MappingProxyType(
 )
 """The layer of a plug-in's fault that names none, by its first seam."""
 
-_NAMED = ("CODES", "WIRES", "STAGE", "SEAMS", "ON", "LAYER", "KILLS", "VIRTUAL")
+_TRAITS = ("KILLS", "VIRTUAL", "AFTER_END")
+_NAMED = ("CODES", "WIRES", "STAGE", "SEAMS", "ON", "LAYER", "DRAWN", *_TRAITS)
 
 
 class Fault(msgspec.Struct, frozen=True):
     """A fault as it is found.
 
     `codes` are its rows in the fault table, `wires` is () for all providers. `text` is what it
-    does, `defaults` are its settings with their defaults.
+    does, `defaults` are its settings with their defaults. `after_end`: it strikes after
+    the last event of a stream. `drawn` are the settings with which a campaign draws it; {} among
+    them stands for its defaults and for what its types give.
     """
 
     kind: str
@@ -67,6 +71,8 @@ class Fault(msgspec.Struct, frozen=True):
     defaults: Mapping[str, Any]
     kills: bool = False
     virtual: bool = False
+    after_end: bool = False
+    drawn: tuple[Mapping[str, Json], ...] = ({},)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -109,6 +115,8 @@ def _fault(function: FunctionType, kind: str, name: str) -> Fault:
         defaults=function.__kwdefaults__ or {},
         kills=name in module.get("KILLS", ()),
         virtual=name in module.get("VIRTUAL", ()),
+        after_end=name in module.get("AFTER_END", ()),
+        drawn=_said(module, "DRAWN", name, ({},)),
     )
 
 
@@ -132,6 +140,7 @@ def preset_fault(preset: Preset, template: FunctionType) -> Fault:
         wires=preset.wires,
         text=preset.text,
         defaults=preset.settings,
+        drawn=preset.drawn,
     )
 
 
@@ -175,7 +184,7 @@ def _wrong_constants(fault: Fault, function: FunctionType) -> Iterator[str]:
     module = function.__globals__
     for constant in _NAMED:
         value = module.get(constant, ())
-        named = value if isinstance(value, Mapping) or constant in ("KILLS", "VIRTUAL") else ()
+        named = value if isinstance(value, Mapping) or constant in _TRAITS else ()
         for name in named:
             if name != "*" and not callable(module.get(name)):
                 yield f"{constant} names {name!r}, which is not a function of {function.__module__}"

@@ -16,6 +16,7 @@ from harness.faults.shared.error_answers import own_error
 
 STAGE = "bytes"
 SEAMS = ("model",)
+AFTER_END = ("error_event_after_the_end",)
 WIRES = {
     "no_message_delta": ("anthropic",),
     "no_finish_reason": ("openai-chat",),

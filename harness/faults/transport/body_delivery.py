@@ -15,6 +15,7 @@ from harness.faults.shared.stream_events import closed, finishes, is_end, opened
 
 STAGE = "bytes"
 SEAMS = ("model", "provider")
+AFTER_END = ("content_length_too_large",)
 
 
 _COMMENT = b": keep-alive\n\n"

@@ -16,7 +16,7 @@ from harness.checks.judge.questions import EVENTS, Questions, asked_by
 from harness.contracts.check_contract import RUNS, played
 from harness.core.history.history import History, decode
 from harness.core.values import patterns
-from harness.core.values.messages import ToolResult, assistant, results, user
+from harness.core.values.messages import Text, ToolResult, assistant, results, user
 from harness.core.values.verdict import BOOK_KEEPING, Verdict
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
@@ -141,6 +141,14 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
         lambda: _go().reply("API Error: 529").final().end(),
     ),
     "non_ascii_answer": (lambda: _go().reply("größer").final().end(), QUIET),
+    "text_blocks": (
+        lambda: _done(_go().reply(Text("a"), Text("b"))),
+        lambda: _done(_go().reply(Text("a"), Text(" "))),
+    ),
+    "text_beside_call": (
+        lambda: _done(_go().reply(Text("a"), use("list"))),
+        lambda: _done(_go().reply(use("list")).tool().reply("a")),
+    ),
     "tool_call": (lambda: _done(_ran()), QUIET),
     "repeated_call": (
         lambda: _done(loop(_go(), "list", 2)),
@@ -150,6 +158,10 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
     "cut_call": (lambda: _done(_go().breaks("", use("list"))), lambda: _done(_go().breaks("pa"))),
     "stopped_call": (
         lambda: _go().reply(use("list"), stop="max_tokens").refuse().reply("x").final().end(),
+        lambda: _done(_ran()),
+    ),
+    "ended_call": (
+        lambda: _go().reply("I look.", use("list"), stop="end_turn").final().end(),
         lambda: _done(_ran()),
     ),
     "odd_input": (_odd([1]), _odd({"path": "a"})),

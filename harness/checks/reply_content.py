@@ -1,0 +1,315 @@
+"""Reply content: what the user reads in a turn is what the model answered in it.
+
+The answer is the text of the turn's last request. Agents add words, write Markdown as HTML or as
+plain text, and split a long answer. So words are compared without their writing, and all messages
+of the turn count. The profile names the words of the model that are not for the user (`silent`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cached_property
+from typing import NamedTuple
+
+from harness.checks.evidence.declarations import needs
+from harness.checks.evidence.shown_text import spoken
+from harness.checks.evidence.stored_messages import squeeze
+from harness.checks.evidence.turn_outcomes import (
+    STATUSES,
+    TRUNCATED_STOPS,
+    asks_the_user,
+    claimed,
+    is_taken,
+    wrong,
+)
+from harness.core.history.exchanges import Exchange, Sending
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.carried_text import LEAST_CHARACTERS, Spelt, is_asked, lost_parts
+from harness.core.values.verdict import Finding
+
+DOUBLED = 12
+"""An answer with fewer characters may stand twice among other words by chance."""
+
+BEGINNING = 8
+"""The characters by which a part of an answer is recognised in a reply."""
+
+NOTE_WORDS = 3
+"""The words of a note that an answer is cut, if it has no number. A bare "(cut)" says neither how
+much is gone nor where it is."""
+
+_CUT_STATUSES = TRUNCATED_STOPS | {"truncated", "incomplete", "partial", "cut"}
+"""The statuses by which an agent says that its reply is a part of the answer."""
+
+_READ = frozenset({"partial", "final", "error", "notice"})
+
+_WRITING = re.compile(
+    r"(?<=\])\([^()\s]*\)|\[\d{1,3}\]|【[^【】]*】"
+    r"|^ *(?:```|~~~)[^`\n]*$|^ *\d{1,3}[.)] |^ *- \[[ xX]\]",
+    re.MULTILINE,
+)
+"""What another form of an answer leaves out: the address of a link, the mark of a citation, the
+language of a block of code, the numbers of a list and its boxes."""
+
+
+class _Broken(NamedTuple):
+    """A broken rule: its name, what the user reads, and the event of the other answer (0: none)."""
+
+    rule: str
+    reads: str
+    n: int = 0
+
+
+class _Reply:
+    """A final of a turn, with the answers of the model that came before it."""
+
+    def __init__(self, trace: Trace, turn: Turn, final: Sending) -> None:
+        self.trace, self.turn, self.final = trace, turn, final
+        self.main = [e for e in turn.main if e.answered and e.answered.n < final.n]
+
+    @cached_property
+    def said(self) -> str:
+        """The answer; "" where none ended the turn in order."""
+        last = self.main[-1] if self.main else None
+        if last is None or last.reply is None or last.reply.tool_uses or wrong(last):
+            return ""
+        return self.text(last)
+
+    def text(self, exchange: Exchange) -> str:
+        """The text of an answer that is for the user."""
+        return "\n".join(spoken(self.trace, exchange))
+
+    @cached_property
+    def read(self) -> Spelt:
+        """All that the user reads in the turn."""
+        requests = (s.request for s in self.turn.sendings if is_taken(s))
+        return Spelt("\n".join(r.text for r in requests if r.kind in _READ))
+
+    def has(self, said: str) -> bool:
+        """Whether the user reads a whole text, or a value of a text that is JSON."""
+        if not lost_parts(said, self.read) or not lost_parts(_WRITING.sub("", said), self.read):
+            return True
+        return any(is_asked(value) and not lost_parts(value, self.read) for value in _values(said))
+
+    def shows(self, exchange: Exchange) -> bool:
+        """Whether the user reads a whole answer, long enough not to stand there by chance."""
+        return is_asked(said := self.text(exchange)) and self.has(said)
+
+
+def _values(said: str) -> Iterator[str]:
+    """The texts of an answer with a structure, such as `{"reason": …, "answer": …}`: the agent
+    chooses which of them it sends."""
+    if said.lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(said)
+            yield from (part for part in value.values() if isinstance(part, str))
+
+
+@needs("model", "inbox", "outbox", told_by="run", place=415)
+def reply_carried(history: History) -> Iterator[Finding]:
+    """The user reads the model's whole answer, once, and nothing else in its place.
+
+    Asked of finals that report a success. `cut`: only a part of the answer. `blocks`: only some of
+    its text blocks. `doubled`: the answer several times. `sewn`: beginnings of broken streams
+    before it. `before_call`: in its place the words that the model said beside a call; `earlier`:
+    an earlier answer of the turn; `other`: of another turn; `session`: of another session.
+    `continuation`: only the end of an answer that was truncated and continued. `replaced`: anything
+    else in its place.
+    `blocked`: the user read something else under a status of the agent's own, as a guardrail does,
+    and later requests hold the answer as said.
+
+    Not a finding: added words; other white space, marks or order; Markdown as HTML or as plain
+    text; a value of an answer that is JSON; several messages that give the whole; a final of other
+    statuses (`blocked`, `waiting`), or an error; an answer that was rejected and asked for again; a
+    cut with a note of three words or with a number; the structured value of a call that ends the
+    turn; a command that the program itself answers; what the profile names as `silent`. Fewer than
+    four characters are not asked.
+
+    A chat channel takes 2,000 characters, and the end of each long answer was lost. To fix it, send
+    the rest as a second message. Source: issues of gaia#1051, hermes-agent#86572.
+    """
+    for turn in history.trace.turns.values():
+        if turn.delivery is None or turn.limits or turn.cancelled_n:
+            continue
+        for final in turn.endings:
+            if final.request.kind != "final" or _is_verbatim(turn, final):
+                continue
+            reply = _Reply(history.trace, turn, final)
+            if not is_asked(reply.said):
+                continue
+            found = _broken(reply) if claimed(final) == "completed" else _broken_words(reply)
+            if found is not None:
+                events = sorted({found.n or final.n, reply.main[-1].n, final.n})
+                text = f"the user reads {found.reads}"
+                yield Finding(f"reply_carried.{found.rule}", text, tuple(events))
+
+
+def _is_verbatim(turn: Turn, final: Sending) -> bool:
+    """Whether the reply is the last answer to the letter, and no earlier one belongs to it. Nine of
+    ten replies are, and need no comparison of words."""
+    said = turn.main[-1].reply if turn.main else None
+    is_same = said is not None and said.text == final.request.text
+    return is_same and not any(exchange.stop in TRUNCATED_STOPS for exchange in turn.main)
+
+
+def _broken(reply: _Reply) -> _Broken | None:
+    if reply.has(reply.said):
+        return _doubled(reply) or _continuation(reply)
+    if any(_is_beside(reply, exchange) for exchange in reply.main[:-1]) or _is_misplaced(reply):
+        return None
+    return _other(reply) or _blocks(reply) or _cut(reply)
+
+
+def _is_beside(reply: _Reply, exchange: Exchange) -> bool:
+    """Whether the user reads another answer that the last request does not go on from: that request
+    was for a title, or its answer was the worse of two."""
+    is_whole = exchange.reply and not exchange.reply.tool_uses and not wrong(exchange)
+    return bool(is_whole) and not _goes_on(reply.main[-1], exchange) and reply.shows(exchange)
+
+
+def _is_misplaced(reply: _Reply) -> bool:
+    """Whether the last request may be of another session: agents of several sessions need not name
+    the session of a request, and this one lacks the turn's message."""
+    text = squeeze(reply.turn.text)
+    nodes = reply.main[-1].node.back()
+    return len({d.inbound.session for d in reply.trace.deliveries}) > 1 and not any(
+        text in squeeze(node.message.text) for node in nodes if node.side == "user"
+    )
+
+
+def _broken_words(reply: _Reply) -> _Broken | None:
+    """What is wrong where the turn did not succeed, so that the agent may use words of its own."""
+    if reply.final.request.status in _CUT_STATUSES:
+        return None
+    if reply.has(reply.said):
+        return _doubled(reply)
+    return _blocked(reply) if _own_words(reply) else _cut(reply)
+
+
+def _doubled(reply: _Reply) -> _Broken | None:
+    """The final holds the answer more often than the model and the user said it, or what broken
+    streams said before it."""
+    if reply.final.request.text.strip() == reply.said.strip():
+        return None
+    said, ending = Spelt(reply.said).plain, Spelt(reply.final.request.text).plain
+    before, _, _ = ending.rpartition(said)
+    if not before:
+        return None
+    *earlier, last = reply.main
+    failed = [e for e in earlier if not e.succeeded and not _goes_on(last, e)]
+    begun = [e for e in failed if _begins_in(Spelt(reply.text(e)).plain, before)]
+    if begun:
+        streams = "a broken stream" if len(begun) == 1 else f"{len(begun)} broken streams"
+        return _Broken("sewn", f"the beginning of {streams} before the answer", begun[0].n)
+    good = (reply.text(e) for e in reply.main if e.succeeded)
+    known = sum(Spelt(text).plain.count(said) for text in (*good, reply.turn.text))
+    times = ending.count(said)
+    if times > max(known, 1) and (len(said) >= DOUBLED or ending == said * times):
+        return _Broken("doubled", f"the answer {times} times")
+    return None
+
+
+def _begins_in(said: str, text: str) -> bool:
+    return len(said) >= LEAST_CHARACTERS and said[:BEGINNING] in text
+
+
+def _goes_on(later: Exchange, earlier: Exchange) -> bool:
+    """Whether a request holds an earlier answer as said by the model."""
+    said = Spelt(earlier.reply.text).plain if earlier.reply else ""
+    return bool(said) and any(
+        node.side == "assistant" and said == Spelt(node.message.text).plain
+        for node in later.node.back()
+    )
+
+
+def _continuation(reply: _Reply) -> _Broken | None:
+    """The model went on with an answer that was truncated, and the user misses its first part."""
+    last = reply.main[-1]
+    before = reply.main[-2] if len(reply.main) > 1 else None
+    if before is None or before.stop not in TRUNCATED_STOPS or not _goes_on(last, before):
+        return None
+    begun = reply.text(before)
+    if reply.has(begun) or _begins_in(Spelt(begun).plain, reply.read.plain):
+        return None
+    return _Broken("continuation", "only the end of an answer that was continued", before.n)
+
+
+def _other(reply: _Reply) -> _Broken | None:
+    """Another answer instead of the last: of this turn, of an earlier one, of a session."""
+    for exchange in reversed(reply.main[:-1]):
+        if reply.shows(exchange):
+            if exchange.reply and exchange.reply.tool_uses:
+                words = "the words before a tool call, and not the answer"
+                return _Broken("before_call", words, exchange.n)
+            return _Broken("earlier", "an earlier answer of the turn, and not the last", exchange.n)
+    for turn in reversed(reply.trace.turns.values()):
+        for exchange in turn.main:
+            if turn is not reply.turn and exchange.n < reply.final.n and reply.shows(exchange):
+                rule = "other" if turn.session == reply.turn.session else "session"
+                words = f"an answer of {turn.words}, and not the one of {reply.turn.words}"
+                return _Broken(rule, words, exchange.n)
+    return None
+
+
+def _blocks(reply: _Reply) -> _Broken | None:
+    """Some of several text blocks, each as a whole."""
+    blocks = [text for text in spoken(reply.trace, reply.main[-1]) if is_asked(text)]
+    read = [text for text in blocks if reply.has(text)]
+    if not read or len(read) == len(blocks):
+        return None
+    which = "the first" if read == blocks[:1] else f"{len(read)}"
+    return _Broken("blocks", f"only {which} of {len(blocks)} text blocks of the answer")
+
+
+def _cut(reply: _Reply) -> _Broken | None:
+    """A part of the answer, without a note of that; or nothing of it."""
+    head, tail = _parts(reply)
+    if not head and not tail:
+        return _Broken("replaced", "something else, and nothing that the model answered")
+    own = _own_words(reply)
+    if len(own) >= NOTE_WORDS or any(map(str.isdigit, "".join(own))):
+        return None
+    which = f"first {head}" if head >= tail else f"last {tail}"
+    return _Broken("cut", f"only the {which} characters of an answer of {len(reply.said)}")
+
+
+def _parts(reply: _Reply) -> tuple[int, int]:
+    """How many characters the user reads of the beginning and of the end; 0 for a few by chance."""
+    said, read = reply.said, reply.read.plain
+    head = _most(said, lambda size: Spelt(said[:size]).plain in read)
+    tail = _most(said, lambda size: Spelt(said[len(said) - size :]).plain in read)
+    if not (read and read in Spelt(said).plain):
+        head, tail = (size if size >= BEGINNING else 0 for size in (head, tail))
+    return len(said[:head].rstrip()), len(said[len(said) - tail :].lstrip())
+
+
+def _most(said: str, holds: Callable[[int], bool]) -> int:
+    """The greatest size that holds, if all smaller ones hold too."""
+    low, high = 0, len(said)
+    while low < high:
+        size = (low + high + 1) // 2
+        low, high = (size, high) if holds(size) else (low, size - 1)
+    return low
+
+
+def _own_words(reply: _Reply) -> list[str]:
+    """The words that the user reads and the model did not say in the turn."""
+    said = Spelt("\n".join(map(reply.text, reply.main)))
+    return [word for word in reply.read.words if word not in said.plain]
+
+
+def _blocked(reply: _Reply) -> _Broken | None:
+    """An answer that the user did not read stands in the next request of the session as said."""
+    status, last = reply.final.request.status, reply.main[-1]
+    if status in STATUSES or asks_the_user(reply.final) or _parts(reply) != (0, 0):
+        return None
+    session = reply.turn.session
+    later = (e for e in reply.trace.exchanges if e.n > reply.final.n and e.purpose == "main")
+    after = next((e for e in later if e.called.session == session), None)
+    if after is None or not _goes_on(after, last):
+        return None
+    words = f"{status!r} and not the answer, which {after.called.key} holds as said"
+    return _Broken("blocked", words, after.n)

@@ -1,0 +1,72 @@
+"""How a turn ends: calls beside a stop, a fallback without tools, lost words, running limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.conversation import history_faithful
+from harness.checks.false_stops import no_false_stop
+from harness.checks.truthfulness import truthful_outcome
+from harness.core.values.messages import ToolResult, assistant, results, user
+from tests.checks.histories import Story, codes, use
+
+DROPPED = ["truthful_outcome.dropped"]
+WITHOUT_TOOLS = ["truthful_outcome.without_tools"]
+FORGOTTEN_WORDS = ["history_faithful.forgotten_words"]
+UNASKED = ["no_false_stop.unasked"]
+
+
+@pytest.mark.parametrize("stop", ["end_turn", "stop"])
+def test_calls_beside_a_stop_are_not_dropped(stop: str) -> None:
+    dropped = Story().turn("go").reply("I will look.", use("list"), stop=stop).final("I will look.")
+    assert codes(truthful_outcome(dropped.end())) == DROPPED
+    told = Story().turn("go").reply("I will look.", use("list"), stop=stop)
+    assert codes(truthful_outcome(told.final("I could not look.", "failed").end())) == []
+    ran = Story().turn("go").reply("I will look.", use("list"), stop=stop).tool("a, b")
+    assert codes(truthful_outcome(ran.reply("a and b").final().end())) == []
+
+
+def test_a_call_of_a_tool_that_was_not_offered_may_be_dropped() -> None:
+    unknown = Story().turn("go").reply("Hm.", use("unheard_of"), stop="end_turn").final("Hm.")
+    assert codes(truthful_outcome(unknown.end())) == []
+
+
+def test_a_fallback_without_tools_does_not_answer_for_the_agent() -> None:
+    bare = Story().turn("go").fail(529).reply("I can only guess.", tools=False)
+    assert codes(truthful_outcome(bare.final().end())) == WITHOUT_TOOLS
+    told = Story().turn("go").fail(529).reply("I can only guess.", tools=False)
+    assert codes(truthful_outcome(told.final(status="degraded").end())) == []
+    same = Story().turn("go").fail(529).reply("Seven.")
+    assert codes(truthful_outcome(same.final().end())) == []
+    last_word = Story().turn("go").reply(use("list")).tool("a").reply("That is all.", tools=False)
+    assert codes(truthful_outcome(last_word.final().end())) == []
+
+
+def _next_request(said: str, kept: str) -> list[str]:
+    call = use("list", id="t1")
+    story = Story().turn("go").reply(said, call).tool("a, b")
+    sent = assistant(kept, call) if kept else assistant(call)
+    story.reply("done", messages=[user("go"), sent, results(ToolResult("t1", "a, b"))])
+    return codes(history_faithful(story.final().end()))
+
+
+def test_words_beside_a_call_are_kept() -> None:
+    assert _next_request("I will look into the bowl.", "") == FORGOTTEN_WORDS
+    assert _next_request("I will look into the bowl.", "I will look into the bowl.") == []
+    assert _next_request("I will look.", "I  will\nlook.") == []
+    assert _next_request("<think>The bowl?</think>I will look.", "I will look.") == []
+    assert _next_request("<think>The bowl?</think>", "") == []
+    assert _next_request("Hm.", "") == []
+
+
+def test_a_limit_of_a_turn_does_not_run_on_over_the_turns() -> None:
+    def second(text: str = "two", **ending: str) -> list[str]:
+        story = Story().turn("one").reply("1").final().turn(text)
+        return codes(no_false_stop(story.say("The time is over.", **ending).end()))
+
+    assert second(kind="error", status="limit") == UNASKED
+    assert second(status="limit") == UNASKED
+    assert second(text="/model x", status="command") == []
+    assert second(text=" ", kind="error", status="failed") == []
+    first = Story().turn("one").say("Not configured.", "error", "failed")
+    assert codes(no_false_stop(first.end())) == []
