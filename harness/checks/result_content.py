@@ -6,11 +6,10 @@ Here the texts are compared, by the relation of `core/values/carried_text.py`.
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -23,7 +22,10 @@ from harness.checks.evidence.told_results import (
     Pretended,
     answered_runs,
     is_announced,
+    is_code,
+    is_encoded_twice,
     is_inside_a_character,
+    is_reflowed,
     pretended,
     reads_as_failure,
     reads_as_success,
@@ -360,47 +362,12 @@ def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:
     for said in result.texts:
         if said in sent and '\\"' not in sent:
             continue
-        if _is_twice(said, sent):
+        if is_encoded_twice(said, sent):
             return _Told("encoded_twice", f"is encoded twice: {_short(sent)}")
-        if _is_reflowed(said, sent):
-            rule = "code" if name in code or _CODE.search(name) or "```" in said else "white_space"
+        if is_reflowed(said, sent):
+            rule = "code" if name in code or is_code(name, said) else "white_space"
             return _Told(rule, f"has other white space: {_short(said)} is read as {_short(sent)}")
     return None
-
-
-_CODE = re.compile(r"code|source|diff|patch|snippet", re.IGNORECASE)
-_BEGINNING = 100
-
-
-def _is_twice(said: str, sent: str) -> bool:
-    beginning = said[:_BEGINNING]
-    for is_ascii in (True, False):
-        once = json.dumps(beginning, ensure_ascii=is_ascii)
-        twice = json.dumps(once, ensure_ascii=is_ascii)[1:-3]
-        if twice in sent and twice not in said:
-            return True
-    return False
-
-
-def _is_reflowed(said: str, sent: str) -> bool:
-    """Whether a line has lost its indentation or its end; a value of JSON may have other lines."""
-    if said.lstrip().startswith(("{", "[")):
-        return False
-    read = sent.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
-    lines = [line.rstrip() for line in said.splitlines() if line.strip()]
-    bare = [" ".join(line.split()) for line in lines]
-    inner = zip(lines[1:], bare[1:], strict=True)
-    if any(
-        line != short and line not in read and short in read
-        for line, short in islice(inner, _LINES)
-    ):
-        return True
-    joined = (f"{before} {after}" for before, after in islice(pairwise(bare), _LINES))
-    return any(both in read and both not in said for both in joined)
-
-
-_LINES = 50
-"""How many lines of a text are looked for one by one."""
 
 
 def _unrun(told: Pretended | None) -> _Told | None:

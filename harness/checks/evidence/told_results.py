@@ -7,9 +7,11 @@ refusal; only words tell those from an invented result, and words are read in th
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from harness.checks.evidence.turn_outcomes import calls_tools
@@ -141,3 +143,44 @@ def is_inside_a_character(said: str, sent: str) -> bool:
 
 
 _BROKEN = re.compile(r"[\ufffd\ud800-\udfff]|\\ud[89a-f][0-9a-f]{2}", re.IGNORECASE)
+
+
+_OF_CODE = re.compile(r"code|source|diff|patch|snippet", re.IGNORECASE)
+_BEGINNING = 100
+
+
+def is_encoded_twice(said: str, sent: str) -> bool:
+    """Whether a text stands in another one as JSON in JSON."""
+    beginning = said[:_BEGINNING]
+    for is_ascii in (True, False):
+        once = json.dumps(beginning, ensure_ascii=is_ascii)
+        twice = json.dumps(once, ensure_ascii=is_ascii)[1:-3]
+        if twice in sent and twice not in said:
+            return True
+    return False
+
+
+def is_reflowed(said: str, sent: str) -> bool:
+    """Whether a line has lost its indentation or its end; a value of JSON may have other lines."""
+    if said.lstrip().startswith(("{", "[")):
+        return False
+    read = sent.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
+    lines = [line.rstrip() for line in said.splitlines() if line.strip()]
+    bare = [" ".join(line.split()) for line in lines]
+    inner = zip(lines[1:], bare[1:], strict=True)
+    if any(
+        line != short and line not in read and short in read
+        for line, short in islice(inner, _LINES)
+    ):
+        return True
+    joined = (f"{before} {after}" for before, after in islice(pairwise(bare), _LINES))
+    return any(both in read and both not in said for both in joined)
+
+
+_LINES = 50
+"""How many lines of a text are looked for one by one."""
+
+
+def is_code(tool: str, said: str) -> bool:
+    """Whether the name of a tool, or a mark in its text, says that the text is code."""
+    return _OF_CODE.search(tool) is not None or "```" in said
