@@ -20,6 +20,7 @@ from tests.generated_api import generated_api
 from tests.generated_checks import generated_checks
 from tests.generated_coverage import generated_coverage
 from tests.generated_faults import generated_faults
+from tests.generated_moments import generated_moments
 from tests.generated_pages import DOCS, write_page
 from tests.generated_pages import MARK as MARK
 from tests.generated_pages import ROOT as ROOT
@@ -68,6 +69,7 @@ GENERATED = {
     "api.md": generated_api,
     "checks.md": generated_checks,
     "coverage.md": generated_coverage,
+    "moments.md": generated_moments,
     "faults.md": generated_faults,
     "rules.md": generated_rules,
 }

@@ -1,9 +1,14 @@
-"""The moments that a defect needs, and how each is recognised in a trace.
+"""The moments that a defect needs, how each is recognised in a trace, and how often it comes.
 
 A wrong agent passes where its moment never comes: one that cuts replies at 1,000 characters, where
-no reply is that long. `moments.tsv` lists the moments and the wires on which each can come, all
-wires of `WIRES` where its row names none. A moment is the event of that name that puts a question
-(`EVENTS`), or the function of that name here.
+no reply is that long. A moment is the event of that name that puts a question (`EVENTS`), or the
+function of that name here. `moments.tsv` has the moments, and the wires on which each can come (all
+of `WIRES` where it names none). It also has the number of runs of the catalogue that hold each, as
+our own agent plays them:
+
+    python -m tests.scenarios.moments
+
+plays all runs and writes the numbers again.
 """
 
 from __future__ import annotations
@@ -12,20 +17,25 @@ import csv
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.agent import agent
 from harness.checks.judge.questions import EVENTS
 from harness.core.history.exchanges import Execution
 from harness.core.history.trace import Trace
 from harness.core.values.messages import Json
+from harness.runner import run
+from tests.scenarios.all_runs import all_runs
 
 TABLE = Path(__file__).with_name("moments.tsv")
 WIRES = ("anthropic", "openai-chat", "openai-responses")
 """The wires of the catalogue; four files for Gemini hold what only that API has."""
+
+COLUMNS = ("moment", "wires", "words", *WIRES)
 
 LONG = 1_000
 LONG_ERROR = 400
@@ -40,6 +50,8 @@ class Moment(NamedTuple):
     name: str
     wires: tuple[str, ...]
     words: str
+    runs: dict[str, int]
+    """The number of runs in which it comes, by wire."""
 
     def is_in(self, trace: Trace) -> bool:
         """Whether the moment comes in a run."""
@@ -54,17 +66,36 @@ def moments() -> tuple[Moment, ...]:
     with TABLE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return tuple(
-        Moment(row["moment"], tuple(row["wires"].split()) or WIRES, row["words"]) for row in rows
+        Moment(
+            row["moment"],
+            tuple(row["wires"].split()) or WIRES,
+            row["words"],
+            {wire: int(row[wire]) for wire in WIRES},
+        )
+        for row in rows
     )
 
 
-def count(traces: Iterable[tuple[str, Trace]]) -> dict[str, Counter[str]]:
-    """How many runs hold each moment, by wire."""
-    found: dict[str, Counter[str]] = {moment.name: Counter() for moment in moments()}
-    for wire, trace in traces:
-        for moment in moments():
-            found[moment.name][wire] += moment.is_in(trace)
+def counted() -> dict[str, dict[str, int]]:
+    """Each moment and the number of runs in which it comes, by wire, when the catalogue is
+    played."""
+    found = {moment.name: dict.fromkeys(WIRES, 0) for moment in moments()}
+    for scenario in all_runs():
+        trace = run(scenario, agent).history.trace
+        for moment in moments() if scenario.wire in WIRES else ():
+            found[moment.name][scenario.wire] += moment.is_in(trace)
     return found
+
+
+def write() -> None:
+    """Write the numbers again."""
+    lines = ["\t".join(COLUMNS)]
+    runs = counted()
+    for name, wires, words, _ in moments():
+        named = "" if wires == WIRES else " ".join(wires)
+        numbers = (str(runs[name][wire]) for wire in WIRES)
+        lines.append("\t".join((name, named, words, *numbers)))
+    TABLE.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def _messages(trace: Trace) -> Iterator[str]:
@@ -77,13 +108,13 @@ def _replies(trace: Trace) -> Iterator[str]:
 
 
 def _results(trace: Trace) -> Iterator[str]:
-    return (run.text for run in trace.executions if not run.failed)
+    return (tool.text for tool in trace.executions if not tool.failed)
 
 
 def _contents(trace: Trace) -> Iterator[Json]:
-    for run in trace.executions:
-        value = run.answered.value if run.answered else None
-        if isinstance(value, dict) and not run.failed:
+    for tool in trace.executions:
+        value = tool.answered.value if tool.answered else None
+        if isinstance(value, dict) and not tool.failed:
             yield value.get("content")
 
 
@@ -98,11 +129,12 @@ def _at_ms(trace: Trace, n: int) -> int:
 
 
 def kill_after_result(trace: Trace) -> bool:
-    return any(_awaits(run, kill) for kill in trace.kills for run in trace.executions)
+    return any(_awaits(tool, kill) for kill in trace.kills for tool in trace.executions)
 
 
-def _awaits(run: Execution, kill_n: int) -> bool:
-    answered, sent_n = run.answered, run.ask.sent_n if run.ask else 0
+def _awaits(execution: Execution, kill_n: int) -> bool:
+    answered, ask = execution.answered, execution.ask
+    sent_n = ask.sent_n if ask else 0
     return answered is not None and answered.n < kill_n and (not sent_n or sent_n > kill_n)
 
 
@@ -117,7 +149,7 @@ def cancel_beside_session(trace: Trace) -> bool:
 
 def late_result(trace: Trace) -> bool:
     stopped = [turn for turn in trace.turns.values() if turn.cancelled_n]
-    return any(run.comes_after(turn.cancel_met_ms) for turn in stopped for run in turn.executions)
+    return any(tool.comes_after(turn.cancel_met_ms) for turn in stopped for tool in turn.executions)
 
 
 def message_after_hours(trace: Trace) -> bool:
@@ -139,7 +171,7 @@ def _cleaned(name: str) -> str:
 
 
 def many_failures(trace: Trace) -> bool:
-    failed = Counter(run.called.session for run in trace.executions if run.failed)
+    failed = Counter(tool.called.session for tool in trace.executions if tool.failed)
     failed.update(e.called.session for e in trace.exchanges if not e.succeeded)
     return any(times > 10 for times in failed.values())
 
@@ -187,7 +219,7 @@ def split_character(trace: Trace) -> bool:
 
 
 def interleaved_calls(trace: Trace) -> bool:
-    return any("sse.interleaved_calls" in event.faults for event in trace.answers)
+    return any("sse.calls_by_turns" in event.faults for event in trace.answers)
 
 
 def right_to_left(trace: Trace) -> bool:
@@ -223,7 +255,7 @@ def long_result(trace: Trace) -> bool:
 
 
 def large_number(trace: Trace) -> bool:
-    values = (*_contents(trace), *(run.request.input for run in trace.executions))
+    values = (*_contents(trace), *(tool.request.input for tool in trace.executions))
     return any(_is_large(value) for value in values)
 
 
@@ -244,19 +276,23 @@ def failing_words(trace: Trace) -> bool:
 
 
 def long_tool_error(trace: Trace) -> bool:
-    return any(run.failed and len(run.text) > LONG_ERROR for run in trace.executions)
+    return any(tool.failed and len(tool.text) > LONG_ERROR for tool in trace.executions)
 
 
 def batch_failure(trace: Trace) -> bool:
     batches = defaultdict[int, set[bool]](set)
-    for run in trace.executions:
-        if run.ask is not None:
-            batches[run.ask.exchange.n].add(run.failed)
+    for tool in trace.executions:
+        if tool.ask is not None:
+            batches[tool.ask.exchange.n].add(tool.failed)
     return any(len(ends) > 1 for ends in batches.values())
 
 
 def changed_result(trace: Trace) -> bool:
     results = defaultdict[tuple[str, str], set[str]](set)
-    for run in trace.executions:
-        results[run.identity].add(run.text)
+    for tool in trace.executions:
+        results[tool.identity].add(tool.text)
     return any(len(texts) > 1 for texts in results.values())
+
+
+if __name__ == "__main__":
+    write()

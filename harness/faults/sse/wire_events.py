@@ -20,7 +20,7 @@ STAGE = "bytes"
 SEAMS = ("model",)
 _CHAT = (
     *("calls_all_at_index_0", "call_without_id", "call_id_late", "call_id_in_each_fragment"),
-    *("usage_without_choices", "early_finish_reason"),
+    *("calls_by_turns", "usage_without_choices", "early_finish_reason"),
 )
 _GEMINI = (
     *("no_stop_reason", "calls_without_ids", "chunk_without_candidates"),
@@ -62,6 +62,21 @@ def call_id_in_each_fragment(moment: Moment, plan: Plan) -> Plan:
     """Each fragment of a tool call repeats its id."""
     ids = dict(_ids(plan))
     return _refragmented(plan, lambda call: {**call, "id": ids.get(call.get("index"), "")})
+
+
+def calls_by_turns(moment: Moment, plan: Plan) -> Plan:
+    """The fragments of the tool calls come by turns; each names the index of its call."""
+    events = list(stream.opened(plan))
+    places = [place for place, step in enumerate(events) if _calls(step)]
+    seen: dict[Json, int] = {}
+    turns: list[tuple[int, Step]] = []
+    for step in (events[place] for place in places):
+        index = _calls(step)[0].get("index")
+        seen[index] = seen.get(index, 0) + 1
+        turns.append((seen[index], step))
+    for place, (_, step) in zip(places, sorted(turns, key=lambda turn: turn[0]), strict=True):
+        events[place] = step
+    return tuple(events) if len(seen) > 1 else plan
 
 
 def usage_without_choices(moment: Moment, plan: Plan) -> Plan:

@@ -152,6 +152,17 @@ def test_calls_all_at_index_0_are_glued_together() -> None:
     assert met.words == "tool_calls: None; c1c2: ff({}{})"
 
 
+def test_calls_by_turns_are_read_as_if_they_came_one_after_the_other() -> None:
+    given = ({"path": "a" * 40}, {"path": "b" * 60})
+    blocks = tuple(
+        {"type": "tool_use", "id": f"c{n}", "name": "f", "input": path}
+        for n, path in enumerate(given)
+    )
+    met = ask("sse.calls_by_turns", wire="openai-chat", turn=Turn(blocks=blocks))
+    assert met.fired == ("sse.calls_by_turns",)
+    assert met.words == ask("", wire="openai-chat", turn=Turn(blocks=blocks)).words
+
+
 def test_usage_only_at_the_start_makes_the_sdk_trip() -> None:
     met = ask("sse.usage_only_at_the_start")
     assert isinstance(met.error, AttributeError)

@@ -14,7 +14,8 @@ TWO = Turn(
     blocks=tuple({"type": "tool_use", "name": "write", "input": {"path": p}} for p in "ab"),
     optional=True,
 )
-"""Two calls at once, for what mixes them up."""
+MIXING = ("sse.calls_all_at_index_0", "sse.calls_by_turns")
+"""What mixes up two calls that come at once."""
 
 WIRES = ("anthropic", "openai-chat", "openai-responses", "gemini")
 MET = [
@@ -40,7 +41,7 @@ def _tiers() -> list[ParameterSet]:
 @pytest.mark.parametrize(("kind", "wire"), _tiers())
 def test_the_reference_agent_survives(kind: str, wire: str, often: str) -> None:
     plain = kind == "sse.stream_to_a_plain_request"
-    fields = {"wire": wire, "script": (TWO, ANSWER)} if kind == "sse.calls_all_at_index_0" else {}
+    fields = {"script": (TWO, ANSWER)} if kind in MIXING else {}
     found = survive(kind, stream=not plain, often=often, fields={"wire": wire, **fields}, when=1)
     explained = EXPLAINED.get(kind, "-")
     assert [finding for finding in found if not finding.startswith(explained)] == []
