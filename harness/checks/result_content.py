@@ -247,8 +247,12 @@ def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
     return _Told("failed", f"is told as an error, {_short(sent.text)}, and the tool succeeded")
 
 
-_ERROR_BEFORE = re.compile(r"\W*(?:tool )?(?:error|failed|failure|exception)\b", re.IGNORECASE)
-_ERROR = re.compile(r"\W*(?:\w+\W+){0,4}(?:error|fail|exception|timed out)", re.IGNORECASE)
+_ERROR_BEFORE = re.compile(
+    r"\A\W{0,20}(?:tool )?(?:error|failed|failure|exception)\b", re.IGNORECASE
+)
+_ERROR = re.compile(
+    r"\A\W{0,20}(?:\w{1,20}\W{1,9}){0,4}(?:error|fail|exception|timed out)", re.IGNORECASE
+)
 
 
 def _discarded(result: _Result) -> _Told | None:
