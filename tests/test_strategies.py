@@ -13,9 +13,9 @@ from harness.core.history.history import encode
 from harness.core.scenario.inbox import entries
 from harness.core.scenario.scenario import CassetteScript, InboxItem, Scenario
 from harness.files.mistakes import mistakes_in
-from harness.fuzz.inbox_grammar import BLANKS, WORDS
 from harness.fuzz.scenario_grammar import LAST_MESSAGE
 from harness.fuzz.script_grammar import LAST, SUMMARY
+from harness.fuzz.text_grammar import BLANKS, WORDS
 from harness.runner import run
 from harness.runner.prepare import check_faults
 from harness.strategies import Options, chunkings, drawn, inbound_traffic, scenario_of, scenarios

@@ -53,8 +53,8 @@ def clean(value: Any) -> Any:
 
 
 def text_of(content: Any) -> str:
-    if isinstance(content, str):
-        return content
+    if isinstance(content, str | dict):
+        return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     return "\n".join(b.get("text") or f"[{b.get('type')}]" for b in content or [])
 
 

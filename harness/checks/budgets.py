@@ -11,7 +11,7 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from heapq import heappop, heappush
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -139,7 +139,8 @@ _TOO_MANY = {
 def bounded_turn(
     history: History, *, max_requests: int = 50, pause_s: float = 5.0
 ) -> Iterator[Finding]:
-    """A turn makes at most `max_requests` main requests; the SDK's own retries do not count.
+    """A turn makes at most `max_requests` main requests; the SDK's own retries do not count, nor do
+    requests to which a redirect leads, because an HTTP client makes them.
 
     Nor does a poll: an equal call with an equal result, after a pause of the agent of `pause_s`
     seconds or more. `budget_ceiling` bounds the time of a turn that polls.
@@ -148,8 +149,9 @@ def bounded_turn(
     Source: invariant 10.
     """
     for turn in history.trace.turns.values():
-        polled = polls(turn, pause_s) if turn.executions else ()
-        requests = [e for e in turn.main if not e.called.sdk_retry and e.n not in polled]
+        polled = polls(turn, pause_s) if turn.executions else set()
+        led = {b.n for a, b in pairwise(turn.main) if 300 <= (a.status or 0) < 400}
+        requests = [e for e in turn.main if not e.called.sdk_retry and e.n not in polled | led]
         for _, lived in groupby(requests, lambda e: bisect(history.trace.kills, e.n)):
             life = list(lived)
             if len(life) > max_requests:

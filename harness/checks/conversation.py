@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from harness.checks.evidence.carried_words import words_of
+from harness.checks.evidence.carried_words import is_cut_with_notice, words_of
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BREAK_BETWEEN,
@@ -99,7 +99,9 @@ def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
         return
     first = turn.readable[0]
     said = told[-1].request.text
-    if not says(first.node, said) and not _holds_end(trace, before, first, said):
+    texts = (squeeze(message.text) for message in first.node.messages)
+    is_cut = any(is_cut_with_notice(squeeze(said), text) for text in texts)
+    if not says(first.node, said) and not is_cut and not _holds_end(trace, before, first, said):
         text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
 

@@ -16,7 +16,7 @@ import msgspec
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.shown_text import shown
 from harness.checks.evidence.tool_inputs import same_input
-from harness.checks.evidence.tool_steps import uncounted_attempts, uncounted_runs
+from harness.checks.evidence.tool_steps import more_rounds, uncounted_attempts, uncounted_runs
 from harness.checks.evidence.turn_outcomes import (
     claimed,
     expected,
@@ -49,8 +49,8 @@ def expect(history: History) -> Iterator[Finding]:
 
     They are `outcome`, number and `inputs` of `calls`, `waits`, the words of a `reply`, and nothing
     forbidden (`must_not`).
-    Calls that `no_progress_stop` allows after three equal steps do not count to a `max`; nor do
-    attempts that the profile's `retry_budget` allows.
+    A `max` does not count what `no_progress_stop` allows after three equal steps, nor what the
+    profile's `repeats` and `retry_budget` allow.
     `known_missing`: a known defect no longer appears.
     """
     expectation = expected(history)
@@ -81,14 +81,14 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
     trace, calls = history.trace, expectation.calls
     more = uncounted_runs(trace) if calls.model or calls.tool else Counter[str]()
     if calls.model is not None:
-        numbers = [e.n for e in trace.exchanges]
         bounds = _raised(calls.model, more.total() + uncounted_attempts(trace))
-        yield from _bounds("", numbers, bounds, _end(history))
+        yield from _bounds("", [e.n for e in trace.exchanges], bounds, _end(history))
     for name, bounds in calls.tool.items():
         numbers = [e.n for e in trace.executions if e.request.name == name]
         if _gave_up(trace):  # the calls after that point are not expected
             bounds = msgspec.structs.replace(bounds, min=0)
-        yield from _bounds(name, numbers, _raised(bounds, more[name]), _end(history))
+        bounds = _raised(bounds, max(more[name], more_rounds(trace, bounds.max or 0)))
+        yield from _bounds(name, numbers, bounds, _end(history))
 
 
 def _raised(bounds: Bounds, more: int) -> Bounds:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, NEVER, REFUSED_WRITE, TAKEN, Case
-from harness.checks.evidence.told_results import is_valid_call, pretends
+from harness.checks.evidence.told_results import is_valid_call, pretended
 from harness.checks.evidence.tool_steps import PERIODS, steps
 from harness.checks.evidence.turn_outcomes import (
     asks_the_user,
@@ -90,7 +90,7 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
         _Stop("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats",
               max(a.sent_n, ran.get(a.use.name, NEVER)), a.use.name)
         for a in turn.asks
-        if a.refused and is_valid_call(trace, a) and not pretends(a)
+        if a.refused and is_valid_call(trace, a) and pretended(trace, a) is None
     ]  # fmt: skip
     for before, exchange in pairwise(turn.readable):
         if before.request.tools_offered and not exchange.request.tools_offered:

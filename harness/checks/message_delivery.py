@@ -84,7 +84,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
 
     Not a finding: the message of a turn that failed or whose reply was empty, which the history may
     keep; a request that cannot be read; a command that the program itself answers; a message that
-    answers a question of the agent (status `waiting`). Source: invariant 29.
+    answers a question of the agent (status `waiting`); a long message with a notice in place of its
+    middle. Source: invariant 29.
     """
     trace = history.trace
     # The newest turn of each message: a kill in it lets the message begin again, until its reply

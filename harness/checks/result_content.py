@@ -6,23 +6,29 @@ Here the texts are compared, by the relation of `core/values/carried_text.py`.
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import islice
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
 from harness.checks.evidence.told_results import (
     NOTHING,
+    OTHERS,
+    Pretended,
     answered_runs,
     is_announced,
+    is_code,
+    is_encoded_twice,
     is_inside_a_character,
-    is_valid_call,
-    pretends,
+    is_reflowed,
+    pretended,
     reads_as_failure,
+    reads_as_success,
     said_texts,
 )
 from harness.core.history.exchanges import Ask, Exchange, Execution
@@ -43,11 +49,12 @@ from harness.core.values.patterns import Pattern, pattern_of, without
 from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
 
-_OTHERS = 50
-"""How many results before one are looked through for the call that it belongs to."""
-
 _NEWEST = 500
 """How many messages of a request are looked through for the text of a result."""
+
+_LEAST, _ACKNOWLEDGED = 2, "ok"
+"""A text of two characters is asked too, because a short word must stand there as a word. The one
+that says nothing but that the tool ran may be said in other words."""
 
 _PREVIEWED = 1_000
 """From this length on, a note with the place of the text may stand for the whole."""
@@ -82,7 +89,7 @@ class _Result(NamedTuple):
 
 
 @needs("model", "tool", told_by="run", place=315)
-@excused_by(ran=(CANCEL, KILL_BETWEEN, REFUSED_WRITE), unrun=(CANCEL, KILL, LIMIT))
+@excused_by(unread=(CANCEL, KILL_BETWEEN, REFUSED_WRITE), unrun=(CANCEL, KILL, LIMIT))
 def result_carried(
     history: History,
     *,
@@ -113,19 +120,45 @@ def result_carried(
     To fix it, send the text of each result under the id of its call. Source: design, Carried.
     """
     trace, masks = history.trace, _patterns(redacted)
-    for ran in answered_runs(trace):
-        run, ask = ran[-1], ran[-1].ask
-        turn = _turn(trace, ask) if ask else None
-        if ask is None or ask.sent is None or turn is None or run.failed or run.given_up:
+    for ask, run in _results(trace):
+        turn = _turn(trace, ask)
+        if ask.sent is None or turn is None or run.failed or run.given_up:
             continue
         texts = [_expected(text, masks, bound) for text in said_texts(run)]
         result = _Result(trace, ask, run, texts, ask.sent)
         assert run.answered is not None
-        yield Case("ran", _finding(_told(result, code), ask, run), turn, ask.sent_n, run.answered.n)
+        found = _finding(_told(result, code), ask, run)
+        if reads_as_success(ask.sent):  # a kill may lose a result, and explains no other one
+            yield from found
+        else:
+            yield Case("unread", found, turn, ask.sent_n, run.answered.n)
     for turn in trace.turns.values():
         for ask in turn.asks:
-            if ask.refused and ask.sent and not ask.sent.is_error and is_valid_call(trace, ask):
-                yield Case("unrun", _finding(_unrun(trace, turn, ask), ask, None), turn, ask.sent_n)
+            if told := _unrun(pretended(trace, ask)):
+                yield Case("unrun", _finding(told, ask, None), turn, ask.sent_n)
+
+
+def _results(trace: Trace) -> Iterator[tuple[Ask, Execution]]:
+    """Yield each call with its last run before a result was sent.
+
+    An agent that sends results as text names no id. So a call is known to have its result only if
+    the text begins with it, and what stands there instead is looked for here.
+    """
+    for ran in answered_runs(trace):
+        if ran[-1].ask is not None:
+            yield ran[-1].ask, ran[-1]
+    for turn in trace.turns.values() if trace.profile.results == "text" else ():
+        main = turn.readable
+        for ask in turn.asks:
+            run = ask.execution
+            if run is None or run.answered is None or ask.sent is not None:
+                continue
+            at = bisect_left(main, run.answered.n, key=lambda exchange: exchange.n)
+            text = "\n".join(m.text for e in main[at : at + 1] for m in e.node.newest())
+            if text.strip():
+                sent = ToolResult(ask.use.id, text)
+                n, ms = main[at].n, main[at].called.at_ms
+                yield replace(ask, sent=sent, sent_n=n, sent_ms=ms), run
 
 
 def _turn(trace: Trace, ask: Ask) -> Turn | None:
@@ -159,7 +192,12 @@ def _finding(told: _Told | None, ask: Ask, run: Execution | None) -> Iterator[Fi
 def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     """The rule that the result of a successful call breaks; None for none."""
     spelt, sent = Spelt(result.sent.text), result.sent.text
-    lost = [part for text in result.texts for part in lost_parts(text, spelt)]
+    lost = [
+        part
+        for text in result.texts
+        if text.strip().lower() != _ACKNOWLEDGED
+        for part in lost_parts(text, spelt, least=_LEAST)
+    ]
     if _is_late(result):
         return None
     if not lost:
@@ -201,21 +239,28 @@ def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
     The text of a success may tell of a failure itself.
     """
     said, sent = result.said, result.sent
-    is_told = sent.is_error or (not is_read and _ERROR.match(sent.text))
+    is_text = result.trace.profile.results == "text"  # it may begin with another result
+    begins = _ERROR_BEFORE if is_read else _ERROR
+    is_told = sent.is_error or (not is_text and begins.match(sent.text))
     if not is_told or reads_as_failure(said) or not said.strip():
         return None
     return _Told("failed", f"is told as an error, {_short(sent.text)}, and the tool succeeded")
 
 
+_ERROR_BEFORE = re.compile(r"\W*(?:tool )?(?:error|failed|failure|exception)\b", re.IGNORECASE)
 _ERROR = re.compile(r"\W*(?:\w+\W+){0,4}(?:error|fail|exception|timed out)", re.IGNORECASE)
 
 
 def _discarded(result: _Result) -> _Told | None:
     """A success that is told as not run, beside a call that failed."""
-    turn = _turn(result.trace, result.ask)
-    siblings = (a for a in turn.asks if a.exchange is result.ask.exchange) if turn else ()
-    failed = any(a is not result.ask and a.execution and a.execution.failed for a in siblings)
-    if not failed or not (result.sent.is_error or _UNRUN.search(result.sent.text)):
+    if not (result.sent.is_error or _UNRUN.search(result.sent.text)):
+        return None
+    runs, ask = result.trace.executions, result.ask
+    first, last = (
+        bisect_left(runs, n, key=lambda run: run.n) for n in (ask.exchange.n, ask.sent_n)
+    )
+    beside = (run for run in runs[first:last] if run.ask and run.ask.exchange is ask.exchange)
+    if not any(run.failed for run in beside):
         return None
     return _Told(
         "discarded", f"is thrown away because another call failed: {_short(result.sent.text)}"
@@ -233,6 +278,8 @@ def _is_kept(result: _Result, spelt: Spelt, lost: list[Part]) -> bool:
     if any(not lost_parts(text, spelt) for text in texts):
         return True
     plain = "".join(Spelt(text).plain for text in texts)
+    if not plain:
+        return False
     half = max(LEAST_CHARACTERS, min(len(plain), WHOLE_CHARACTERS) // 2)
     if plain[:half] in spelt.plain or plain[-half:] in spelt.plain:
         return True
@@ -243,7 +290,7 @@ def _of_another(result: _Result, spelt: Spelt) -> _Told | None:
     """The call whose result is sent in place of this one: of another turn, session or user."""
     runs = result.trace.executions
     last = bisect_left(runs, result.ask.sent_n, key=lambda run: run.n)
-    for other in islice(reversed(runs[:last]), _OTHERS):
+    for other in reversed(runs[max(last - OTHERS, 0) : last]):
         texts = [text for text in said_texts(other) if is_asked(text)]
         if other.ask is result.ask or not texts or other.failed:
             continue
@@ -266,7 +313,7 @@ def _may_be_elsewhere(result: _Result) -> bool:
     exchanges = trace.exchanges
     at = bisect_left(exchanges, ask.sent_n, key=lambda exchange: exchange.n)
     asked = [text for text in result.texts if text.strip()]
-    if _stands_in(exchanges[at], asked, sent):
+    if all(_is_beside(exchanges[at], text, sent) for text in asked):
         return True
     if trace.profile.results == "verbatim":
         return False
@@ -277,11 +324,16 @@ def _may_be_elsewhere(result: _Result) -> bool:
         return True
     assert result.run.answered is not None
     first = bisect_left(exchanges, result.run.answered.n, key=lambda exchange: exchange.n)
-    return any(
-        e.reply is not None and e.succeeded and not lost_parts(e.reply.text, sent.text)
-        and e.reply.text.strip() and _stands_in(e, asked, sent)
-        for e in exchanges[first:at]
-    )  # fmt: skip
+    return any(_is_condensed(e, asked, sent) for e in exchanges[first:at])
+
+
+def _is_condensed(exchange: Exchange, texts: list[str], sent: ToolResult) -> bool:
+    """Whether a model was given these texts, and its answer is the result that was sent."""
+    reply = exchange.reply.text if exchange.reply and exchange.succeeded else ""
+    if not reply.strip() or lost_parts(reply, sent.text):
+        return False
+    given = "\n".join(_texts(exchange, sent))
+    return all(text in given for text in texts)
 
 
 def _is_other_script(text: str) -> bool:
@@ -289,14 +341,19 @@ def _is_other_script(text: str) -> bool:
     return sum(letter > "\u036f" for letter in letters) * 2 > len(letters)
 
 
-def _stands_in(exchange: Exchange, texts: list[str], apart: ToolResult) -> bool:
-    """Whether the messages of a request hold these texts beside one result."""
+def _is_beside(exchange: Exchange, text: str, apart: ToolResult) -> bool:
+    """Whether a request holds a text beside one result. A short text must be all of another."""
+    if len(text) > WHOLE_CHARACTERS:
+        return any(text in other for other in _texts(exchange, apart))
+    return any(text.strip() == other.strip() for other in _texts(exchange, apart))
+
+
+def _texts(exchange: Exchange, apart: ToolResult) -> Iterator[str]:
+    """The texts and results of the newest messages of a request, without one result."""
     for node in islice(exchange.node.back(), _NEWEST):
         for block in node.message.blocks:
-            own = block.text if isinstance(block, Text | ToolResult) and block is not apart else ""
-            if own and all(text in own for text in texts):
-                return True
-    return False
+            if isinstance(block, Text | ToolResult) and block is not apart:
+                yield block.text
 
 
 def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:
@@ -305,66 +362,20 @@ def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:
     for said in result.texts:
         if said in sent and '\\"' not in sent:
             continue
-        if _is_twice(said, sent):
+        if is_encoded_twice(said, sent):
             return _Told("encoded_twice", f"is encoded twice: {_short(sent)}")
-        if _is_reflowed(said, sent):
-            rule = "code" if name in code or _CODE.search(name) or "```" in said else "white_space"
+        if is_reflowed(said, sent):
+            rule = "code" if name in code or is_code(name, said) else "white_space"
             return _Told(rule, f"has other white space: {_short(said)} is read as {_short(sent)}")
     return None
 
 
-_CODE = re.compile(r"code|source|diff|patch|snippet", re.IGNORECASE)
-_BEGINNING = 100
-
-
-def _is_twice(said: str, sent: str) -> bool:
-    beginning = said[:_BEGINNING]
-    for is_ascii in (True, False):
-        once = json.dumps(beginning, ensure_ascii=is_ascii)
-        twice = json.dumps(once, ensure_ascii=is_ascii)[1:-3]
-        if twice in sent and twice not in said:
-            return True
-    return False
-
-
-def _is_reflowed(said: str, sent: str) -> bool:
-    """Whether a line has lost its indentation or its end; a value of JSON may have other lines."""
-    if said.lstrip().startswith(("{", "[")):
-        return False
-    read = sent.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
-    lines = [line.rstrip() for line in said.splitlines() if line.strip()]
-    bare = [" ".join(line.split()) for line in lines]
-    inner = zip(lines[1:], bare[1:], strict=True)
-    if any(
-        line != short and line not in read and short in read
-        for line, short in islice(inner, _LINES)
-    ):
-        return True
-    joined = (f"{before} {after}" for before, after in islice(pairwise(bare), _LINES))
-    return any(both in read and both not in said for both in joined)
-
-
-_LINES = 50
-"""How many lines of a text are looked for one by one."""
-
-
-def _unrun(trace: Trace, turn: Turn, ask: Ask) -> _Told | None:
+def _unrun(told: Pretended | None) -> _Told | None:
     """The rule that the answer to a call breaks that never ran."""
-    sent = ask.sent.text.strip() if ask.sent else ""
-    if not sent or ask.use.name in trace.profile.turn_ending_tools:
+    if told is None:
         return None
-    before = bisect_left(trace.executions, ask.sent_n, key=lambda run: run.n)
-    for run in islice(reversed(trace.executions[:before]), _OTHERS):
-        if run.failed or run.text.strip() != sent:
-            continue
-        again = run.identity == (ask.use.name, canonical(ask.use.input))
-        if not again or (run.called.session, run.called.turn) != (turn.session, turn.number):
-            return _Told(
-                "other", f"is that of an earlier call, {_call(run)}, and the call never ran"
-            )
-        return None
-    if pretends(ask):
-        return _Told(
-            "invented", f"is invented: the tool never ran, and the model reads {_short(sent)}"
-        )
-    return None
+    if told.run is not None:
+        words = f"is that of an earlier call, {_call(told.run)}, and the call never ran"
+        return _Told("other", words)
+    words = f"is invented: the tool never ran, and the model reads {_short(told.text)}"
+    return _Told("invented", words)

@@ -48,7 +48,8 @@ def compaction_due(
     Not a finding: a session with a request that was refused for its size, in any form; a list of
     `rows` messages or more, because an agent may count messages; a summary that the user asks for;
     a seeded or resumed session, whose size no request has shown; a summary without a request; an
-    agent that never compacts, or whose compaction does not help.
+    agent that never compacts, or whose compaction does not help; for `missed`, a request of which
+    more than half is its last step.
 
     Because a limit was not configured, each "hi" was compacted (anomalyco/opencode#31152). To fix
     it, compare the size with the window of the model in use. Source: invariant 16.

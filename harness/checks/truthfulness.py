@@ -14,7 +14,15 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from harness.checks.evidence.declarations import excused_by, needs
-from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, Case, is_killed_between
+from harness.checks.evidence.excuses import (
+    CANCEL,
+    KILL,
+    KILL_BETWEEN,
+    LIMIT,
+    REFUSED_WRITE,
+    Case,
+    is_killed_between,
+)
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import answered_runs
@@ -113,15 +121,16 @@ def _exit_status(trace: Trace) -> Iterator[Finding]:
 
 
 @needs("model", "tool", told_by="run", place=320)
-def error_visible(history: History) -> Iterator[Finding]:
+@excused_by(reworded=(CANCEL, KILL_BETWEEN, REFUSED_WRITE))
+def error_visible(history: History) -> Iterator[Finding | Case]:
     """The model learns of each failed tool, and the user is not told that the tool worked.
 
     `hidden`: a tool raised, timed out, or answered with an error or an error status, and the model
     reads a success. The result has no error flag. Its text is empty, or equals what the agent sends
-    for a success of this tool, or the result of another call. `reworded`: the result has no flag,
-    and nothing of the tool's error stands in its own words. `claimed`: a tool of the turn failed
-    and did not succeed later, and the user is told that it worked. The final reports a success,
-    with words that the scenario forbids (`must_not.say`).
+    for a success of this tool, or the result of another call. `reworded`: nothing of the tool's
+    error stands in the result, with an error flag or without one. `claimed`: a tool of the turn
+    failed and did not succeed later, and the user is told that it worked. The final reports a
+    success, with words that the scenario forbids (`must_not.say`).
 
     Not a finding: a tool that failed and was tried again before its result was sent; other words,
     in any language, that hold a part of the tool's error; any words about a tool that gave none; a
@@ -136,9 +145,16 @@ def error_visible(history: History) -> Iterator[Finding]:
         last = ran[-1]
         sent = last.ask.sent if last.ask else None
         rule = _told_as(sent, last, successes) if sent is not None and last.failed else ""
-        if rule and last.ask:
-            text = f"{last.called.key}: {last.request.name} failed, and its result {_READS[rule]}"
-            yield Finding(f"error_visible.{rule}", text, (last.n, last.ask.sent_n))
+        if not rule or last.ask is None or last.answered is None:
+            continue
+        text = f"{last.called.key}: {last.request.name} failed, and its result {_READS[rule]}"
+        finding = Finding(f"error_visible.{rule}", text, (last.n, last.ask.sent_n))
+        called = last.ask.exchange.called
+        turn = history.trace.turns.get((called.session, called.turn))
+        if rule == "hidden" or turn is None:
+            yield finding
+        else:
+            yield Case(rule, [finding], turn, last.ask.sent_n, last.answered.n)
     words = [words.casefold() for words in expected(history).must_not.say]
     for turn in history.trace.turns.values() if words else ():
         yield from _claims(turn, words)
@@ -175,9 +191,7 @@ def _told_as(sent: ToolResult, run: Execution, successes: set[str]) -> str:
     No words decide: an agent may tell of a failure in any language.
     """
     said = squeeze(sent.text)
-    if sent.is_error:
-        return ""
-    if not said or said in successes:
+    if not sent.is_error and (not said or said in successes):
         return "hidden"
     own = _pieces(_error_words(run))
     return "reworded" if own and not own & _pieces(sent.text) else ""

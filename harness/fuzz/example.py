@@ -22,6 +22,7 @@ from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
 from harness.fuzz.choice_sequence import Choices, ChoiceSequence
 from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
+from harness.fuzz.inbox_grammar import at_once
 from harness.fuzz.scenario_grammar import LIMITS, Options, scenario_of
 from harness.redaction.encoder import encoded
 from harness.runner import Run, run, run_folder
@@ -137,16 +138,18 @@ def draw(
 
 
 def _playable(scenario: Scenario, target: TargetSpec) -> Scenario:
-    """The scenario without the faults that need virtual time or our own store, for a program."""
+    """The scenario without the faults that need virtual time or our own store, for a program. Its
+    messages come at once, because a program would wait for hours."""
     if target.kind == "python":
         return scenario
+    inbox = tuple(at_once(item) for item in scenario.inbox)
     bare = Scenario(name=scenario.name, limits=scenario.limits)
     kept = tuple(
         fault
         for fault in scenario.faults
         if not unplayable(msgspec.structs.replace(bare, faults=(fault,)), target, "supervise")
     )
-    return msgspec.structs.replace(scenario, faults=kept)
+    return msgspec.structs.replace(scenario, faults=kept, inbox=inbox)
 
 
 def _for_agent(scenario: Scenario, profile: Profile) -> Scenario:

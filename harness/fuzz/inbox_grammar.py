@@ -1,9 +1,7 @@
 """Generates inbound traffic: messages, redeliveries, cancels and disconnects.
 
-Each message is one number; a smaller number is a more ordinary message. The texts of all messages
-stand here, plain ones first, for shrinking. They are equal, nested or odd in characters, to test
-code that identifies messages by text. One quotes a provider's refusal of a long prompt; from a user
-or a model it is plain text.
+Each message is one number; a smaller number is a more ordinary message. Sessions may have names
+that become alike once they are cleaned, and a message of one may have the id of another one's.
 """
 
 from __future__ import annotations
@@ -17,39 +15,26 @@ from harness.core.scenario.scenario import InboxItem
 from harness.core.values.calls import InboundKind
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, some
+from harness.fuzz.text_grammar import TEXTS, WORDS
 
 When: TypeAlias = Literal["start", "idle"] | dict[str, Json]
 
-WORDS = (
-    "hello",
-    "Yes.",
-    "hello again",
-    "yes",
-    "What is my name?",
-    "naïve 日本 🙂",
-    "two\n\nparagraphs",
-    'q"\\ <&> \u2028 \x7f',
-    "hello\n\nYes.",
-    "word " * 60,
-    "It said: prompt is too long: 208380 tokens > 200000 maximum",
-)
-
-UNEVEN = "x" + "🙂" * 60
-"""A cut at a round number of bytes or of UTF-16 units splits a character."""
-
-BLANKS = ("", " \n\t")
-"""Texts of blanks alone, which the API refuses."""
-
-TEXTS = (*WORDS, *BLANKS)
-SESSIONS = ("main", "main", "side")
+SESSIONS = (*("main",) * 4, *("side",) * 3, "Main", "ma in", "\uff4d\uff41\uff49\uff4e")
+"""The last three become `main` where case is folded, blanks go, or Unicode forms are made equal."""
 
 FIRST_ANSWER: dict[str, Json] = {"after": "model#1"}
 
 LATER: dict[str, Json] = {"ms": 700}
 
-TIMES: tuple[When, ...] = (*("idle",) * 5, "start", {"ms": 0}, LATER, FIRST_ANSWER)
-"""When a message comes: with no turn open, or in the middle of one. Each moment is certain
-to come, because a message that cannot be delivered is a mistake of the scenario."""
+SECONDS_MS, HOURS_MS = 5_000, 5 * 3_600_000
+"""Each message comes so much later than the one before, by its place in the inbox."""
+
+TIMES: tuple[When, ...] = (
+    *("idle", "idle", *({"ms": SECONDS_MS},) * 5, {"ms": HOURS_MS}),
+    *("start", {"ms": 0}, LATER, FIRST_ANSWER),
+)
+"""When a message comes: with no turn open, after a while, or in the middle of a turn. Each moment
+is certain to come, because a message that cannot be delivered is a mistake of the scenario."""
 
 REPEATED = 4
 """How many messages back a redelivered message may be."""
@@ -61,11 +46,6 @@ CANCELS: tuple[tuple[InboundKind, str, When], ...] = (
     ("disconnect", "main", FIRST_ANSWER),
 )
 """The ways to cancel a turn: what, in which session, and when."""
-
-
-def word(number: int) -> str:
-    """Return the text of a number, modulo the number of texts."""
-    return WORDS[number % len(WORDS)]
 
 
 def inbox_of(
@@ -83,16 +63,28 @@ def inbox_of(
     """
     times = _certain(TIMES, is_answered) if bursts else TIMES[:1]
     texts, again = len(TEXTS) * len(SESSIONS) * len(times), REPEATED * len(times) * 4
-    kinds = texts + again + (len(CANCELS) * 8 if cancels else 0)
+    cancelled = len(CANCELS) * 8 if cancels else 0
+    kinds = texts + 2 * again + cancelled
     items = [InboxItem(id="m1", text=WORDS[choose(len(WORDS))])]
     for place, kind in enumerate(some(choose, kinds, max_messages - 1, mean=2), start=2):
         if kind < texts:
-            items.append(_message(f"m{place}", kind, times))
+            made = _message(f"m{place}", kind, times)
         elif kind < texts + again:
-            items.append(_again(items, kind - texts, times))
+            made = _again(items, kind - texts, times)
+        elif kind < texts + 2 * again:
+            made = _of_the_same_id(items, f"m{place}", kind - texts - again, times)
         else:
-            items.append(_cancel(f"m{place}", kind - texts - again, is_answered))
+            made = _cancel(f"m{place}", kind - texts - 2 * again, is_answered)
+        items.append(msgspec.structs.replace(made, when=_later(made.when, place)))
     return tuple(items)
+
+
+def _later(when: When, place: int) -> When:
+    """The moment of a message: its time grows with its place, if it comes after a while."""
+    for while_ms in (SECONDS_MS, HOURS_MS):
+        if when == {"ms": while_ms}:
+            return {"ms": while_ms * (place - 1)}
+    return when
 
 
 def _certain(times: Sequence[When], is_answered: bool) -> tuple[When, ...]:
@@ -111,6 +103,24 @@ def _again(items: Sequence[InboxItem], number: int, times: Sequence[When]) -> In
     said = [item for item in items if item.kind == "message"]
     when, back = divmod(number, REPEATED)
     return msgspec.structs.replace(said[-1 - back % len(said)], when=times[when % len(times)])
+
+
+def at_once(item: InboxItem) -> InboxItem:
+    """Return a message that comes after a while as one that comes with no turn open."""
+    waits = isinstance(item.when, dict) and int(str(item.when.get("ms", 0))) >= SECONDS_MS
+    return msgspec.structs.replace(item, when="idle") if waits else item
+
+
+def _of_the_same_id(
+    items: Sequence[InboxItem], name: str, number: int, times: Sequence[When]
+) -> InboxItem:
+    """Return a new message in another session, with the id of the last message of the first one."""
+    said = [item for item in items if item.kind == "message"]
+    when, text = divmod(number, len(WORDS))
+    session = next(s for s in SESSIONS if s != said[-1].session)
+    is_taken = any((item.id, item.session) == (said[-1].id, session) for item in items)
+    id = name if is_taken else said[-1].id
+    return InboxItem(id=id, text=WORDS[text], session=session, when=times[when % len(times)])
 
 
 def _cancel(name: str, number: int, is_answered: bool) -> InboxItem:

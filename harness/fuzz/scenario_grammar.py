@@ -7,6 +7,7 @@ all answers are 0, the scenario has one message, no session, no faults, and a mo
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -150,7 +151,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
     window = _window(choose, options, struck, dialect)
     return Scenario(
         name=NAME,
-        wire=options.wire,
+        wire=sys.intern(options.wire),  # a file leaves a default out by identity, also in a worker
         session=session,
         inbox=(*inbox, *([LAST_MESSAGE] * hindered)),
         script=script,

@@ -13,14 +13,22 @@ import msgspec
 from harness.core.scenario.scenario import Times, ToolScript, ToolTurn, Turn
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, pick, some
-from harness.fuzz.inbox_grammar import BLANKS, UNEVEN, WORDS, word
+from harness.fuzz.text_grammar import (
+    BLANKS,
+    LARGE_NUMBER,
+    RICH_WORDS,
+    UNEVEN,
+    WORDS,
+    marked,
+    word,
+)
 from harness.providers import record
 
 TOOLS: dict[str, dict[str, Json]] = {
     "ping": {"type": "object", "properties": {}},
     "look_up": {
         "type": "object",
-        "properties": {"name": {"type": "string"}},
+        "properties": {"name": {"type": "string"}, "most": {"type": "integer"}},
         "required": ["name"],
     },
 }
@@ -55,6 +63,8 @@ TURNS: tuple[Callable[[int], Turn], ...] = (
     lambda n: Turn(think="Hm.", say=word(n)),
     lambda n: Turn(blocks=(_use("ping"), _look_up(n))),
     lambda n: Turn(blocks=(_THOUGHT, *(_look_up(n + i) for i in range(4)))),
+    lambda n: Turn(use="look_up", input={"name": word(n), "most": LARGE_NUMBER}),
+    lambda n: Turn(blocks=({"type": "text", "text": word(n)}, {"type": "text", "text": "And so."})),
     lambda n: Turn(blocks=()),
     lambda n: Turn(say=BLANKS[n % len(BLANKS)]),
     lambda n: Turn(blocks=(_THOUGHT,)),
@@ -75,12 +85,12 @@ TURNS: tuple[Callable[[int], Turn], ...] = (
 )
 """The turns of a model, simple ones first."""
 
-PLAIN = 6
-"""The number of turns, from the first, that are answers or valid calls."""
+PLAIN = 8
+"""The number of turns, from the first, that are answers or calls that keep to the tool's schema."""
 
 OUTCOMES: tuple[ToolTurn, ...] = (
-    ToolTurn(ok="found"),
-    ToolTurn(error="not found"),
+    ToolTurn(ok=marked("found")),
+    ToolTurn(error=marked("not found")),
     ToolTurn(ok=""),
     ToolTurn(ok=[{"type": "text", "text": "a"}, {"type": "text", "text": " "}]),
     ToolTurn(ok=[]),
@@ -88,6 +98,10 @@ OUTCOMES: tuple[ToolTurn, ...] = (
     ToolTurn(error=""),
     ToolTurn(bytes=500),
     ToolTurn(error=UNEVEN),
+    ToolTurn(ok=[{"type": "text", "text": text} for text in RICH_WORDS[:3]]),
+    *(ToolTurn(ok=text) for text in RICH_WORDS),
+    ToolTurn(error=RICH_WORDS[-1]),
+    ToolTurn(ok=marked("TERMINATE")),
 )
 """The outcomes of a tool."""
 
@@ -102,6 +116,9 @@ LASTS: tuple[Turn, ...] = (
     Turn(blocks=(), times="forever", optional=True),
 )
 """The turn after all others: mostly an end, else a model that does not end."""
+
+ODD_LASTS = 2
+"""The number of turns among the last that are neither an answer nor a whole call."""
 
 TIMES: tuple[Times, ...] = (1, 1, 1, 1, 2, 4, 9)
 """How often a turn is played."""
@@ -126,11 +143,14 @@ def script_of(
     known = TURNS if odd else TURNS[:PLAIN]
     if not record(wire).server_tools:
         known = tuple(turn for turn in known if _SEARCH not in turn(0).blocks)
+    # The ways to say one turn stand together, so that a smaller number is a plainer one.
+    ways = len(WORDS) * len(often)
     said = [
-        _repeated(known[n % len(known)], n // len(known))
-        for n in some(choose, len(known) * len(WORDS) * len(often), max_turns, mean=3)
+        _repeated(known[n // ways], n % ways)
+        for n in some(choose, len(known) * ways, max_turns, mean=3)
     ]
-    return (*said, pick(choose, LASTS if spirals else LASTS[:1]), SUMMARY)
+    lasts = LASTS[: len(LASTS) if odd else -ODD_LASTS] if spirals else LASTS[:1]
+    return (*said, pick(choose, lasts), SUMMARY)
 
 
 def _repeated(turn: Callable[[int], Turn], number: int) -> Turn:

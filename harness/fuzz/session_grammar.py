@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from harness.core.scenario.scenario import SeedMessage
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, some, sometimes
-from harness.fuzz.inbox_grammar import WORDS, word
+from harness.fuzz.text_grammar import WORDS, marked, word
 
 Block: TypeAlias = dict[str, Json]
 
@@ -146,7 +146,7 @@ SHAPES = ("s", "ts", "u", "su", "uu", "tu", "u u", "suuuu", "ru su", "S")
 thinks in secret, u calls a tool. After a step with calls comes another one, if need be "s"."""
 
 RESULTS: tuple[object, ...] = (
-    *("found", "", "not found"),
+    *(marked("found"), "", marked("not found")),
     [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
 )
 
@@ -193,8 +193,8 @@ def _blocks(letter: str, words: int, made: Iterator[int]) -> Iterator[dict[str, 
         case "r":
             yield {"type": "thinking", "redacted": "c2VjcmV0"}
         case "u":
-            given = {"name": word(words)} if words % 2 else {}
-            yield {"type": "tool_use", "id": f"old_{next(made)}", "name": "ping", "input": given}
+            name, given = ("look_up", {"name": word(words)}) if words % 2 else ("ping", {})
+            yield {"type": "tool_use", "id": f"old_{next(made)}", "name": name, "input": given}
 
 
 def _text(number: int) -> dict[str, object]:

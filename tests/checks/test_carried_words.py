@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.checks.conversation import history_faithful
 from harness.checks.evidence.carried_words import is_cut_with_notice
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.prompt_size import compaction_preserves, compaction_progress, request_fits
@@ -103,3 +104,13 @@ LONG = "Please look at the harbour, then at the ship, and tell me when it comes 
 def test_a_long_message_may_be_cut_with_a_notice(sent: str, found: list[str]) -> None:
     story = Story().turn(LONG).reply("At nine.", messages=[user(sent)]).final()
     assert codes(inbound_exactly_once(story.end())) == found
+
+
+def test_a_reply_may_be_sent_on_with_a_notice_in_its_middle() -> None:
+    def forgotten(sent: str) -> list[str]:
+        story = Story().turn("one").reply(LONG).final().turn("two")
+        story.reply("x", messages=[user("one"), assistant(sent), user("two")])
+        return codes(history_faithful(story.final().end()))
+
+    assert forgotten(f"{LONG[:20]} [... shortened ...] {LONG[-20:]}") == []
+    assert forgotten(f"{LONG[:20]} {LONG[-20:]}") == ["history_faithful.forgotten_reply"]

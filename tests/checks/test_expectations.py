@@ -44,6 +44,18 @@ def test_calls_are_counted(calls: dict[str, Any], count: int) -> None:
     assert codes(expect(_once(_story(calls=calls)).end())) == ["expect.calls"] * count
 
 
+@pytest.mark.parametrize(("repeats", "count"), [(3, 1), (4, 0), (9, 0)])
+def test_the_profiles_number_of_rounds_beats_the_count_of_a_file(repeats: int, count: int) -> None:
+    """A, B, A, B, A, B, A: four rounds of A, and the file allows three."""
+    profile = {"checks": {"no_progress_stop": {"repeats": repeats}}}
+    story = Story(
+        settings={"expect": {"calls": {"tool": {"list": {"max": 3}}}}, "profile": profile}
+    )
+    for n in range(4):
+        loop(loop(story.turn("go") if n == 0 else story, "list", 1, {"n": n}), "write", 1)
+    assert codes(expect(story.reply("x").final().end())) == ["expect.calls"] * count
+
+
 def test_the_input_of_every_call_of_a_tool_is_compared() -> None:
     (first, _) = (e.request.input for e in _once(Story()).history.trace.executions)
     assert not list(expect(_once(_story(inputs={"list": first, "write": {"a": 1}})).end()))

@@ -219,3 +219,14 @@ def test_two_summaries_of_two_parts_are_fine() -> None:
     for part in range(2):
         story.reply("sum", purpose="compact", messages=[user(f"part {part}")])
     assert not list(compaction_progress(story.reply("x").final().end()))
+
+
+def test_requests_to_which_a_redirect_leads_are_the_clients() -> None:
+    def asked(status: int) -> list[str]:
+        story = Story().turn("go")
+        for _ in range(8):
+            story.fail(status)
+        return codes(bounded_turn(story.reply("x").final().end(), max_requests=5))
+
+    assert asked(307) == []
+    assert asked(500) == ["bounded_turn.requests"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from harness.checks.false_stops import no_false_stop
 from harness.checks.result_content import result_carried
 from harness.core.values.messages import Message, Opaque, Text, ToolResult, user
 from harness.core.values.plans import Wait
@@ -60,6 +61,9 @@ WRONG: list[tuple[str, Any, Any]] = [
         LONG[:99].replace("of", "\U0001f63a") + "\ufffd [cut]",
     ),
     ("failed", SENTENCE, "Error: the call failed"),
+    ("failed", SENTENCE, f"Error: {SENTENCE}"),
+    ("replaced", VALUE, "<generator object read at 0x7f>"),
+    ("replaced", "3.14159 is the ratio", "3.14 is the value"),
     ("encoded_twice", SENTENCE, json.dumps(json.dumps(SENTENCE))),
     ("encoded_twice", CODE, json.dumps(json.dumps(CODE))),
     ("encoded_twice", CODE, json.dumps({"output": json.dumps(CODE)})),
@@ -108,7 +112,6 @@ ALLOWED: list[tuple[Any, Any]] = [
     (LONG, "The output has 4,000 characters. It is saved as /tmp/output-1.txt"),
     (SENTENCE, (Opaque("image", {"type": "image"}),)),
     ("The bowl is full.", "ボウルはいっぱいです。"),
-    ("ok", "done"),
     ("", "(no output)"),
     (None, "The tool returned nothing."),
     ("error: exit status 1", "error: exit status 1"),
@@ -230,9 +233,30 @@ def test_a_result_may_be_repeated_within_a_turn() -> None:
     story = Story().turn("go").reply(use("list")).tool("fed").reply(use("list"))
     story.refuse("fed", error=False)
     assert codes(result_carried(story.reply("two").final().end())) == []
+    assert codes(no_false_stop(story.history)) == ["no_false_stop.refused"]
+
+
+@pytest.mark.parametrize(("told", "rules"), [("99 pears", ["replaced"]), (SENTENCE, [])])
+def test_a_result_that_is_sent_as_text_is_compared_too(told: str, rules: list[str]) -> None:
+    story = Story(settings={"profile": {"results": "text"}}).turn("go").reply(use("list"))
+    story.tool(SENTENCE)._results.clear()
+    story.live.append(user(f"Result of the tool: {told}"))
+    found = codes(result_carried(story.reply("done").final().end()))
+    assert found == [f"result_carried.{rule}" for rule in rules]
 
 
 def test_a_kill_between_excuses_a_lost_result() -> None:
     story = Story().turn("go").reply(use("list")).tool(SENTENCE).told_as_error("interrupted")
     story.killed()
     assert codes(result_carried(story.reply("hm").final().end())) == []
+
+
+def test_a_kill_between_excuses_no_other_success() -> None:
+    story = Story().turn("go").reply(use("list")).tool(SENTENCE).told("99 pears").killed()
+    assert codes(result_carried(story.reply("hm").final().end())) == ["result_carried.replaced"]
+
+
+def test_a_short_word_is_asked_and_an_acknowledgement_is_not() -> None:
+    assert _found("up", "OK") == ["result_carried.replaced"]
+    assert _found("up", "it is up") == []
+    assert _found("ok", "done") == []

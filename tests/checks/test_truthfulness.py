@@ -177,11 +177,16 @@ def test_the_result_of_another_call_hides_a_failure() -> None:
     assert codes(error_visible(world.final().end())) == ["error_visible.hidden"]
 
 
+@pytest.mark.parametrize("text", ["(nothing)", "", "This did not work."])
+def test_a_flag_alone_does_not_say_what_failed(text: str) -> None:
+    world = _failed().result(text, flagged=True).reply("I could not pay.")
+    assert codes(error_visible(world.final().end())) == ["error_visible.reworded"]
+
+
 @pytest.mark.parametrize(
     ("text", "flagged"),
     [
-        ("(nothing)", True),
-        ("", True),
+        ("card 4711 was not accepted", True),
         ("card 4711 was not accepted", False),
         ("Result: card 4711 was not accept...", False),
         ("Fehler: Die Karte 4711 wurde abgelehnt.", False),

@@ -121,7 +121,7 @@ def test_an_agent_that_asks_for_ever_is_found_at_a_limit() -> None:
     limits = Limits(model_calls=60, tool_calls=60)
     options = msgspec.structs.replace(options_of(target), limits=limits)
     found: set[str] = set()
-    for seed in range(30):
+    for seed in range(60):
         scenario, _ = draw((), Random(seed), options)
         found |= _codes(run_of(scenario, target))
     assert {"limit.model_calls", "bounded_turn.requests"} <= found

@@ -40,7 +40,7 @@ FOUND: dict[str, frozenset[str]] = {
     "compacts_the_question": SUMMARY,
     "delivered_not_stored": STORE,
     "delivers_twice": REPLY,
-    "failed_write_repeats": STORE | {"inbound_exactly_once.twice"},
+    "failed_write_repeats": STORE | {"inbound_exactly_once.twice", "prefix_stable"},
     "loses_a_row": STORE | WIRE | {"no_silent_loss.lost", "prefix_stable"},
     "no_projection": WIRE,
     "persists_blank": STORE,

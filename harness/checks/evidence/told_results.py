@@ -7,13 +7,17 @@ refusal; only words tell those from an invented result, and words are read in th
 
 from __future__ import annotations
 
+import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import islice, pairwise
+from typing import NamedTuple
 
 from harness.checks.evidence.turn_outcomes import calls_tools
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.trace import Trace
-from harness.core.values.messages import Json, canonical
+from harness.core.values.messages import Json, ToolResult, canonical
 
 
 def answered_runs(trace: Trace) -> Iterator[list[Execution]]:
@@ -51,7 +55,7 @@ _REFUSAL = re.compile(
     r"\b(?:no|not|never|none|unknown|already|again|same|duplicate|repeat|skip|wait|pending|later"
     r"|background|start|running|progress|queue|instead|block|only|must|need|require|deliver|sent"
     r"|policy|approv|permission|allow|ignor|unsupported|exceed|budget|tool|call|previous|restart"
-    r"|old|clear|omit|truncat|too)|n't|\?",
+    r"|lost|old|clear|omit|truncat|too)|n't|\?",
     re.IGNORECASE,
 )
 
@@ -78,12 +82,43 @@ def is_valid_call(trace: Trace, ask: Ask) -> bool:
     return isinstance(ask.use.input, dict) and set(required) <= set(ask.use.input)
 
 
-def pretends(ask: Ask) -> bool:
-    """Whether the answer to a call that never ran reads like the result of one that did."""
-    if ask.sent is None or ask.sent.is_error or not ask.sent.text.strip():
+def reads_as_success(sent: ToolResult) -> bool:
+    """Whether a result has words, no flag, and nothing that may tell of a failure or refusal."""
+    if sent.is_error or not sent.text.strip():
         return False
-    return not (reads_as_failure(ask.sent.text) or _REFUSAL.search(ask.sent.text))
+    return not (reads_as_failure(sent.text) or _REFUSAL.search(sent.text))
 
+
+class Pretended(NamedTuple):
+    """The answer to a call that never ran, and the run that gave this text; None if no run did."""
+
+    text: str
+    run: Execution | None = None
+
+
+def pretended(trace: Trace, ask: Ask) -> Pretended | None:
+    """The answer to a call that never ran, if it reads like the result of one that did.
+
+    A result may be given again in the same turn for the same call: an agent may say so to end a
+    repetition.
+    """
+    if not ask.refused or ask.sent is None or ask.sent.is_error or not is_valid_call(trace, ask):
+        return None
+    text = ask.sent.text.strip()
+    if not text or ask.use.name in trace.profile.turn_ending_tools:
+        return None
+    call, called = (ask.use.name, canonical(ask.use.input)), ask.exchange.called
+    before = bisect_left(trace.executions, ask.sent_n, key=lambda run: run.n)
+    for run in reversed(trace.executions[max(before - OTHERS, 0) : before]):
+        if not run.failed and run.text.strip() == text:
+            where = run.called.session, run.called.turn
+            is_again = run.identity == call and where == (called.session, called.turn)
+            return None if is_again else Pretended(text, run)
+    return Pretended(text) if reads_as_success(ask.sent) else None
+
+
+OTHERS = 50
+"""How many results before one are looked through for the call that it belongs to."""
 
 _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
 _NOTICE = re.compile(
@@ -108,3 +143,44 @@ def is_inside_a_character(said: str, sent: str) -> bool:
 
 
 _BROKEN = re.compile(r"[\ufffd\ud800-\udfff]|\\ud[89a-f][0-9a-f]{2}", re.IGNORECASE)
+
+
+_OF_CODE = re.compile(r"code|source|diff|patch|snippet", re.IGNORECASE)
+_BEGINNING = 100
+
+
+def is_encoded_twice(said: str, sent: str) -> bool:
+    """Whether a text stands in another one as JSON in JSON."""
+    beginning = said[:_BEGINNING]
+    for is_ascii in (True, False):
+        once = json.dumps(beginning, ensure_ascii=is_ascii)
+        twice = json.dumps(once, ensure_ascii=is_ascii)[1:-3]
+        if twice in sent and twice not in said:
+            return True
+    return False
+
+
+def is_reflowed(said: str, sent: str) -> bool:
+    """Whether a line has lost its indentation or its end; a value of JSON may have other lines."""
+    if said.lstrip().startswith(("{", "[")):
+        return False
+    read = sent.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
+    lines = [line.rstrip() for line in said.splitlines() if line.strip()]
+    bare = [" ".join(line.split()) for line in lines]
+    inner = zip(lines[1:], bare[1:], strict=True)
+    if any(
+        line != short and line not in read and short in read
+        for line, short in islice(inner, _LINES)
+    ):
+        return True
+    joined = (f"{before} {after}" for before, after in islice(pairwise(bare), _LINES))
+    return any(both in read and both not in said for both in joined)
+
+
+_LINES = 50
+"""How many lines of a text are looked for one by one."""
+
+
+def is_code(tool: str, said: str) -> bool:
+    """Whether the name of a tool, or a mark in its text, says that the text is code."""
+    return _OF_CODE.search(tool) is not None or "```" in said

@@ -114,7 +114,7 @@ PERIODS = (2, 3, 4, 5)
 def uncounted_runs(trace: Trace) -> Counter[str]:
     """The runs of each tool beyond `REPEATS` equal ones in a row. A series that is longer than the
     rules allow counts whole."""
-    most, found = int(_number(trace, "no_progress_stop", "repeats", REPEATS)), Counter[str]()
+    most, found = _repeats(trace), Counter[str]()
     for turn in trace.turns.values():
         for name in dict.fromkeys(e.request.name for e in turn.executions):
             done = [e for e in turn.executions if e.request.name == name]
@@ -123,6 +123,18 @@ def uncounted_runs(trace: Trace) -> Counter[str]:
                 if length <= most + changes_at_last(run):
                     found[name] += length - REPEATS
     return found
+
+
+def more_rounds(trace: Trace, most: int) -> int:
+    """How many calls the profile's number of equal steps allows beyond `most`.
+
+    A scenario counts for agents that stop after `REPEATS` rounds, of one call or of several.
+    """
+    return most * _repeats(trace) // REPEATS - most if _repeats(trace) > REPEATS else 0
+
+
+def _repeats(trace: Trace) -> int:
+    return int(_number(trace, "no_progress_stop", "repeats", REPEATS))
 
 
 def uncounted_attempts(trace: Trace) -> int:

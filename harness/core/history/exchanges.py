@@ -279,9 +279,9 @@ class Sending(Crossing, eq=False):
 
 
 def _came(answered: Answered) -> Json:
-    """The received answer, without what a tool does to its input or its answer later."""
+    """The received answer, without the tool's hidden change of its input."""
     value = answered.value
-    if isinstance(value, dict) and value.get("how") in ("input_changed", "changed_later"):
+    if isinstance(value, dict) and value.get("how") == "input_changed":
         value = {name: part for name, part in value.items() if name != "how"}
     return [value, answered.outcome, tuple(map(words, answered.steps)) if value is None else ()]
 

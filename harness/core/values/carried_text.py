@@ -106,8 +106,9 @@ def is_asked(said: str) -> bool:
     return len(Spelt(said).plain) >= LEAST_CHARACTERS
 
 
-def lost_parts(said: str, sent: str | Spelt) -> tuple[Part, ...]:
-    """The parts of `said` that `sent` does not hold; () if the text is carried.
+def lost_parts(said: str, sent: str | Spelt, *, least: int = LEAST_CHARACTERS) -> tuple[Part, ...]:
+    """The parts of `said` that `sent` does not hold; () if the text is carried, or shorter than
+    `least`.
 
     >>> lost_parts('{"level": 1.0, "bowl": "full"}', "bowl: full, level: 1")
     ()
@@ -115,7 +116,7 @@ def lost_parts(said: str, sent: str | Spelt) -> tuple[Part, ...]:
     ('end',)
     """
     sent = Spelt(sent) if isinstance(sent, str) else sent
-    if said in sent.text or len((spelt := Spelt(said)).plain) < LEAST_CHARACTERS:
+    if said in sent.text or len((spelt := Spelt(said)).plain) < least:
         return ()
     lost = _lost(spelt.words, sent)
     return _lost(values, sent) if lost and (values := _values(said)) else lost

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from math import isinf
+from math import isinf, isnan
 
 _OBEYED = r"\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
 _IN_TEXT, _IN_A_LINE = re.compile(f"[{_OBEYED}]"), re.compile(f"[{_OBEYED}\n]")
@@ -65,6 +65,8 @@ def duration(seconds: float) -> str:
     """
     if isinf(seconds):
         return "for ever"
+    if isnan(seconds):
+        return "for no number of seconds"
     ms = round(seconds * 1000)
     if abs(ms) < 120_000:
         return f"{ms / 1000:g} s"

@@ -29,10 +29,10 @@ from harness.core.values.messages import (
     user,
 )
 from harness.core.values.plans import ApiError
-from harness.fuzz.inbox_grammar import BLANKS, WORDS
 from harness.fuzz.machines.machine_world import MOST_REFUSALS, MachineWorld, Said
 from harness.fuzz.machines.session_invariants import InvariantViolation, SessionInvariants
 from harness.fuzz.script_grammar import TURNS
+from harness.fuzz.text_grammar import BLANKS, WORDS
 from harness.stores.opening import OpenStore, open_scratch
 from harness.stores.store_writes import MOMENTS
 from harness.targets import TargetSpec, of_callable

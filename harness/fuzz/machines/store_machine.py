@@ -29,9 +29,9 @@ from harness.core.values.messages import (
     user,
 )
 from harness.files.owner import make_scratch
-from harness.fuzz.inbox_grammar import BLANKS, WORDS, word
 from harness.fuzz.machines.agent_thread import Died
 from harness.fuzz.machines.session_invariants import InvariantViolation
+from harness.fuzz.text_grammar import BLANKS, WORDS, word
 from harness.stores.session_store import no_commit_hook
 
 OpenBareStore = Callable[[Path], Any]
