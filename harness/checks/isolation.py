@@ -95,7 +95,7 @@ class _Words:
         self._homes: dict[int, _Homes] = {}
         self._asked_by: dict[int, Iterable[str]] = {}
         self._answers: dict[str, set[str]] = defaultdict(set)
-        self._sent: set[str] = set()
+        self._sent: set[tuple[str, str]] = set()
         self._common: str | None = None
 
     def begin(self, trace: Trace) -> None:
@@ -113,8 +113,9 @@ class _Words:
             case Delivery(inbound=inbound):
                 self._answers[inbound.id].add(inbound.session)
                 # An echo brings the agent's own words back, as `gateway.echoed` does. This user did
-                # not say them: an agent may say one apology to everybody.
-                if squeeze(inbound.text) not in self._sent:
+                # not say them: an agent may say one apology to everybody. A user who says what
+                # another one was told has said it.
+                if (inbound.session, squeeze(inbound.text)) not in self._sent:
                     self._keep([inbound.session], inbound.text, event.n, SHORTEST)
             case Exchange():
                 yield from self._request(event)
@@ -207,7 +208,7 @@ class _Words:
         return homes, None
 
     def _reply(self, sending: Sending) -> Iterator[tuple[str, str, int]]:
-        self._sent.add(squeeze(sending.request.text))
+        self._sent.add((sending.called.session, squeeze(sending.request.text)))
         homes = frozenset(self._answers.get(sending.request.in_reply_to, ()))
         if sending.called.session in homes:  # two sessions may use one id
             homes = frozenset({sending.called.session})

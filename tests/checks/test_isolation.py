@@ -183,3 +183,10 @@ def test_an_echo_of_another_users_words_is_still_found() -> None:
     talk = _both().send("bob", f"You said: {BOB}").take("bob", f"You said: {BOB}")
     talk.take("ada", "And what about me, please?").send("ada", f"You said: {BOB}")
     assert talk.codes() == [f"{SEEN}.reply"]
+
+
+def test_a_user_who_says_what_another_one_was_told_has_said_it() -> None:
+    told = "The harbour closes at nine, and the last ship leaves at eight."
+    talk = Talk().take("ada", ADA).ask("ada", ADA, says=told).send("ada", told)
+    talk.take("bob", BOB).ask("bob", BOB).take("bob", told)
+    assert talk.ask("bob", BOB, "Fine.", told).codes() == []
