@@ -101,6 +101,9 @@ def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
     said = told[-1].request.text
     texts = (squeeze(message.text) for message in first.node.messages)
     is_cut = any(is_cut_with_notice(squeeze(said), text) for text in texts)
+    # After a compaction the past may stand as a transcript in a message of the user.
+    is_compacted = any(c.turn.session == turn.session for c in trace.compactions)
+    is_cut = is_cut or (is_compacted and _is_carried(squeeze(said), "".join(words_of(first.node))))
     if not says(first.node, said) and not is_cut and not _holds_end(trace, before, first, said):
         text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
