@@ -49,6 +49,7 @@ def _here(scenario: Scenario) -> Scenario:
     return msgspec.structs.replace(scenario, wire=WIRE, dialect="")
 
 
+OWN = [scenario for scenario in all_runs() if scenario.wire == WIRE]
 THERE = [scenario for scenario in all_runs() if scenario.wire == "anthropic"]
 RUNS = [scenario for scenario in on_wire(WIRE) if not reason_against(scenario)]
 QUICK = [s for s in RUNS if not s.variant and is_of_the_seeds(s)]
@@ -64,7 +65,9 @@ def test_reference_passes(scenario: Scenario) -> None:
 
 
 @pytest.mark.parametrize(
-    "scenario", [s for s in RUNS if s.name in HEADLINE and not s.variant], ids=lambda s: s.run_name
+    "scenario",
+    [s for s in (*RUNS, *OWN) if s.name in HEADLINE and not s.variant],
+    ids=lambda s: s.run_name,
 )
 def test_both_worlds_agree(scenario: Scenario) -> None:
     supervised, simulated = run(scenario, agent, world="supervise"), run(scenario, agent)
@@ -90,6 +93,6 @@ def test_a_defect_is_found_by_its_own_finding(name: str) -> None:
 
 
 def test_most_scenarios_are_played() -> None:
-    theirs = [scenario for scenario in all_runs() if scenario.wire == WIRE]
-    assert len(RUNS) + len(theirs) > 0.8 * len(THERE)
-    assert {s.name for s in RUNS} >= set(HEADLINE)
+    played = (*RUNS, *OWN)
+    assert len(played) > 0.8 * len(THERE)
+    assert {s.name for s in played} >= set(HEADLINE)

@@ -1,0 +1,262 @@
+"""The moments that a defect needs, and how each is recognised in a trace.
+
+A wrong agent passes where its moment never comes: one that cuts replies at 1,000 characters, where
+no reply is that long. `moments.tsv` lists the moments and the wires on which each can come, all
+wires of `WIRES` where its row names none. A moment is the event of that name that puts a question
+(`EVENTS`), or the function of that name here.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.checks.judge.questions import EVENTS
+from harness.core.history.exchanges import Execution
+from harness.core.history.trace import Trace
+from harness.core.values.messages import Json
+
+TABLE = Path(__file__).with_name("moments.tsv")
+WIRES = ("anthropic", "openai-chat", "openai-responses")
+"""The wires of the catalogue; four files for Gemini hold what only that API has."""
+
+LONG = 1_000
+LONG_ERROR = 400
+FOUR_HOURS_MS = 4 * 60 * 60 * 1_000
+EXACT = 2**53
+"""From here on a double no longer tells each whole number from the next one."""
+
+
+class Moment(NamedTuple):
+    """A row of the table."""
+
+    name: str
+    wires: tuple[str, ...]
+    words: str
+
+    def is_in(self, trace: Trace) -> bool:
+        """Whether the moment comes in a run."""
+        event = EVENTS.get(self.name)  # type: ignore[call-overload]
+        holds: Callable[[Trace], bool] = event.is_in if event else globals()[self.name]
+        return holds(trace)
+
+
+@cache
+def moments() -> tuple[Moment, ...]:
+    """The rows of the table."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return tuple(
+        Moment(row["moment"], tuple(row["wires"].split()) or WIRES, row["words"]) for row in rows
+    )
+
+
+def count(traces: Iterable[tuple[str, Trace]]) -> dict[str, Counter[str]]:
+    """How many runs hold each moment, by wire."""
+    found: dict[str, Counter[str]] = {moment.name: Counter() for moment in moments()}
+    for wire, trace in traces:
+        for moment in moments():
+            found[moment.name][wire] += moment.is_in(trace)
+    return found
+
+
+def _messages(trace: Trace) -> Iterator[str]:
+    return (delivery.inbound.text for delivery in trace.deliveries)
+
+
+def _replies(trace: Trace) -> Iterator[str]:
+    """What the model said to the end; an answer of which the agent got a part does not count."""
+    return (e.reply.text for e in trace.exchanges if e.reply and e.succeeded)
+
+
+def _results(trace: Trace) -> Iterator[str]:
+    return (run.text for run in trace.executions if not run.failed)
+
+
+def _contents(trace: Trace) -> Iterator[Json]:
+    for run in trace.executions:
+        value = run.answered.value if run.answered else None
+        if isinstance(value, dict) and not run.failed:
+            yield value.get("content")
+
+
+def _texts(trace: Trace) -> Iterator[str]:
+    yield from _messages(trace)
+    yield from _replies(trace)
+    yield from _results(trace)
+
+
+def _at_ms(trace: Trace, n: int) -> int:
+    return trace.events[n - 1].at_ms
+
+
+def kill_after_result(trace: Trace) -> bool:
+    return any(_awaits(run, kill) for kill in trace.kills for run in trace.executions)
+
+
+def _awaits(run: Execution, kill_n: int) -> bool:
+    answered, sent_n = run.answered, run.ask.sent_n if run.ask else 0
+    return answered is not None and answered.n < kill_n and (not sent_n or sent_n > kill_n)
+
+
+def cancel_beside_session(trace: Trace) -> bool:
+    sessions = {turn.session for turn in trace.turns.values()}
+    return len(sessions) > 1 and any(
+        event.value.get("kind") in ("cancel", "disconnect")
+        for event in trace.answers
+        if event.seam == "inbox" and isinstance(event.value, dict)
+    )
+
+
+def late_result(trace: Trace) -> bool:
+    stopped = [turn for turn in trace.turns.values() if turn.cancelled_n]
+    return any(run.comes_after(turn.cancel_met_ms) for turn in stopped for run in turn.executions)
+
+
+def message_after_hours(trace: Trace) -> bool:
+    times = [_at_ms(trace, delivery.n) for delivery in trace.deliveries]
+    return any(later - earlier >= FOUR_HOURS_MS for earlier, later in pairwise(times))
+
+
+def shared_id(trace: Trace) -> bool:
+    return any(len(by_session) > 1 for by_session in trace.received.values())
+
+
+def names_alike(trace: Trace) -> bool:
+    names = {turn.session for turn in trace.turns.values()}
+    return len({_cleaned(name) for name in names}) < len(names)
+
+
+def _cleaned(name: str) -> str:
+    return re.sub(r"[^\w]", "_", unicodedata.normalize("NFC", name).casefold())
+
+
+def many_failures(trace: Trace) -> bool:
+    failed = Counter(run.called.session for run in trace.executions if run.failed)
+    failed.update(e.called.session for e in trace.exchanges if not e.succeeded)
+    return any(times > 10 for times in failed.values())
+
+
+def long_message(trace: Trace) -> bool:
+    return any(len(text) > LONG for text in _messages(trace))
+
+
+def marked_message(trace: Trace) -> bool:
+    return any(set("<>&'\"") <= set(text) for text in _messages(trace))
+
+
+def repeated_message(trace: Trace) -> bool:
+    said = Counter((d.inbound.session, d.inbound.text.strip()) for d in trace.deliveries)
+    first = {(d.inbound.session, d.inbound.id) for d in trace.deliveries}
+    return len(first) == len(trace.deliveries) and any(n > 1 for (_, t), n in said.items() if t)
+
+
+def long_reply(trace: Trace) -> bool:
+    return any(len(text) > LONG for text in _replies(trace))
+
+
+def done_beside_call(trace: Trace) -> bool:
+    said = (e.reply for e in trace.exchanges if e.reply and e.reply.tool_uses)
+    return any(re.search(r"\bdone\b", reply.text, re.IGNORECASE) for reply in said)
+
+
+def repeated_reply(trace: Trace) -> bool:
+    said = defaultdict[tuple[str, str], set[int]](set)
+    for e in trace.exchanges:
+        if e.succeeded and e.reply and e.reply.text.strip() and not e.reply.tool_uses:
+            said[e.called.session, e.reply.text].add(e.called.turn)
+    return any(len(turns) > 1 for turns in said.values())
+
+
+_SPLITTING = {"sse.character_split", "transport.tiny_segments"}
+
+
+def split_character(trace: Trace) -> bool:
+    return any(
+        bool(_SPLITTING & {*e.answered.faults}) and not e.reply.text.isascii()
+        for e in trace.exchanges
+        if e.answered and e.reply
+    )
+
+
+def interleaved_calls(trace: Trace) -> bool:
+    return any("sse.interleaved_calls" in event.faults for event in trace.answers)
+
+
+def right_to_left(trace: Trace) -> bool:
+    return any(unicodedata.bidirectional(c) in ("R", "AL") for t in _texts(trace) for c in t)
+
+
+def combining(trace: Trace) -> bool:
+    return any(unicodedata.combining(c) for text in _texts(trace) for c in text)
+
+
+def emoji(trace: Trace) -> bool:
+    return any("\u200d" in text or "\ufe0f" in text for text in _texts(trace))
+
+
+def markup_result(trace: Trace) -> bool:
+    return any(re.search(r"<\w+>.*</\w+>", text, re.DOTALL) for text in _results(trace))
+
+
+def code_result(trace: Trace) -> bool:
+    return any(re.search(r"\n[ \t]{2,}\S|\S {3,}\S", text) for text in _results(trace))
+
+
+def json_result(trace: Trace) -> bool:
+    return any(isinstance(content, dict) for content in _contents(trace))
+
+
+def result_blocks(trace: Trace) -> bool:
+    return any(isinstance(c, (list, tuple)) and len(c) > 1 for c in _contents(trace))
+
+
+def long_result(trace: Trace) -> bool:
+    return any(len(text) > LONG for text in _results(trace))
+
+
+def large_number(trace: Trace) -> bool:
+    values = (*_contents(trace), *(run.request.input for run in trace.executions))
+    return any(_is_large(value) for value in values)
+
+
+def _is_large(value: Json) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_large, value))
+    return isinstance(value, int) and abs(value) > EXACT
+
+
+def terminating_result(trace: Trace) -> bool:
+    return any("TERMINATE" in text for text in _results(trace))
+
+
+def failing_words(trace: Trace) -> bool:
+    return any(re.search(r"\b(error|failed)\b", t, re.IGNORECASE) for t in _results(trace))
+
+
+def long_tool_error(trace: Trace) -> bool:
+    return any(run.failed and len(run.text) > LONG_ERROR for run in trace.executions)
+
+
+def batch_failure(trace: Trace) -> bool:
+    batches = defaultdict[int, set[bool]](set)
+    for run in trace.executions:
+        if run.ask is not None:
+            batches[run.ask.exchange.n].add(run.failed)
+    return any(len(ends) > 1 for ends in batches.values())
+
+
+def changed_result(trace: Trace) -> bool:
+    results = defaultdict[tuple[str, str], set[str]](set)
+    for run in trace.executions:
+        results[run.identity].add(run.text)
+    return any(len(texts) > 1 for texts in results.values())
