@@ -5,7 +5,6 @@ Lost history is silent: roles still alternate, and every request is valid.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from harness.checks.evidence.excuses import (
     REWRITTEN_STORE,
     Case,
 )
+from harness.checks.evidence.shown_text import spoken
 from harness.checks.evidence.stored_messages import (
     same_text,
     says,
@@ -86,7 +86,7 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
             yield Case("forgotten_reply", found, before, turn.readable[0].n, said_n)
         if turn.readable and before is not None and before.readable and trace.compactions:
             yield Case("forgotten_past", _past(history, before, turn), turn, turn.readable[0].n)
-        yield from _words_beside_calls(turn)
+        yield from _words_beside_calls(trace, turn)
         yield from _results(turn)
         yield from _begun_anew(turn)
         last[turn.session] = turn
@@ -101,6 +101,9 @@ def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
     said = told[-1].request.text
     texts = (squeeze(message.text) for message in first.node.messages)
     is_cut = any(is_cut_with_notice(squeeze(said), text) for text in texts)
+    # After a compaction the past may stand as a transcript in a message of the user.
+    is_compacted = any(c.turn.session == turn.session for c in trace.compactions)
+    is_cut = is_cut or (is_compacted and _is_carried(squeeze(said), "".join(words_of(first.node))))
     if not says(first.node, said) and not is_cut and not _holds_end(trace, before, first, said):
         text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
@@ -138,28 +141,23 @@ def _is_carried(said: str, words: str) -> bool:
     return bool(said) and (said[:BEGINNING] in words or said[-BEGINNING:] in words)
 
 
-def _words_beside_calls(turn: Turn) -> Iterator[Case]:
+def _words_beside_calls(trace: Trace, turn: Turn) -> Iterator[Case]:
     """Yield a case for each answer with words and calls of which the next request has the calls
     alone. The content of a Chat message with calls may be null, so some agents never keep it."""
     for exchange, later in pairwise(turn.readable):
         reply = exchange.reply
         if reply is None or not exchange.succeeded or not reply.tool_uses:
             continue
-        said = _THOUGHT.sub("", reply.text)
-        held = {use.id for message in later.node.messages for use in message.tool_uses}
+        said = "\n".join(spoken(trace, exchange))
+        new = [node.message for node in later.node.tail(exchange.node)]
+        held = {use.id for message in new for use in message.tool_uses}
         if not held.intersection(use.id for use in reply.tool_uses) or not is_asked(said):
             continue
-        words = "".join(m.text for m in later.node.messages if m.role == "assistant")
-        if lost_parts(said, words):
-            text = (
-                f"{later.called.key}: the words beside the calls in {exchange.called.key} are lost"
-            )
+        if lost_parts(said, "".join(m.text for m in new if m.role == "assistant")):
+            text = f"{later.called.key}: the words beside the calls of {exchange.called.key} "
+            text += "are lost"
             finding = Finding("history_faithful.forgotten_words", text, (exchange.n, later.n))
             yield Case("result", [finding], turn, later.n, exchange.n)
-
-
-_THOUGHT = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
-"""Thoughts that a model writes into its text; several APIs ask that they are not sent back."""
 
 
 def _results(turn: Turn) -> Iterator[Case]:

@@ -262,13 +262,17 @@ def _is_equal(done: list[Execution], repeats: int, n: int) -> bool:
 
 
 def _result(execution: Execution) -> str:
-    """The result of a call; all empty results are equal, in any form."""
+    """The result of a call. All empty results are equal, and all with the same words, in any form:
+    a tool may give one text now as a string and now as a block."""
     value = execution.answered.value if execution.answered else None
     content = value.get("content") if isinstance(value, dict) else value
     parts = content if isinstance(content, list | tuple) else ()
     has_words = content is not None and bool(execution.text.strip())
     says = execution.failed or has_words or any("text" not in part for part in parts)
-    return execution.triple[2] if says else ""
+    if not says or not execution.triple[2] or not (isinstance(content, str) or parts):
+        return execution.triple[2] if says else ""
+    has_more = any("text" not in part for part in parts)
+    return execution.triple[2] if has_more else f"{execution.failed} {execution.text}"
 
 
 def _read(execution: Execution, n: int) -> Hashable | None:

@@ -247,8 +247,12 @@ def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
     return _Told("failed", f"is told as an error, {_short(sent.text)}, and the tool succeeded")
 
 
-_ERROR_BEFORE = re.compile(r"\W*(?:tool )?(?:error|failed|failure|exception)\b", re.IGNORECASE)
-_ERROR = re.compile(r"\W*(?:\w+\W+){0,4}(?:error|fail|exception|timed out)", re.IGNORECASE)
+_ERROR_BEFORE = re.compile(
+    r"\A\W{0,20}(?:tool )?(?:error|failed|failure|exception)\b", re.IGNORECASE
+)
+_ERROR = re.compile(
+    r"\A\W{0,20}(?:\w{1,20}\W{1,9}){0,4}(?:error|fail|exception|timed out)", re.IGNORECASE
+)
 
 
 def _discarded(result: _Result) -> _Told | None:
@@ -359,10 +363,11 @@ def _texts(exchange: Exchange, apart: ToolResult) -> Iterator[str]:
 def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:
     """A text that is encoded twice, or whose white space is changed."""
     sent, name = result.sent.text, result.run.request.name
+    is_text = result.trace.profile.results == "text"  # it may hold other results
     for said in result.texts:
         if said in sent and '\\"' not in sent:
             continue
-        if is_encoded_twice(said, sent):
+        if not is_text and is_encoded_twice(said, sent):
             return _Told("encoded_twice", f"is encoded twice: {_short(sent)}")
         if is_reflowed(said, sent):
             rule = "code" if name in code or is_code(name, said) else "white_space"

@@ -74,6 +74,8 @@ if TYPE_CHECKING:
     is_flag=True,
     help="List the runs; with -v or --faults, also the calls that faults hit.",
 )
+@click.option("--compare", is_flag=True,
+              help="Also play runs streamed and in pieces, and compare them.")  # fmt: skip
 @click.option("-x", "first", is_flag=True, help="Stop after the first failing run.")
 @click.option("--maxfail", type=click.IntRange(1), metavar="N",
               help="Stop after N failing runs.")  # fmt: skip
@@ -95,8 +97,8 @@ def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, seed: int | None,
     world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool,
-    first: bool, maxfail: int | None, keep: bool, capture: CaptureMode, captures_nothing: bool,
-    quiet: bool, verbose: bool,
+    compare: bool, first: bool, maxfail: int | None, keep: bool, capture: CaptureMode,
+    captures_nothing: bool, quiet: bool, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Play scenarios against an agent and judge its behaviour.
@@ -106,6 +108,7 @@ def command(
     CASSETTE, or a DIR of cassettes only, is played as a separate scenario.
     """
     from harness.cli import selection
+    from harness.cli.compared_runs import ComparedRuns
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
     from harness.verdicts.result import Invocation
@@ -119,13 +122,14 @@ def command(
     )
     planned = selection.overlaid(chosen, faults)
     planned = selection.failing_on(selection.under_profile(planned, agent), fail_on)
+    planned = selection.in_all_writings(planned) if compare else planned
     if dry_run:
         listed, with_hits = "json" if as_json else detail, verbose or faults is not None
         return rehearse(planned, target, drawn, listed, with_hits=with_hits)
     selection.check_target(target, planned)
     asked = partial(Invocation, target=target, world=world or "", store=store,
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
-                    plugin_flags=plugin_flags())  # fmt: skip
+                    compare=compare, plugin_flags=plugin_flags())  # fmt: skip
     tasks = [
         RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=drawn, out=str(where),
                 keep=keep or agent.keep, capture="no" if captures_nothing else capture)
@@ -134,7 +138,11 @@ def command(
     does, most = target_engine(engine, jobs, target, len(tasks)), 1 if first else maxfail
     again = _again(paths, asked, seed)
     shown = screen(len(tasks), detail, as_json, out / "report.txt", again)
-    return _play(tasks, does, most, where, out, shown)
+    return _play(tasks, does, most, where, out, shown, ComparedRuns() if compare else _as_played)
+
+
+def _as_played(run: Result) -> Result:
+    return run
 
 
 def _again(
@@ -160,8 +168,9 @@ LISTED_MAX = 10
 
 
 def _play(
-    tasks: list[RunTask], engine: Engine, most: int | None, where: Path, out: Path, chosen: Report
-) -> int:
+    tasks: list[RunTask], engine: Engine, most: int | None, where: Path, out: Path, chosen: Report,
+    compared: Callable[[Result], Result],
+) -> int:  # fmt: skip
     """Play the tasks into the folder `where`; `out` is its name as the user wrote it."""
     from harness.cli import terminal
     from harness.cli.run_task import played
@@ -176,7 +185,7 @@ def _play(
         terminal.progress(len(tasks), "runs") as advance,
     ):
         runs = played(tasks, engine)
-        for _ in _settled(runs, most, lambda run: tell(as_named(run, where, out))):
+        for _ in _settled(runs, most, lambda run: tell(as_named(compared(run), where, out))):
             advance()
     return tell.status
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from harness.cli.options import catalogue, files_from
+from harness.comparison.writings import writings
 from harness.core.scenario.scenario import DEFAULT_WIRE, CassetteScript, Scenario
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.profile import Profile
@@ -133,6 +134,16 @@ def under_profile(
 ) -> list[tuple[str, Scenario]]:
     """Return the runs with the profile of the agent that plays them."""
     return [(path, msgspec.structs.replace(run, profile=profile)) for path, run in planned]
+
+
+def in_all_writings(planned: list[tuple[str, Scenario]]) -> list[tuple[str, Scenario]]:
+    """Return the runs with their other writings, each run once."""
+    named = {
+        (path, written.run_name): (path, written)
+        for path, run in planned
+        for written in writings(run)
+    }
+    return list(named.values())
 
 
 def failing_on(

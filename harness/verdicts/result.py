@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from harness.catalogue import incident
+from harness.comparison.writings import course_name
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
 from harness.core.values.finding_key import NO_CAUSE, Cause, FindingKey
@@ -61,6 +62,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
     profile: str = ""
     fail_on: str = ""
     faults: str = ""
+    compare: bool = False
     plugin_flags: tuple[str, ...] = ()
 
 
@@ -70,7 +72,10 @@ def run_command(asked: Invocation, name: str, seed: int | None) -> str:
     >>> run_command(Invocation(path="a b.yaml", target="reference"), "a/x+stream", 7)
     "harness run 'a b.yaml' --only a/x+stream --target reference --seed 7"
     """
-    words = ["harness", "run", asked.path, "--only", name, "--target", asked.target]
+    # One run says nothing of a difference, so all writings of its course are played again.
+    only = f"{course_name(name)}*" if asked.compare else name
+    words = ["harness", "run", asked.path, "--only", only, "--target", asked.target]
+    words += ["--compare"] if asked.compare else []
     words += ["--seed", str(seed)] if seed is not None else []
     for name in ("world", "store", "profile", "fail_on", "faults"):
         value = getattr(asked, name)

@@ -42,8 +42,9 @@ def _results(result: Run) -> list[ToolResult]:
 
 
 def _check(result: Run, is_error: bool) -> list[ToolResult]:
-    assert [f"{f.code}: {f.message}" for f in result.verdict.findings] == []
-    assert result.verdict.verdict == "pass"
+    # The scenario's tool worked, and what is around it misbehaves: only the content may differ.
+    found = [f for f in result.verdict.findings if not f.code.startswith("result_carried.")]
+    assert [f"{f.code}: {f.message}" for f in found] == []
     given = _results(result)
     assert [r.is_error for r in given] == [is_error] * 2
     assert all(r.text.strip() for r in given)

@@ -309,3 +309,12 @@ def test_a_count_that_a_fault_wrote_may_end_an_agents_own_budget(
     story = Story().turn("go").reply(use("list"), faults=(fault,)).tool()
     story.reply(use("poll")).refuse().reply("sorry").final(status="failed")
     assert codes(no_false_stop(story.reply(use("poll")).tool().end())) == found
+
+
+def test_a_hint_beside_a_result_takes_nothing_from_a_repetition() -> None:
+    story = Story().turn("go")
+    for number, content in enumerate(["ok", (Text("ok"),), "ok"]):
+        loop(story, "poll", 1, content=content)
+        story.told(f"ok [call {'abc'[number]}]")
+    story.reply(use("poll")).refuse().reply("sorry").final(status="failed")
+    assert codes(no_false_stop(story.end())) == []

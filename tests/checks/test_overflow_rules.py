@@ -126,7 +126,7 @@ def test_a_whole_summary_is_used() -> None:
 def _next_turn(summary: str, *past: Any) -> list[str]:
     story = Story(stores=False).turn("one").reply("1").final().turn("two").fail(400)
     story.reply(summary, purpose="compact").reply("2", messages=[user("two")]).final()
-    story.turn("three").reply("3", messages=[*past, user("three")])
+    story.turn("three").reply("3", messages=[*past, assistant("2"), user("three")])
     return codes(history_faithful(story.final().end()))
 
 
@@ -149,7 +149,11 @@ def test_texts_around_a_call_are_known_again_each_for_itself() -> None:
 def test_a_past_that_is_cut_short_stands_in_a_transcript() -> None:
     said = "We begin in the old town, and end at the harbour."
     story = Story(stores=False).turn("one").reply(said).final().turn("two").fail(400)
-    story.reply(" ", purpose="compact").reply("2", messages=[user("two")]).final()
-    clipped = user(f"Before: the user: one; you: {said[:30]} [cut] three")
-    story.turn("three").reply("3", messages=[clipped])
-    assert codes(history_faithful(story.final().end())) == []
+    story.reply(" ", purpose="compact").reply("Then we sail.", messages=[user("two")]).final()
+    forgets = f"Before: the user: one; you: {said[:30]} [cut] three"
+    knows = f"Before: the user: one; you: {said[:30]} [cut]; you: Then we sail. three"
+    story.turn("three").reply("3", messages=[user(knows)]).final()
+    assert codes(history_faithful(story.history)) == []
+    story.turn("four").reply("4", messages=[user(forgets)])
+    found = codes(history_faithful(story.final().end()))
+    assert found == ["history_faithful.forgotten_reply"]

@@ -54,7 +54,7 @@ _FAILURE = re.compile(
 _REFUSAL = re.compile(
     r"\b(?:no|not|never|none|unknown|already|again|same|duplicate|repeat|skip|wait|pending|later"
     r"|background|start|running|progress|queue|instead|block|only|must|need|require|deliver|sent"
-    r"|policy|approv|permission|allow|ignor|unsupported|exceed|budget|tool|call|previous|restart"
+    r"|policy|approv|declin|expir|withdr|hold|permission|allow|ignor|unsupported|exceed|budget|tool|call|previous|restart"
     r"|lost|old|clear|omit|truncat|too)|n't|\?",
     re.IGNORECASE,
 )
@@ -122,7 +122,7 @@ OTHERS = 50
 
 _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
 _NOTICE = re.compile(
-    r"…|\.\.\.|trunc|\bcut\b|omit|\bmore\b|remain|clip|limit|shorten|elid|skip|\bleft\b|\brest\b"
+    r"…|\.\.\.|trunc|\bcut\b|omit|\bmore\b|remain|clip|limit|shorten|elid|skip|repeat|\bleft\b|\brest\b"
     r"|charact|\bchars?\b|bytes|\blines?\b|tokens|preview|\bfull\b|saved|stored|\bpages?\b|offset"
     r"|\bpart|\btoo\b|\b[KMG]i?B\b|gek.rzt|abgeschnitten|tronqu|recort|troncat",
     re.IGNORECASE,
@@ -145,12 +145,23 @@ def is_inside_a_character(said: str, sent: str) -> bool:
 _BROKEN = re.compile(r"[\ufffd\ud800-\udfff]|\\ud[89a-f][0-9a-f]{2}", re.IGNORECASE)
 
 
+_QUOTE = re.compile(r'(?<!\\)(\\*)"')
+
+
+def _escapes_of_quotes(text: str) -> int:
+    """The most backslashes before a quote, which JSON makes two times as many and one; -1 without
+    a quote."""
+    return max(map(len, _QUOTE.findall(text)), default=-1)
+
+
 _OF_CODE = re.compile(r"code|source|diff|patch|snippet", re.IGNORECASE)
 _BEGINNING = 100
 
 
 def is_encoded_twice(said: str, sent: str) -> bool:
     """Whether a text stands in another one as JSON in JSON."""
+    if (runs := _escapes_of_quotes(said)) >= 0 and _escapes_of_quotes(sent) >= 4 * runs + 3:
+        return True
     beginning = said[:_BEGINNING]
     for is_ascii in (True, False):
         once = json.dumps(beginning, ensure_ascii=is_ascii)

@@ -54,11 +54,16 @@ _UNPARSED = "__unparsedToolInput"
 """The key under which some clients pass on an input that was cut in transit."""
 
 
+_WITH_ITS_COUNTS = frozenset({"sse.tiny_deltas"})
+"""Faults of a stream that cut its text into other pieces and leave its usage as it was."""
+
+
 def said_tokens(answered: Answered) -> int:
     """The tokens of an answer; 0 if they are unknown. They are unknown if the answer broke off
     before its usage. They are also unknown if faults changed its stream, because the caller may
     have seen other counts."""
-    if not answered.complete or any(answered.layer_of(fault) == "sse" for fault in answered.faults):
+    bent = (fault for fault in answered.faults if fault not in _WITH_ITS_COUNTS)
+    if not answered.complete or any(answered.layer_of(fault) == "sse" for fault in bent):
         return 0
     said = answered.usage.get("output_tokens", answered.usage.get("completion_tokens"))
     return said if isinstance(said, int) else 0
