@@ -30,7 +30,6 @@ ALLOWED = {
     "runner.session_seed": "what the agent reads",
     "runner.supervise": "the environment of the agent",
     "schema.part_schema": "compares settings",
-    "pytest_plugin.session_page": "bytes of the encoder",
     "files.trusted_folders": "names of folders, through the encoder's `encoded`",
     "pytest_plugin.vcr_suite": "reads a body of vcrpy",
     "fuzz.findings": "bytes of the encoder",

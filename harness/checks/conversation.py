@@ -104,7 +104,10 @@ def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
     # After a compaction the past may stand as a transcript in a message of the user.
     is_compacted = any(c.turn.session == turn.session for c in trace.compactions)
     is_cut = is_cut or (is_compacted and _is_carried(squeeze(said), "".join(words_of(first.node))))
-    if not says(first.node, said) and not is_cut and not _holds_end(trace, before, first, said):
+    # The reply may be the answer in another format; then the history keeps the answer itself.
+    answer = before.main[-1].reply if before.main else None
+    is_kept = says(first.node, said) or (answer is not None and says(first.node, answer.text))
+    if not is_kept and not is_cut and not _holds_end(trace, before, first, said):
         text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
 
@@ -261,7 +264,7 @@ def _swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
     if ask.sent is None or not own or own[:BEGINNING] in sent:
         return None
     for other in turn.executions:
-        if other is run or not other.answered or other.n >= ask.sent_n:
+        if other.ask is ask or not other.answered or other.n >= ask.sent_n:
             continue
         said = squeeze(other.text)
         if said and other.failed == ask.sent.is_error and sent.startswith(said):

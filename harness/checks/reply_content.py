@@ -231,6 +231,8 @@ def _continuation(reply: _Reply) -> _Broken | None:
     before = reply.main[-2] if len(reply.main) > 1 else None
     if before is None or before.stop not in TRUNCATED_STOPS or not _goes_on(last, before):
         return None
+    if before.reply and before.reply.tool_uses:  # the words announce a call, which came cut
+        return None
     begun = reply.text(before)
     if reply.has(begun) or _begins_in(Spelt(begun).plain, reply.read.plain):
         return None

@@ -171,3 +171,22 @@ def test_a_call_without_an_effect_may_be_made_again() -> None:
 def test_a_turn_that_the_user_knows_to_have_failed_may_be_left_out() -> None:
     world = _killed_after_paying().final("I was interrupted.", "failed", "error")
     assert _resumed(world.turn("Hello?"), user("Hello?")) == []
+
+
+def test_a_reply_in_another_format_is_kept_as_the_model_wrote_it() -> None:
+    story = Story().turn("one").reply("**Seven** apples.").say("Seven apples.").turn("two")
+    assert codes(history_faithful(story.reply("2").final().end())) == []
+    story = Story().turn("one").reply("**Seven** apples.").say("Seven apples.").turn("two")
+    story.reply("2", messages=[user("one"), user("two")])
+    found = codes(history_faithful(story.final().end()))
+    assert found == ["history_faithful.forgotten_reply"]
+
+
+def test_a_second_run_of_one_call_gives_no_result_of_another() -> None:
+    call = use("list", id="t1")
+    story = FailingWorld()
+    story.turn("go").reply(call).tool("no answer came", error=True)
+    story.again(call).tool("a, b, c and d")
+    sent = results(ToolResult("t1", "a, b, c and d"))
+    story.reply("done", messages=[user("go"), assistant(call), sent])
+    assert codes(history_faithful(story.final().end())) == []

@@ -60,6 +60,8 @@ def test_the_configured_catalogue_may_be_named(in_process: Command, empty: Path)
     assert [row.split()[0] for row in rows] == [
         "@tools/environment-defaults",
         "@tools/environment-parity",
+        "@tools/results-that-steer-the-program",
+        "@tools/what-the-tools-said",
     ]
 
 

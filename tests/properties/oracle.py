@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import TypeAlias
 
 import msgspec
 
@@ -34,13 +35,17 @@ class Kept(msgspec.Struct):
     message: Message
 
 
+Name: TypeAlias = tuple[str, str]
+"""The session and the id of an inbound message: two chats may use one id."""
+
+
 class Told(msgspec.Struct):
     """What the user was told: event, kind, text, and the inbound message it answers."""
 
     n: int
     kind: str
     text: str
-    to: str
+    to: Name
 
 
 class Read:
@@ -50,7 +55,7 @@ class Read:
         self.values = {e.digest: e.value for e in events if isinstance(e, Noted)}
         self.requests: list[Request] = []
         self.rows: list[Kept] = []
-        self.inbound: dict[str, str] = {}
+        self.inbound: dict[Name, str] = {}
         self.told: list[Told] = []
         self.lost_rows: list[str] = []
         self.end = ""
@@ -69,9 +74,11 @@ class Read:
                 self._lists[event.key] = whole
                 self.requests.append(Request(event, whole))
             case Called(request=OutboxRequest() as said):
-                self.told.append(Told(event.n, said.kind, said.text, said.in_reply_to))
+                to = (event.session, said.in_reply_to)
+                self.told.append(Told(event.n, said.kind, said.text, to))
             case Answered(seam="inbox", value=dict(given)):
-                self.inbound.setdefault(given["id"], given.get("text", ""))
+                name = (given.get("session", "main"), given["id"])
+                self.inbound.setdefault(name, given.get("text", ""))
             case Ended():
                 self.end = event.how
 
@@ -120,16 +127,17 @@ def _is_paused(message: Message) -> bool:
 
 def _in_the_store(read: Read, seeded: int) -> Iterator[str]:
     """One stretch of rows for each message that says something: itself, alternation, the reply."""
-    expected = [id for id, text in read.inbound.items() if text.strip()]
+    expected = [name for name, text in read.inbound.items() if text.strip()]
     rows = read.rows[seeded:]
     starts = [at for at, kept in enumerate(rows) if kept.row.inbound]
-    if [rows[at].row.inbound for at in starts] != expected or starts[:1] not in ([0], []):
-        yield f"rows keep {[kept.row.inbound for kept in rows]}, wanted {expected}"
+    ids = [id for _, id in expected]
+    if [rows[at].row.inbound for at in starts] != ids or starts[:1] not in ([0], []):
+        yield f"rows keep {[kept.row.inbound for kept in rows]}, wanted {ids}"
         return
-    for at, end in pairwise([*starts, len(rows)]):
-        id, stretch = rows[at].row.inbound, rows[at:end]
+    for name, (at, end) in zip(expected, pairwise([*starts, len(rows)]), strict=True):
+        stretch = rows[at:end]
         asked = [q.called.n for q in read.requests if q.called.n > _given(read, rows, at)]
-        yield from (f"{id}: {text}" for text in _turn(read, id, stretch, asked))
+        yield from (f"{name}: {text}" for text in _turn(read, name, stretch, asked))
     for id, text in read.inbound.items():
         if not text.strip():
             continue
@@ -143,7 +151,7 @@ def _given(read: Read, rows: Sequence[Kept], at: int) -> int:
     return rows[at - 1].n if at else 0
 
 
-def _turn(read: Read, id: str, stretch: Sequence[Kept], asked: Sequence[int]) -> Iterator[str]:
+def _turn(read: Read, id: Name, stretch: Sequence[Kept], asked: Sequence[int]) -> Iterator[str]:
     first, last = stretch[0], stretch[-1]
     if first.message.role != "user" or first.message.text != read.inbound[id]:
         yield f"stored as {first.message}"

@@ -111,7 +111,7 @@ def words_of(record: ProviderRecord) -> Iterator[str]:
     yield from (*record.size_messages, *record.size_codes, record.host)
 
 
-OF_HTTP = frozenset({"keep-alive", "transfer-encoding"})
+OF_HTTP = frozenset({"keep-alive", "transfer-encoding", "content-encoding"})
 """Words of HTTP itself, which the core may say."""
 
 

@@ -22,7 +22,8 @@ Seen: TypeAlias = tuple[str, str]
 
 
 def _is_text(result: ToolResult) -> bool:
-    return isinstance(result.content, str) or all(isinstance(b, Text) for b in result.content)
+    blocks = result.content if isinstance(result.content, tuple) else (result.content,)
+    return isinstance(result.content, str) or all(isinstance(block, Text) for block in blocks)
 
 
 class RepeatGuard:
