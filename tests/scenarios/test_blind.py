@@ -37,7 +37,10 @@ def _verdicts(scenarios: tuple[Scenario, ...]) -> Iterator[bool]:
             yield any(f.code.startswith("result_carried.") for f in played.verdict.findings)
 
 
-@pytest.mark.parametrize("every", [FEW, pytest.param(1, marks=pytest.mark.real)])
+WHOLE = pytest.param(1, marks=[pytest.mark.real, pytest.mark.nightly])
+
+
+@pytest.mark.parametrize("every", [FEW, WHOLE])
 def test_an_agent_that_sees_no_result_is_found(every: int) -> None:
     found = [*_verdicts(tuple(all_runs())[::every])]
     assert len(found) > 900 / every

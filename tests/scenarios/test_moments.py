@@ -44,6 +44,7 @@ def test_a_message_is_a_moment_by_its_text(text: str, name: str) -> None:
 
 
 @pytest.mark.real
+@pytest.mark.nightly
 def test_the_table_says_no_more_than_the_catalogue_holds() -> None:
     """A new scenario may bring more than the table says; without one that is gone, less comes."""
     played = counted()
