@@ -44,7 +44,7 @@ FOUND: dict[str, frozenset[str]] = {
     "loses_a_row": STORE | WIRE | {"no_silent_loss.lost", "prefix_stable"},
     "no_projection": WIRE,
     "persists_blank": STORE,
-    "positional_cursor": STORE | WIRE | REPLY,
+    "positional_cursor": STORE | WIRE | REPLY | {"prefix_stable"},
     "sends_orphan_results": WIRE,
     "stores_late": WIRE,
     "stores_the_merge": STORE,

