@@ -41,7 +41,9 @@ def findings_of(scenario: Scenario, drawn: Constants) -> tuple[tuple[str, str], 
     """The codes and messages of defects and weaknesses, and of what is about the run."""
     verdict = play(scenario, drawn).verdict
     found = [(f.code, f.message) for f in verdict.findings if f.class_ != "advice"]
-    if verdict.verdict not in ("pass", "not_applicable") and not found:
+    # An agent that sends results as text may stay below a window that others go over.
+    is_unasked = all("which is not asked" in doubt for doubt in verdict.doubts)
+    if verdict.verdict not in ("pass", "not_applicable") and not found and not is_unasked:
         found = [("verdict", verdict.verdict)]
     return tuple(found)
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"
 
 
-CUT_TO_SIZE = {"prompt-too-long/all-attempts-fail", "counter-reset-by-each-round"}
+CUT_TO_SIZE = {"prompt-too-long/all-attempts-fail"}
 """Their window fits the size of the requests on their own wire."""
 
 
