@@ -60,6 +60,7 @@ def compare(harness: Harness, folder: Path) -> Harness:
     return harness
 
 
+@pytest.mark.real
 def test_an_agent_that_does_the_same_passes(compare: Harness) -> None:
     done = compare("run", "bowl.yaml", "--compare", "--json", "--target", "writers:agent")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
@@ -80,6 +81,7 @@ def test_an_agent_that_says_more_in_a_stream_is_told(compare: Harness) -> None:
     assert compare(*words).returncode == 0
 
 
+@pytest.mark.real
 def test_the_command_repeats_the_comparison(compare: Harness) -> None:
     first = compare("run", "bowl.yaml", "--compare", "--target", "writers:careless")
     (command,) = (line for line in first.stdout.splitlines() if line.startswith("repeat:"))

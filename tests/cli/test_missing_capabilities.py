@@ -109,6 +109,7 @@ def test_what_an_agent_lacks_is_not_applicable(
     assert "6 runs: 1 passed, 5 not applicable" in said
 
 
+@pytest.mark.real
 def test_what_was_used_once_is_owed_everywhere(in_process: Command, lacking: Path) -> None:
     target = ("--target", "lacking_agents:careless", "--json")
     both = ("lacking/remembers.yaml", "lacking/remembers-more.yaml")
@@ -166,6 +167,7 @@ def test_a_key_of_needs(in_process: Command, lacking: Path) -> None:
 TWO_WIRES = 'name: wires\nwire: [anthropic, openai-chat]\ninbox: Hello\nscript: [{say: "Hi."}]\n'
 
 
+@pytest.mark.real
 def test_a_wire_that_the_agent_does_not_speak_is_not_applicable(
     in_process: Command, lacking: Path
 ) -> None:

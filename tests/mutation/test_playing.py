@@ -40,7 +40,11 @@ def tree(tmp_path: Path) -> Path:
         ("two = 3", [TEXT, TWO], Result(KILLED, TWO)),
         ("two = 3", [TEXT], Result(SURVIVED, "1")),
         ("two = ", [TEXT], Result(KILLED, "test_product.py")),
-        ("import threading\nthreading.Event().wait()", [TEXT], Result(TIMED_OUT, "")),
+        pytest.param(
+            "import threading\nthreading.Event().wait()",
+            *([TEXT], Result(TIMED_OUT, "")),
+            marks=pytest.mark.real,
+        ),
         ("two = 2", ["test_product.py::test_gone"], Result(NOT_RUN, "pytest ends with 5")),
         ("import os\nos._exit(3)", [TEXT], Result(KILLED, "pytest ends with 3")),
     ],
