@@ -32,11 +32,12 @@ def error_visible(history: History, forbidden: str) -> Wrong:
         runs = [e for e in runs if e.answered and e.answered.n < ask.sent_n]
         if ask.sent and runs and not ask.sent.is_error:
             last.append((ask.sent, runs[-1], ask.sent_n))
-    good = {text for sent, run, _ in last if not run.failed for text in (sent.text, run.text)}
+    kept = [(s, r) for s, r, n in last if not r.failed and not _is_killed(history, r, n)]
+    good = {text for sent, run in kept for text in (sent.text, run.text)}
     for sent, run, n in last:
         if run.failed and (sent.text in good or not sent.text):
             wrong.add(("error_visible.hidden", n))
-        elif run.failed and run.text not in sent.text:
+        elif run.failed and run.text not in sent.text and not _is_excused(history, run, n):
             wrong.add(("error_visible.reworded", n))
     for turn in trace.turns.values():
         for final in (s for s in turn.endings if claimed(s) == "completed"):
@@ -45,6 +46,21 @@ def error_visible(history: History, forbidden: str) -> Wrong:
             if forbidden in final.request.text and any(e.failed for e in last.values()):
                 wrong.add(("error_visible.claimed", final.n))
     return wrong
+
+
+def _is_excused(history: History, run: Execution, sent_n: int) -> bool:
+    """Whether a cancel, a refused write or a kill explains other words for the error of a tool."""
+    called = run.ask.exchange.called if run.ask else run.called
+    turn = history.trace.turns[called.session, called.turn]
+    is_refused = any(n < sent_n for n in turn.unstored.values())
+    is_cancelled = 0 < turn.cancelled_n < sent_n
+    return is_cancelled or is_refused or _is_killed(history, run, sent_n)
+
+
+def _is_killed(history: History, run: Execution, sent_n: int) -> bool:
+    """Whether the agent was killed between the answer of a tool and the result that it sent."""
+    ended = run.answered.n if run.answered else 0
+    return any(isinstance(e, Killed) and ended < e.n < sent_n for e in history.events)
 
 
 def no_silent_loss(history: History, attempts: int) -> Wrong:

@@ -38,7 +38,9 @@ def stream_error_handled(history: History) -> Wrong:
                 wrong |= set(_garbled(turn, exchange, later))
             elif _is_part(exchange) and not turn.cancelled_n:
                 wrong |= set(_stored(history, turn, exchange, later))
-                if not turn.interrupted_n:
+                killed_n = turn.interrupted_n
+                # A kill explains a silence until a reply of the turn has been delivered.
+                if not killed_n or any(s.n > killed_n for s in turn.endings):
                     wrong |= set(_said(turn, exchange, later))
     return wrong
 
