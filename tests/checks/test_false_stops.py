@@ -220,17 +220,21 @@ def test_a_tool_that_failed_again_and_again_may_be_stopped_whatever_others_did_b
     assert codes(no_false_stop(twice.end())) == ["no_false_stop.refused"]
 
 
-def test_results_that_say_nothing_are_alike_whatever_they_are_made_of() -> None:
-    def refused(*contents: Any) -> list[str]:
-        story = Story().turn("go")
-        for content in contents:
-            loop(story, "poll", 1, content=content)
-        story.reply(use("poll")).refuse().reply("sorry").final(status="failed")
-        return codes(no_false_stop(story.end()))
+def _refused_after(*contents: Any) -> list[str]:
+    """The codes when a poller with these results is refused its next call."""
+    story = Story().turn("go")
+    for content in contents:
+        loop(story, "poll", 1, content=content)
+    story.reply(use("poll")).refuse().reply("sorry").final(status="failed")
+    return codes(no_false_stop(story.end()))
 
-    assert refused("", (), (Text(" "),)) == []
-    assert refused("", (), "50 %") == ["no_false_stop.refused"]
-    assert refused("", (), (Opaque("image", {"type": "image"}),)) == ["no_false_stop.refused"]
+
+def test_results_that_say_nothing_are_alike_whatever_they_are_made_of() -> None:
+    assert _refused_after("", (), (Text(" "),)) == []
+    assert _refused_after("", (), "50 %") == ["no_false_stop.refused"]
+    assert _refused_after("", (), (Opaque("image", {"type": "image"}),)) == [
+        "no_false_stop.refused"
+    ]
 
 
 def test_stopping_a_tool_that_is_called_with_no_object_again_and_again_is_right() -> None:
@@ -289,15 +293,8 @@ def test_a_later_final_that_says_the_input_excuses_no_earlier_one() -> None:
 
 
 def test_results_that_the_model_read_alike_repeat_however_a_tool_wrote_them() -> None:
-    def refused(*contents: Any) -> list[str]:
-        story = Story().turn("go")
-        for content in contents:
-            loop(story, "poll", 1, content=content)
-        story.reply(use("poll")).refuse().reply("sorry").final(status="failed")
-        return codes(no_false_stop(story.end()))
-
-    assert refused("ok", (Text("ok"),), "ok") == []
-    assert refused("ok", (Text("ok"),), "9 ok") == ["no_false_stop.refused"]
+    assert _refused_after("ok", (Text("ok"),), "ok") == []
+    assert _refused_after("ok", (Text("ok"),), "9 ok") == ["no_false_stop.refused"]
 
 
 @pytest.mark.parametrize(
