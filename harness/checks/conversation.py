@@ -99,17 +99,23 @@ def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
         return
     first = turn.readable[0]
     said = told[-1].request.text
-    texts = (squeeze(message.text) for message in first.node.messages)
-    is_cut = any(is_cut_with_notice(squeeze(said), text) for text in texts)
-    # After a compaction the past may stand as a transcript in a message of the user.
-    is_compacted = any(c.turn.session == turn.session for c in trace.compactions)
-    is_cut = is_cut or (is_compacted and _is_carried(squeeze(said), "".join(words_of(first.node))))
     # The reply may be the answer in another format; then the history keeps the answer itself.
     answer = before.main[-1].reply if before.main else None
-    is_kept = says(first.node, said) or (answer is not None and says(first.node, answer.text))
-    if not is_kept and not is_cut and not _holds_end(trace, before, first, said):
+    if says(first.node, said) or (answer is not None and says(first.node, answer.text)):
+        return
+    if not _is_shortened(trace, turn, first, said) and not _holds_end(trace, before, first, said):
         text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
+
+
+def _is_shortened(trace: Trace, turn: Turn, first: Exchange, said: str) -> bool:
+    """Whether a request holds a reply with a notice in place of its middle. After a compaction the
+    past may also stand as a transcript in a message of the user."""
+    said = squeeze(said)
+    if any(is_cut_with_notice(said, squeeze(message.text)) for message in first.node.messages):
+        return True
+    is_compacted = any(c.turn.session == turn.session for c in trace.compactions)
+    return is_compacted and _is_carried(said, "".join(words_of(first.node)))
 
 
 def _holds_end(trace: Trace, before: Turn, first: Exchange, said: str) -> bool:

@@ -136,10 +136,6 @@ def _is_rewritten(marks: Marks, case: Case) -> bool:
     return any(look.gone or look.n in marks.trace.damages for look in looks)
 
 
-def _is_broken_between(marks: Marks, case: Case) -> bool:
-    return _is_any_between(marks.breaks, case)
-
-
 def _is_any_between(events: Sequence[int], case: Case) -> bool:
     return bisect(events, case.since_n) != bisect(events, case.n)
 
@@ -192,5 +188,7 @@ KILL_BETWEEN = Excuse(
     "a kill between the two", lambda m, c: is_killed_between(m.trace, c.since_n, c.n), _SECOND
 )
 BREAK_BETWEEN = Excuse(
-    "a compaction or a start of the agent between the two", _is_broken_between, _SECOND
+    "a compaction or a start of the agent between the two",
+    lambda m, c: _is_any_between(m.breaks, c),
+    _SECOND,
 )
