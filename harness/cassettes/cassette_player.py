@@ -33,6 +33,7 @@ from harness.core.values.calls import Call, ModelRequest
 from harness.core.values.errors import InputError
 from harness.core.values.messages import ABSENT, Json, canonical, first_difference, side
 from harness.core.values.plans import Recorded
+from harness.core.values.visible_text import abridged
 
 
 def cassette_script(path: Path, wire: str, *, timed: bool = False) -> CassettePlayer:
@@ -243,4 +244,4 @@ def _shown(value: Json, skip: int = 0) -> str:
         return "nothing"
     dots = "…" if skip else ""
     text = repr(dots + value[skip:]) if isinstance(value, str) else canonical(value)
-    return text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 1] + "…"
+    return abridged(text, _SHOWN_MAX)

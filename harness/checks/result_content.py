@@ -48,6 +48,7 @@ from harness.core.values.messages import Opaque, Text, ToolResult, canonical
 from harness.core.values.patterns import Pattern, pattern_of, without
 from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
+from harness.core.values.visible_text import abridged
 
 _NEWEST = 500
 """How many messages of a request are looked through for the text of a result."""
@@ -223,7 +224,7 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
 
 
 def _short(text: str) -> str:
-    return canonical(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+    return canonical(abridged(text, _SHOWN))
 
 
 def _is_late(result: _Result) -> bool:

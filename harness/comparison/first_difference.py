@@ -16,6 +16,7 @@ from harness.comparison.course import END, Call, Course, Lane, course
 from harness.comparison.message_shapes import Shape, first_unlike, shape_words
 from harness.core.history.history import History
 from harness.core.values.messages import ABSENT, Json, canonical, first_difference
+from harness.core.values.visible_text import abridged
 
 CUT = 60
 """The largest number of characters of a value in a sentence."""
@@ -160,4 +161,4 @@ def _frame_changes(a: Call, b: Call) -> Iterator[str]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= CUT else f"{text[: CUT - 1]}…"
+    return abridged(text, CUT)

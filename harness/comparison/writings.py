@@ -17,6 +17,7 @@ from harness.core.history.history import History
 from harness.core.scenario.scenario import FaultSpec, Scenario
 from harness.core.values.calls import OutboxRequest
 from harness.core.values.messages import canonical, without_blanks
+from harness.core.values.visible_text import abridged
 
 IN_PIECES = "in-pieces"
 """The variant of a streamed run whose answers come in the smallest pieces."""
@@ -59,13 +60,12 @@ def steps(history: History) -> tuple[Step, ...]:
 
     Tools of one answer are in the order of their names and inputs, because they may run at once.
     """
-    calls: dict[tuple[str, int], list[Step]] = {}
+    calls: dict[int, list[Step]] = {}
     for run in history.trace.executions:
         said = f"{run.request.name} {canonical(run.request.input)}"
         step = Step(run.called.session, f"calls {said}", said)
-        asked_n = run.ask.exchange.n if run.ask else run.n
-        calls.setdefault((run.called.session, asked_n), []).append(step)
-    found = [(n, sorted(some, key=lambda step: step.said)) for (_, n), some in calls.items()]
+        calls.setdefault(run.ask.exchange.n if run.ask else run.n, []).append(step)
+    found = [(n, sorted(some, key=lambda step: step.said)) for n, some in calls.items()]
     for sending in history.trace.sendings:
         if sending.request.kind in ENDINGS:
             told = _told(sending.request)
@@ -76,11 +76,15 @@ def steps(history: History) -> tuple[Step, ...]:
 
 
 def _told(request: OutboxRequest) -> str:
-    """What the user reads. The words of a failure may name what this wire
-    calls it, so only its kind counts."""
+    """What the user reads. The words of a failure may name what this wire calls it, so only its
+    kind counts."""
     if request.kind == "error" or request.status not in ("", "ok", "completed", "success"):
         return f"{request.kind} {request.status}"
     return request.text
+
+
+_SHOWN_MAX = 200
+"""How many characters of a step a difference shows."""
 
 
 def difference(first: Sequence[Step], other: Sequence[Step]) -> str:
@@ -92,8 +96,4 @@ def _differences(first: Sequence[Step], other: Sequence[Step]) -> Iterator[str]:
     for one, two in zip_longest(first, other):
         if one is None or two is None or (one.session, one.said) != (two.session, two.said):
             did, does = one.words if one else "has ended", two.words if two else "has ended"
-            yield f"it {_short(does)}, and there it {_short(did)}"
-
-
-def _short(words: str) -> str:
-    return words if len(words) <= 200 else f"{words[:200]}…"
+            yield f"it {abridged(does, _SHOWN_MAX)}, and there it {abridged(did, _SHOWN_MAX)}"

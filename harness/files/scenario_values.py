@@ -17,6 +17,7 @@ from harness import faults
 from harness.core.scenario.scenario import FaultSpec, Scenario, Times, When
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
+from harness.core.values.visible_text import abridged
 from harness.files.mistakes import Mistake, explain, mistakes_in
 
 _T = TypeVar("_T")
@@ -143,5 +144,4 @@ def _wanted(name: str, value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 40 else f'{text[:39]}…'}"
+    return f"{type(value).__name__} {abridged(repr(value), 40)}"

@@ -22,6 +22,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.finding_key import Cause
 from harness.core.values.profile import Profile, ProfileLimits
 from harness.core.values.verdict import Finding
+from harness.core.values.visible_text import abridged
 from harness.files import load_scenarios
 from harness.files.owner import scratch_folder
 from harness.files.regular_file import write_atomically
@@ -316,5 +317,4 @@ def _plain(text: str) -> str:
     Secrets are masked first: no pattern finds one that is cut, or that has lost its quotes.
     """
     said = "".join(c if c.isprintable() and c not in '"\\' else " " for c in shown(text))
-    line = " ".join(said.split())
-    return line if len(line) <= 88 else f"{line[:87]}…"
+    return abridged(" ".join(said.split()), 88)

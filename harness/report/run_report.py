@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding, Verdict, VerdictWord
-from harness.core.values.visible_text import visible_line
+from harness.core.values.visible_text import abridged, visible_line
 from harness.verdicts.event_lines import counted
 from harness.verdicts.result import WORDS, Result, with_cause
 
@@ -36,8 +36,7 @@ def plain(style: Style, text: str) -> str:
 
 def cut(text: str, width: int) -> str:
     """`text` on one line, in at most `width` columns."""
-    text = visible_line(text)
-    return text if len(text) <= width else f"{text[: max(width, 1) - 1]}…"
+    return abridged(visible_line(text), max(width, 1))
 
 
 def heading(run: Result, width: int, paint: Paint = plain) -> str:

@@ -44,6 +44,15 @@ def visible_line(text: str) -> str:
     return _IN_A_LINE.sub(_escape, text)
 
 
+def abridged(text: str, characters_max: int) -> str:
+    """`text` in at most this number of characters; an ellipsis stands for what is left out.
+
+    >>> abridged("a long text", 7), abridged("a text", 7)
+    ('a long…', 'a text')
+    """
+    return text if len(text) <= characters_max else f"{text[: characters_max - 1]}…"
+
+
 _COMMAND, _OLD_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE), re.compile(r"#(?=#\[)")
 
 
