@@ -1,18 +1,19 @@
 """trio in virtual time, by trio's public clock interface.
 
 trio asks its clock only when no task is ready; there time jumps to the next deadline. It stands
-still while a thread or socket works, up to `PATIENCE_S` of real waiting without news. trio treats
-an exception from a clock as a defect of trio. So a limit cancels the program, and is raised after
-its end.
+still while a socket works, up to `PATIENCE_S` of real waiting without news. Beside threads trio
+looks again and again, because their waits may end before its deadline. trio treats an exception
+from a clock as a defect of trio. So a limit cancels the program, and is raised after its end.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from harness.clock.event_loop import PATIENCE_S
 from harness.clock.meter import RealWaitMeter
+from harness.clock.timekeeper import LOOP, PATIENCE_S, Wait
 from harness.clock.virtual_clock import VirtualClock, moment_us
 from harness.core.values.errors import PackageMissing, RunStopped
 
@@ -43,7 +44,8 @@ def run_trio(main: Callable[[], Awaitable[T]], clock: VirtualClock | None = None
             return await main()
 
     try:
-        result = trio.run(bounded, clock=virtual_trio_clock(clock, on_limit=stop))
+        with clock.keeper.running():
+            result = trio.run(bounded, clock=virtual_trio_clock(clock, on_limit=stop))
     except trio.TrioInternalError as error:
         if isinstance(error.__cause__, RunStopped):  # of real time, by a signal in trio's code
             raise error.__cause__ from None
@@ -77,6 +79,7 @@ def virtual_trio_clock(
     class JumpingClock(trio.abc.Clock):
         standing: RealWaitMeter | None = None
         reached: float = 0.0
+        wait: Wait | None = None
 
         def start_clock(self) -> None:
             self.standing = None
@@ -87,8 +90,13 @@ def virtual_trio_clock(
 
         def deadline_to_sleep_time(self, deadline: float) -> float:
             due_us = moment_us(deadline)
-            if due_us is None or deadline <= self.current_time():
+            if deadline <= self.current_time():
+                self.leave()
                 return deadline - self.current_time()
+            if not clock.keeper.is_alone():
+                return self.beside_threads(deadline, due_us)
+            if due_us is None:
+                return deadline
             if _under_way() and not self.patience_is_over():
                 self.standing = RealWaitMeter()
                 return PATIENCE_S
@@ -101,17 +109,60 @@ def virtual_trio_clock(
                 self.reached = deadline
             return 0
 
+        def beside_threads(self, deadline: float, due_us: int | None) -> float:
+            """Lead, if no thread does; the pause until the next look, 0 at the deadline."""
+            wait, keeper = self.wait, clock.keeper
+            if wait is None or wait.until_us != due_us or wait.woken:
+                self.leave()
+                wait = self.wait = _TrioWait(due_us)
+                keeper.enter(wait)
+            if keeper.leads(wait) and keeper.doing(wait) == "waits":
+                keeper.pass_time()
+            if not wait.woken:
+                return LOOK_S
+            self.leave()
+            if wait.stopped:
+                on_limit(RunStopped(keeper.why))
+            elif due_us is not None:
+                self.reached = deadline
+            return 0
+
+        def leave(self) -> None:
+            if self.wait is not None:
+                clock.keeper.leave(self.wait)
+                self.wait = None
+
         def patience_is_over(self) -> bool:
             return self.standing is not None and self.standing.waited_s >= PATIENCE_S
 
     return JumpingClock()
 
 
+LOOK_S = 0.001
+"""The pause between two looks at the threads beside trio."""
+
+
+class _TrioWait(Wait):
+    """trio without a ready task. It looks by itself, so nobody pokes it."""
+
+    def __init__(self, until_us: int | None) -> None:
+        super().__init__(LOOP, until_us, "loop")
+        self._meter = RealWaitMeter()
+
+    def holds(self) -> bool:
+        own = self.thread == threading.get_ident()
+        return own and _reads() and self._meter.waited_s < PATIENCE_S
+
+
 def _under_way() -> bool:
+    threads = _trio().to_thread.current_default_thread_limiter().borrowed_tokens
+    return bool(threads > 0 or _reads())
+
+
+def _reads() -> bool:
     trio = _trio()
     files = trio.lowlevel.current_statistics().io_statistics
     waiting: int = getattr(files, "tasks_waiting_read", 0)
     waiting += getattr(files, "tasks_waiting_write", 0)
     own_wake_up = 1
-    threads = trio.to_thread.current_default_thread_limiter().borrowed_tokens
-    return bool(threads > 0 or waiting > own_wake_up)
+    return bool(waiting > own_wake_up)

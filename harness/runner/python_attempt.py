@@ -55,9 +55,11 @@ def _attempt_simulated(
     transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill
 ) -> None:
     scenario = transition.scenario
-    clock = VirtualClock(now_ms(transition.history), limit_s=scenario.limits.virtual_s)
+    began_ms, limit_s = now_ms(transition.history), scenario.limits.virtual_s
+    clock = VirtualClock(began_ms, limit_s=limit_s, seed=scenario.seed)
     dispatcher = Dispatcher(transition, clock, on_kill=on_kill)
     meter = RealWaitMeter()
+    clock.keeper.own_time = meter.harness_time
     opened = partial(own.open, dispatcher)
     brief = InProcessBrief(
         dispatcher, folder, options=target.options, open_store=opened, own_time=meter.harness_time

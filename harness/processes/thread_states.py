@@ -1,0 +1,113 @@
+"""Which threads of a run work, and which of them wait.
+
+Linux tells the state of a thread, how often it got a processor, and the system call in which it
+sleeps. A lock, a queue, an event and a future are one system call, which only another thread ends.
+Any other call waits for the outside: a pipe, a child process, a real pause.
+
+A thread that waits for the interpreter's lock sleeps in the same call. So a thread counts as
+waiting only if it got no processor while the caller had let that lock go for a moment.
+"""
+
+from __future__ import annotations
+
+import platform
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures.thread import _threads_queues
+from typing import Literal, NamedTuple
+
+from harness.processes import proc, thread_times
+
+Doing = Literal["works", "disk", "waits"]
+
+_LOCK_CALL = {"x86_64": b"202", "aarch64": b"98"}.get(platform.machine())
+"""The number of `futex`, by which a thread waits for another one; None where it is not known."""
+
+STILL_S = 0.005
+"""On a system without `/proc`: the pause in which a process that waits uses no processor."""
+
+
+class Sleeping(NamedTuple):
+    """The threads that sleep, each with the number of its turns on a processor."""
+
+    turns: dict[int, int]
+    outside: frozenset[int]
+    disk: bool
+    working: bool
+
+
+class RunThreads:
+    """The threads of a run: those that began after this object, its maker's, and those of pools.
+
+    The harness's own threads, which work beside the run, are left out.
+    """
+
+    def __init__(self) -> None:
+        pools = {thread.native_id for thread in list(_threads_queues)}
+        own = pools | {threading.get_native_id()}
+        self._outsiders = {task for task in _tasks() if task not in own}
+        self._still: dict[int, int] = {}
+
+    def join(self, *threads: threading.Thread) -> None:
+        """Count these threads as the run's, although they began before it."""
+        self._outsiders -= {thread.native_id for thread in threads}
+
+    def others(self) -> list[int]:
+        """The threads of the run beside the calling one, by their kernel number."""
+        apart = self._outsiders | thread_times.left_out() | {threading.get_native_id()}
+        return [task for task in _tasks() if task not in apart]
+
+    def outside(self) -> frozenset[int]:
+        """The threads that wait for what is not a thread."""
+        return self._sleeping().outside
+
+    def doing(self, pause: Callable[[], object]) -> Doing:
+        """Tell whether the other threads of the run work, wait for a disk, or all wait.
+
+        `pause` really waits for a moment, without the interpreter's lock.
+        """
+        if not proc.EXISTS:
+            return "works" if _uses_processor(pause) else "waits"
+        first = self._sleeping()
+        if first.working or first.disk:
+            return "works" if first.working else "disk"
+        if all(self._still.get(task) == turns for task, turns in first.turns.items()):
+            return "waits"
+        pause()
+        second = self._sleeping()
+        if second.working or second.disk or first.turns != second.turns:
+            return "disk" if second.disk and not second.working else "works"
+        self._still = second.turns
+        return "waits"
+
+    def _sleeping(self) -> Sleeping:
+        turns: dict[int, int] = {}
+        outside: set[int] = set()
+        disk = working = False
+        for task in self.others():
+            folder = f"/proc/self/task/{task}"
+            state = proc.stat(f"self/task/{task}")[:1]
+            call = proc.read(f"{folder}/syscall").split()[:1]
+            if state in ([b"S"], [b"I"], [b"T"]):
+                turns[task] = proc.turns(folder)
+                if call and _LOCK_CALL is not None and call[0] != _LOCK_CALL:
+                    outside.add(task)
+            elif state == [b"D"]:
+                disk = True
+            elif state and state not in ([b"Z"], [b"X"]):
+                working = True
+        return Sleeping(turns, frozenset(outside), disk, working)
+
+
+def _tasks() -> list[int]:
+    if proc.EXISTS:
+        return proc.numbers("/proc/self/task")
+    return [thread.native_id or 0 for thread in threading.enumerate()]
+
+
+def _uses_processor(pause: Callable[[], object]) -> bool:
+    used_s, began_s = time.process_time(), time.perf_counter()
+    while time.perf_counter() - began_s < STILL_S:
+        pause()
+    return time.process_time() - used_s > STILL_S / 2
