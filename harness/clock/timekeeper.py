@@ -5,7 +5,7 @@ thread. One of those that wait leads: it looks at the other threads, moves the c
 end, and wakes who waits for it. At one moment calls at the seams come first, in the order of what
 they say; then event loops; then sleepers, in an order that the seed draws.
 
-A daemon thread may wait for the outside for ever (a reader of a pipe). So all of them together
+A daemon thread may wait for the outside until the end (a reader of a pipe). So all of them together
 hold the clock for `GRACE_S` of a run. Any other thread gets `PATIENCE_S` without news, each time.
 """
 
@@ -50,7 +50,7 @@ ENDING_LOOKS = 20
 """How often, 1 ms apart, the end of a run looks whether the threads that it stopped have ended."""
 
 YIELDS = 20
-"""After so many `sleep(0)` in which nothing else happens, time passes all the same."""
+"""The number of `sleep(0)` in which nothing else happens, after which time passes."""
 
 CALL, LOOP, SLEEP, YIELD = range(4)
 
@@ -171,10 +171,17 @@ class Timekeeper:
         with self._lock:
             if one in self._waits:
                 self._waits.remove(one)
+        self.hand_over(one)
+
+    def hand_over(self, one: Wait) -> None:
+        """Let another wait lead, if this one does."""
+        with self._lock:
             if self._leader is one:
                 self._leader = None
-                if self._waits:
-                    self._waits[0].poke()
+                for other in self._waits:
+                    if other is not one:
+                        other.poke()
+                        break
 
     def _step(self, one: Wait, pause_s: float) -> float:
         """Wait really for a moment, or move the clock; return the next pause."""
@@ -208,7 +215,8 @@ class Timekeeper:
         """What the other threads do, in the sight of one that waits."""
         with self._lock:
             waits = list(self._waits)
-        if any(wait.holds() for wait in waits):
+        # One that was woken may not run yet.
+        if any(wait.woken or wait.holds() for wait in waits):
             return "works"
         doing = self.threads.doing(lambda: self._pause(one))
         if doing == "waits" and self._is_outside({wait.task for wait in waits}):
@@ -235,7 +243,7 @@ class Timekeeper:
         return False
 
     def pass_time(self) -> bool:
-        """Move the clock to the earliest end, and wake who waits for it; False if nobody does."""
+        """Move the clock to the earliest end, and wake who waits for it; False without one."""
         with self._lock:
             if not self._running or (first := self._first()) is None:
                 return False

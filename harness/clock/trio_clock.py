@@ -43,13 +43,16 @@ def run_trio(main: Callable[[], Awaitable[T]], clock: VirtualClock | None = None
         with scope:
             return await main()
 
+    jumping = virtual_trio_clock(clock, on_limit=stop)
     try:
         with clock.keeper.running():
-            result = trio.run(bounded, clock=virtual_trio_clock(clock, on_limit=stop))
+            result = trio.run(bounded, clock=jumping)
     except trio.TrioInternalError as error:
         if isinstance(error.__cause__, RunStopped):  # of real time, by a signal in trio's code
             raise error.__cause__ from None
         raise
+    finally:
+        jumping.beside.leave()  # type: ignore[attr-defined]
     if stopped:
         raise stopped[0]
     return result  # type: ignore[no-any-return]
@@ -76,82 +79,106 @@ def virtual_trio_clock(
     """
     import trio
 
-    class JumpingClock(trio.abc.Clock):
-        standing: RealWaitMeter | None = None
-        reached: float = 0.0
-        wait: Wait | None = None
+    class JumpingClock(_Jumps, trio.abc.Clock):
+        """The answers, as trio asks for them."""
 
-        def start_clock(self) -> None:
-            self.standing = None
+    return JumpingClock(clock, on_limit)
 
-        def current_time(self) -> float:
-            # A deadline can be a fraction of a microsecond later than its whole microsecond.
-            return max(self.reached, clock.monotonic())
 
-        def deadline_to_sleep_time(self, deadline: float) -> float:
-            due_us = moment_us(deadline)
-            if deadline <= self.current_time():
-                self.leave()
-                return deadline - self.current_time()
-            if not clock.keeper.is_alone():
-                return self.beside_threads(deadline, due_us)
-            if due_us is None:
-                return deadline
-            if _under_way() and not self.patience_is_over():
-                self.standing = RealWaitMeter()
-                return PATIENCE_S
-            self.standing = None
-            try:
-                clock.pass_until(due_us, "loop")
-            except RunStopped as error:
-                on_limit(error)
-            else:
-                self.reached = deadline
+class _Jumps:
+    """The answers of the clock."""
+
+    def __init__(self, clock: VirtualClock, on_limit: Callable[[RunStopped], None]) -> None:
+        self._clock, self._on_limit = clock, on_limit
+        self.standing: RealWaitMeter | None = None
+        self.reached = 0.0
+        self.beside = _BesideThreads(clock)
+
+    def start_clock(self) -> None:
+        self.standing = None
+
+    def current_time(self) -> float:
+        # A deadline can be a fraction of a microsecond later than its whole microsecond.
+        return max(self.reached, self._clock.monotonic())
+
+    def deadline_to_sleep_time(self, deadline: float) -> float:
+        due_us = moment_us(deadline)
+        if deadline <= self.current_time():
+            return deadline - self.current_time()
+        if not self._clock.keeper.is_alone():
+            return self.beside_threads(deadline, due_us)
+        if due_us is None:
+            return deadline
+        if _under_way() and not self.patience_is_over():
+            self.standing = RealWaitMeter()
+            return PATIENCE_S
+        self.standing = None
+        try:
+            self._clock.pass_until(due_us, "loop")
+        except RunStopped as error:
+            self._on_limit(error)
+        else:
+            self.reached = deadline
+        return 0
+
+    def beside_threads(self, deadline: float, due_us: int | None) -> float:
+        try:
+            pause_s = self.beside.pause_s(due_us)
+        except RunStopped as error:
+            self._on_limit(error)
             return 0
+        if not pause_s:
+            self.reached = deadline
+        return pause_s
 
-        def beside_threads(self, deadline: float, due_us: int | None) -> float:
-            """Lead, if no thread does; the pause until the next look, 0 at the deadline."""
-            wait, keeper = self.wait, clock.keeper
-            if wait is None or wait.until_us != due_us or wait.woken:
-                self.leave()
-                wait = self.wait = _TrioWait(due_us)
-                keeper.enter(wait)
-            if keeper.leads(wait) and keeper.doing(wait) == "waits":
-                keeper.pass_time()
-            if not wait.woken:
-                return LOOK_S
-            self.leave()
-            if wait.stopped:
-                on_limit(RunStopped(keeper.why))
-            elif due_us is not None:
-                self.reached = deadline
-            return 0
-
-        def leave(self) -> None:
-            if self.wait is not None:
-                clock.keeper.leave(self.wait)
-                self.wait = None
-
-        def patience_is_over(self) -> bool:
-            return self.standing is not None and self.standing.waited_s >= PATIENCE_S
-
-    return JumpingClock()
+    def patience_is_over(self) -> bool:
+        return self.standing is not None and self.standing.waited_s >= PATIENCE_S
 
 
 LOOK_S = 0.001
 """The pause between two looks at the threads beside trio."""
 
 
+class _BesideThreads:
+    """The wait of trio beside threads. trio looks by itself, so it leads only during a look."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._keeper = clock.keeper
+        self._wait: _TrioWait | None = None
+
+    def pause_s(self, due_us: int | None) -> float:
+        """Return the pause until the next look, 0 at the deadline. Raises RunStopped at a limit."""
+        keeper = self._keeper
+        if (wait := self._wait) is None or wait.woken or wait.until_us != due_us:
+            self.leave()
+            wait = self._wait = _TrioWait(due_us)
+            keeper.enter(wait)
+        if keeper.leads(wait):
+            if keeper.doing(wait) == "waits":
+                keeper.pass_time()
+            keeper.hand_over(wait)
+        if not wait.woken:
+            return LOOK_S
+        self.leave()
+        if wait.stopped:
+            raise RunStopped(keeper.why)
+        return 0
+
+    def leave(self) -> None:
+        """End the wait, because trio goes on or ends."""
+        if self._wait is not None:
+            self._keeper.leave(self._wait)
+            self._wait = None
+
+
 class _TrioWait(Wait):
-    """trio without a ready task. It looks by itself, so nobody pokes it."""
+    """trio without a ready task."""
 
     def __init__(self, until_us: int | None) -> None:
         super().__init__(LOOP, until_us, "loop")
-        self._meter = RealWaitMeter()
 
     def holds(self) -> bool:
-        own = self.thread == threading.get_ident()
-        return own and _reads() and self._meter.waited_s < PATIENCE_S
+        return self.thread == threading.get_ident() and _reads()
 
 
 def _under_way() -> bool:

@@ -20,7 +20,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures.thread import _threads_queues
 from contextlib import contextmanager
 from typing import Any, Protocol
 from weakref import WeakSet
@@ -30,6 +29,7 @@ import msgspec
 from harness.clock.real_clock import Source, real_sleep
 from harness.clock.timekeeper import CALL, SLEEP, TURN_S, YIELD, Timekeeper, Wait
 from harness.core.values.errors import RunStopped
+from harness.processes.thread_states import pool_threads
 
 MICROSECONDS = 1_000_000
 UPTIME_S = 86_400
@@ -261,7 +261,7 @@ def virtual_time(
 
     Time stays real in threads that existed before, except this thread, the given ones, and those of
     pools, which may work for the run. The patch applies to the whole process, and the end of the
-    block always removes it, and ends the waits of threads, unless the run `goes_on` in a later
+    block always removes it. It also ends the waits of threads, unless the run `goes_on` in a later
     block. Raises RuntimeError if another `virtual_time` is active, because a process has only one
     time.
     """
@@ -269,7 +269,7 @@ def virtual_time(
     if _clock is not None:
         how = "leave the first block, or run the second in a separate process"
         raise RuntimeError(f"virtual_time is active already: one process has one time; {how}")
-    run = {threading.current_thread(), *threads, *_threads_queues, *abandoned}
+    run = {threading.current_thread(), *threads, *pool_threads(), *abandoned}
     _outsiders = frozenset(t for t in threading.enumerate() if t not in run)
     _clock = clock
     clock.keeper.threads.join(*threads)

@@ -11,11 +11,12 @@ waiting only if it got no processor while the caller had let that lock go for a 
 from __future__ import annotations
 
 import platform
+import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures.thread import _threads_queues
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from harness.processes import proc, thread_times
 
@@ -44,7 +45,7 @@ class RunThreads:
     """
 
     def __init__(self) -> None:
-        pools = {thread.native_id for thread in list(_threads_queues)}
+        pools = {thread.native_id for thread in pool_threads()}
         own = pools | {threading.get_native_id()}
         self._outsiders = {task for task in _tasks() if task not in own}
         self._still: dict[int, int] = {}
@@ -98,6 +99,15 @@ class RunThreads:
             elif state and state not in ([b"Z"], [b"X"]):
                 working = True
         return Sleeping(turns, frozenset(outside), disk, working)
+
+
+def pool_threads() -> list[threading.Thread]:
+    """The threads of pools, which may work for a run that began after them."""
+    idle: dict[Any, Any] = {}
+    if (cache := sys.modules.get("trio._core._thread_cache")) is not None:
+        idle = getattr(getattr(cache, "THREAD_CACHE", None), "_idle_workers", {})
+    of_trio = [thread for worker in list(idle) if (thread := getattr(worker, "_thread", None))]
+    return [*list(_threads_queues), *of_trio]
 
 
 def _tasks() -> list[int]:
