@@ -85,14 +85,32 @@ class _Reply:
     @cached_property
     def read(self) -> Spelt:
         """All that the user reads in the turn."""
+        return Spelt("\n".join(self._messages))
+
+    @cached_property
+    def _messages(self) -> list[str]:
         requests = (s.request for s in self.turn.sendings if is_taken(s))
-        return Spelt("\n".join(r.text for r in requests if r.kind in _READ))
+        return [r.text for r in requests if r.kind in _READ]
+
+    @cached_property
+    def _reads(self) -> list[Spelt]:
+        """All that the user reads; also in one, as messages may be cut inside a word."""
+        joined = "".join(self._messages)
+        return [self.read, Spelt(joined)] if len(self._messages) > 1 else [self.read]
 
     def has(self, said: str) -> bool:
         """Whether the user reads a whole text, or a value of a text that is JSON."""
-        if not lost_parts(said, self.read) or not lost_parts(_WRITING.sub("", said), self.read):
+        if any(self._holds(said, read) for read in self._reads):
             return True
         return any(is_asked(value) and not lost_parts(value, self.read) for value in _values(said))
+
+    def _holds(self, said: str, read: Spelt) -> bool:
+        if not lost_parts(said, read):
+            return True
+        bare, seen = _WRITING.sub(" ", said), _WRITING.sub(" ", read.text)
+        if bare != said and not lost_parts(bare, read):
+            return True
+        return seen != read.text and not lost_parts(bare, seen)
 
     def shows(self, exchange: Exchange) -> bool:
         """Whether the user reads a whole answer, long enough not to stand there by chance."""
@@ -158,6 +176,8 @@ def _is_verbatim(turn: Turn, final: Sending) -> bool:
 def _broken(reply: _Reply) -> _Broken | None:
     if reply.has(reply.said):
         return _doubled(reply) or _continuation(reply)
+    if doubled := _doubled(reply):
+        return doubled
     if any(_is_beside(reply, exchange) for exchange in reply.main[:-1]) or _is_misplaced(reply):
         return None
     return _other(reply) or _blocks(reply) or _cut(reply)
