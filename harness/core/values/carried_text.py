@@ -20,6 +20,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from decimal import Decimal
@@ -28,7 +29,15 @@ from zlib import crc32
 
 from harness.core.values.spelt_text import Spelt
 
-__all__ = ["LEAST_CHARACTERS", "WHOLE_CHARACTERS", "Part", "Spelt", "is_asked", "lost_parts"]
+__all__ = [
+    "LEAST_CHARACTERS",
+    "WHOLE_CHARACTERS",
+    "Part",
+    "Spelt",
+    "is_asked",
+    "lost_parts",
+    "own_words",
+]
 
 Part: TypeAlias = Literal["whole", "head", "middle", "end"]
 """A part of a text that may be lost; `whole` if the text is short, or if nothing of it is left."""
@@ -104,7 +113,7 @@ def lost_parts(said: str, sent: str | Spelt, *, least: int = LEAST_CHARACTERS) -
         return ()
     found: list[list[bool]] = []
     shape: _Shape | None = None
-    for row in _rows(said, sent):
+    for row in _rows(sent):
         if any(_end_of(row, _Piece(w.strip()), loose=_is_loose(said)) >= 0 for w in spelt.rows):
             return ()
         shape = shape if shape is not None else _shape(said, spelt)
@@ -120,6 +129,18 @@ def lost_parts(said: str, sent: str | Spelt, *, least: int = LEAST_CHARACTERS) -
     return _parts(max(found, key=sum), len(spelt.plain))
 
 
+def own_words(sent: Spelt, said: Spelt) -> list[str]:
+    """The words of a text that another one does not hold in any case of letters, with any signs
+    and accents: so a word that was only changed is not one."""
+    known = _bare(said.plain)
+    return [word for word in sent.words if (bare := _bare(word)) and bare not in known]
+
+
+def _bare(text: str) -> str:
+    letters = unicodedata.normalize("NFKD", text[:_SAMPLED]) if not text.isascii() else text
+    return "".join(filter(str.isalnum, letters.casefold()))
+
+
 def _is_loose(said: str) -> bool:
     return len(said) >= _LOOSE
 
@@ -128,11 +149,11 @@ def _joined(number: re.Match[str]) -> str:
     return number[0].replace(",", "")
 
 
-def _rows(said: str, sent: Spelt) -> Iterator[str]:
+def _rows(sent: Spelt) -> Iterator[str]:
     """What was sent, as it stands; without its tags, and without what stands before its lines."""
     yield from sent.rows
     for added in (_TAG, _LINE_NUMBER):
-        if added.search(sent.text) and not added.search(said):
+        if added.search(sent.text):
             yield from Spelt(added.sub(" ", sent.text)).rows
 
 

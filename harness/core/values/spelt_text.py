@@ -132,7 +132,9 @@ def _inner(words: list[str]) -> list[str]:
 def _unescaped(found: re.Match[str]) -> str:
     """The character of an escape. A backslash before a letter is content (`\\d`, `C:\\dir`)."""
     if code := found[1] or found[2] or found[3]:
-        return chr(int(code, 16)) if int(code, 16) <= 0x10FFFF else " "
+        letter = chr(int(code, 16)) if int(code, 16) <= 0x10FFFF else " "
+        count = found[0].count("\\")  # 1, 2, 4 or 8 are of the escape; of others one is content
+        return "\\" + letter if letter.isalnum() and count & (count - 1) else letter
     if found[4]:
         return "\n" if found[4] in "nr" else " "
     return "\\" if found.string[found.end() : found.end() + 1].isalnum() else ""
