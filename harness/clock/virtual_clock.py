@@ -138,6 +138,7 @@ class VirtualClock:
         self._now_us = start_ms * 1000
         self._wall_offset_us = epoch_s * MICROSECONDS
         self._uptime_us = UPTIME_S * MICROSECONDS
+        self._read_us, self._reads = -1, 0
         self._limit_s = limit_s
         self._park: Park | None = None
 
@@ -155,7 +156,7 @@ class VirtualClock:
 
     def monotonic_ns(self) -> int:
         """`monotonic` in nanoseconds."""
-        return (self._uptime_us + self._now_us) * 1000
+        return (self._uptime_us + self._now_us) * 1000 + self._next_ns()
 
     def time(self) -> float:
         """The wall clock: seconds since 1970."""
@@ -163,7 +164,17 @@ class VirtualClock:
 
     def time_ns(self) -> int:
         """`time` in nanoseconds."""
-        return (self._wall_offset_us + self._now_us) * 1000
+        return (self._wall_offset_us + self._now_us) * 1000 + self._next_ns()
+
+    def _next_ns(self) -> int:
+        """The nanoseconds of a reading: each is a little later, up to the next microsecond.
+
+        Programs name their rows by `time_ns`, which never shows one time twice on a real machine.
+        """
+        with self._lock:
+            self._reads = min(self._reads + 1, 999) if self._read_us == self._now_us else 0
+            self._read_us = self._now_us
+            return self._reads
 
     def jump(self, wall_ms: int, monotonic_ms: int = 0) -> None:
         """Move the wall clock, forward or back, and the monotonic one, forward.

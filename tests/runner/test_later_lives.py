@@ -8,6 +8,7 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -32,18 +33,21 @@ KILLED = Scenario(
 NAMES: dict[str, Callable[[], str]] = {
     "time": lambda: f"{time.time_ns():020}",
     "monotonic": lambda: f"{time.monotonic_ns():020}",
-    "uuid": lambda: f"{time.time_ns():020}-{uuid.uuid4().hex}",
-    "random": lambda: f"{int(time.time() * 1000):014}{random.getrandbits(64):016x}",
+    "uuid": lambda: uuid.uuid4().hex,
+    "random": lambda: f"{random.getrandbits(64):016x}",
+    "drawn at once": lambda: f"{int(time.time() * 1000):014}{next(_NUMBERS):03}",
 }
+_NUMBERS = count()
+BY_ARRIVAL = ("uuid", "random")
 
 
-def stores_rows(brief: Any, name: Callable[[], str]) -> None:
-    """Keeps its session in SQLite, in the order of the names of its rows."""
+def stores_rows(brief: Any, kind: str) -> None:
+    """Keeps its session in SQLite, mostly in the order of the names of its rows."""
+    name, order = NAMES[kind], "rowid" if kind in BY_ARRIVAL else "name"
     rows = sqlite3.connect(brief.session_dir / "rows.db", isolation_level=None)
     rows.execute("create table if not exists rows (name text primary key, id text, role, text)")
 
     def keep(of: str, role: str, text: str) -> None:
-        time.sleep(0.001)
         rows.execute("insert into rows values (?, ?, ?, ?)", (name(), of, role, text))
 
     client = brief.anthropic()
@@ -52,7 +56,7 @@ def stores_rows(brief: Any, name: Callable[[], str]) -> None:
         if ("assistant",) not in kept:
             if not kept:
                 keep(inbound.id, "user", inbound.text)
-            said = rows.execute("select role, text from rows order by name").fetchall()
+            said = rows.execute(f"select role, text from rows order by {order}").fetchall()
             messages = [{"role": r, "content": t} for r, t in said]
             answer = client.messages.create(model="m", max_tokens=99, messages=messages)
             keep(inbound.id, "assistant", answer.content[0].text)
@@ -63,7 +67,7 @@ def stores_rows(brief: Any, name: Callable[[], str]) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_rows_under_names_of_time_or_chance_survive_a_kill(name: str, seed: int) -> None:
-    done = run(KILLED, lambda brief: stores_rows(brief, NAMES[name]), seed=seed)
+    done = run(KILLED, lambda brief: stores_rows(brief, name), seed=seed)
     assert (done.verdict.verdict, done.verdict.findings) == ("pass", ())
     assert sum(isinstance(event, Killed) for event in done.history.events) == 2
 
@@ -100,7 +104,7 @@ def test_each_life_is_later_and_draws_otherwise() -> None:
 
 def test_the_run_is_the_same_for_a_seed_and_its_clock_counts_no_downtime() -> None:
     def kept(seed: int) -> tuple[list[int], bytes]:
-        done = run(KILLED, lambda brief: stores_rows(brief, NAMES["time"]), seed=seed)
+        done = run(KILLED, lambda brief: stores_rows(brief, "time"), seed=seed)
         starts = [e for e in done.history.events if isinstance(e, Started)]
         assert done.history.events[-1].at_ms < 1000
         return [start.downtime_ms for start in starts], encode(
@@ -121,7 +125,7 @@ def test_a_downtime_is_of_virtual_time_alone() -> None:
 
 
 def _greets(brief: Any) -> None:
-    stores_rows(brief, NAMES["time"])
+    stores_rows(brief, "time")
 
 
 @given(seed=st.integers(0, 10**9), number=st.integers(1, 9), text=st.text(max_size=9))
@@ -139,7 +143,7 @@ def test_a_downtime_depends_on_the_seed_and_not_on_the_name(
 def test_a_wall_clock_that_was_set_stays_so_after_a_kill() -> None:
     jump = FaultSpec(kind="clock.jumps_forward", on="model", when=1, settings={"jump_s": 1e6})
     scenario = msgspec.structs.replace(KILLED, faults=(jump, *KILLED.faults))
-    done = run(scenario, lambda brief: stores_rows(brief, NAMES["time"]))
+    done = run(scenario, lambda brief: stores_rows(brief, "time"))
     assert (done.verdict.verdict, done.verdict.findings) == ("pass", ())
 
 
@@ -151,3 +155,13 @@ def test_a_moment_is_found_again_after_a_downtime(downtime: int, seconds: float)
     assert clock.now_ms() == round(seconds * 1e6) // 1000
     assert clock.moment_us(clock.monotonic()) == clock.now_us()
     assert clock.moment_us(float("inf")) is None
+
+
+def test_no_reading_of_nanoseconds_comes_again() -> None:
+    clock = VirtualClock()
+    read = []
+    for _ in range(20):
+        read += [clock.time_ns() for _ in range(40)]
+        clock.advance(1e-6)
+    assert sorted(set(read)) == read
+    assert read[-1] < clock.time_ns() == round(clock.time() * 1e9, -3)
