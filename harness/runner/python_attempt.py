@@ -130,8 +130,8 @@ def life_seed(scenario: Scenario, number: int) -> int:
 def downtime_ms(scenario: Scenario, number: int) -> int:
     """Return the milliseconds before a life in which no process of the agent runs; 0 for the first.
 
-    All orders of magnitude are equally frequent. The draw depends on the first message and not on
-    the scenario's name, because a shrunk finding gets a name of its own and must stay the same.
+    All orders of magnitude are equally frequent. The draw depends on the first message. The name
+    has no part in it, because a shrunk finding gets another name.
     """
     if not number:
         return 0
