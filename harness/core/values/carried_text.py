@@ -6,18 +6,17 @@ without colours, with words around it. So both texts are compared as `spelt_text
 All words of a text must stand there in a row. Or its pieces must: each line or cell, and of a long
 line each 20 characters, in their order and as often as they were said. So a piece that is dropped,
 changed, moved or said once for twice is lost, and words may stand between two pieces. The values of
-JSON come by value: the names may be others, the fields of an object, the cells of a row and lines
-`name: value` may come in any order, and a number may be written as `1` for `1.0`; the elements of a
-list keep their order. An empty value and `null` may be left out, as serialisers do.
+JSON come by value: their names may be others, and the fields of an object may come in any order. So
+may the cells of a row, and lines `name: value`. A number may be written as `1` for `1.0`. The
+elements of a list keep their order. An empty value and `null` may be left out, as serialisers do.
 
-Where the writing leaves room, the agent has the benefit: a sign that is writing may be lost, a
-number in prose may lose its thousands commas, and of a text over 40,000 characters that is written
-otherwise a sample of the pieces is looked for, and all of its beginning.
+Where the writing leaves room, the agent has the benefit. A sign that is writing may be lost, and a
+number in prose may lose its thousands commas. A text over 40,000 characters that is written
+otherwise is looked for by a sample of its pieces, and all of its beginning.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import unicodedata
@@ -55,7 +54,7 @@ _COMPLETE, _SAMPLED = 2_000, 40_000
 """How many characters of a text are always looked for, and from which length on a sample is."""
 
 _MISSES = 100
-"""After so many lost pieces the rest counts as lost, because each is searched to the end."""
+"""After this number of lost pieces the rest counts as lost: each is searched to the end."""
 
 _LOOSE = 20
 """A text of this length may touch other words, as blocks do that are joined."""
@@ -284,7 +283,7 @@ def _of_table(lines: list[str]) -> _Shape:
     """Rows in their order, and the cells of each in any; the head may stand anywhere."""
     for mark in "|\t,;":
         if len(lines) > 1 and all(mark in line for line in lines):
-            rows = [*csv.reader(lines, delimiter=mark)]
+            rows = [line.split(mark) for line in lines]
             if len({len(row) for row in rows}) == 1:
                 head, *rest = (_Any(map(_cell, row)) for row in rows)
                 return _Any((head, [*rest]))

@@ -2,13 +2,13 @@ r"""A text as it is compared: its words and the signs that are content, without 
 
 JSON, YAML, Markdown, HTML and tables write one value with other signs and white space. Only this
 file knows which signs are such writing. A sign is content where it joins two characters of a word
-(`a.b`, `10:30`, `x>=5`, `user@host`), where it begins a number or a name (`-40`, `.5`, `--force`,
-`/etc`), where it ends one (`C++`, `100%`), and where an operator stands between words (`3 - 4`).
+(`a.b`, `10:30`, `x>=5`, `user@host`), or begins a number or a name (`-40`, `.5`, `--force`,
+`/etc`). It is content where it ends one (`C++`, `100%`), and so is an operator between words.
 Currency signs, superscripts and accents are content, and so is the case of letters.
 
-The rest is writing: quotes, braces, commas, semicolons and bars; one colon or `=` after a name;
-emphasis; bullets and other signs at the edge of a word or line; escapes and entities; colours and
-control characters; the forms of accented letters, ligatures and wide letters. So an agent that
+The rest is writing: quotes, braces, commas, semicolons, bars, emphasis, escapes, entities, and one
+colon or `=` after a name. So are bullets, other signs at the edge of a word or line, colours,
+control characters, and the forms of accented letters, ligatures and wide letters. An agent that
 loses only such signs is not seen: `f(x)` and `f(x`, `a, b` and `a b`, `_name` and `name`.
 """
 
