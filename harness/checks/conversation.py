@@ -164,9 +164,8 @@ def _words_beside_calls(trace: Trace, turn: Turn) -> Iterator[Case]:
         if not held.intersection(use.id for use in reply.tool_uses) or not is_asked(said):
             continue
         sent = "".join(m.text for m in new if m.role == "assistant")
-        if is_announced(said, sent) and _is_carried(squeeze(said), squeeze(sent)):
-            continue
-        if lost_parts(said, sent):
+        is_cut = is_announced(said, sent) and _is_carried(squeeze(said), squeeze(sent))
+        if lost_parts(said, sent) and not is_cut:
             text = f"{later.called.key}: the words beside the calls of {exchange.called.key} "
             text += "are lost"
             finding = Finding("history_faithful.forgotten_words", text, (exchange.n, later.n))

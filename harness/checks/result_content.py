@@ -232,7 +232,7 @@ def _short(text: str) -> str:
 
 def _is_late(result: _Result) -> bool:
     """Whether the agent may have given the tool up: at its own deadline, or because a fault made
-    the tool return what is no text (bytes, an iterator without an end)."""
+    the tool return bytes or an iterator without an end."""
     answered, sent = result.run.answered, result.sent
     waited = waited_ms(answered.steps) if answered else 0
     faults = answered.faults if answered else ()
