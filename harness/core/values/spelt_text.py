@@ -7,9 +7,9 @@ file knows which signs are such writing. A sign is content where it joins two ch
 Currency signs, superscripts and accents are content, and so is the case of letters.
 
 The rest is writing: quotes, braces, commas, semicolons, bars, emphasis, escapes, entities, and one
-colon or `=` after a name. So are bullets, other signs at the edge of a word or line, colours,
-control characters, and the forms of accented letters, ligatures and wide letters. An agent that
-loses only such signs is not seen: `f(x)` and `f(x`, `a, b` and `a b`, `_name` and `name`.
+colon or `=` after a name. So are bullets, other signs at the edge of a word or line, colours and
+control characters. Accented letters, ligatures and wide letters have several forms. An agent that
+loses only such signs is not seen, as in `f(x`, `a b` and `name` for `f(x)`, `a, b` and `_name`.
 """
 
 from __future__ import annotations
