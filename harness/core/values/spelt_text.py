@@ -2,8 +2,8 @@ r"""A text as it is compared: its words and the signs that are content, without 
 
 JSON, YAML, Markdown, HTML and tables write one value with other signs and white space. Only this
 file knows which signs are such writing. A sign is content where it joins two characters of a word
-(`a.b`, `10:30`, `x>=5`, `user@host`), or begins a number or a name (`-40`, `.5`, `--force`,
-`/etc`). It is content where it ends one (`C++`, `100%`), and so is an operator between words.
+(`a.b`, `10:30`, `x>=5`). It is content where it begins a number or a name (`-40`, `--force`,
+`/etc`), and where it ends one (`C++`, `100%`). So is an operator between words.
 Currency signs, superscripts and accents are content, and so is the case of letters.
 
 The rest is writing: quotes, braces, commas, semicolons, bars, emphasis, escapes, entities, and one
