@@ -25,7 +25,6 @@ from harness.clock.virtual_clock import (
     VirtualClock,
     abandoned,
     clock_of_run,
-    moment_us,
 )
 from harness.core.values.errors import RunStopped
 
@@ -219,7 +218,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
         if self._only_threads or not timers:
             return None
-        return moment_us(timers[0].when())
+        return self._clock.moment_us(timers[0].when())
 
     def _look(self) -> None:
         if self._check is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.clock.meter import RealWaitMeter
 from harness.clock.timekeeper import LOOP, PATIENCE_S, Wait
-from harness.clock.virtual_clock import VirtualClock, moment_us
+from harness.clock.virtual_clock import VirtualClock
 from harness.core.values.errors import PackageMissing, RunStopped
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class _Jumps:
         return max(self.reached, self._clock.monotonic())
 
     def deadline_to_sleep_time(self, deadline: float) -> float:
-        due_us = moment_us(deadline)
+        due_us = self._clock.moment_us(deadline)
         if deadline <= self.current_time():
             return deadline - self.current_time()
         if not self._clock.keeper.is_alone():
