@@ -155,7 +155,7 @@ def _second_runs(
             happened.append(effect)
 
 
-@needs("model", told_by="run", place=295)
+@needs("model", "tool", told_by="run", or_calls=True, place=295)
 @excused_by(unrun=(COMPACTION_BETWEEN, KILL_BETWEEN, OVERFLOW_BETWEEN))
 def calls_handled(history: History) -> Iterator[Finding | Case]:
     """Each call of a whole answer is run, or refused as the model gave it.
@@ -170,8 +170,8 @@ def calls_handled(history: History) -> Iterator[Finding | Case]:
     a compaction, a kill or a request over the window took out.
 
     Clients lose calls and mix their pieces when they read a stream, and loops run the first call
-    alone. To fix it, put the pieces of a call together by its index, and send each call of an
-    answer back with its result, or with an error. Source: fault:S18, fault:M13.
+    alone. To fix it, put the pieces of a call together by its index. Send each call of an answer
+    back, with its result or with an error. Source: fault:S18, fault:M13.
     """
     for turn in history.trace.turns.values():
         for exchange, later in pairwise(turn.readable):

@@ -20,7 +20,7 @@ class AppendsAgain(Loop):
     """Adds the message that began the turn to each request after the first."""
 
     def messages(self) -> tuple[Message, ...]:
-        """The messages, and the user's own once more."""
+        """The messages, with the user's own at the end again."""
         messages = super().messages()
         own = [m for m in messages if m.role == "user" and not m.tool_results]
         return messages if messages[-1] in own else (*messages, own[-1])
