@@ -194,8 +194,10 @@ _UNRUN = {
 def _unrun(
     trace: Trace, turn: Turn, exchange: Exchange, later: Exchange
 ) -> Iterator[tuple[Ask, str]]:
-    """Yield the calls of an answer that did not run and are not as the model gave them, with the
-    rule that is broken, if a request holds another part of the answer."""
+    """Yield the calls of an answer that did not run, each with the rule that it breaks.
+
+    A request that holds no part of the answer has left it out as a whole.
+    """
     asks = [ask for ask in turn.asks if ask.exchange is exchange and ask.execution is None]
     if not asks or exchange.reply is None:
         return
