@@ -31,6 +31,7 @@ from harness.checks.evidence.stored_messages import (
     stands,
     written_by_another,
 )
+from harness.checks.evidence.told_results import is_announced
 from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local, is_uncounted
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Exchange, Execution, Node
@@ -162,7 +163,9 @@ def _words_beside_calls(trace: Trace, turn: Turn) -> Iterator[Case]:
         held = {use.id for message in new for use in message.tool_uses}
         if not held.intersection(use.id for use in reply.tool_uses) or not is_asked(said):
             continue
-        if lost_parts(said, "".join(m.text for m in new if m.role == "assistant")):
+        sent = "".join(m.text for m in new if m.role == "assistant")
+        is_cut = is_announced(said, sent) and _is_carried(squeeze(said), squeeze(sent))
+        if lost_parts(said, sent) and not is_cut:
             text = f"{later.called.key}: the words beside the calls of {exchange.called.key} "
             text += "are lost"
             finding = Finding("history_faithful.forgotten_words", text, (exchange.n, later.n))

@@ -217,11 +217,11 @@ def _begins_in(said: str, text: str) -> bool:
 
 
 def _goes_on(later: Exchange, earlier: Exchange) -> bool:
-    """Whether a request holds an earlier answer as said by the model."""
+    """Whether a request holds an earlier answer as said by the model, after what it answers."""
     said = Spelt(earlier.reply.text).plain if earlier.reply else ""
     return bool(said) and any(
         node.side == "assistant" and said == Spelt(node.message.text).plain
-        for node in later.node.back()
+        for node in later.node.tail(earlier.node)
     )
 
 

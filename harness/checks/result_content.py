@@ -66,6 +66,9 @@ _SHOWN = 60
 _DEADLINE_MS = 1_000
 """A tool that waits longer may have met a deadline of the agent's own."""
 
+_NO_TEXT = frozenset({"tools.endless", "tools.not_utf8"})
+"""Faults after which a tool returns a value that an agent may refuse to read."""
+
 
 class _Told(NamedTuple):
     """A rule that a result breaks, and how, in words."""
@@ -228,10 +231,13 @@ def _short(text: str) -> str:
 
 
 def _is_late(result: _Result) -> bool:
-    """Whether the agent may have given the tool up at its own deadline."""
-    steps = result.run.answered.steps if result.run.answered else ()
-    sent = result.sent
-    return waited_ms(steps) >= _DEADLINE_MS and (sent.is_error or reads_as_failure(sent.text))
+    """Whether the agent may have given the tool up: at its own deadline, or because a fault made
+    the tool return bytes or an iterator without an end."""
+    answered, sent = result.run.answered, result.sent
+    waited = waited_ms(answered.steps) if answered else 0
+    faults = answered.faults if answered else ()
+    is_given_up = waited >= _DEADLINE_MS or not _NO_TEXT.isdisjoint(faults)
+    return is_given_up and (sent.is_error or reads_as_failure(sent.text))
 
 
 def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
@@ -285,18 +291,20 @@ def _is_kept(result: _Result, spelt: Spelt, lost: list[Part]) -> bool:
     plain = "".join(Spelt(text).plain for text in texts)
     if not plain:
         return False
-    half = max(LEAST_CHARACTERS, min(len(plain), WHOLE_CHARACTERS) // 2)
-    if plain[:half] in spelt.plain or plain[-half:] in spelt.plain:
+    # A cut in the middle leaves less of a short text at each side, and says so.
+    share = 4 if is_announced(result.said, result.sent.text) else 2
+    least = max(LEAST_CHARACTERS, min(len(plain), WHOLE_CHARACTERS) // share)
+    if plain[:least] in spelt.plain or plain[-least:] in spelt.plain:
         return True
     return bool(spelt.plain) and (plain.startswith(spelt.plain) or plain.endswith(spelt.plain))
 
 
 def _of_another(result: _Result, spelt: Spelt) -> _Told | None:
     """The call whose result is sent in place of this one: of another turn, session or user."""
-    runs = result.trace.executions
+    runs, own = result.trace.executions, Spelt(result.said)
     last = bisect_left(runs, result.ask.sent_n, key=lambda run: run.n)
     for other in reversed(runs[max(last - OTHERS, 0) : last]):
-        texts = [text for text in said_texts(other) if is_asked(text)]
+        texts = [t for t in said_texts(other) if is_asked(t) and lost_parts(t, own)]
         if other.ask is result.ask or not texts or other.failed:
             continue
         if not any(lost_parts(text, spelt) for text in texts):

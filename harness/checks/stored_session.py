@@ -222,7 +222,8 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
         while at < len(turns) and turns[at].opened_n < event.n:
             newest[turns[at].session] = newest[""] = turns[at]
             at += 1
-        seen.remove(event.gone)
+        # A compaction of a file without ids of rows gives the places of its rows to others.
+        seen.remove((*event.gone, *(row.id for row in event.changed)))
         given = not newest and event is trace.stored[0]
         for row in event.added:
             current = newest.get(row.session)

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias, TypeVar, TypeVarTuple, Unpack
 
 from harness.clock.meter import REAL_WAIT_LIMIT_S, RealWaitMeter
-from harness.clock.virtual_clock import MICROSECONDS, VirtualClock, moment_us
+from harness.clock.virtual_clock import MICROSECONDS, VirtualClock
 from harness.clock.worker_threads import WorkerThreads
 from harness.core.values.errors import RunStopped
 
@@ -228,7 +228,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
         if self._only_threads or not timers:
             return None
-        return moment_us(timers[0].when())
+        return self._clock.moment_us(timers[0].when())
 
     def _wait_really(self, patience_s: float | None) -> _Events:
         """Ready events; empty after `patience_s` without events and computing."""

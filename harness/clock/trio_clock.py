@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.clock.event_loop import PATIENCE_S
 from harness.clock.meter import RealWaitMeter
-from harness.clock.virtual_clock import VirtualClock, moment_us
+from harness.clock.virtual_clock import VirtualClock
 from harness.core.values.errors import PackageMissing, RunStopped
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def virtual_trio_clock(
             return max(self.reached, clock.monotonic())
 
         def deadline_to_sleep_time(self, deadline: float) -> float:
-            due_us = moment_us(deadline)
+            due_us = clock.moment_us(deadline)
             if due_us is None or deadline <= self.current_time():
                 return deadline - self.current_time()
             if _under_way() and not self.patience_is_over():

@@ -137,6 +137,8 @@ class VirtualClock:
         self._lock = threading.Lock()
         self._now_us = start_ms * 1000
         self._wall_offset_us = epoch_s * MICROSECONDS
+        self._uptime_us = UPTIME_S * MICROSECONDS
+        self._read_us, self._reads = -1, 0
         self._limit_s = limit_s
         self._park: Park | None = None
 
@@ -150,11 +152,11 @@ class VirtualClock:
 
     def monotonic(self) -> float:
         """Seconds, `UPTIME_S` at the run's start."""
-        return (UPTIME_S * MICROSECONDS + self._now_us) / MICROSECONDS
+        return (self._uptime_us + self._now_us) / MICROSECONDS
 
     def monotonic_ns(self) -> int:
         """`monotonic` in nanoseconds."""
-        return (UPTIME_S * MICROSECONDS + self._now_us) * 1000
+        return (self._uptime_us + self._now_us) * 1000 + self._next_ns()
 
     def time(self) -> float:
         """The wall clock: seconds since 1970."""
@@ -162,7 +164,17 @@ class VirtualClock:
 
     def time_ns(self) -> int:
         """`time` in nanoseconds."""
-        return (self._wall_offset_us + self._now_us) * 1000
+        return (self._wall_offset_us + self._now_us) * 1000 + self._next_ns()
+
+    def _next_ns(self) -> int:
+        """The nanoseconds of a reading: each is a little later, up to the next microsecond.
+
+        Programs name their rows by `time_ns`, which never shows one time twice on a real machine.
+        """
+        with self._lock:
+            self._reads = min(self._reads + 1, 999) if self._read_us == self._now_us else 0
+            self._read_us = self._now_us
+            return self._reads
 
     def jump(self, wall_ms: int, monotonic_ms: int = 0) -> None:
         """Move the wall clock, forward or back, and the monotonic one, forward.
@@ -172,6 +184,23 @@ class VirtualClock:
         self.advance(monotonic_ms / 1000)
         with self._lock:
             self._wall_offset_us += (wall_ms - monotonic_ms) * 1000
+
+    def pass_downtime(self, milliseconds: int) -> None:
+        """Move the agent's two clocks over a time in which no process of it ran.
+
+        The run's clock stands still, so that limits, due times and waits keep their meaning.
+        """
+        with self._lock:
+            self._wall_offset_us += milliseconds * 1000
+            self._uptime_us += milliseconds * 1000
+
+    def moment_us(self, monotonic_s: float) -> int | None:
+        """A moment of `monotonic` as `now_us` counts; None for a moment that never comes.
+
+        `anyio.sleep_forever` is a timer at infinity on asyncio, and whole numbers have none.
+        """
+        exact_us = monotonic_s * MICROSECONDS - self._uptime_us
+        return round(exact_us) if math.isfinite(exact_us) else None
 
     def advance(self, seconds: float) -> None:
         """Let time pass without a recorded wait."""
@@ -239,15 +268,6 @@ class VirtualClock:
         if self._limit_s is None:
             return moment_us
         return min(moment_us, max(self._now_us, _microseconds(self._limit_s)))
-
-
-def moment_us(monotonic_s: float) -> int | None:
-    """A moment of `monotonic` as `now_us` counts; None for a moment that never comes.
-
-    `anyio.sleep_forever` is a timer at infinity on asyncio, and whole numbers have none.
-    """
-    exact_us = (monotonic_s - UPTIME_S) * MICROSECONDS
-    return round(exact_us) if math.isfinite(exact_us) else None
 
 
 def _microseconds(seconds: float) -> int:

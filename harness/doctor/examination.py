@@ -206,7 +206,7 @@ class _Patient:
         for name in CAPABILITIES:
             if name == "compaction":
                 yield self._compaction()
-            elif name != "streaming":
+            elif name not in ("streaming", "tools"):
                 yield self._capability(name)
 
     def _streaming(self) -> Observation:
@@ -253,9 +253,11 @@ class _Patient:
 
     def _of_tools(self) -> Iterator[Observation]:
         naming, keys = self.naming, f"{PROFILES}#keys"
+        see = f"{TARGETS}#tools-of-your-own"
         tools = self.by_name[GREETING].scenario.tools
         if len(naming.missing) == len(tools):
-            yield connection("tools", "not seen", "offers no tool of the scenario", keys)
+            own = f", but {', '.join(naming.own)}" if naming.own else ""
+            yield connection("tools", "not seen", f"offers no tool of the scenario{own}", see)
         else:
             how = f"offered with the prefix {naming.prefix}" if naming.prefix else (
                 "offered as " + ", ".join(f"{a} ({t})" for t, a in naming.names.items())
@@ -308,7 +310,7 @@ class _Patient:
             case "session":
                 return bool(by_name["session"].main)
             case "cancel":
-                return by_name["cancel"] in well and bool(by_name["cancel"].main)
+                return by_name["cancel"] in well and bool(by_name["cancel"].trace.asks)
             case "outbox" | "store":
                 return any(probe.main for probe in well)
         return False
@@ -334,6 +336,8 @@ class _Patient:
     def _stated(self, name: str) -> bool | None:
         if name == "streaming":
             return None if self.stream is None else self.stream != "never"
+        if name == "tools":
+            return len(self.naming.missing) < len(self.by_name[GREETING].scenario.tools)
         state = self._compaction().state if name == "compaction" else self._capability(name).state
         return {"seen": True, "not seen": False, "not reached": None}[state]
 

@@ -76,7 +76,7 @@ def skewed_retry_date(
 ) -> Plan:
     """A 429 whose `retry-after` is a date, `wait_s` seconds from now by the server's clock, which
     is `skew_s` seconds ahead of ours (negative: behind, so the date has passed)."""
-    now_s = EPOCH_S + moment.call.at_ms / 1000 + skew_s
+    now_s = EPOCH_S + (moment.call.at_ms + moment.past.downtime_ms) / 1000 + skew_s
     headers = {"date": _date(now_s), "retry-after": _date(now_s + wait_s)}
     return error(moment, 429, headers=headers)
 

@@ -7,7 +7,7 @@ wire (decision 0032).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -15,6 +15,7 @@ import msgspec
 from harness.core.history.capabilities import NOT_SEEN
 from harness.core.values.profile import Capability, Connections
 from harness.core.values.verdict import NotApplicable, Verdict
+from harness.core.values.visible_text import abridged, visible_line
 
 
 class Dependent(Protocol):
@@ -28,6 +29,9 @@ class Dependent(Protocol):
     def connections(self) -> Connections:
         """The agent's connections that the run shows."""
 
+
+OFFER_CHARACTERS = 160
+"""The length of the list of an agent's own tools; some programs offer fifty."""
 
 _R = TypeVar("_R", bound=Dependent)
 
@@ -47,9 +51,20 @@ class SeenCapabilities:
         return [name for name in needs if name not in self._used]
 
 
-def unused(name: Capability, run: str = "run of this command") -> NotApplicable:
-    """Why what needs a capability that no run has used is not applicable."""
-    return NotApplicable("run", f"needs {name}: no {run} {NOT_SEEN[name]}", name, "unused")
+def unused(
+    name: Capability, run: str = "run of this command", offers: Collection[str] = ()
+) -> NotApplicable:
+    """Why what needs a capability that no run has used is not applicable; `offers` are the agent's
+    own tools."""
+    told = f"needs {name}: no {run} {NOT_SEEN[name]}"
+    if name != "tools":
+        return NotApplicable("run", told, name, "unused")
+    own = (
+        f"; the agent offers {abridged(visible_line(', '.join(offers)), OFFER_CHARACTERS)}"
+        if offers
+        else "; the agent offers none"
+    )
+    return NotApplicable("run", told + own, name, "tools")
 
 
 class CapabilityLedger(Generic[_R]):
@@ -58,12 +73,14 @@ class CapabilityLedger(Generic[_R]):
     def __init__(self) -> None:
         self._seen = SeenCapabilities()
         self._wires: set[str] = set()
+        self._offers: dict[str, None] = {}
         self._held: list[_R] = []
 
     def take(self, run: _R) -> Iterator[_R]:
         """Take the next run; yield the runs, in order, that no longer wait."""
         self._seen.see(run.connections.used)
         self._wires |= {run.wire} if run.connections.speaks else set()
+        self._offers |= dict.fromkeys(run.connections.offers)
         waiting, self._held = [*self._held, run], []
         for each in waiting:
             if self._missing(each) or self._is_unspoken(each):
@@ -98,7 +115,8 @@ class CapabilityLedger(Generic[_R]):
         return run.connections.speaks is False and run.wire not in self._wires
 
     def _reasons(self, run: _R) -> Iterator[NotApplicable]:
-        yield from map(unused, self._missing(run))
+        for name in self._missing(run):
+            yield unused(name, offers=self._offers)
         if self._is_unspoken(run) and self._wires:
             told = f"needs wire {run.wire}: no run of this command called the model on it"
             yield NotApplicable("run", told, run.wire, "wire")

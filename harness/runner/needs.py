@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from harness import faults
 from harness.core.history.capabilities import touched, words_of
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario
+from harness.core.scenario.script import called
 from harness.core.transition.arming import seam_of
 from harness.core.transition.transition import Transition
 from harness.core.values.profile import CAPABILITIES, Capability, Connections
@@ -49,6 +50,8 @@ def _shown(scenario: Scenario) -> Iterator[Capability]:
         yield "restarts"
     if _compacts(scenario):
         yield "compaction"
+    if _calls_tools(scenario):
+        yield "tools"
 
 
 def _compacts(scenario: Scenario) -> bool:
@@ -57,6 +60,17 @@ def _compacts(scenario: Scenario) -> bool:
     return any(
         turn.purpose == "compact" and not turn.optional and turn.when is None for turn in script
     ) or any(spec.on == "compact" and spec.must_fire for spec in scenario.faults)
+
+
+def _calls_tools(scenario: Scenario) -> bool:
+    """Whether the model must call a tool of the scenario."""
+    script = () if isinstance(scenario.script, CassetteScript) else scenario.script
+    return any(
+        not turn.optional
+        and turn.when is None
+        and not scenario.tools.keys().isdisjoint(called(turn))
+        for turn in script
+    )
 
 
 def _cancels(scenario: Scenario) -> bool:
@@ -104,7 +118,8 @@ def connections(run: Verdict, played: Transition) -> Connections:
     if any(finding.check == "target" for finding in run.findings):
         return Connections(used=used, speaks=True)
     needed = (n for n in needs_of(scenario) if scenario.profile.declares(n) is not True)
-    return Connections(needs=tuple(needed), used=used, speaks=True)
+    own = () if "tools" in used else tuple(trace.tools_offered)
+    return Connections(needs=tuple(needed), used=used, speaks=True, offers=own)
 
 
 def _is_deaf(run: Verdict, played: Transition) -> bool:

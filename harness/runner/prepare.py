@@ -146,15 +146,16 @@ def start(
     attempt: int,
     store: bool,
     seams: tuple[Seam, ...] = (),
+    downtime_ms: int = 0,
 ) -> None:
-    """Record that the run begins, or begins again.
+    """Record that the run begins, or begins again after `downtime_ms`.
 
     `seams` are the run's seams if they do not follow from the scenario."""
     scenario = transition.scenario
     transition.history.started(
         run=scenario.run_name, scenario=scenario.name, variant=scenario.variant,
         wire=scenario.wire, stream=scenario.stream, seed=scenario.seed,
-        target=target.text, world=world, attempt=attempt,
+        target=target.text, world=world, attempt=attempt, downtime_ms=downtime_ms,
         door="transport" if world == "simulate" else "loopback",
         seams=seams or _seams(scenario, store), versions=dict(versions()),
         settings={**settings(scenario), **(_own_store(scenario) if store else {})},

@@ -2,17 +2,25 @@
 
 In simulate, time is virtual and the seams are plain calls. In supervise, time is real and the model
 is behind a socket.
+
+A life after a kill begins later than the one before, with other random numbers. Otherwise the ids
+that programs make of the time or of `random` (UUID 7, ULID, ObjectId, `time_ns`) come again.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from harness.clock import RealClock, RealWaitMeter, VirtualClock
+from harness.core.history.events import Answered
 from harness.core.history.history import History
+from harness.core.scenario.scenario import Scenario
 from harness.core.transition.transition import Transition
+from harness.core.values.draws import Draws
+from harness.core.values.plans import Jump
 from harness.processes.machine import full_disk
 from harness.runner import prepare
 from harness.runner.store_watch import OwnStore, watch_store
@@ -24,6 +32,11 @@ from harness.transports.loopback import Loopback
 from harness.transports.mount import mounted_by_option
 
 Kill = Callable[[], None]
+
+DOWNTIME_MS = (1, 3 * 86_400_000)
+"""The shortest downtime, which a supervisor needs that restarts at once, and the longest, that of a
+service which fails before a weekend. One millisecond is also the unit of time in UUID 7 and ULID.
+"""
 
 
 def attempt(
@@ -44,18 +57,21 @@ def attempt(
     supervise, `model_url` is the model's URL if another server serves it.
     """
     watch_store(transition, store, folder)
-    prepare.start(transition, target, world, number, store=bool(store))
+    seed = life_seed(transition.scenario, number)
+    down_ms = downtime_ms(transition.scenario, number) if world == "simulate" else 0
+    prepare.start(transition, target, world, number, store=bool(store), downtime_ms=down_ms)
     if world == "simulate":
-        _attempt_simulated(transition, target, folder, own, on_kill)
+        _attempt_simulated(transition, target, folder, own, on_kill, seed)
     else:
-        _attempt_on_loopback(transition, target, folder, own, on_kill, model_url)
+        _attempt_on_loopback(transition, target, folder, own, on_kill, model_url, seed)
 
 
 def _attempt_simulated(
-    transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill
-) -> None:
+    transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill,
+    seed: int,
+) -> None:  # fmt: skip
     scenario = transition.scenario
-    clock = VirtualClock(now_ms(transition.history), limit_s=scenario.limits.virtual_s)
+    clock = _virtual_clock(transition.history, scenario.limits.virtual_s)
     dispatcher = Dispatcher(transition, clock, on_kill=on_kill)
     meter = RealWaitMeter()
     opened = partial(own.open, dispatcher)
@@ -66,7 +82,7 @@ def _attempt_simulated(
     with mounted_by_option(target.options.get("mount"), dispatcher):
         passed = simulate(
             target.agent, brief, clock, meter,
-            seed=scenario.seed, limits=scenario.limits, seams=dispatcher,
+            seed=seed, limits=scenario.limits, seams=dispatcher,
         )  # fmt: skip
     transition.look(passed.at_ms)
     seen = {"real_wait_ms": passed.real_wait_ms, "live_sockets": passed.live_sockets}
@@ -75,7 +91,7 @@ def _attempt_simulated(
 
 def _attempt_on_loopback(
     transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill,
-    model_url: str,
+    model_url: str, seed: int,
 ) -> None:  # fmt: skip
     """Run the target with model calls over loopback; the other seams are plain calls."""
     scenario, clock = transition.scenario, RealClock(now_ms(transition.history))
@@ -92,7 +108,7 @@ def _attempt_on_loopback(
         with mounted_by_option(target.options.get("mount"), loopback.dispatcher):
             end = live(
                 target.agent, brief,
-                seed=scenario.seed, limits=scenario.limits, seams=loopback.dispatcher,
+                seed=seed, limits=scenario.limits, seams=loopback.dispatcher,
             )  # fmt: skip
     transition.look(clock.now_ms())
     lack = loopback.lack or full_disk(folder)
@@ -102,3 +118,33 @@ def _attempt_on_loopback(
 def now_ms(history: History) -> int:
     """Return the time of the run's clock: that of the last event, 0 before the first."""
     return max((event.at_ms for event in history.events), default=0)
+
+
+def life_seed(scenario: Scenario, number: int) -> int:
+    """Return the seed of the random numbers of a life; the first life has the scenario's."""
+    if not number:
+        return scenario.seed
+    return Draws(scenario.seed).random("life", str(number)).getrandbits(63)
+
+
+def downtime_ms(scenario: Scenario, number: int) -> int:
+    """Return the milliseconds before a life in which no process of the agent runs; 0 for the first.
+
+    All orders of magnitude are equally frequent. The draw depends on the first message. The name
+    has no part in it, because a shrunk finding gets another name.
+    """
+    if not number:
+        return 0
+    first = scenario.inbox[0].text if scenario.inbox else ""
+    drawn = Draws(scenario.seed).random("downtime", first, str(number))
+    return round(math.exp(drawn.uniform(*map(math.log, DOWNTIME_MS))))
+
+
+def _virtual_clock(history: History, limit_s: float) -> VirtualClock:
+    """Return the clock of a life, with the downtimes and the jumps of the lives before."""
+    clock = VirtualClock(now_ms(history), limit_s=limit_s)
+    clock.pass_downtime(history.past.downtime_ms)
+    answers = (event for event in history.events if isinstance(event, Answered))
+    jumps = (step for event in answers for step in event.steps if isinstance(step, Jump))
+    clock.jump(sum(step.wall_ms - step.monotonic_ms for step in jumps))
+    return clock

@@ -33,6 +33,7 @@ from harness.processes.machine import full_disk, killed_for_memory, lack_of, out
 from harness.processes.resource_usage import OfProgram, Usage
 from harness.processes.thread_times import BackgroundThread
 from harness.runner import prepare
+from harness.runner.python_attempt import life_seed
 from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
 from harness.targets.process_target import (
@@ -109,13 +110,13 @@ class _Attempts:
         for attempt in range(self.limits.restarts + 1):
             self.killed = False
             prepare.start(self.transition, self.target, "supervise", attempt, self.store)
-            end = self._attempt()
+            end = self._attempt(attempt)
             if not self.killed:
                 return end
         return End("killed", None, f"killed more often than limits.restarts = {attempt}")
 
-    def _attempt(self) -> End:
-        env = environment(self.transition, self.target, self.folder, self.loopback)
+    def _attempt(self, number: int) -> End:
+        env = environment(self.transition, self.target, self.folder, self.loopback, number)
         if self.target.kind == "http":
             with self._watched(Usage, start_s=0.0):
                 return self._posted(env)
@@ -241,7 +242,7 @@ class _Attempts:
 
 
 def environment(
-    transition: Transition, target: TargetSpec, folder: Path, loopback: Loopback
+    transition: Transition, target: TargetSpec, folder: Path, loopback: Loopback, number: int = 0
 ) -> dict[str, str]:
     """Return the scrubbed environment of a program under test, with documented names only."""
     home = folder / "home"
@@ -263,7 +264,7 @@ def environment(
         "HARNESS_LIMITS": msgspec.json.encode(msgspec.structs.asdict(scenario.limits)).decode(),
         **({"HARNESS_CONTEXT_TOKENS": str(window)} if window else {}),
         "HARNESS_OPTIONS": msgspec.json.encode(target.options).decode(),
-        "HARNESS_SEED": str(scenario.seed),
+        "HARNESS_SEED": str(life_seed(scenario, number)),
         "HARNESS_WIRE": scenario.wire,
     }
 

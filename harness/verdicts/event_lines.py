@@ -38,6 +38,7 @@ from harness.core.values.messages import (
     canonical,
 )
 from harness.core.values.plans import words
+from harness.core.values.visible_text import duration
 from harness.redaction.encoder import beginning
 from harness.redaction.masking import mask
 
@@ -126,6 +127,8 @@ def _words(event: AnyEvent, history: History, called: dict[str, Called]) -> str:
             return _stored(event, history)
         case Started():
             again = f" again, attempt {event.attempt + 1}" if event.attempt else ""
+            if event.downtime_ms:
+                again += f", {duration(event.downtime_ms / 1000)} later"
             return f"start  {event.run}{again}"
         case Effected():
             key = f" (key {event.idempotency_key})" if event.idempotency_key else ""

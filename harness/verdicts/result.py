@@ -244,6 +244,7 @@ class Lack(msgspec.Struct, frozen=True):
 _REMEDIES: dict[LackKind, str] = {
     "wire": "; name the wires that it speaks with --wire, or in its profile",
     "unused": "; connect it or declare it: docs/profiles.md#capabilities",
+    "tools": "; take the scenario's, or name yours: docs/targets.md#tools-of-your-own",
 }
 
 

@@ -149,8 +149,9 @@ class Story(Chronicle):
         return key
 
     def tool(
-        self, content: Any = "ok", *, error: bool = False, input: Any = None, steps: Any = ()
-    ) -> Story:
+        self, content: Any = "ok", *, error: bool = False, input: Any = None, steps: Any = (),
+        faults: tuple[str, ...] = (),
+    ) -> Story:  # fmt: skip
         """The agent runs the next call that was asked for."""
         asked = self._asked.pop(0)
         value = asked.input if input is None else input
@@ -161,8 +162,9 @@ class Story(Chronicle):
         outcome = "error" if error else "ok"
         where = self._where()
         self.history.answered(
-            **where, key=key, seam="tool", value=answer, outcome=outcome, steps=steps
-        )
+            **where, key=key, seam="tool", value=answer, outcome=outcome, steps=steps,
+            faults=faults,
+        )  # fmt: skip
         self._results.append(ToolResult(asked.id, content, error))
         return self
 

@@ -56,6 +56,9 @@ def test_words_beside_a_call_are_kept() -> None:
     assert _next_request("I will look.", "I  will\nlook.") == []
     assert _next_request("<think>The bowl?</think>I will look.", "I will look.") == []
     assert _next_request("<think>The bowl?</think>", "") == []
+    long = "I will look into the bowl. It is the blue one, on the floor beside the door."
+    assert _next_request(long, f"{long[:30]}\n[... shortened ...]\n{long[-20:]}") == []
+    assert _next_request(long, f"{long[:30]}\n{long[-20:]}") == FORGOTTEN_WORDS
     assert _next_request("Hm.", "") == []
 
 

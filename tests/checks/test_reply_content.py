@@ -195,6 +195,9 @@ def test_a_truncated_answer_is_joined_with_its_continuation() -> None:
     story = Story().turn("go").reply(first, stop="max_tokens")
     del story.live[-1]  # asked for again from its beginning, with more tokens
     assert not _rules(story.reply("Take flour and knead it.").final())
+    story = Story().turn("one").reply(first).final().turn("two").reply(first, stop="max_tokens")
+    del story.live[-1]  # the answer of the turn before is the same, and stays
+    assert not _rules(story.reply("Take flour and knead it.").final())
 
 
 def test_broken_streams_are_not_sewn_together() -> None:

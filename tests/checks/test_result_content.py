@@ -113,6 +113,7 @@ ALLOWED: list[tuple[Any, Any]] = [
     (LONG, LONG[:300] + "\n[3,000 more characters]\n" + LONG[-300:]),
     (LONG, "[the first 3,000 characters are left out]\n" + LONG[-300:]),
     (LONG, LONG[:600] + "\n(gekürzt)"),
+    (CODE[:59], CODE[:24] + "\n[... shortened ...]\n" + CODE[52:59]),
     ("same line\n" * 300, "same line\n(repeated 300 times)"),
     (LONG, "The output has 4,000 characters. It is saved as /tmp/output-1.txt"),
     (SENTENCE, (Opaque("image", {"type": "image"}),)),
@@ -265,3 +266,19 @@ def test_a_short_word_is_asked_and_an_acknowledgement_is_not() -> None:
     assert _found("up", "OK") == ["result_carried.replaced"]
     assert _found("up", "it is up") == []
     assert _found("ok", "done") == []
+
+
+def test_a_block_that_an_earlier_result_has_too_is_not_the_result_of_that_call() -> None:
+    heading, cut = "The tides of June", "[... shortened ...]"
+    story = Story().turn("one").reply(use("list")).tool(heading).told(heading).reply("x").final()
+    said = [{"type": "text", "text": heading}, {"type": "text", "text": LONG}]
+    story.turn("two").reply(use("list")).tool(said).told(f"{heading}\n{LONG[:90]}\n{cut}")
+    assert codes(result_carried(story.reply("done").final().end())) == []
+
+
+@pytest.mark.parametrize("fault", ["tools.endless", "tools.not_utf8"])
+def test_what_is_no_text_may_be_told_as_an_error(fault: str) -> None:
+    for faults, rules in (((fault,), []), ((), ["result_carried.failed"])):
+        story = Story().turn("go").reply(use("list")).tool("and so on", faults=faults)
+        story.told("Error: the tool returned no text", error=True).reply("done").final()
+        assert codes(result_carried(story.end())) == rules

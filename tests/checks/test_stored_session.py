@@ -122,6 +122,13 @@ def test_rows_may_vanish_just_before_the_notice_of_a_compaction() -> None:
     assert not list(reload_equivalence(story.reply("x").final().end()))
 
 
+def test_a_compaction_may_give_the_place_of_a_row_to_another() -> None:
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"])
+    story.say("compacted", "compaction").change("r1", user("Summary: nothing was said."))
+    story.row(user("one"), labels=["m1"]).reply("x").row(assistant("x")).final()
+    assert not [c for c in codes(reload_equivalence(story.end())) if c.endswith(".duplicate")]
+
+
 def test_a_question_that_says_something_else_is_changed() -> None:
     story = _two_turns().change("r1", user("one\n\ntwo"))
     event = story.last

@@ -64,7 +64,7 @@ def test_the_functions_tell_and_pass_virtual_time() -> None:
         time.sleep(90)
         assert time.monotonic() - before[0] == 90
         assert time.monotonic_ns() - before[1] == 90 * 10**9
-        assert (time.time(), time.time_ns()) == (1090.0, 1090 * 10**9)
+        assert (time.time(), time.time_ns() // 1000) == (1090.0, 1090 * 10**6)
     assert clock.waits == [VirtualWait(0, 90.0, "sleep")]
 
 

@@ -85,6 +85,7 @@ def test_a_capability_is_absent_only_where_a_probe_asked_for_it() -> None:
         "sub_agents": None,
         "outbox": True,
         "restarts": True,
+        "tools": True,
     }
 
 

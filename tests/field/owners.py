@@ -23,6 +23,7 @@ WORDS = {
     "sub_agents": "sub-agents",
     "outbox": "an outbox that fails",
     "restarts": "a restart after a kill",
+    "tools": "tools of a scenario",
 }
 """The capabilities as an owner reads them."""
 

@@ -49,10 +49,12 @@ def requests(result: Run, seam: str) -> list[Any]:
             and hasattr(e, "request")]  # fmt: skip
 
 
-def ask(brief: Any) -> None:
-    brief.anthropic().messages.create(
-        model="m", max_tokens=9, messages=[{"role": "user", "content": "Note it."}]
-    )
+def ask(brief: Any, **more: Any) -> None:
+    messages = [{"role": "user", "content": "Note it."}]
+    brief.anthropic().messages.create(model="m", max_tokens=9, messages=messages, **more)
+
+
+NOTE = {"name": "note", "input_schema": {"type": "object"}}
 
 
 def test_a_subclass_of_str_is_a_string_wherever_an_agent_may_say_one() -> None:
@@ -106,7 +108,7 @@ def called(note: Tool) -> None:
 def test_a_call_without_an_id_is_the_call_of_the_model_that_is_meant() -> None:
     def agent(brief: Any) -> None:
         for _ in brief.inbox():
-            ask(brief)
+            ask(brief, tools=[NOTE])
             called(brief.tools[0])
 
     ran: list[ToolRequest] = requests(played(agent), "tool")
@@ -127,7 +129,7 @@ def test_calls_of_one_id_and_no_told_id_run_with_their_own_inputs() -> None:
 
     def agent(brief: Any) -> None:
         for _ in brief.inbox():
-            ask(brief)
+            ask(brief, tools=[NOTE])
             for text in "aabb":
                 brief.tools[0].call({"text": text})
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from harness.core.history.events import AnyEvent, Called
 from harness.core.history.trace import Trace
 from harness.core.values.calls import InboxRequest, StoreRequest
-from harness.core.values.messages import Message, Text, ToolResult, ToolUse
+from harness.core.values.messages import Json, Message, Text, ToolResult, ToolUse
 from harness.core.values.profile import CAPABILITIES, Capability
 from harness.core.values.table_file import pairs
+from harness.core.values.tool_names import ToolNames
 
 WORDS_MAX = 200
 """The number of seeded texts to look for: the newest ones, because a compaction keeps them."""
@@ -37,12 +38,21 @@ def touched(trace: Trace, seeded: Sequence[Message] = ()) -> frozenset[Capabilit
         "sub_agents": lambda: any(e.called.parent for e in trace.exchanges),
         "outbox": lambda: bool(trace.sendings),
         "restarts": lambda: len(trace.starts) > 1,
+        "tools": lambda: _offers(trace),
     }
     return frozenset(name for name in CAPABILITIES if used[name]())
 
 
 def _calls_the_store(trace: Trace) -> bool:
     return any(isinstance(e, Called) and isinstance(e.request, StoreRequest) for e in trace.events)
+
+
+def _offers(trace: Trace) -> bool:
+    """Whether the agent has a tool of the scenario. Results as text mean tools told in a text."""
+    known: dict[str, Json] = trace.settings.get("tools", {})
+    names = ToolNames(known, trace.profile)
+    offers = any(names.meant_by(tool) in known for tool in trace.tools_offered)
+    return offers or bool(trace.executions) or trace.profile.results == "text"
 
 
 def _shows(trace: Trace, seeded: Sequence[Message]) -> bool:

@@ -44,6 +44,7 @@ class RunSettings(msgspec.Struct, frozen=True):
 class Started(Event, frozen=True, kw_only=True, tag="started"):
     """A run begins, or begins again after a restart (`attempt`).
 
+    `downtime_ms`: the time without a process of the agent, which only the agent's clocks count.
     `inferred`: a log of messages was read, and its requests are worked out from them. `unread`: why
     a recording may be read by half, in words.
     """
@@ -59,6 +60,7 @@ class Started(Event, frozen=True, kw_only=True, tag="started"):
     world: str = ""
     door: str = ""
     attempt: int = 0
+    downtime_ms: int = 0
     inferred: bool = False
     unread: tuple[str, ...] = ()
     seams: tuple[Seam, ...] = ()

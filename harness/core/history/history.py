@@ -79,6 +79,8 @@ class History:
         """Append an event that was made elsewhere: a line of a history file."""
         self._append(event)
         match event:
+            case Started():
+                self.past.downtime_ms += event.downtime_ms
             case Noted():
                 self.messages[event.digest] = event.value
             case Valued():
@@ -114,7 +116,9 @@ class History:
 
     def started(self, **fields: Json) -> Started:
         """Append the start of a run or of a further attempt."""
-        return self._added(Started(n=len(self.events) + 1, v=SCHEMA_VERSION, **fields))
+        event = self._added(Started(n=len(self.events) + 1, v=SCHEMA_VERSION, **fields))
+        self.past.downtime_ms += event.downtime_ms
+        return event
 
     def called(
         self,
@@ -253,8 +257,9 @@ def under_profile(history: History, profile: Profile) -> History:
 
 
 _UNSTABLE: dict[str, Json] = {
-    "at_ms": 0, "versions": {}, "door": "", "world": "", "real_wait_ms": 0, "traceback": "",
-    "frames": (), "place": None, "polled": False, "tools_untaken": False,
+    "at_ms": 0, "downtime_ms": 0, "versions": {}, "door": "", "world": "",
+    "real_wait_ms": 0, "traceback": "", "frames": (), "place": None,
+    "polled": False, "tools_untaken": False,
 }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ class Past:
     By session, `asked` holds the ids of the calls in the model's newest main answer, and `ran` is
     the newest tool run; `turn_calls` counts the model's calls since the last message. `failed`
     holds the ids of the calls whose tool failed. `taken_back` counts the deliveries that a kill
-    undid.
+    undid. `downtime_ms` is the time between the lives of the agent.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Past:
         self.last_played: dict[str, int] = {}
         self.played_for: dict[str, MessageName] = {}
         self.delivered: Counter[MessageName] = Counter()
-        self.taken_back = 0
+        self.taken_back = self.downtime_ms = 0
         self.cancelled: dict[str, int] = {}
         self.inbounds: dict[MessageName, Json] = {}
         self.said: dict[str, str] = {}

@@ -207,6 +207,12 @@ class Trace(msgspec.Struct, eq=False):
         return offered.get(tool) or known.get(tool) or {}
 
     @property
+    def tools_offered(self) -> tuple[str, ...]:
+        """The names of all tools that the requests offer, in the order of the first offer."""
+        lists = (self.schemas.get(exchange.request.tools, {}) for exchange in self.exchanges)
+        return tuple(dict.fromkeys(name for offered in lists for name in offered))
+
+    @property
     def takes_tools(self) -> bool:
         """Whether the agent takes the tools of the scenario: one of them ran, or the agent listed
         them."""

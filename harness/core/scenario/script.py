@@ -117,11 +117,13 @@ class TurnScript:
 def _is_left_behind(turn: Turn, call: Call, past: Past) -> bool:
     """Whether a repeated tool call belongs to a user turn that has ended."""
     message = past.played_for.get(f"model:{call.purpose}", ("", ""))
-    return bool(message[1]) and not past.is_worked_on(message) and _calls_tools(turn)
+    return bool(message[1] and called(turn)) and not past.is_worked_on(message)
 
 
-def _calls_tools(turn: Turn) -> bool:
-    return turn.use is not None or any(b.get("type") == "tool_use" for b in turn.blocks)
+def called(turn: Turn) -> tuple[str, ...]:
+    """The names of the tools that a turn calls."""
+    uses = (str(b.get("name")) for b in turn.blocks if b.get("type") == "tool_use")
+    return (*filter(None, (turn.use,)), *uses)
 
 
 _CLOSING_TEXTS = {
@@ -129,7 +131,12 @@ _CLOSING_TEXTS = {
     "compact": "Summary: the conversation so far, in short.",
     "aux": "OK",
 }
-"""The model's text past the end of a lane without a closing turn, by purpose."""
+"""The model's text where a lane has no turn for a request, by purpose."""
+
+
+def closing_words(call: Call) -> Reply:
+    """The model's words to a request that offers no tool for the call that is due."""
+    return Reply((Text(_CLOSING_TEXTS[call.purpose]),), "end_turn", {})
 
 
 def _closing(lane: _Lane, call: Call) -> Reply:
@@ -141,7 +148,7 @@ def _closing(lane: _Lane, call: Call) -> Reply:
 
 def _closes(turn: Turn) -> bool:
     texts = [turn.say or "", *(str(b.get("text", "")) for b in turn.blocks)]
-    in_order = turn.stop in (None, "end_turn") and not turn.usage and not _calls_tools(turn)
+    in_order = turn.stop in (None, "end_turn") and not turn.usage and not called(turn)
     return in_order and any(text.strip() for text in texts)
 
 

@@ -25,6 +25,7 @@ Capability: TypeAlias = Literal[
     "sub_agents",
     "outbox",
     "restarts",
+    "tools",
 ]
 
 Results: TypeAlias = Literal["blocks", "text", "verbatim"]
@@ -50,12 +51,14 @@ class Connections(msgspec.Struct, frozen=True, kw_only=True):
 
     `needs` holds the capabilities whose lack explains the run; `used` holds those that the agent
     used. `speaks` tells whether it called the model on the run's wire. It is None if a crash or a
-    hang leaves that open, or if the profile declares the wire.
+    hang leaves that open, or if the profile declares the wire. `offers` holds the names of the
+    agent's own tools, if its requests offer no tool of the scenario.
     """
 
     needs: tuple[Capability, ...] = ()
     used: frozenset[Capability] = frozenset()
     speaks: bool | None = None
+    offers: tuple[str, ...] = ()
 
 
 NO_CONNECTIONS = Connections()
@@ -74,6 +77,7 @@ class Capabilities(Strict, frozen=True, kw_only=True, omit_defaults=True):
     sub_agents: bool | None = None
     outbox: bool | None = None
     restarts: bool | None = None
+    tools: bool | None = None
 
 
 class ProfileLimits(Strict, frozen=True, kw_only=True, omit_defaults=True):

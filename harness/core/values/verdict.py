@@ -84,7 +84,17 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 LackKind = Literal[
-    "", "declared", "unused", "wire", "package", "unasked", "time", "target", "profile", "refused"
+    "",
+    "declared",
+    "unused",
+    "tools",
+    "wire",
+    "package",
+    "unasked",
+    "time",
+    "target",
+    "profile",
+    "refused",
 ]
 """The kind of a missing part: a capability that the profile declares absent, or that no run used; a
 wire without a model call; a package that is not installed; the event that puts a question; virtual

@@ -30,6 +30,7 @@ from harness.files.owner import make_scratch
 from harness.fuzz.machines.agent_thread import AgentThread
 from harness.fuzz.script_grammar import SUMMARY, TOOLS
 from harness.runner import prepare
+from harness.runner.python_attempt import downtime_ms
 from harness.runner.store_watch import OwnStore, StoreWatch
 from harness.stores.opening import OpenStore, open_reader, open_scratch
 from harness.stores.session_store import SessionStore
@@ -209,6 +210,7 @@ class MachineWorld:
         self.instances: list[tuple[AgentThread, OwnStore]] = []
         self.attempts, self.writes_left = count(), 0
         self.moment: Moment = "before"
+        self.is_down = False
         self.is_closing = False
 
     @property
@@ -229,7 +231,14 @@ class MachineWorld:
 
     def start(self) -> None:
         """Start another instance of the agent, beside the running ones."""
-        prepare.start(self.transition, self.target, "simulate", next(self.attempts), bool(self.own))
+        number = next(self.attempts)
+        down_ms = downtime_ms(self.transition.scenario, number) if self.is_down else 0
+        self.is_down = False
+        self.clock.pass_downtime(down_ms)
+        own_store = bool(self.own)
+        prepare.start(
+            self.transition, self.target, "simulate", number, own_store, downtime_ms=down_ms
+        )
         if self.own:
             self.transition.look = StoreWatch(open_reader(self.own, self.folder), self.history).look
         dispatcher = Dispatcher(self.transition, self.clock)
@@ -277,6 +286,7 @@ class MachineWorld:
                 self.instances.remove((alive, own))
                 own.close()
         self.writes_left = 0
+        self.is_down = True
         self.history.killed(at_ms=self.clock.now_ms(), at="")
 
     def deliver(self, *items: InboxItem, turns: Sequence[Said] = (), instance: int = 0) -> None:
