@@ -289,8 +289,10 @@ _OWN_WORDS = 4
 
 
 @needs("model", "inbox", "outbox", told_by="run", place=405)
-@excused_by(question=(KILL, LIMIT, REFUSED_WRITE, TAKEN, COMPACTION_BETWEEN),
-    result=(COMPACTION_BETWEEN,),)
+@excused_by(
+    question=(KILL, LIMIT, REFUSED_WRITE, TAKEN, COMPACTION_BETWEEN),
+    result=(COMPACTION_BETWEEN,),
+)
 def turn_closed(history: History) -> Iterator[Finding | Case]:
     """What an ended turn leaves behind does not come up in a later one as new.
 
