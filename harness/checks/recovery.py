@@ -1,8 +1,8 @@
 """Recovery: an agent resumes its work once after a kill, and its session works after a fault.
 
 A turn that kills its agent kills it again on resume, so attempts are bounded. An attempt is the
-time between two kills. A fault may cost its own turn, but no later one. What an ended turn leaves
-behind is no part of a later one.
+time between two kills. A fault may cost its own turn, but no later one. A later turn holds
+nothing that an ended turn left behind.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An ended turn stays closed: what it left behind is no part of a later one."""
+"""An ended turn stays closed: a later one holds nothing that it left behind."""
 
 from __future__ import annotations
 
