@@ -17,6 +17,7 @@ from typing import NamedTuple
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.shown_text import spoken
 from harness.checks.evidence.stored_messages import squeeze
+from harness.checks.evidence.told_results import is_announced
 from harness.checks.evidence.turn_outcomes import (
     STATUSES,
     TRUNCATED_STOPS,
@@ -28,7 +29,13 @@ from harness.checks.evidence.turn_outcomes import (
 from harness.core.history.exchanges import Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.carried_text import LEAST_CHARACTERS, Spelt, is_asked, lost_parts
+from harness.core.values.carried_text import (
+    LEAST_CHARACTERS,
+    Spelt,
+    is_asked,
+    lost_parts,
+    own_words,
+)
 from harness.core.values.verdict import Finding
 
 DOUBLED = 12
@@ -38,8 +45,8 @@ BEGINNING = 8
 """The characters by which a part of an answer is recognised in a reply."""
 
 NOTE_WORDS = 3
-"""The words of a note that an answer is cut, if it has no number. A bare "(cut)" says neither how
-much is gone nor where it is."""
+"""The words of a note that an answer is cut; with a number, two are enough. A bare "(cut)" says
+neither how much is gone nor where it is."""
 
 _CUT_STATUSES = TRUNCATED_STOPS | {"truncated", "incomplete", "partial", "cut"}
 """The statuses by which an agent says that its reply is a part of the answer."""
@@ -85,14 +92,32 @@ class _Reply:
     @cached_property
     def read(self) -> Spelt:
         """All that the user reads in the turn."""
+        return Spelt("\n".join(self._messages))
+
+    @cached_property
+    def _messages(self) -> list[str]:
         requests = (s.request for s in self.turn.sendings if is_taken(s))
-        return Spelt("\n".join(r.text for r in requests if r.kind in _READ))
+        return [r.text for r in requests if r.kind in _READ]
+
+    @cached_property
+    def _reads(self) -> list[Spelt]:
+        """All that the user reads; also in one, as messages may be cut inside a word."""
+        joined = "".join(self._messages)
+        return [self.read, Spelt(joined)] if len(self._messages) > 1 else [self.read]
 
     def has(self, said: str) -> bool:
         """Whether the user reads a whole text, or a value of a text that is JSON."""
-        if not lost_parts(said, self.read) or not lost_parts(_WRITING.sub("", said), self.read):
+        if any(self._holds(said, read) for read in self._reads):
             return True
         return any(is_asked(value) and not lost_parts(value, self.read) for value in _values(said))
+
+    def _holds(self, said: str, read: Spelt) -> bool:
+        if not lost_parts(said, read):
+            return True
+        bare, seen = _WRITING.sub(" ", said), _WRITING.sub(" ", read.text)
+        if bare != said and not lost_parts(bare, read):
+            return True
+        return seen != read.text and not lost_parts(bare, seen)
 
     def shows(self, exchange: Exchange) -> bool:
         """Whether the user reads a whole answer, long enough not to stand there by chance."""
@@ -121,10 +146,10 @@ def reply_carried(history: History) -> Iterator[Finding]:
     `blocked`: the user read something else under a status of the agent's own, as a guardrail does,
     and later requests hold the answer as said.
 
-    Not a finding: added words; other white space, marks or order; Markdown as HTML or as plain
-    text; a value of an answer that is JSON; several messages that give the whole; a final of other
-    statuses (`blocked`, `waiting`), or an error; an answer that was rejected and asked for again; a
-    cut with a note of three words or with a number; the structured value of a call that ends the
+    Not a finding: added words; other white space and marks; Markdown as HTML or as plain text; a
+    value of an answer that is JSON; several messages that give the whole; a final of other statuses
+    (`blocked`, `waiting`), or an error; an answer that was rejected and asked for again; a cut with
+    a note of three words, or of two with a number; the structured value of a call that ends the
     turn; a command that the program itself answers; what the profile names as `silent`. Fewer than
     four characters are not asked.
 
@@ -158,6 +183,8 @@ def _is_verbatim(turn: Turn, final: Sending) -> bool:
 def _broken(reply: _Reply) -> _Broken | None:
     if reply.has(reply.said):
         return _doubled(reply) or _continuation(reply)
+    if doubled := _doubled(reply):
+        return doubled
     if any(_is_beside(reply, exchange) for exchange in reply.main[:-1]) or _is_misplaced(reply):
         return None
     return _other(reply) or _blocks(reply) or _cut(reply)
@@ -271,11 +298,19 @@ def _cut(reply: _Reply) -> _Broken | None:
     head, tail = _parts(reply)
     if not head and not tail:
         return _Broken("replaced", "something else, and nothing that the model answered")
-    own = _own_words(reply)
-    if len(own) >= NOTE_WORDS or any(map(str.isdigit, "".join(own))):
+    if _is_noted(reply):
         return None
     which = f"first {head}" if head >= tail else f"last {tail}"
     return _Broken("cut", f"only the {which} characters of an answer of {len(reply.said)}")
+
+
+def _is_noted(reply: _Reply) -> bool:
+    """Whether the user reads a note that words are missing. An answer that is as long as before
+    has none: its words are other words."""
+    own = _own_words(reply)
+    is_told = len(own) >= NOTE_WORDS or (len(own) > 1 and any(map(str.isdigit, "".join(own))))
+    text = reply.read.text
+    return is_told and (len(text) < len(reply.said) or is_announced(reply.said, text))
 
 
 def _parts(reply: _Reply) -> tuple[int, int]:
@@ -299,8 +334,7 @@ def _most(said: str, holds: Callable[[int], bool]) -> int:
 
 def _own_words(reply: _Reply) -> list[str]:
     """The words that the user reads and the model did not say in the turn."""
-    said = Spelt("\n".join(map(reply.text, reply.main)))
-    return [word for word in reply.read.words if word not in said.plain]
+    return own_words(reply.read, Spelt("\n".join(map(reply.text, reply.main))))
 
 
 def _blocked(reply: _Reply) -> _Broken | None:

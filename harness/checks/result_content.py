@@ -103,12 +103,13 @@ def result_carried(
 ) -> Iterator[Finding | Case]:
     """The model reads what the tool said: the result of a call that succeeded holds its text.
 
-    A text of up to 60 characters is there as a whole, a longer one with its head, its middle and
-    its end. `lost`: the result is empty, or what a language writes for nothing. `replaced`: it is
-    another text. `other`: it is the result of another call, turn, session or user, as from a cache.
-    `part`: a block or an end is missing silently, or a character is cut in two. `failed`: it
-    is told as an error. `discarded`: it is told as not run, beside a call that failed. `invented`:
-    no such call ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON.
+    All of its words are there, in their order and as often as the tool said them. Signs such as
+    those of `-40`, `a.b` and `C++` belong to a word. `lost`: the result is empty, or what a
+    language writes for nothing. `replaced`: it is another text. `other`: it is the result of
+    another call, turn, session or user, as from a cache. `part`: a block, a line or an end is
+    missing, changed or moved silently, or a character is cut in two. `failed`: it is told as an
+    error. `discarded`: it is told as not run, beside a call that failed. `invented`: no such call
+    ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON.
     `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's
     name says so, if it is marked as code, or if the setting `code` has the tool.
 

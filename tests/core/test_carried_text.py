@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+import textwrap
 import time
 import unicodedata
 from collections.abc import Callable
 
 import pytest
 import yaml
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from harness.core.values.carried_text import Spelt, is_asked, lost_parts
@@ -46,7 +47,6 @@ WRITINGS: dict[str, Callable[[str], str]] = {
     "collapsed": lambda text: " ".join(text.split()),
     "composed": lambda text: unicodedata.normalize("NFC", text),
     "decomposed": lambda text: unicodedata.normalize("NFD", text),
-    "compatible": lambda text: unicodedata.normalize("NFKC", text),
     "colours": _as_ansi,
 }
 
@@ -68,6 +68,11 @@ def test_a_value_is_carried_in_every_writing(said: dict[str, object]) -> None:
     )
 
 
+@given(said=st.text(st.sampled_from("ﬁﬀＡ５ｶﻉ… \u00a0abc"), min_size=4, max_size=20))
+def test_a_ligature_and_a_wide_letter_are_carried_as_their_letters(said: str) -> None:
+    assert lost_parts(said, unicodedata.normalize("NFKC", said)) == ()
+
+
 @pytest.mark.parametrize(
     ("said", "sent"),
     [
@@ -79,10 +84,101 @@ def test_a_value_is_carried_in_every_writing(said: dict[str, object]) -> None:
         ("name,age\nTom,7", '[{"name": "Tom", "age": 7}]'),
         ("“Tom” — the cat…", '"Tom" - the cat...'),
         ("1,000,000 pears", "1000000 pears"),
+        ('{"a":[100,200,-3]}', "a:\n- 100\n- 200\n- -3\n"),
+        ('{"a":[100,200,-3],"b":1e3}', "{'b': 1000.0, 'a': [100, 200, -3]}"),
+        ('{"at":"10:30","re":"\\\\d+"}', "re: \\d+\nat: '10:30'"),
+        ("total: 1.50\nname: Tom", '{"name": "Tom", "total": 1.5}'),
+        ("name,age\nTom,7\nAda,8", '[{"age": 7, "name": "Tom"}, {"age": 8, "name": "Ada"}]'),
+        ("# Cats\n\n- **Tom**: 7 kg\n- _Ada_", "<h1>Cats</h1><li><b>Tom</b>: 7 kg<li>Ada"),
+        ("这是**重要**的事情", "这是重要的事情"),
+        ("don\u2019t go, it is 5\u20137 km", "don't go, it is 5-7 km"),
     ],
 )  # fmt: skip
 def test_a_look_alike_is_carried(said: str, sent: str) -> None:
     assert lost_parts(said, sent) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "sent"),
+    [
+        ("min_value is", "minvalue is"), ("it is -40", "it is 40"), ("1.5 kg", "15 kg"),
+        ("10² m²", "102 m2"), ("a b here", "ab here"), ("C++ code", "C code"),
+        ("x>=5 here", "x5 here"), ("tom@cats.org", "tom cats.org"), ("/etc/a.b", "etc/a.b"),
+        ("2026-11-26", "20261126"), ("2026-11-26", "2026-11-25"), ("at 10:30", "at 10 30"),
+        ("version 1.2.3", "version 1.2"), ("1e-5 m", "1e5 m"), ("100% of it", "100 of it"),
+        ("€40 is due", "40 is due"), ("$40 is due", "40 is due"), ("résumé", "resume"),
+        ("The Cat", "the cat"), ("3 - 4 is -1", "3 + 4 is -1"), ("git log --all", "git log all"),
+        ("\\d+ digits", "d+ digits"), ("x<5 is so", "x5 is so"), ("a[i] is", "ai is"),
+        ('{"version": "1.10"}', '{"version": "1.1"}'), ('{"id": "007"}', '{"id": 7}'),
+        ("[3, 1, 2, 4]", "[1, 2, 3, 4]"), ("[1, 1, 1, 2]", "[1, 2]"),
+        ('{"a": {"b": "deep"}}', '{"a": "[Object]"}'), ('{"n": 3.14159}', '{"n": 3.14}'),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |", "| a |\n|---|\n| 1 |\n| 3 |"),
+        ("name,age\nTom,7\nAda,8", "name,age\nAda,8\nTom,7"), ("café au lait", "cafÃ© au lait"),
+        ("<p>cats</p> eat", "cats eat"), ("one\none\ntwo", "one\ntwo"), ("level 1", "level 1.5"),
+        ("level 12", "level 123"),
+    ],
+)  # fmt: skip
+def test_a_lost_sign_is_not_carried(said: str, sent: str) -> None:
+    assert lost_parts(said, sent) == ("whole",)
+
+
+NAMES = st.text("abcdefghij", min_size=3, max_size=8)
+JOINTS = st.sampled_from([".", "-", "_", "/", "@", "->", "::", ">=", "+", "==", "#", "%", "&"])
+NUMBERS = st.builds("{}{}{}".format, st.sampled_from(["-", "$", "€", "+", "~", ""]),
+         st.integers(100, 99999), st.sampled_from(["%", "²", "€", ".25", "e-7", ""]))  # fmt: skip
+TOKENS = st.one_of(NAMES, NUMBERS, st.builds("{}{}{}".format, NAMES, JOINTS, NAMES))
+LINES = st.lists(st.lists(TOKENS, min_size=1, max_size=6).map(" ".join), min_size=1, max_size=12)
+SMALL = settings(max_examples=60, deadline=None)
+
+
+@SMALL
+@given(st.data(), LINES)
+def test_a_character_that_is_dropped_or_replaced_is_lost(
+    data: st.DataObject, lines: list[str]
+) -> None:
+    text = "\n".join(lines)
+    assume(is_asked(text))
+    at = data.draw(st.sampled_from([n for n, letter in enumerate(text) if not letter.isspace()]))
+    for other in ("", "z" if text[at].isalpha() else "7"):
+        assume(other != text[at])
+        sent = text[:at] + other + text[at + 1 :]
+        assume(sent.split() != text.split())
+        assert lost_parts(text, sent, least=2)
+
+
+@SMALL
+@given(st.data(), st.lists(LINES.map(" ".join), min_size=3, max_size=9, unique=True))
+def test_a_line_that_is_dropped_or_moved_is_lost(data: st.DataObject, lines: list[str]) -> None:
+    assume(not any(one in other for one in lines for other in lines if one is not other))
+    at = data.draw(st.integers(0, len(lines) - 2))
+    text = "\n".join(lines)
+    assert lost_parts(text, "\n".join(lines[:at] + lines[at + 1 :]))
+    swapped = [*lines[:at], lines[at + 1], lines[at], *lines[at + 2 :]]
+    assert lost_parts(text, "\n".join(swapped))
+    assert lost_parts("\n".join([*lines, lines[at]]), text)
+
+
+LAYOUTS: dict[str, Callable[[list[str]], str]] = {
+    "line numbers": lambda lines: "\n".join(f"{n:4d}\t{line}" for n, line in enumerate(lines, 1)),
+    "quoted": lambda lines: "\n".join(f"> {line}" for line in lines),
+    "bullets": lambda lines: "\n".join(f"- {line}" for line in lines),
+    "one line": " ".join,
+    "reflowed": lambda lines: textwrap.fill(
+        " ".join(lines), 40, break_on_hyphens=False, break_long_words=False
+    ),
+    "HTML": lambda lines: "".join(f"<p>{html.escape(line)}</p>" for line in lines),
+    "a table": lambda lines: "\n".join(f"| {n} | {line} |" for n, line in enumerate(lines)),
+    "a list of JSON": json.dumps,
+    "YAML": lambda lines: yaml.safe_dump(lines, allow_unicode=True),
+    "emphasis": lambda lines: "\n".join(f"**{line}**" for line in lines),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@SMALL
+@given(lines=LINES)
+def test_the_lines_of_a_text_are_carried_in_every_layout(name: str, lines: list[str]) -> None:
+    assert lost_parts("\n".join(lines), LAYOUTS[name](lines)) == ()
 
 
 OTHERS = ["OK", "99 pears", "None", "null", "[object Object]", "undefined", "", "The tool ran."]

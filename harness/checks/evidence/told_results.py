@@ -17,6 +17,7 @@ from typing import NamedTuple
 from harness.checks.evidence.turn_outcomes import calls_tools
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.trace import Trace
+from harness.core.values.carried_text import Spelt, own_words
 from harness.core.values.messages import Json, ToolResult, canonical
 
 
@@ -134,7 +135,10 @@ def is_announced(said: str, sent: str) -> bool:
     """Whether a text says that it holds only a part of what was said, in any language."""
     own = _TAG.sub("", sent)
     found, before = set(_NOTICE.findall(own)), set(_NOTICE.findall(said))
-    return bool(found - before) or bool(_PLACE.search(own) and not _PLACE.search(said))
+    if found - before:
+        return True
+    words = " ".join(own_words(Spelt(own), Spelt(said)))
+    return bool(_PLACE.search(words) and not _PLACE.search(said))
 
 
 def is_inside_a_character(said: str, sent: str) -> bool:

@@ -39,10 +39,10 @@ def is_in(pattern: Pattern, text: str) -> bool:
 
 
 def without(pattern: Pattern, text: str) -> str:
-    """A text with a space in place of each part that the pattern describes. Raises
-    EndlessPattern."""
+    """A text with the end of a line in place of each part that the pattern describes, because
+    other words may stand there. Raises EndlessPattern."""
     try:
-        return pattern.sub(" ", text, timeout=LIMIT_S)
+        return pattern.sub("\n", text, timeout=LIMIT_S)
     except TimeoutError:
         raise _endless(pattern, text) from None
 

@@ -40,6 +40,7 @@ INVARIANTS = {
     "unique_tool_ids",
     "wellformed_text",
     "turn_serial",
+    "calls_handled",
     "cancel_honoured",
     "append_only_prefix",
     "history_faithful",
