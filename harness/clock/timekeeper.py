@@ -114,7 +114,7 @@ class Timekeeper:
         self._running = self._yields = 0
         self._grace_s, self._meter = GRACE_S, RealWaitMeter()
         self.why = "the run of this thread was stopped"
-        self._alone: tuple[int, int] | None = None
+        self.alone: tuple[int, int] | None = None
         self._numbers: dict[int | None, int] = {}
         self.jobs = itertools.count()
         self.threads = RunThreads()
@@ -125,11 +125,11 @@ class Timekeeper:
         if not self._running:
             return True
         seen = threading.get_ident(), started_threads()
-        if seen == self._alone:
+        if seen == self.alone:
             return True
         if self.threads.others():
             return False
-        self._alone = seen
+        self.alone = seen
         return True
 
     @contextmanager

@@ -25,8 +25,9 @@ Doing = Literal["works", "disk", "waits"]
 _LOCK_CALL = {"x86_64": b"202", "aarch64": b"98"}.get(platform.machine())
 """The number of `futex`, by which a thread waits for another one; None where it is not known."""
 
-STILL_S = 0.005
-"""On a system without `/proc`: the pause in which a process that waits uses no processor."""
+DISTURBED_MOST, LONG_S = 5, 0.012
+"""After this number of looks that other threads disturbed, one long pause decides. It lasts two
+switch intervals of the interpreter, in which a thread that waits for its lock gets it."""
 
 
 class Sleeping(NamedTuple):
@@ -49,6 +50,7 @@ class RunThreads:
         own = pools | {threading.get_native_id()}
         self._outsiders = {task for task in _tasks() if task not in own}
         self._still: dict[int, int] = {}
+        self._disturbed = 0
 
     def join(self, *threads: threading.Thread) -> None:
         """Count these threads as the run's, although they began before it."""
@@ -75,12 +77,28 @@ class RunThreads:
             return "works" if first.working else "disk"
         if all(self._still.get(task) == turns for task, turns in first.turns.items()):
             return "waits"
+        beside = self._beside()
         pause()
         second = self._sleeping()
         if second.working or second.disk or first.turns != second.turns:
             return "disk" if second.disk and not second.working else "works"
-        self._still = second.turns
+        if beside is None or beside != self._beside():
+            # A thread that is not the run's may have had the lock instead of one that waits for it.
+            self._disturbed += 1
+            if self._disturbed <= DISTURBED_MOST:
+                return "works"
+            _pause_long(pause)
+            if self._sleeping().turns != second.turns:
+                return "works"
+        self._still, self._disturbed = second.turns, 0
         return "waits"
+
+    def _beside(self) -> dict[int, int] | None:
+        """The turns of the threads that are not the run's; None if one of them works."""
+        apart = set(_tasks()) - set(self.others()) - {threading.get_native_id()}
+        if any(proc.stat(f"self/task/{task}")[:1] == [b"R"] for task in apart):
+            return None
+        return {task: proc.turns(f"/proc/self/task/{task}") for task in apart}
 
     def _sleeping(self) -> Sleeping:
         turns: dict[int, int] = {}
@@ -116,8 +134,13 @@ def _tasks() -> list[int]:
     return [thread.native_id or 0 for thread in threading.enumerate()]
 
 
-def _uses_processor(pause: Callable[[], object]) -> bool:
-    used_s, began_s = time.process_time(), time.perf_counter()
-    while time.perf_counter() - began_s < STILL_S:
+def _pause_long(pause: Callable[[], object]) -> None:
+    until_s = time.perf_counter() + LONG_S
+    while time.perf_counter() < until_s:
         pause()
-    return time.process_time() - used_s > STILL_S / 2
+
+
+def _uses_processor(pause: Callable[[], object]) -> bool:
+    used_s = time.process_time()
+    _pause_long(pause)
+    return time.process_time() - used_s > LONG_S / 2
