@@ -191,7 +191,7 @@ class Timekeeper:
         if not self.leads(one):
             one.rest(CHECK_S)
             return PAUSE_S
-        doing = self.doing(one)
+        doing = self.doing()
         if one.is_over:
             return PAUSE_S
         if doing == "waits":
@@ -211,21 +211,22 @@ class Timekeeper:
                 self._leader = one
             return self._leader is one
 
-    def doing(self, one: Wait) -> str:
-        """What the other threads do, in the sight of one that waits."""
+    def doing(self) -> str:
+        """What the other threads of the run do."""
         with self._lock:
             waits = list(self._waits)
         # One that was woken may not run yet.
         if any(wait.woken or wait.holds() for wait in waits):
             return "works"
-        doing = self.threads.doing(lambda: self._pause(one))
+        doing = self.threads.doing(self._pause)
         if doing == "waits" and self._is_outside({wait.task for wait in waits}):
             return "works"
         return doing
 
-    def _pause(self, one: Wait) -> None:
+    def _pause(self) -> None:
+        # No `rest`: one that was poked before returns at once, and keeps the interpreter's lock.
         with self.own_time():
-            one.rest(PAUSE_S)
+            real_sleep(PAUSE_S)
 
     def _is_outside(self, waiting: set[int]) -> bool:
         """Whether a thread may still get what it waits for from outside."""

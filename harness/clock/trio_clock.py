@@ -154,7 +154,7 @@ class _BesideThreads:
             wait = self._wait = _TrioWait(due_us)
             keeper.enter(wait)
         if keeper.leads(wait):
-            if keeper.doing(wait) == "waits":
+            if keeper.doing() == "waits":
                 keeper.pass_time()
             keeper.hand_over(wait)
         if not wait.woken:
