@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -50,6 +50,7 @@ from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.finding_key import Cause
+from harness.core.values.messages import Text
 from harness.core.values.verdict import Finding
 
 _Answered: TypeAlias = dict[tuple[str, str], list[Turn]]
@@ -74,13 +75,14 @@ _ORDERLY = frozenset({"next", "returned"})
     nothing_done=(*_STOPS, TAKEN),
     stored=(FAILED_STORE,),
     stored_again=(FAILED_STORE, COMPACTION),
+    doubled=(KILL, FAILED_STORE),
 )
 def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     """Each inbound message is the newest user text of its own turn's first request, and no other.
 
     `lost`: the model never gets it, it has no reply, or it is not stored. `twice`: it starts a
     second turn, comes again as new after its reply, or is stored again. `order`: it is in its
-    request, but before an older message.
+    request, but before an older message. `doubled`: a request holds it twice, as after a retry.
 
     Not a finding: the message of a turn that failed or whose reply was empty, which the history may
     keep; a request that cannot be read; a command that the program itself answers; a message that
@@ -105,6 +107,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
         if before is None:
             yield from _in_request(trace, turn, answered)
             yield from _in_store(trace, turn)
+        if turn.readable:
+            yield from _doubled(trace, turn, turn.readable[-1])
         if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):
             beginning = _paragraphs(turn.text)[0]
             answered.setdefault((turn.session, beginning), []).append(turn)
@@ -161,6 +165,27 @@ def _again(turn: Turn, newest: str, answered: _Answered) -> Iterator[Turn]:
             text = earlier.text.strip()
             if text not in turn.text and f"\n\n{text}\n\n" in whole:
                 yield earlier
+
+
+def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
+    """Count a message from the last request of its turn back to the answer of the turn before."""
+    assert turn.delivery is not None
+    times = _times(said := squeeze(turn.text), last)
+    if times > 1 and any(look.n < turn.delivery.n for look in trace.stored if look.added):
+        times -= _times(said, turn.readable[0]) - 1  # an unanswered row may hold the words
+    came = (d.inbound for d in trace.deliveries if d.n < last.n) if times > 1 else ()
+    if times > len({inbound.id for inbound in came if same_text(inbound.text, turn.text)}) > 0:
+        text = f"{last.called.key}: the message {turn.delivery.inbound.id} is there {times} times"
+        events, cause = (turn.delivery.n, last.n), Cause(subject="request")
+        found = Finding("inbound_exactly_once.doubled", text, events, cause=cause)
+        yield Case("doubled", [found], turn, last.n)
+
+
+def _times(said: str, exchange: Exchange) -> int:
+    back = takewhile(lambda n: n.side != "assistant" or n.message.tool_uses, exchange.node.back())
+    blocks = (block for node in back if node.side == "user" for block in node.message.blocks)
+    texts = (squeeze(block.text) for block in blocks if isinstance(block, Text))
+    return sum(text.count(said) for text in texts if said and not text.replace(said, ""))
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whether tools run with the model's complete and unchanged input, and at most once."""
+"""Whether each call of an answer is run or refused, once, with its whole and unchanged input."""
 
 from __future__ import annotations
 
@@ -7,15 +7,22 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 
-from harness.checks.evidence.declarations import needs
+from harness.checks.evidence.declarations import excused_by, needs
+from harness.checks.evidence.excuses import (
+    COMPACTION_BETWEEN,
+    KILL_BETWEEN,
+    OVERFLOW_BETWEEN,
+    Case,
+)
 from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import CUT_STOPS, is_empty, plain
 from harness.core.history.events import Effected
-from harness.core.history.exchanges import Ask, Execution
+from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
-from harness.core.history.trace import Trace
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.carried_text import is_asked, lost_parts
 from harness.core.values.finding_key import Cause
-from harness.core.values.messages import Json, canonical
+from harness.core.values.messages import Json, ToolUse, canonical
 from harness.core.values.verdict import Finding
 
 
@@ -146,3 +153,72 @@ def _second_runs(
                 text = f"{again.called.key}: {effect.name} happens again for one call of {name}"
                 yield Finding("effect_once.effect", text, (same[0].n, effect.n))
             happened.append(effect)
+
+
+@needs("model", "tool", told_by="run", or_calls=True, place=295)
+@excused_by(unrun=(COMPACTION_BETWEEN, KILL_BETWEEN, OVERFLOW_BETWEEN))
+def calls_handled(history: History) -> Iterator[Finding | Case]:
+    """Each call of a whole answer is run, or refused as the model gave it.
+
+    `dropped`: a call did not run, and the next request of its turn holds other calls of the answer,
+    or its words, without this call. So the model cannot know that it did not run. `misread`: a call
+    did not run, and the next request holds it with another input than the model gave.
+
+    Not a finding: an answer that is left out as a whole and asked for again; an answer that was
+    cut; a call whose input cannot be read, or of a tool that was not offered; an equal call that is
+    kept; a call that is told in words; an input with a default filled in or a value converted; what
+    a compaction, a kill or a request over the window took out.
+
+    Clients lose calls and mix their pieces when they read a stream, and loops run the first call
+    alone. To fix it, put the pieces of a call together by its index. Send each call of an answer
+    back, with its result or with an error. Source: fault:S18, fault:M13.
+    """
+    for turn in history.trace.turns.values():
+        for exchange, later in pairwise(turn.readable):
+            if exchange.reply is None or not exchange.succeeded or exchange.stop in CUT_STOPS:
+                continue
+            for ask, rule in _unrun(history.trace, turn, exchange, later):
+                text = f"{later.called.key}: the call of {ask.use.name} in {exchange.called.key} "
+                text += _UNRUN[rule]
+                events, cause = (exchange.n, later.n), Cause(tool=ask.use.name)
+                found = Finding(f"calls_handled.{rule}", text, events, cause=cause)
+                yield Case("unrun", [found], turn, later.n, exchange.n)
+
+
+_UNRUN = {
+    "dropped": "is neither run nor refused, and is missing",
+    "misread": "did not run, and stands there with another input than the model gave",
+}
+
+
+def _unrun(
+    trace: Trace, turn: Turn, exchange: Exchange, later: Exchange
+) -> Iterator[tuple[Ask, str]]:
+    """Yield the calls of an answer that did not run, each with the rule that it breaks.
+
+    A request that holds no part of the answer has left it out as a whole.
+    """
+    asks = [ask for ask in turn.asks if ask.exchange is exchange and ask.execution is None]
+    if not asks or exchange.reply is None:
+        return
+    new = [n.message for n in later.node.tail(exchange.node) if n.side == "assistant"]
+    held = [use for message in new for use in message.tool_uses]
+    inputs = {use.id: use for use in held if use.id}
+    calls = set(map(_named, held))
+    words, said = "\n".join(message.text for message in new), exchange.reply.text
+    is_part = bool(calls.intersection(map(_named, exchange.reply.tool_uses)))
+    is_part = is_part or (is_asked(said) and not lost_parts(said, words))
+    for ask in asks:
+        use, schema = ask.use, trace.schema(exchange, ask.use.name)
+        if not schema or not isinstance(use.input, dict) or _named(use) in calls:
+            continue
+        if found := inputs.get(use.id):
+            sent = _readings(found.input).values()  # Chat keeps the arguments as text
+            if found.name == use.name and not any(_is_said(i, use.input, schema) for i in sent):
+                yield ask, "misread"
+        elif is_part and use.name not in words:
+            yield ask, "dropped"
+
+
+def _named(use: ToolUse) -> tuple[str, str]:
+    return use.name, canonical(plain(use.input))

@@ -218,8 +218,11 @@ def split_character(trace: Trace) -> bool:
     )
 
 
+_BY_TURNS = {"sse.calls_by_turns", "sse.interleaved_blocks"}
+
+
 def interleaved_calls(trace: Trace) -> bool:
-    return any("sse.calls_by_turns" in event.faults for event in trace.answers)
+    return any(_BY_TURNS & {*event.faults} for event in trace.answers)
 
 
 def right_to_left(trace: Trace) -> bool:

@@ -6,12 +6,17 @@ Where the SDK raises or loses text, the plan ends with a `Close`, because the tu
 from __future__ import annotations
 
 from harness.core.transition.ports import Moment
+from harness.core.values.messages import Json
 from harness.core.values.plans import Plan, Send, Step
 from harness.faults.shared import stream_events as stream
 
 STAGE = "bytes"
 SEAMS = ("model",)
-WIRES = ("anthropic",)
+_OF_BLOCKS = ("index_gap", "delta_before_its_block", "late_message_start")
+WIRES = {
+    **dict.fromkeys(_OF_BLOCKS, ("anthropic",)),
+    "interleaved_blocks": ("anthropic", "openai-responses"),
+}
 
 _BLOCK = stream.of_kind("content_block_start", "content_block_delta", "content_block_stop")
 
@@ -49,26 +54,38 @@ def late_message_start(moment: Moment, plan: Plan) -> Plan:
 def interleaved_blocks(moment: Moment, plan: Plan) -> Plan:
     """All blocks begin at once, and their pieces come by turns; each names its index."""
     events = stream.opened(plan)
-    blocks = [step for step in events if _BLOCK(step)]
-    if len({stream.value(step).get("index") for step in blocks}) < 2:
+    places = [place for place, step in enumerate(events) if _index(step) is not None]
+    if len({_index(events[place]) for place in places}) < 2:
         return plan
-    place = stream.find(events, _BLOCK) or 0
-    rest = tuple(step for step in events[place:] if not _BLOCK(step))
-    return (*events[:place], *_by_turns(blocks), *rest)
+    bent = list(events)
+    for place, step in zip(places, _by_turns([events[place] for place in places]), strict=True):
+        number = stream.value(events[place]).get("sequence_number")
+        bent[place] = step if number is None else stream.changed(step, sequence_number=number)
+    return tuple(bent)
+
+
+def _index(step: Step) -> Json:
+    """The number of the block that an event belongs to, or of the item in Responses."""
+    said = stream.value(step)
+    return said.get("index") if _BLOCK(step) else said.get("output_index")
 
 
 def _by_turns(blocks: list[Step]) -> list[Step]:
     """First all begins, then the pieces, one of each block at a time, then all ends."""
-    begins = [step for step in blocks if stream.kind(step) == "content_block_start"]
-    ends = [step for step in blocks if stream.kind(step) == "content_block_stop"]
-    seen: dict[object, int] = {}
-    turns: list[tuple[int, Step]] = []
+    stages: list[list[Step]] = [[], [], []]
     for step in blocks:
-        if stream.kind(step) == "content_block_delta":
-            index = stream.value(step).get("index")
-            seen[index] = seen.get(index, 0) + 1
-            turns.append((seen[index], step))
+        end = stream.kind(step).rpartition(".")[2].rpartition("_")[2]
+        stages[_STAGES.get(end, 1)].append(step)
+    begins, pieces, ends = stages
+    seen: dict[Json, int] = {}
+    turns: list[tuple[int, Step]] = []
+    for step in pieces:
+        seen[_index(step)] = seen.get(_index(step), 0) + 1
+        turns.append((seen[_index(step)], step))
     return [*begins, *(step for _, step in sorted(turns, key=lambda turn: turn[0])), *ends]
+
+
+_STAGES = {"start": 0, "added": 0, "stop": 2, "done": 2}
 
 
 def _twice(moment: Moment, plan: Plan, *, event: str) -> Plan:

@@ -21,6 +21,7 @@ SEAMS = ("model",)
 _CHAT = (
     *("calls_all_at_index_0", "call_without_id", "call_id_late", "call_id_in_each_fragment"),
     *("calls_by_turns", "usage_without_choices", "early_finish_reason"),
+    "all_in_the_last_chunk",
 )
 _GEMINI = (
     *("no_stop_reason", "calls_without_ids", "chunk_without_candidates"),
@@ -95,6 +96,24 @@ def early_finish_reason(moment: Moment, plan: Plan) -> Plan:
         lambda step: bool(stream.delta(step).get("content")),
         lambda step: (stream.with_choice(step, finish_reason="stop"),),
     )
+
+
+def all_in_the_last_chunk(moment: Moment, plan: Plan) -> Plan:
+    """The finish reason and the usage come in one chunk with the last piece of the answer."""
+    events = stream.opened(plan)
+    pieces = [n for n, step in enumerate(events) if any(map(stream.delta(step).get, _PIECES))]
+    end = stream.find(events, stream.finishes)
+    if not pieces or end is None or end < pieces[-1]:
+        return plan
+    usage = next((u for step in events[end:] if (u := stream.value(step).get("usage"))), None)
+    reason = stream.choice_of(stream.value(events[end]))["finish_reason"]
+    last = stream.with_choice(events[pieces[-1]], finish_reason=reason)
+    last = stream.changed(last, usage=usage) if usage else last
+    rest = (step for step in events[end + 1 :] if not stream.value(step).get("usage"))
+    return (*events[: pieces[-1]], last, *events[pieces[-1] + 1 : end], *rest)
+
+
+_PIECES = ("content", "tool_calls")
 
 
 def _nameless(call: dict[str, Json]) -> dict[str, Json]:

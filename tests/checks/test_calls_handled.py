@@ -1,0 +1,99 @@
+"""What becomes of the calls of an answer that do not run, and of a message that comes once."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.message_delivery import inbound_exactly_once
+from harness.checks.tool_execution import calls_handled
+from harness.core.values.messages import (
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
+from tests.checks.histories import Story, codes, use
+
+DROPPED, MISREAD = ["calls_handled.dropped"], ["calls_handled.misread"]
+DOUBLED = ["inbound_exactly_once.doubled"]
+ONE, TWO = use("write", {"path": "a"}, id="t1"), use("write", {"path": "b"}, id="t2")
+
+
+def _next_request(*sent: Message, stop: str = "tool_use", said: str = "") -> list[str]:
+    """What is found where the first of two calls ran, and the next request holds these messages."""
+    words = (Text(said),) if said else ()
+    story = Story().turn("go").reply(*words, ONE, TWO, stop=stop).tool("written")
+    story.reply("done", messages=[user("go"), *sent])
+    return codes(calls_handled(story.final().end()))
+
+
+def _kept(*calls: ToolUse, text: str = "") -> tuple[Message, ...]:
+    answers = (ToolResult(c.id, "written" if c is ONE else "not run") for c in calls)
+    words = (Text(text),) if text else ()
+    return assistant(*words, *calls), results(*answers)
+
+
+@pytest.mark.parametrize("stop", ["tool_use", "end_turn", "stop"])
+def test_the_second_of_two_calls_is_not_dropped(stop: str) -> None:
+    assert _next_request(*_kept(ONE), stop=stop) == DROPPED
+    assert _next_request(*_kept(ONE, TWO), stop=stop) == []
+
+
+def test_an_answer_that_was_cut_may_lose_calls() -> None:
+    assert _next_request(*_kept(ONE), stop="max_tokens") == []
+
+
+def test_a_call_that_is_kept_under_another_id_or_in_words_is_not_dropped() -> None:
+    assert _next_request(*_kept(ONE, use("write", {"path": "b"}, id="n2"))) == []
+    assert _next_request(*_kept(ONE, text="(I did not write b: one call at a time.)")) == []
+
+
+def test_a_call_is_dropped_where_its_words_are_kept() -> None:
+    said = "I will put both files into place."
+    alone = Story().turn("go").reply(Text(said), ONE)
+    alone.reply("done", messages=[user("go"), assistant(said), user("and?")])
+    assert codes(calls_handled(alone.final().end())) == DROPPED
+    anew = Story().turn("go").reply(Text(said), ONE)
+    anew.reply("done", messages=[user("go")])
+    assert codes(calls_handled(anew.final().end())) == []
+
+
+def test_a_call_that_did_not_run_stands_there_as_the_model_gave_it() -> None:
+    def refused(value: object) -> list[str]:
+        return _next_request(*_kept(ONE, use("write", value, id="t2")))
+
+    assert refused('{"path": "') == MISREAD
+    assert refused({"path": "ab"}) == MISREAD
+    assert refused({}) == MISREAD
+    assert refused({"path": "b"}) == []
+    assert refused('{"path":"b"}') == []
+
+
+def test_a_tool_that_was_not_offered_may_be_dropped() -> None:
+    story = Story().turn("go").reply(ONE, use("unheard_of", id="t2")).tool("written")
+    story.reply("done", messages=[user("go"), *_kept(ONE)])
+    assert codes(calls_handled(story.final().end())) == []
+
+
+def _doubled(*sent: Message) -> list[str]:
+    story = Story().turn("how many apples?").fail(529).reply("Seven.", messages=list(sent))
+    found = codes(inbound_exactly_once(story.final().end()))
+    return [code for code in found if code in DOUBLED]
+
+
+def test_a_message_is_not_added_again() -> None:
+    asked = user("how many apples?")
+    assert _doubled(asked, asked) == DOUBLED
+    assert _doubled(user("how many apples?\n\nhow many apples?")) == DOUBLED
+    assert _doubled(asked) == []
+    assert _doubled(asked, user("(Reminder: the user asked how many apples?)")) == []
+
+
+def test_the_same_words_sent_twice_may_stand_there_twice() -> None:
+    story = Story().turn("go").fail(529).final("Not now.", "failed").turn("go")
+    story.reply("Gone.", messages=[user("go"), user("go")])
+    found = codes(inbound_exactly_once(story.final().end()))
+    assert DOUBLED[0] not in found
