@@ -192,6 +192,7 @@ class Timekeeper:
             one.rest(CHECK_S)
             return PAUSE_S
         doing = self.doing()
+        one.rest(0)  # a thread may have left news before it began to wait
         if one.is_over:
             return PAUSE_S
         if doing == "waits":

@@ -154,7 +154,7 @@ class _BesideThreads:
             wait = self._wait = _TrioWait(due_us)
             keeper.enter(wait)
         if keeper.leads(wait):
-            if keeper.doing() == "waits":
+            if keeper.doing() == "waits" and not _has_news():
                 keeper.pass_time()
             keeper.hand_over(wait)
         if not wait.woken:
@@ -184,6 +184,11 @@ class _TrioWait(Wait):
 def _under_way() -> bool:
     threads = _trio().to_thread.current_default_thread_limiter().borrowed_tokens
     return bool(threads > 0 or _reads())
+
+
+def _has_news() -> bool:
+    """Whether a thread has left a result that trio has not taken yet."""
+    return bool(_trio().lowlevel.current_statistics().run_sync_soon_queue_size)
 
 
 def _reads() -> bool:

@@ -177,3 +177,27 @@ def test_a_timer_beside_a_thread_that_works_does_not_spin() -> None:
     with virtual_time(clock):
         assert run_async(main, clock) == 0
     assert clock.now_ms() == 1000
+
+
+def test_a_thread_that_answers_at_once_is_not_met_by_a_timer() -> None:
+    """Its news may reach the loop after the loop's last look, and before the thread waits again."""
+    clock = VirtualClock()
+    box: queue.SimpleQueue[asyncio.Future[None] | None] = queue.SimpleQueue()
+
+    def worker() -> None:
+        while (future := box.get()) is not None:
+            future.get_loop().call_soon_threadsafe(future.set_result, None)
+
+    async def main() -> None:
+        thread = threading.Thread(target=worker)
+        thread.start()
+        for _ in range(200):
+            future = asyncio.get_running_loop().create_future()
+            box.put(future)
+            await asyncio.wait([future], timeout=0.05)
+        box.put(None)
+        thread.join()
+
+    with virtual_time(clock):
+        run_async(main, clock)
+    assert clock.now_ms() == 0
