@@ -32,6 +32,7 @@ INVARIANTS = {
     "no_silent_loss",
     "resume_bounded",
     "session_heals",
+    "turn_closed",
     "stream_error_handled",
     "nonblank_content",
     "request_fits",

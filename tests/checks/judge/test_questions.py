@@ -226,6 +226,7 @@ def _more() -> list[History]:
         _done(overflow),
         _done(partial),
         _done(_go().fail(400)),
+        _ran().cancel().say("Stopped.", "final", "cancelled").end(),
         _go().reply("x").final().turn("and").fail(529, "limit.model_calls").end(),
         to_history(Transcript(name="s", wire="anthropic", messages=log)),
         to_history(

@@ -1,0 +1,77 @@
+"""An ended turn stays closed: a later one holds nothing that it left behind."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.judge import judge
+from harness.core.history.history import History
+from harness.core.values.messages import assistant, user
+from tests.checks.failing_worlds import FailingWorld
+from tests.checks.histories import Story, use
+
+ASKED, NEXT = "How many stars are there?", "And how many moons?"
+FOUND = "There are nine thousand of them, seen with the eye."
+
+
+def _codes(history: History) -> list[str]:
+    return [f.code for f in judge(history).findings if f.code.startswith("turn_closed.")]
+
+
+def _failed() -> FailingWorld:
+    world = FailingWorld()
+    world.turn(ASKED).fail(400).say("That failed.", "error")
+    return world
+
+
+def test_a_failed_question_does_not_stand_beside_the_next() -> None:
+    beside = _failed().turn(NEXT).reply("Many.").final().end()
+    assert _codes(beside) == ["turn_closed.question"]
+
+
+@pytest.mark.parametrize(
+    "note", [assistant("I could not answer."), user("(This had no answer.)")], ids=["said", "noted"]
+)
+def test_a_failed_question_with_a_note_may_stay(note: object) -> None:
+    world = _failed()
+    world.live.append(note)  # type: ignore[arg-type]
+    assert not _codes(world.turn(NEXT).reply("Many.").final().end())
+
+
+def test_a_question_that_the_user_puts_again_is_new() -> None:
+    again = f"{ASKED} {NEXT}"
+    assert not _codes(_failed().turn(again).reply("Many.").final().end())
+
+
+def _cancelled() -> Story:
+    world = FailingWorld()
+    return world.turn(ASKED).reply(use("list", {"path": "a"})).tool(FOUND).cancel()
+
+
+def test_a_late_result_is_no_word_of_the_user() -> None:
+    story = _cancelled().say("Stopped.", "final", "cancelled")
+    story.live.append(user(f"Late: {FOUND}"))
+    assert "turn_closed.result" in _codes(story.turn(NEXT).reply("Many.").final().end())
+
+
+def test_a_late_result_under_its_call_or_in_the_users_words_is_in_order() -> None:
+    kept = _cancelled().say("Stopped.", "final", "cancelled").turn(NEXT)
+    assert "turn_closed.result" not in _codes(kept.reply("Many.").final().end())
+    quoted = _cancelled().say("Stopped.", "final", "cancelled").turn(f"Who says: {FOUND}")
+    assert "turn_closed.result" not in _codes(quoted.reply("Many.").final().end())
+
+
+def _restarted(said: str) -> History:
+    world = FailingWorld()
+    world.turn(ASKED).reply(FOUND).final()
+    world.restart()
+    return world.turn(NEXT).say(said, "notice").reply("There is one moon only.").final().end()
+
+
+def test_an_old_answer_is_not_sent_again_after_a_restart() -> None:
+    assert "turn_closed.reply" in _codes(_restarted(FOUND))
+
+
+@pytest.mark.parametrize("said", [f"Before the restart I said: {FOUND}", "I was restarted, sorry."])
+def test_a_note_after_a_restart_is_in_order(said: str) -> None:
+    assert "turn_closed.reply" not in _codes(_restarted(said))
