@@ -9,9 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.comparison.writings import Step, course_name, difference, steps
-from harness.core.values.finding_key import Cause
-from harness.core.values.verdict import Finding
+from harness.comparison.writings import Step, course_name, difference, steps, written_otherwise
 from harness.runner.run_folder import read_history, write_verdict
 from harness.verdicts.result import Result
 
@@ -33,9 +31,7 @@ class ComparedRuns:
         name, first = self._first.setdefault(course_name(run.name), (run.name, course))
         if not (differs := difference(first, course)):
             return run
-        text = f"the agent does otherwise than in {name}, where the same is written otherwise: "
-        found = Finding("run.writing", text + differs, cause=Cause(subject="writing"))
-        findings = (*run.verdict.findings, found)
+        findings = (*run.verdict.findings, written_otherwise(name, differs))
         passed = tuple(name for name in run.verdict.passed if name != "run")
         verdict = msgspec.structs.replace(
             run.verdict, verdict="fail", findings=findings, passed=passed

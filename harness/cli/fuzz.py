@@ -66,6 +66,8 @@ DEFAULT_EXAMPLES = 1_000
 @fail_on
 @store
 @click.option("--keep", is_flag=True, help="Keep the session folders of the kept runs.")
+@click.option("--compare", is_flag=True,
+              help="Also play examples without faults streamed, and compare.")  # fmt: skip
 @engine
 @click.option("--workers", type=click.IntRange(1, 4096), metavar="N",
               help="The number of workers.  [default: one per core; one for a server]")  # fmt: skip
@@ -80,7 +82,7 @@ DEFAULT_EXAMPLES = 1_000
 def command(
     target: str, examples: int | None, minutes: float | None, seed: int | None,
     wire: str | None, profile_name: str, fail_on: FindingClass | None, store: str, keep: bool,
-    engine: EngineName, workers: int | None,
+    compare: bool, engine: EngineName, workers: int | None,
     out: Path | None, resume: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Play generated scenarios and faults against an agent; shrink and keep what is found.
@@ -92,7 +94,7 @@ def command(
         raise InputError("either --examples or --minutes", "--minutes")
     asked = {"--target": target or None, "--seed": seed, "--wire": wire, "--fail-on": fail_on,
              "--out": out, "--profile": profile_name or None, "--store": store or None,
-             "--keep": keep or None}  # fmt: skip
+             "--keep": keep or None, "--compare": compare or None}  # fmt: skip
     given = [flag for flag, value in asked.items() if value is not None]
     if resume is not None and given:
         raise InputError("a resumed campaign keeps its own value", given[0])
@@ -102,7 +104,16 @@ def command(
             campaign, journal, folder = _resumed(resume, held)
         else:
             begun = _begun(
-                target, seed, wire, profile_name, fail_on, out, held, store=store, keep=keep
+                target,
+                seed,
+                wire,
+                profile_name,
+                fail_on,
+                out,
+                held,
+                store=store,
+                keep=keep,
+                compare=compare,
             )
             campaign, journal, folder = begun
         does = cluster or _local(workers, campaign.plan.target)
@@ -122,6 +133,7 @@ def _begun(
     *,
     store: str,
     keep: bool,
+    compare: bool,
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
 
@@ -143,7 +155,7 @@ def _begun(
                         fail_on=fail_on or agent.fail_on or UNSET,
                         profile=UNSET if agent == NO_PROFILE else agent,
                         profile_name=profile_name or UNSET, store=store or UNSET,
-                        keep=keep or agent.keep or UNSET,
+                        keep=keep or agent.keep or UNSET, compare=compare or UNSET,
                         size=SIZE if spec.kind == "python" else SIZE_IN_REAL_TIME)  # fmt: skip
     return *begin(folder, plan, names()), folder
 

@@ -17,6 +17,7 @@ import msgspec
 from harness.cli import terminal
 from harness.cli.options import plugin_flags
 from harness.cli.reports import reporting, wanted_reports
+from harness.comparison.writings import WRITING
 from harness.core.values.verdict import FAIL_ON, Finding, Verdict, worst
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.example import scenario_file
@@ -91,12 +92,13 @@ class FuzzReport:
     def _run_file(self, example: int) -> Path:
         return scenario_file(self._folder, example)
 
-    def _repeat(self, file: Path) -> str:
+    def _repeat(self, file: Path, code: str) -> str:
         """Return the command that plays a file of the campaign."""
         plan = self._campaign.plan
         words = ["harness", "run", str(file), "--target", plan.target]
         words += ["--profile", plan.profile_name] if plan.profile_name else []
         words += ["--store", plan.store] if plan.store else []
+        words += ["--compare"] if code == WRITING else []
         return shlex.join([*words, *plugin_flags()])
 
     def _finding(self, reduced: ShrunkFinding) -> None:
@@ -104,7 +106,7 @@ class FuzzReport:
             return
         self._printed.add(reduced.name)
         file = self._folder / FOLDER / f"{reduced.name}.yaml"
-        repeat = self._repeat(file)
+        repeat = self._repeat(file, reduced.code)
         if self._as_json:
             _out(json_line(self._row(reduced, file, repeat)))
             return
@@ -162,7 +164,7 @@ class FuzzReport:
         yield self._state()
         for left in self._unshrunk():
             yield f"not shrunk, {why}: {left.code}"
-            yield f"    {self._repeat(self._run_file(left.example))}"
+            yield f"    {self._repeat(self._run_file(left.example), left.code)}"
         if not campaign.examples:
             yield "no example ended: allow more minutes, or see whether the target hangs"
         for lack, examples in campaign.held.not_applicable():
@@ -191,7 +193,7 @@ class FuzzReport:
             "message": found.finding.message,
             "example": found.example,
             "file": str(file),
-            "repeat": self._repeat(file),
+            "repeat": self._repeat(file, found.code),
         }
 
     def _summary(self) -> Iterator[str]:
@@ -254,7 +256,9 @@ def _cause_row(count: CauseCount) -> dict[str, Any]:
     }
 
 
-def fuzz_runs(campaign: Campaign, folder: Path, repeat: Callable[[Path], str]) -> Iterator[Result]:
+def fuzz_runs(
+    campaign: Campaign, folder: Path, repeat: Callable[[Path, str], str]
+) -> Iterator[Result]:
     """Return the campaign as a run, then each code; `repeat` gives the command of a file.
 
     The run of a code names its first shrunk scenario, if there is one.
@@ -272,7 +276,7 @@ def fuzz_runs(campaign: Campaign, folder: Path, repeat: Callable[[Path], str]) -
         files = [folder / FOLDER / f"{one.name}.yaml" for one in shrunk.get(code, ())]
         yield msgspec.structs.replace(
             blank, name=f"{_SCENARIO}/{code}", verdict=_of_a_code(campaign, code, shrunk.get(code)),
-            file=str(files[0]) if files else "", repeat=repeat(files[0]) if files else "",
+            file=str(files[0]) if files else "", repeat=repeat(files[0], code) if files else "",
         )  # fmt: skip
 
 

@@ -12,11 +12,15 @@ from itertools import zip_longest
 
 import msgspec
 
-from harness.core.history.exchanges import ENDINGS
+from harness.core.history.exchanges import ENDINGS, Sending
 from harness.core.history.history import History
+from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import FaultSpec, Scenario
 from harness.core.values.calls import OutboxRequest
+from harness.core.values.carried_text import is_asked, lost_parts
+from harness.core.values.finding_key import Cause
 from harness.core.values.messages import canonical, without_blanks
+from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import abridged
 
 IN_PIECES = "in-pieces"
@@ -69,7 +73,8 @@ def steps(history: History) -> tuple[Step, ...]:
     for sending in history.trace.sendings:
         if sending.request.kind in ENDINGS:
             told = _told(sending.request)
-            step = Step(sending.called.session, f"says {told!r}", without_blanks(told))
+            said = _answer(history.trace, sending, told) or told
+            step = Step(sending.called.session, f"says {told!r}", without_blanks(said))
             found.append((sending.n, [step]))
     ordered = [step for _, some in sorted(found, key=lambda each: each[0]) for step in some]
     return tuple(sorted(ordered, key=lambda step: step.session))
@@ -81,6 +86,28 @@ def _told(request: OutboxRequest) -> str:
     if request.kind == "error" or request.status not in ("", "ok", "completed", "success"):
         return f"{request.kind} {request.status}"
     return request.text
+
+
+def _answer(trace: Trace, sending: Sending, told: str) -> str:
+    """The answer of the model that a reply carries; "" for none.
+
+    An agent may mark the replies that it streams, so words around an answer do not count.
+    """
+    turn = trace.turns.get((sending.called.session, sending.called.turn))
+    answers = [e.reply.text for e in turn.main if e.reply and e.n < sending.n] if turn else []
+    if not answers or not is_asked(answers[-1]) or lost_parts(answers[-1], told):
+        return ""
+    return answers[-1]
+
+
+WRITING = "run.writing"
+"""The code of a run that takes another course than the first run of its course."""
+
+
+def written_otherwise(first: str, differs: str) -> Finding:
+    """The finding of a run that differs from the run named `first`, as `differs` tells."""
+    text = f"the agent does otherwise than in {first}, where the same is written otherwise: "
+    return Finding(WRITING, text + differs, cause=Cause(subject="writing"))
 
 
 _SHOWN_MAX = 200

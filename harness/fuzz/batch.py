@@ -117,7 +117,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         if is_late(batch.until_s):
             break
         scenario, choices = batch.drawn(_given(batch, random), random, target)
-        run = run_of(scenario, target, keep=batch.keep)
+        run = run_of(scenario, target, keep=batch.keep, compare=batch.compare)
         played = played_of(run, choices, example)
         shown.append(ShownByExamples.of(played, example))
         entry = played.entry

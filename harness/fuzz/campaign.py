@@ -131,6 +131,7 @@ class Campaign:
             "wire": plan.wire,
             "fail_on": plan.fail_on or None,
             "profile": plan.profile or NO_PROFILE,
+            "compare": bool(plan.compare),
         }
 
     def _batch(self, count: int) -> Batch:

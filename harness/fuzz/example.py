@@ -27,7 +27,7 @@ from harness.fuzz.scenario_grammar import LIMITS, Options, scenario_of
 from harness.redaction.encoder import encoded
 from harness.runner import Run, run, run_folder
 from harness.runner.needs import needs_of, unplayable
-from harness.shrink.finding_oracle import REFERENCE
+from harness.shrink.finding_oracle import REFERENCE, compared
 from harness.targets import TargetSpec
 
 OWED = frozenset({"run.unplayed_turn", "run.silent_fault", "script.exhausted"})
@@ -47,7 +47,8 @@ class CampaignTask(msgspec.Struct, frozen=True, kw_only=True):
     """What the tasks of a campaign share: the agent, and when it fails.
 
     `isolate`: a worker has ended at this task, so each run is played in a forked child of another
-    worker. After `until_s` (seconds of Unix time) no run begins.
+    worker. After `until_s` (seconds of Unix time) no run begins. `compare`: an example without
+    faults is played in its other writings too.
     """
 
     target: str
@@ -56,6 +57,7 @@ class CampaignTask(msgspec.Struct, frozen=True, kw_only=True):
     isolate: bool = False
     profile: Profile = NO_PROFILE
     until_s: float | None = None
+    compare: bool = False
 
     def drawn(
         self, given: Sequence[int], random: Random, target: TargetSpec
@@ -190,9 +192,15 @@ def _met(finding: Finding, faults: str) -> Finding:
     return msgspec.structs.replace(finding, cause=cause)
 
 
-def run_of(scenario: Scenario, target: TargetSpec, *, keep: bool = False) -> Run:
-    """A run whose output is discarded. With `keep` the session folder of one that fails stays."""
-    return run(scenario, target, keep=keep, capture="fd")
+def run_of(
+    scenario: Scenario, target: TargetSpec, *, keep: bool = False, compare: bool = False
+) -> Run:
+    """A run whose output is discarded. With `keep` the session folder of one that fails stays.
+
+    With `compare` it is compared with its other writings.
+    """
+    played = run(scenario, target, keep=keep, capture="fd")
+    return compared(played, lambda other: run_of(other, target)) if compare else played
 
 
 def genuine(run: Run) -> tuple[Finding, ...]:

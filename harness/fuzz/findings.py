@@ -17,6 +17,7 @@ from random import Random
 
 import msgspec
 
+from harness.comparison.writings import WRITING
 from harness.core.scenario.scenario import Scenario, Turn
 from harness.core.values.errors import InputError
 from harness.core.values.finding_key import Cause
@@ -154,7 +155,8 @@ def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bo
         return False
     like = msgspec.structs.replace(REFERENCE, options=target.options)
     numbers = Profile(checks=scenario.profile.checks)
-    played = run_of(msgspec.structs.replace(scenario, profile=numbers), like)
+    scenario = msgspec.structs.replace(scenario, profile=numbers)
+    played = run_of(scenario, like, compare=code == WRITING)
     return any(finding.code == code for finding in genuine(played))
 
 
@@ -201,7 +203,8 @@ def _written(
         file.write_bytes(encoded(scenario_yaml(small)))
         (again,) = load_scenarios(file)
         again = msgspec.structs.replace(again, profile=task.profile)
-        shown = next((f for f in genuine(run_of(again, target)) if is_same(f, keeps.finding)), None)
+        played = run_of(again, target, compare=found.code == WRITING)
+        shown = next((f for f in genuine(played) if is_same(f, keeps.finding)), None)
         shared = _is_of_the_scenario(again, found.code, target)
     if shown is None or shared:
         return not_shrunk(task, SHOWN_BY_REFERENCE if shared else NOT_SHOWN)
@@ -295,7 +298,8 @@ def write(
 ) -> Path:
     """Write the two files of a finding, and return the path of the scenario file.
 
-    The test names the profile and the store of the campaign.
+    The test names the profile and the store of the campaign. `run.writing` has no test, because
+    only a command compares runs.
     """
     inside = folder / FOLDER
     scenario = inside / f"{reduced.name}.yaml"
@@ -306,8 +310,9 @@ def write(
         message=_plain(str(reduced.finding)), name=reduced.name,
         more="".join(f", {k}={v!r}" for k, v in (("profile", profile), ("store", store)) if v),
     )  # fmt: skip
-    for path, text in ((scenario, reduced.text), (test, made)):
-        write_atomically(path, text_bytes(text))
+    write_atomically(scenario, text_bytes(reduced.text))
+    if reduced.code != WRITING:
+        write_atomically(test, text_bytes(made))
     return scenario
 
 

@@ -8,12 +8,13 @@ careful agent was blamed for what its smaller scenario did.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from harness.agent import agent as reference
 from harness.checks.judge.causes import rank
+from harness.comparison.writings import WRITING, difference, steps, writings, written_otherwise
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import HarnessError, InputError, nearest
 from harness.core.values.profile import NO_PROFILE
@@ -50,6 +51,7 @@ class FindingOracle:
         the finding.
         """
         self._target, self._world, self._store = target, world, store
+        self._compares = code == WRITING
         played = self._play(scenario, target)
         self.finding = chosen(played.verdict, code, scenario.run_name, like)
         self.world = played.world
@@ -74,7 +76,10 @@ class FindingOracle:
         return any(is_same(finding, self.finding) for finding in played.verdict.findings)
 
     def _play(self, scenario: Scenario, target: TargetSpec) -> Run:
-        return run(scenario, target, world=self._world, store=self._store, capture="fd")
+        def play(scenario: Scenario) -> Run:
+            return run(scenario, target, world=self._world, store=self._store, capture="fd")
+
+        return compared(play(scenario), play) if self._compares else play(scenario)
 
     def _codes(self, scenario: Scenario) -> frozenset[str] | None:
         """What the reference agent shows with the target's store; None if it cannot play it."""
@@ -87,6 +92,25 @@ class FindingOracle:
         if verdict.verdict == "not_applicable":
             return None
         return frozenset(finding.code for finding in verdict.findings)
+
+
+def compared(played: Run, play: Callable[[Scenario], Run]) -> Run:
+    """The run; with `run.writing` if the agent takes another course in another writing of it.
+
+    Runs that fail by themselves are not compared, as in `run --compare`.
+    """
+    if played.verdict.verdict != "pass":
+        return played
+    course = steps(played.history)
+    for writing in writings(played.scenario)[1:]:
+        again = play(writing)
+        if again.verdict.verdict != "pass":
+            continue
+        if differs := difference(course, steps(again.history)):
+            findings = (*played.verdict.findings, written_otherwise(again.name, differs))
+            verdict = msgspec.structs.replace(played.verdict, verdict="fail", findings=findings)
+            return msgspec.structs.replace(played, verdict=verdict)
+    return played
 
 
 class NotShown(InputError):

@@ -77,6 +77,9 @@ def test_an_agent_may_write_an_answer_otherwise(text: str) -> None:
         ("Your request was processed.", "replaced", "something else"),
         ("undefined", "replaced", "something else"),
         ("How do I bake?", "replaced", "something else"),
+        (LONG.replace("- Knead", "\n").replace("twenty.", "ten."), "cut", "only the "),
+        (LONG.lower(), "cut", "only the "),
+        (LONG.replace("three hundred", "four hundred"), "cut", "only the "),
     ],
 )
 def test_a_reply_that_is_not_the_answer_is_named(text: str, rule: str, words: str) -> None:

@@ -26,7 +26,7 @@ def _answer(client, options, **request):
     return client.messages.create(**request)
 
 
-def agent(brief, careless=False):
+def agent(brief, note="", other=""):
     client, tools = brief.anthropic(), {tool.name: tool for tool in brief.tools}
     offered = [{"name": t.name, "description": t.description, "input_schema": t.input_schema}
                for t in tools.values()]
@@ -44,25 +44,33 @@ def agent(brief, careless=False):
                 {"type": "tool_result", "tool_use_id": call.id,
                  "content": tools[call.name].call(call.input, id=call.id)} for call in calls]
             said.append({"role": "user", "content": results})
-        note = " (as it came)" if careless and brief.options.get("stream") else ""
-        brief.send(reply.content[0].text + note, in_reply_to=message.id)
+        text = reply.content[0].text
+        if brief.options.get("stream"):
+            text = (other or text) + note
+        brief.send(text, in_reply_to=message.id)
+
+
+def marks(brief):
+    agent(brief, note=" (as it came)")
 
 
 def careless(brief):
-    agent(brief, careless=True)
+    agent(brief, other="No.")
 """
 
 
 @pytest.fixture
 def compare(harness: Harness, folder: Path) -> Harness:
     (folder / "bowl.yaml").write_text(SCENARIO)
+    (folder / "short.yaml").write_text(SCENARIO.replace("There are seven red apples.", "Yes."))
     (folder / "writers.py").write_text(AGENT)
     return harness
 
 
 @pytest.mark.real
-def test_an_agent_that_does_the_same_passes(compare: Harness) -> None:
-    done = compare("run", "bowl.yaml", "--compare", "--json", "--target", "writers:agent")
+@pytest.mark.parametrize("agent", ["agent", "marks"])
+def test_an_agent_that_does_the_same_passes(compare: Harness, agent: str) -> None:
+    done = compare("run", "bowl.yaml", "--compare", "--json", "--target", f"writers:{agent}")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(row["name"], row["verdict"]) for row in rows] == [
         ("bowl", "pass"),
@@ -71,12 +79,12 @@ def test_an_agent_that_does_the_same_passes(compare: Harness) -> None:
     ]
 
 
-def test_an_agent_that_says_more_in_a_stream_is_told(compare: Harness) -> None:
-    words = ("run", "bowl.yaml", "--target", "writers:careless", "--json")
+def test_an_agent_that_says_something_else_in_a_stream_is_told(compare: Harness) -> None:
+    words = ("run", "short.yaml", "--target", "writers:careless", "--json")
     rows = [json.loads(line) for line in compare(*words, "--compare").stdout.splitlines()]
     codes = [[finding["code"] for finding in row["findings"]] for row in rows]
     assert codes == [[], ["run.writing"], ["run.writing"]]
-    assert "(as it came)" in rows[1]["findings"][0]["message"]
+    assert "it says 'No.'" in rows[1]["findings"][0]["message"]
     assert "run" not in rows[1].get("passed", ())
     assert compare(*words).returncode == 0
 

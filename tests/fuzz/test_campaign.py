@@ -241,3 +241,12 @@ def test_a_journal_that_is_none_is_refused(tmp_path: Path, text: bytes, said: st
 def test_a_folder_without_a_journal_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no campaign\.jsonl"):
         resume(tmp_path, names())
+
+
+@pytest.mark.parametrize("compare", [True, False])
+def test_each_task_knows_whether_to_compare(tmp_path: Path, compare: bool) -> None:
+    plan = CampaignPlan(target=TARGET, seed=1, compare=compare)
+    begin(tmp_path, plan, names())[1].close()
+    task = resume(tmp_path, names())[0].task(1)
+    assert isinstance(task, Batch)
+    assert task.compare is compare

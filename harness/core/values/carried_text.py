@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
 from typing import Literal, NamedTuple, TypeAlias
@@ -68,6 +68,11 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{1,40})?(?:[eE][-+]?[0-
 
 class _Number(str):
     """A number of JSON, as it is written there."""
+
+
+class _Fields(list[tuple[str, object]]):
+    """The fields of an object of JSON. A name may come twice, and a mapping would lose the first
+    of them."""
 
 
 class _Piece(NamedTuple):
@@ -250,7 +255,9 @@ def _shape(said: str, spelt: Spelt) -> _Shape:
     """What is looked for of a text: its values, its cells, its named values, or its lines."""
     if said.lstrip().startswith(("{", "[")):
         with suppress(ValueError, RecursionError):
-            value = json.loads(said, parse_int=_Number, parse_float=_Number)
+            value = json.loads(
+                said, parse_int=_Number, parse_float=_Number, object_pairs_hook=_Fields
+            )
             if shape := _of_value(value, 0):
                 return shape
     lines = [line for line in said.splitlines() if Spelt(line).words]
@@ -268,10 +275,10 @@ def _of_value(value: object, depth: int) -> _Shape:
         return _pieces(Spelt(str(value)))
     if isinstance(value, bool):
         return [_Piece("true" if value else "false")]
-    parts = value.values() if isinstance(value, dict) else value
-    shapes = [_of_value(part, depth + 1) for part in parts] if isinstance(parts, Iterable) else []
-    kept = [shape for shape in shapes if shape]
-    return _Any(kept) if isinstance(value, dict) else kept
+    if isinstance(value, _Fields):
+        return _Any(shape for _, part in value if (shape := _of_value(part, depth + 1)))
+    parts = value if isinstance(value, list) else []
+    return [shape for part in parts if (shape := _of_value(part, depth + 1))]
 
 
 def _cell(text: str) -> _Shape:
