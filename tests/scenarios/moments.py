@@ -184,6 +184,40 @@ def marked_message(trace: Trace) -> bool:
     return any(set("<>&'\"") <= set(text) for text in _messages(trace))
 
 
+def lines_message(trace: Trace) -> bool:
+    return any("\n" in text.strip() for text in _messages(trace))
+
+
+def falsy_input(trace: Trace) -> bool:
+    return any(
+        all(any(_is_same(value, part) for part in _input(tool)) for value in (0, False, "", None))
+        for tool in trace.executions
+    )
+
+
+def _is_same(one: Json, other: Json) -> bool:
+    return type(one) is type(other) and one == other
+
+
+def _input(tool: Execution) -> list[Json]:
+    value = tool.ask.use.input if tool.ask else None
+    return list(value.values()) if isinstance(value, dict) else []
+
+
+def edge_blanks_input(trace: Trace) -> bool:
+    inputs = (part for tool in trace.executions for part in _input(tool))
+    return any(isinstance(part, str) and part != part.strip() for part in inputs)
+
+
+def reply_over_a_restart(trace: Trace) -> bool:
+    said = [s.n for s in trace.sendings if len(s.request.text) > _PREVIEW]
+    return any(n < kill for n in said for kill in trace.kills)
+
+
+_PREVIEW = 40
+"""The length of a preview that some stores keep of a reply."""
+
+
 def repeated_message(trace: Trace) -> bool:
     said = Counter((d.inbound.session, d.inbound.text.strip()) for d in trace.deliveries)
     first = {(d.inbound.session, d.inbound.id) for d in trace.deliveries}
