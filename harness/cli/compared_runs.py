@@ -31,10 +31,6 @@ class ComparedRuns:
         name, first = self._first.setdefault(course_name(run.name), (run.name, course))
         if not (differs := difference(first, course)):
             return run
-        findings = (*run.verdict.findings, written_otherwise(name, differs))
-        passed = tuple(name for name in run.verdict.passed if name != "run")
-        verdict = msgspec.structs.replace(
-            run.verdict, verdict="fail", findings=findings, passed=passed
-        )
+        verdict = written_otherwise(run.verdict, name, differs)
         write_verdict(Path(run.history).parent, verdict)
         return msgspec.structs.replace(run, verdict=verdict)

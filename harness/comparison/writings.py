@@ -20,7 +20,7 @@ from harness.core.values.calls import OutboxRequest
 from harness.core.values.carried_text import is_asked, lost_parts
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import canonical, without_blanks
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Finding, Verdict
 from harness.core.values.visible_text import abridged
 
 IN_PIECES = "in-pieces"
@@ -104,10 +104,14 @@ WRITING = "run.writing"
 """The code of a run that takes another course than the first run of its course."""
 
 
-def written_otherwise(first: str, differs: str) -> Finding:
-    """The finding of a run that differs from the run named `first`, as `differs` tells."""
+def written_otherwise(verdict: Verdict, first: str, differs: str) -> Verdict:
+    """The verdict of a run that differs from the run named `first`, as `differs` tells."""
     text = f"the agent does otherwise than in {first}, where the same is written otherwise: "
-    return Finding(WRITING, text + differs, cause=Cause(subject="writing"))
+    found = Finding(WRITING, text + differs, cause=Cause(subject="writing"))
+    passed = tuple(name for name in verdict.passed if name != found.check)
+    return msgspec.structs.replace(
+        verdict, verdict="fail", findings=(*verdict.findings, found), passed=passed
+    )
 
 
 _SHOWN_MAX = 200

@@ -109,7 +109,7 @@ class _Patient:
         self.played: list[Probe] = []
         self._play, self._ending = play, None
         tools = greeting.scenario.tools
-        self.naming = connections.tool_naming(greeting.offered, tools)
+        self.naming = connections.tool_naming(greeting.trace.offered, tools)
         self._known = msgspec.structs.replace(
             known,
             tool_prefix=known.tool_prefix or self.naming.prefix,
@@ -140,7 +140,7 @@ class _Patient:
 
     def _play_own_tools(self) -> None:
         greeting = self.by_name[GREETING]
-        offered = greeting.offered
+        offered = greeting.trace.offered
         named = [n for n in self.naming.own if _ENDS.search(n) or _STARTS_AGENTS.match(n)]
         calls = [
             call_of(name, offered[name], self._known, self.wire) for name in named[:OWN_TOOLS_MAX]
@@ -193,6 +193,10 @@ class _Patient:
     def results(self) -> str | None:
         """How it sends results; None if no request holds one."""
         return connections.results_of(self.by_name["tools"])
+
+    @property
+    def _offers_tools(self) -> bool:
+        return len(self.naming.missing) < len(self.by_name[GREETING].scenario.tools)
 
     def touched(self, capability: str) -> bool:
         """Whether any probe used a capability."""
@@ -254,8 +258,7 @@ class _Patient:
     def _of_tools(self) -> Iterator[Observation]:
         naming, keys = self.naming, f"{PROFILES}#keys"
         see = f"{TARGETS}#tools-of-your-own"
-        tools = self.by_name[GREETING].scenario.tools
-        if len(naming.missing) == len(tools):
+        if not self._offers_tools:
             own = f", but {', '.join(naming.own)}" if naming.own else ""
             yield connection("tools", "not seen", f"offers no tool of the scenario{own}", see)
         else:
@@ -337,7 +340,7 @@ class _Patient:
         if name == "streaming":
             return None if self.stream is None else self.stream != "never"
         if name == "tools":
-            return len(self.naming.missing) < len(self.by_name[GREETING].scenario.tools)
+            return self._offers_tools
         state = self._compaction().state if name == "compaction" else self._capability(name).state
         return {"seen": True, "not seen": False, "not reached": None}[state]
 

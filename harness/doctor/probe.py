@@ -72,13 +72,6 @@ class Probe(msgspec.Struct, frozen=True):
         """The frames of the user's code in a crash, the innermost last."""
         return self.trace.ended.frames if self.trace.ended else ()
 
-    @property
-    def offered(self) -> dict[str, dict[str, Json]]:
-        """The input schemas of all tools that the requests offered, by name."""
-        digests = dict.fromkeys(e.request.tools for e in self.requests)
-        found = (self.trace.schemas.get(digest, {}) for digest in digests)
-        return {name: schema for schemas in found for name, schema in schemas.items()}
-
     def findings_of(self, *checks: str) -> list[Finding]:
         """The findings of these checks."""
         return [finding for finding in self.verdict.findings if finding.check in checks]

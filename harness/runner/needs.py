@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from harness import faults
 from harness.core.history.capabilities import touched, words_of
-from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario
+from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario, Turn
 from harness.core.scenario.script import called
 from harness.core.transition.arming import seam_of
 from harness.core.transition.transition import Transition
@@ -54,23 +54,21 @@ def _shown(scenario: Scenario) -> Iterator[Capability]:
         yield "tools"
 
 
+def _owed(scenario: Scenario) -> Iterator[Turn]:
+    script = () if isinstance(scenario.script, CassetteScript) else scenario.script
+    return (turn for turn in script if turn.is_owed)
+
+
 def _compacts(scenario: Scenario) -> bool:
     """Whether the agent must make a summary; an optional turn does not require one."""
-    script = () if isinstance(scenario.script, CassetteScript) else scenario.script
-    return any(
-        turn.purpose == "compact" and not turn.optional and turn.when is None for turn in script
-    ) or any(spec.on == "compact" and spec.must_fire for spec in scenario.faults)
+    return any(turn.purpose == "compact" for turn in _owed(scenario)) or any(
+        spec.on == "compact" and spec.must_fire for spec in scenario.faults
+    )
 
 
 def _calls_tools(scenario: Scenario) -> bool:
     """Whether the model must call a tool of the scenario."""
-    script = () if isinstance(scenario.script, CassetteScript) else scenario.script
-    return any(
-        not turn.optional
-        and turn.when is None
-        and not scenario.tools.keys().isdisjoint(called(turn))
-        for turn in script
-    )
+    return any(not scenario.tools.keys().isdisjoint(called(turn)) for turn in _owed(scenario))
 
 
 def _cancels(scenario: Scenario) -> bool:
@@ -118,7 +116,7 @@ def connections(run: Verdict, played: Transition) -> Connections:
     if any(finding.check == "target" for finding in run.findings):
         return Connections(used=used, speaks=True)
     needed = (n for n in needs_of(scenario) if scenario.profile.declares(n) is not True)
-    own = () if "tools" in used else tuple(trace.tools_offered)
+    own = () if "tools" in used else tuple(trace.offered)
     return Connections(needs=tuple(needed), used=used, speaks=True, offers=own)
 
 

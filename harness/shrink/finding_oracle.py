@@ -107,8 +107,7 @@ def compared(played: Run, play: Callable[[Scenario], Run]) -> Run:
         if again.verdict.verdict != "pass":
             continue
         if differs := difference(course, steps(again.history)):
-            findings = (*played.verdict.findings, written_otherwise(again.name, differs))
-            verdict = msgspec.structs.replace(played.verdict, verdict="fail", findings=findings)
+            verdict = written_otherwise(played.verdict, again.name, differs)
             return msgspec.structs.replace(played, verdict=verdict)
     return played
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from harness.core.scenario.scenario import Scenario, SeedMessage, Times, ToolScript, ToolTurn, Turn
-from harness.core.scenario.script import FOREVER, count
+from harness.core.scenario.script import FOREVER, called, count
 from harness.core.values.messages import Json
 from harness.shrink.delta_debugging import Candidates, fewer, in_turn, lowered, mapped
 from harness.shrink.scenario_size import turns_of, with_turn
@@ -82,12 +82,6 @@ def _rounds(script: Sequence[Turn]) -> list[list[int]]:
         found[-1].append(place)
         ended = ended or (turn.when is None and not called(turn))
     return [places for places in found if places]
-
-
-def called(turn: Turn) -> list[str]:
-    """The tools that a turn calls, in order, each as often as it is called."""
-    blocks = (str(b.get("name")) for b in turn.blocks if b.get("type") == "tool_use")
-    return [*([turn.use] if turn.use is not None else []), *blocks]
 
 
 def _without(scenario: Scenario, gone: Collection[int]) -> Scenario:

@@ -122,6 +122,7 @@ _PAST = st.lists(
 _TURN = st.sampled_from(["say", "use", "empty", "blank", "refuse", "fail", "cut", "raise", "many"])
 
 
+@pytest.mark.real
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(_PAST, st.lists(_TURN, min_size=1, max_size=5), st.booleans())
 def test_any_session_keeps_every_message_and_reply_once_in_order(

@@ -15,8 +15,9 @@ from tests.scenarios.all_runs import named
 
 ROOT = Path(__file__).parents[2]
 PLAYED = [row for row in covered().values() if row.agent]
-SLOW = pytest.mark.real
-"""Every third incident is of the fast tier."""
+_REAL, _NIGHTLY = [pytest.mark.real], [pytest.mark.real, pytest.mark.nightly]
+TIERS = ([], _REAL, _REAL, _REAL, _NIGHTLY, _NIGHTLY)
+"""The tier of each of six incidents: one is of the fast tier, two are played at night."""
 
 
 def test_every_incident_has_a_row() -> None:
@@ -38,7 +39,7 @@ def test_row_is_whole(row: Covered) -> None:
 @pytest.mark.parametrize(
     "row",
     [
-        pytest.param(row, id=f"{row.incident}-{row.agent}", marks=SLOW if place % 3 else ())
+        pytest.param(row, id=f"{row.incident}-{row.agent}", marks=TIERS[place % len(TIERS)])
         for place, row in enumerate(PLAYED)
     ],
 )

@@ -79,6 +79,7 @@ def test_an_agent_that_does_the_same_passes(compare: Harness, agent: str) -> Non
     ]
 
 
+@pytest.mark.real
 def test_an_agent_that_says_something_else_in_a_stream_is_told(compare: Harness) -> None:
     words = ("run", "short.yaml", "--target", "writers:careless", "--json")
     rows = [json.loads(line) for line in compare(*words, "--compare").stdout.splitlines()]

@@ -134,6 +134,7 @@ def test_a_wrong_target(in_process: Command, spec: str) -> None:
     assert not done.out
 
 
+@pytest.mark.real
 def test_each_probe_is_told_to_a_report(in_process: Command, talks: Path) -> None:
     done = in_process("doctor", "--target", "mine_agents:good", "--junit", "probes.xml")
     assert (done.status, done.out.splitlines()[0]) == (
@@ -175,6 +176,7 @@ def test_an_annotation_is_at_the_line_of_the_crash(
     assert f"::error title=target.crashed%2C 4 probes,{place}::" in done.out + done.err
 
 
+@pytest.mark.real
 def test_a_document_of_the_probes_takes_standard_output(in_process: Command) -> None:
     words = ("doctor", "--target", "mine_agents:good", "--report", "junit", "--write", "mine.toml")
     done = in_process(*words)
@@ -220,6 +222,7 @@ def test_the_probes_play_in_a_copy_and_what_they_change_outside_is_named(
     assert "loop-harness-" not in (talks / "kept.toml").read_text() + done.out
 
 
+@pytest.mark.real
 def test_in_place_the_probes_play_in_the_folder_itself(
     in_process: Command, talks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: Any
 ) -> None:

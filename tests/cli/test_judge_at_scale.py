@@ -80,6 +80,7 @@ def test_a_run_that_was_killed_is_taken_up_again(
     assert (third.stdout, journal.stat().st_size) == (whole, size), "nothing is judged again"
 
 
+@pytest.mark.real
 def test_a_changed_file_is_judged_again(harness: Harness, folder: Path, logs: Path) -> None:
     harness("judge", "logs/00.jsonl", "--resume", "kept")
     (logs / "00.jsonl").write_text(CLAUDE_CODE.replace("hi?", "hello?") * 2, "utf-8")

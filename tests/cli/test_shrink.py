@@ -62,6 +62,7 @@ def test_the_run_of_the_small_scenario_is_told_to_a_report(
     assert f"repeat: {repeat}" in str(suite.findtext("testcase/system-out"))
 
 
+@pytest.mark.real
 def test_a_variant_is_chosen_by_its_name_and_the_seed_by_the_flag(
     in_process: Command, talks: Path
 ) -> None:

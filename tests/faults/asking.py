@@ -20,6 +20,7 @@ from harness.core.scenario.scenario import FaultSpec, Limits, Scenario, ToolScri
 from harness.core.scenario.script import TurnScript
 from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
+from harness.core.values.profile import Profile
 from harness.faults import arm
 from harness.providers import by_name
 from harness.transports.dispatcher import Dispatcher
@@ -89,10 +90,11 @@ def ask(
     With `retries` the fault strikes every request, and in process the waits are virtual.
     """
     often: Any = "forever" if retries else "once"
+    # OpenAI's accumulation takes strict tools only, so its requests offer none.
     specs = (FaultSpec(kind=kind, settings=settings or {}, often=often),) if kind else ()
     scenario = Scenario(
         name="asked", wire=wire, stream=stream, script=(turn,), faults=specs, tools=tools,
-        limits=Limits(virtual_s=1e7),
+        limits=Limits(virtual_s=1e7), profile=Profile(results="text" if helper else "blocks"),
     )  # fmt: skip
     run, clock = _transition(scenario), VirtualClock()
     with ExitStack() as stack:

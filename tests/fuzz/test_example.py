@@ -116,6 +116,7 @@ def _insatiable(brief: Brief) -> None:
     build(brief, guards=lambda tools: (), policy=Policy(max_model_calls=10_000)).run()
 
 
+@pytest.mark.real
 def test_an_agent_that_asks_for_ever_is_found_at_a_limit() -> None:
     target = of_callable(_insatiable, options={"client": "plain"})
     limits = Limits(model_calls=60, tool_calls=60)

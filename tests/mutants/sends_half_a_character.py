@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import httpx2
+import msgspec
 
 from harness.agent import build
 from harness.agent.models.anthropic_blocks import read_block, write_message
@@ -31,7 +32,8 @@ class Plain:
     def query(self, query: Query, show: Show = None) -> ModelAnswer:
         """The model's answer; earlier ones are sent back in the very words."""
         messages = [write_message(message) for message in query.messages]
-        body = {"model": MODEL, "max_tokens": 1000, "messages": messages}
+        tools = [msgspec.to_builtins(tool) for tool in query.tools]
+        body = {"model": MODEL, "max_tokens": 1000, "messages": messages, "tools": tools}
         written = json.dumps(body).replace("\\ufffd", "\\ud83d")
         headers = {"content-type": "application/json", "anthropic-version": "2023-06-01"}
         response = self._http.post("/v1/messages", content=written.encode(), headers=headers)

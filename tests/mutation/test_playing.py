@@ -58,6 +58,7 @@ def test_the_chosen_tests_alone_judge(
     assert played(tree, tests, limit_s) == result
 
 
+@pytest.mark.real
 def test_each_stage_adds_its_tests_and_the_first_that_fails_ends_the_play(tree: Path) -> None:
     assert judged(tree, [[TWO], [TEXT]], SECONDS) == Result(SURVIVED, "2")
     assert judged(tree, [], SECONDS) == Result(NO_TEST, "0")

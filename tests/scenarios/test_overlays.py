@@ -24,7 +24,7 @@ OVERLAYS = {
 
 PLAIN = [s for s in all_runs() if s.wire == "anthropic" and not (s.stream or s.variant)]
 SAMPLE = [s for s in PLAIN if is_of_the_seeds(s)] + [s for s in PLAIN if not is_of_the_seeds(s)][
-    ::6
+    ::12
 ]
 
 

@@ -14,7 +14,7 @@ from tests.scenarios.all_runs import all_runs, is_of_the_seeds, tiers
 
 RUNS = list(all_runs())
 QUICK = [s for s in RUNS if s.wire == "anthropic" and not (s.variant and s.stream)]
-QUICK = [s for s in QUICK if not s.variant and not s.stream][::3] + QUICK[::12]
+QUICK = [s for s in QUICK if not s.variant and not s.stream][::5] + QUICK[::24]
 
 PLAIN = [s for s in RUNS if s.wire == "anthropic" and not s.stream]
 IN_BOTH_WORLDS = [

@@ -113,6 +113,7 @@ def test_a_crash_of_another_kind_is_another_finding() -> None:
 CARELESS = of_callable(has_no_guards)
 
 
+@pytest.mark.real
 @settings(max_examples=4, derandomize=True, deadline=None)
 @given(
     scenarios(

@@ -145,7 +145,10 @@ def test_an_agent_in_virtual_time_has_the_tools_over_mcp() -> None:
 
 def asked(played: Transition, server: Loopback, *names: str) -> list[str]:
     """The ids under which tool calls reached the run, after the model's answer."""
-    answer = httpx2.post(f"{server.urls.model}/v1/messages", json=REQUEST)
+    answer = httpx2.post(
+        f"{server.urls.model}/v1/messages",
+        json={**REQUEST, "tools": [{"name": "read", "input_schema": {"type": "object"}}]},
+    )
     assert answer.status_code == 200
 
     async def use(client: Any) -> None:

@@ -51,7 +51,7 @@ def _offers(trace: Trace) -> bool:
     """Whether the agent has a tool of the scenario. Results as text mean tools told in a text."""
     known: dict[str, Json] = trace.settings.get("tools", {})
     names = ToolNames(known, trace.profile)
-    offers = any(names.meant_by(tool) in known for tool in trace.tools_offered)
+    offers = any(names.meant_by(tool) in known for tool in trace.offered)
     return offers or bool(trace.executions) or trace.profile.results == "text"
 
 

@@ -207,10 +207,11 @@ class Trace(msgspec.Struct, eq=False):
         return offered.get(tool) or known.get(tool) or {}
 
     @property
-    def tools_offered(self) -> tuple[str, ...]:
-        """The names of all tools that the requests offer, in the order of the first offer."""
-        lists = (self.schemas.get(exchange.request.tools, {}) for exchange in self.exchanges)
-        return tuple(dict.fromkeys(name for offered in lists for name in offered))
+    def offered(self) -> dict[str, dict[str, Json]]:
+        """The input schemas of all tools that the requests offer, by name."""
+        digests = dict.fromkeys(exchange.request.tools for exchange in self.exchanges)
+        lists = (self.schemas.get(digest, {}) for digest in digests)
+        return {name: schema for offered in lists for name, schema in offered.items()}
 
     @property
     def takes_tools(self) -> bool:

@@ -155,6 +155,11 @@ class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     when: Literal["refused", "ended"] | RequestText | None = None
     purpose: Purpose = msgspec.field(default="main", name="for")
 
+    @property
+    def is_owed(self) -> bool:
+        """Whether the turn must be played: it is neither optional nor conditional."""
+        return not self.optional and self.when is None
+
     def __post_init__(self) -> None:
         """Raise ValueError for an input without its tool."""
         if self.use is None and self.input is not msgspec.UNSET:

@@ -109,8 +109,7 @@ class TurnScript:
         """Yield the required turns (unconditional, not optional) that were never played."""
         for lane in self._lanes.values():
             for index, turn, _ in lane:
-                owed = turn.when is None and not turn.optional
-                if owed and not past.plays["model", index]:
+                if turn.is_owed and not past.plays["model", index]:
                     yield f"script turn {index + 1} ({describe(turn)})"
 
 
@@ -120,10 +119,10 @@ def _is_left_behind(turn: Turn, call: Call, past: Past) -> bool:
     return bool(message[1] and called(turn)) and not past.is_worked_on(message)
 
 
-def called(turn: Turn) -> tuple[str, ...]:
-    """The names of the tools that a turn calls."""
-    uses = (str(b.get("name")) for b in turn.blocks if b.get("type") == "tool_use")
-    return (*filter(None, (turn.use,)), *uses)
+def called(turn: Turn) -> list[str]:
+    """The tools that a turn calls, in order, each as often as it is called."""
+    blocks = (str(b.get("name")) for b in turn.blocks if b.get("type") == "tool_use")
+    return [*([turn.use] if turn.use is not None else []), *blocks]
 
 
 _CLOSING_TEXTS = {

@@ -59,9 +59,6 @@ _MISSES = 100
 _LOOSE = 20
 """A text of this length may touch other words, as blocks do that are joined."""
 
-_THOUSANDS = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:,[0-9]{3})+(?![\w,])")
-_LINE_NUMBER = re.compile(r"^[ \t]*(?:[0-9]+[ \t]*[:|\t→.)]|[>|#*]+(?=\s))[ \t]?", re.MULTILINE)
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 _NAMED = re.compile(r"[ \t]*(?:- )?([^\W\d][\w .-]{0,40}?)[ \t]*[:=][ \t]+(\S.*)")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{1,40})?(?:[eE][-+]?[0-9]{1,3})?")
 
@@ -117,7 +114,7 @@ def lost_parts(said: str, sent: str | Spelt, *, least: int = LEAST_CHARACTERS) -
         return ()
     found: list[list[bool]] = []
     shape: _Shape | None = None
-    for row in _rows(sent):
+    for row in sent.all_rows:
         if any(_end_of(row, _Piece(w.strip()), loose=_is_loose(said)) >= 0 for w in spelt.rows):
             return ()
         shape = shape if shape is not None else _shape(said, spelt)
@@ -126,10 +123,9 @@ def lost_parts(said: str, sent: str | Spelt, *, least: int = LEAST_CHARACTERS) -
         if all(search.found):
             return ()
         found.append(search.found)
-    if _THOUSANDS.search(said) or _THOUSANDS.search(sent.text):
-        joined = _THOUSANDS.sub(_joined, said), _THOUSANDS.sub(_joined, sent.text)
-        if joined != (said, sent.text) and not lost_parts(*joined, least=least):
-            return ()
+    joined = spelt.without_commas, sent.without_commas
+    if joined != (spelt, sent) and not lost_parts(joined[0].text, joined[1], least=least):
+        return ()
     return _parts(max(found, key=sum), len(spelt.plain))
 
 
@@ -147,18 +143,6 @@ def _bare(text: str) -> str:
 
 def _is_loose(said: str) -> bool:
     return len(said) >= _LOOSE
-
-
-def _joined(number: re.Match[str]) -> str:
-    return number[0].replace(",", "")
-
-
-def _rows(sent: Spelt) -> Iterator[str]:
-    """What was sent, as it stands; without its tags, and without what stands before its lines."""
-    yield from sent.rows
-    for added in (_TAG, _LINE_NUMBER):
-        if added.search(sent.text):
-            yield from Spelt(added.sub(" ", sent.text)).rows
 
 
 def _parts(found: list[bool], length: int) -> tuple[Part, ...]:

@@ -31,6 +31,9 @@ _AMPERSANDS = re.compile(r"&(?:amp;)+", re.IGNORECASE)
 _CONSTANT = re.compile(r"\b(?:True|False|None)\b")
 _CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 _MARKUP = re.compile(r"<(/?[A-Za-z][^<>]{0,300})>")
+_THOUSANDS = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:,[0-9]{3})+(?![\w,])")
+_LINE_NUMBER = re.compile(r"^[ \t]*(?:[0-9]+[ \t]*[:|\t→.)]|[>|#*]+(?=\s))[ \t]?", re.MULTILINE)
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 _STRETCH = 1024
 """Python sorts a run of combining marks by insertion, so that a long one costs its square."""
 
@@ -95,6 +98,18 @@ class Spelt:
         """Its words with a space around each: with the operators at the edges of lines, which may
         have been bullets, and without them."""
         return tuple(dict.fromkeys((_row(self._spelt.split()), _row(self.words))))
+
+    @cached_property
+    def all_rows(self) -> tuple[str, ...]:
+        """Its rows as it stands; without its tags, and without what stands before its lines."""
+        stripped = (a.sub(" ", self.text) for a in (_TAG, _LINE_NUMBER) if a.search(self.text))
+        return (*self.rows, *(row for text in stripped for row in Spelt(text).rows))
+
+    @cached_property
+    def without_commas(self) -> Spelt:
+        """The text without the thousands commas of its numbers; itself if there are none."""
+        joined = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), self.text)
+        return self if joined == self.text else Spelt(joined)
 
     @cached_property
     def _spelt(self) -> str:

@@ -96,10 +96,10 @@ LackKind = Literal[
     "profile",
     "refused",
 ]
-"""The kind of a missing part: a capability that the profile declares absent, or that no run used; a
-wire without a model call; a package that is not installed; the event that puts a question; virtual
-time; what this target cannot do; what the profile does not allow; what of a recording cannot be
-read."""
+"""The kind of a missing part: a capability that the profile declares absent, or that no run used;
+the tools, which no request offers; a wire without a model call; a package that is not installed;
+the event that puts a question; virtual time; what this target cannot do; what the profile does not
+allow; what of a recording cannot be read."""
 
 
 class NotApplicable(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -284,17 +284,18 @@ def sends_back_as_it_came(brief: Brief) -> None:
     said: list[dict[str, Any]] = []
     for inbound in brief.inbox():
         said.append({"role": "user", "content": inbound.text})
-        answer = _answer(http, said)
+        answer = _answer(http, said, [*tools])
         while calls := answer.get("tool_calls"):
             for call in calls:
                 result = tools[call["function"]["name"]].call({}, id=call["id"])
                 said.append({"role": "tool", "tool_call_id": call["id"], "content": str(result)})
-            answer = _answer(http, said)
+            answer = _answer(http, said, [*tools])
         brief.send(answer["content"], "final", inbound.session, inbound.id)
 
 
-def _answer(http: httpx2.Client, said: list[dict[str, Any]]) -> dict[str, Any]:
-    body = json.dumps({"model": "gpt-5", "messages": said}).encode()
+def _answer(http: httpx2.Client, said: list[dict[str, Any]], tools: list[str]) -> dict[str, Any]:
+    offered = [{"type": "function", "function": {"name": name}} for name in tools]
+    body = json.dumps({"model": "gpt-5", "messages": said, "tools": offered}).encode()
     response = http.post(
         "/v1/chat/completions", content=body, headers={"content-type": "application/json"}
     )

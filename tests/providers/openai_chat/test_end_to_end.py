@@ -141,13 +141,13 @@ def test_each_request_names_what_it_keeps_of_the_last(stream: bool) -> None:
 
 def forgetful(brief: Any) -> None:
     """Leaves the results out."""
-    client, rows = brief.openai(), []
+    client, rows, tools = brief.openai(), [], tools_of(brief)
     for inbound in brief.inbox():
         rows.append({"role": "user", "content": inbound.text})
-        message = client.chat.completions.create(model="m", messages=rows).choices[0].message
-        rows.append(row_of(message))
+        asked = client.chat.completions.create(model="m", messages=rows, tools=tools)
+        rows.append(row_of(asked.choices[0].message))
         try:
-            client.chat.completions.create(model="m", messages=[*rows, rows[0]])
+            client.chat.completions.create(model="m", messages=[*rows, rows[0]], tools=tools)
         except openai.BadRequestError as error:
             brief.send(error.message, kind="error", in_reply_to=inbound.id)
             return
