@@ -309,18 +309,6 @@ class Timekeeper:
                 wait.woken = wait.stopped = True
                 wait.poke()
 
-    def open_waits(self) -> list[str]:
-        """What is open, a line for each thread of the run: where it stands."""
-        frames = sys._current_frames()
-        others = set(self.threads.others())
-        lines = []
-        for thread in threading.enumerate():
-            frame = frames.get(thread.ident or 0)
-            if thread.native_id in others and frame is not None:
-                code = frame.f_code
-                lines.append(f"{code.co_qualname} ({code.co_filename}:{frame.f_lineno})")
-        return sorted(lines)
-
     def name_of_thread(self) -> str:
         """What tells the calling thread from the others of its run, alike in each run.
 
