@@ -25,7 +25,6 @@ from harness.checks.evidence.turn_outcomes import (
     met_a_limit,
     outcome,
 )
-from harness.core.history.events import Ended
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
@@ -257,23 +256,14 @@ def target(history: History) -> Iterator[Finding]:
     if ended is not None and ended.how in _ENDS and not _is_ended_by_us(history.trace):
         exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
         place = f" at {ended.frames[-1].partition(' ')[0]}" if ended.frames else ""
-        text = f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}".rstrip(": ")
-        text += _stands(ended)
+        text = (
+            f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}".rstrip(": ")
+            + ended.waits_at
+        )
         at = ended.place
         source = f"{at.file}:{at.function}" if at else ""
         cause = Cause(error=ended.error, source=source)
         yield Finding(f"target.{ended.how}", text, (ended.n,), place=at, cause=cause)
-
-
-_SHOWN = 3
-"""The most places at which a target waits that a text names."""
-
-
-def _stands(ended: Ended) -> str:
-    """Where the target waits, for the end of a text."""
-    places = [wait.partition(": ")[0] for wait in ended.open_waits]
-    more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-    return f"; it waits at {', '.join(places[:_SHOWN])}{more}" if places else ""
 
 
 def _is_ended_by_us(trace: Trace) -> bool:
@@ -411,4 +401,4 @@ def doubts(trace: Trace) -> Iterator[str]:
         yield f"the harness could not continue: {ended.text}"
     if ended is not None and ended.real_wait_ms > REAL_WAIT_MS:
         text = f"real wait: more than {REAL_WAIT_MS // 1000} s passed outside of virtual time"
-        yield text + _stands(ended)
+        yield text + ended.waits_at

@@ -245,6 +245,13 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
             iter([*_ERROR_LINE.findall(self.text)[-1:], *_ERROR_WORD.findall(self.text)]), ""
         )
 
+    @property
+    def waits_at(self) -> str:
+        """The first three of the open waits, for the end of a text."""
+        places = ", ".join(wait.partition(": ")[0] for wait in self.open_waits[:3])
+        more = f" and {len(self.open_waits) - 3} more" if self.open_waits[3:] else ""
+        return f"; it waits at {places}{more}" if places else ""
+
 
 AnyEvent: TypeAlias = (
     Started | Noted | Valued | Called | Answered | Effected | Stored | Killed | Refused | Ended
