@@ -397,5 +397,4 @@ def doubts(trace: Trace) -> Iterator[str]:
     if ended is not None and ended.how == "unable":
         yield f"the harness could not continue: {ended.text}"
     if ended is not None and ended.real_wait_ms > REAL_WAIT_MS:
-        what = f"more than {REAL_WAIT_MS // 1000} s passed outside of virtual time"
-        yield f"real wait: {what}{ended.waits_at}"
+        yield f"real wait: over {REAL_WAIT_MS // 1000} s outside of virtual time{ended.waits_at}"
