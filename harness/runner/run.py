@@ -7,16 +7,19 @@ agent, so a diff shows the agent's change.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from harness import providers
 from harness.checks.judge import judge
 from harness.core.history.history import History, canonical
-from harness.core.scenario.scenario import Scenario
+from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, Turn
 from harness.core.transition.ports import Script
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import Inapplicable, InputError, PackageMissing
@@ -136,6 +139,27 @@ def run(
             return judged_run(played, spec, chosen, out, session, output.text)
     except Exception as error:
         return _unplayed(scenario, spec, chosen, _verdict_of(error), out)
+
+
+def rehearse(wire: str, stream: bool) -> None:
+    """Let the reference agent play a call of a tool, once for each wire, in this process.
+
+    An SDK builds its types when it first reads an answer. That takes 0.1 s of processor time, which
+    each forked child would need again. Nothing of the target is called.
+    """
+    sdk = providers.record(wire).sdk.package if wire in providers.names() else ""
+    if sdk in sys.modules:
+        _rehearsed(wire, stream)
+
+
+@cache
+def _rehearsed(wire: str, stream: bool) -> None:
+    script = (Turn(use="look", input={}), Turn(say="It is there."))
+    scenario = Scenario(
+        name="rehearsal", wire=wire, stream=stream, tools={"look": ToolScript()},
+        inbox=(InboxItem(text="Is it there?"),), script=script,
+    )  # fmt: skip
+    run(scenario, "reference")
 
 
 def _verdict_of(error: Exception) -> Verdict:
