@@ -41,7 +41,13 @@ from harness.runner.needs import kills
 from harness.runner.python_attempt import attempt, now_ms
 from harness.runner.session_seed import seed_messages
 from harness.runner.store_watch import OwnStore, StoreWatch
-from harness.stores.opening import OpenStore, drop_scratch, open_reader, open_scratch
+from harness.stores.opening import (
+    OpenStore,
+    drop_scratch,
+    open_reader,
+    open_scratch,
+    open_unshared,
+)
 from harness.stores.session_store import SessionStore
 from harness.stores.store_writes import Acknowledged, Moment, WatchedStore
 from harness.targets import End, TargetSpec, crash_trace
@@ -161,10 +167,10 @@ class Restarts:
         self._look(at_ms)
 
     def _look(self, at_ms: int) -> None:
-        """Record the store's content, if the store was seen before."""
+        """Record the store's content, if the store was seen before and outlives its process."""
         if self.store:
             StoreWatch(open_reader(self.store, self.folder), self.history).look(at_ms)
-        elif self._has_store:
+        elif self._has_store and self.opener is not open_unshared:
             store = self.open()
             StoreWatch(store, self.history).look(at_ms)
             store.close()

@@ -36,7 +36,7 @@ from harness.runner.python_attempt import attempt
 from harness.runner.session_seed import seed_messages, write_seed
 from harness.runner.store_watch import OwnStore
 from harness.runner.supervise import supervise
-from harness.stores.opening import open_unshared
+from harness.stores.opening import open_scratch, open_unshared
 from harness.targets import TargetSpec, of_callable, resolve
 from harness.targets.output_capture import CaptureMode, captured
 
@@ -245,7 +245,10 @@ def pass_through(
     seed = seed_messages(scenario)
     write_seed(folder, seed)
     if target.kind == "python" and (target.isolate or kills(scenario)):
-        restarts = Restarts(scenario, target, world, folder, script=script, store=store)
+        opener = open_scratch if kills(scenario) else open_unshared
+        restarts = Restarts(
+            scenario, target, world, folder, script=script, store=store, opener=opener
+        )
         try:
             restarts.run()
             return restarts.transition
