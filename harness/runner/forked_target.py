@@ -1,9 +1,9 @@
 """Runs a Python target in forked children, one for each attempt, with one session and one history.
 
-A forked child has all imports already, so an attempt costs only its run. What it imports besides,
-the parent imports after it, but for the user's own modules: their state would be that of a run. A
-`Kill` is SIGKILL, and the next child's inbox repeats unconfirmed messages. Fork only in a process
-with one thread.
+A forked child has all imports already, so an attempt costs only its run. The parent imports
+afterwards what the child imported besides. The user's own modules are left out: their state would
+be that of a run. A `Kill` is SIGKILL, and the next child's inbox repeats unconfirmed messages. Fork
+only in a process with one thread.
 
 The child copies the transition and writes to files that remain after its end: events before their
 steps, fault counts, and store writes at begin and return. Shared memory has its marks: whether the
