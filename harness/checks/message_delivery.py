@@ -5,6 +5,8 @@ A cancel counts from the moment the agent sees it, because work under way cannot
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from bisect import bisect, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
@@ -38,6 +40,7 @@ from harness.checks.evidence.stored_messages import (
     same_text,
     squeeze,
 )
+from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import (
     claimed,
     is_local,
@@ -49,9 +52,11 @@ from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
+from harness.core.values.carried_text import lost_parts
 from harness.core.values.finding_key import Cause
-from harness.core.values.messages import Text
+from harness.core.values.messages import Text, canonical
 from harness.core.values.verdict import Finding
+from harness.core.values.visible_text import abridged
 
 _Answered: TypeAlias = dict[tuple[str, str], list[Turn]]
 """Turns with a success as their reply, by session and first paragraph."""
@@ -64,6 +69,11 @@ _STOPS = (CANCEL, KILL, LIMIT)
 
 _NO_STRETCH = (BLANK, REDELIVERY)
 """The excuses for a message that the agent need not process."""
+
+_WORD = re.compile(r"\w+")
+
+_SHOWN = 60
+"""How much of a text a finding shows."""
 
 _ORDERLY = frozenset({"next", "returned"})
 """The states of a settled turn in which nothing excuses a missing reply."""
@@ -80,11 +90,13 @@ _ORDERLY = frozenset({"next", "returned"})
 def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     """Each inbound message is the newest user text of its own turn's first request, and no other.
 
-    `lost`: the model never gets it, it has no reply, or it is not stored. `twice`: it starts a
-    second turn, comes again as new after its reply, or is stored again. `order`: it is in its
-    request, but before an older message. `doubled`: a request holds it twice, as after a retry.
+    `lost`: the model never gets it, it has no reply, or it is not stored. `changed`: the model reads
+    a part of it, or its words in another writing. `white_space`: its lines are joined, or have lost
+    their indentation. `twice`: it starts a second turn, comes again as new after its reply, or is
+    stored again. `order`: it is in its request, but before an older message. `doubled`: a request
+    holds it twice, as after a retry.
 
-    Not a finding: the message of a turn that failed or whose reply was empty, which the history may
+    Not a finding: words before or after it; other line ends, or white space around it; the message of a turn that failed or whose reply was empty, which the history may
     keep; a request that cannot be read; a command that the program itself answers; a message that
     answers a question of the agent (status `waiting`); a long message with a notice in place of its
     middle. Source: invariant 29.
@@ -130,8 +142,14 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
     newest = "\n\n".join(message.text for message in first.node.newest())
     said, sent = squeeze(turn.text), squeeze(newest)
     is_there = said in sent or is_cut_with_notice(said, sent)
+    is_there = is_there or squeeze(canonical(turn.text)[1:-1]) in sent  # a field of JSON
     if not is_there and not _allows(trace, turn, first):
-        rule, text = _misplaced(turn.text, first)
+        rule, text = _misplaced(trace, turn, first, newest)
+    elif is_there and is_reflowed(turn.text, newest):
+        rule, text = "white_space", "has lost its lines or their indentation"
+    else:
+        rule, text = "", ""
+    if rule:
         text = f"{first.called.key}: the message {name} {text}"
         cause = Cause(subject="request")
         yield Finding(f"inbound_exactly_once.{rule}", text, (opened, first.n), cause=cause)
@@ -151,10 +169,30 @@ def _allows(trace: Trace, turn: Turn, first: Exchange) -> bool:
     return any(ask.sent_n == first.n for ask in before.asks)
 
 
-def _misplaced(text: str, exchange: Exchange) -> tuple[str, str]:
-    if any(squeeze(text) in squeeze(m.text) for m in exchange.node.messages if m.role == "user"):
+def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tuple[str, str]:
+    said = squeeze(turn.text)
+    if any(said in squeeze(m.text) for m in exchange.node.messages if m.role == "user"):
         return "order", "is in the request, but not as its newest user text"
-    return "lost", "is not in the first request of its turn"
+    before = trace.turns.get((turn.session, turn.number - 1))
+    is_older = before is not None and before.text.strip() in newest and before.text.strip() != ""
+    if is_older or not _is_changed(turn.text, newest):
+        return "lost", "is not in the first request of its turn"
+    read = canonical(abridged(newest, _SHOWN))
+    return "changed", f"is {canonical(abridged(turn.text, _SHOWN))}, and the model reads {read}"
+
+
+def _is_changed(said: str, newest: str) -> bool:
+    """Whether a text holds a part of another, or half of its words in any case and accents."""
+    lost = lost_parts(said, newest)
+    if lost and "whole" not in lost:
+        return True
+    words, known = _bare_words(said), {*_bare_words(newest)}
+    return sum(word in known for word in words) * 2 >= len(words) > 0
+
+
+def _bare_words(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKD", text)
+    return _WORD.findall("".join(c for c in plain if not unicodedata.combining(c)).casefold())
 
 
 def _again(turn: Turn, newest: str, answered: _Answered) -> Iterator[Turn]:
