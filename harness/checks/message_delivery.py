@@ -90,16 +90,17 @@ _ORDERLY = frozenset({"next", "returned"})
 def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     """Each inbound message is the newest user text of its own turn's first request, and no other.
 
-    `lost`: the model never gets it, it has no reply, or it is not stored. `changed`: the model reads
-    a part of it, or its words in another writing. `white_space`: its lines are joined, or have lost
-    their indentation. `twice`: it starts a second turn, comes again as new after its reply, or is
-    stored again. `order`: it is in its request, but before an older message. `doubled`: a request
-    holds it twice, as after a retry.
+    `lost`: the model never gets it, it has no reply, or it is not stored. `changed`: the model
+    reads a part of it, or its words in another writing. `white_space`: its lines are joined, or
+    have lost their indentation. `twice`: it starts a second turn, comes again as new after its
+    reply, or is stored again. `order`: it is in its request, but before an older message.
+    `doubled`: a request holds it twice, as after a retry.
 
-    Not a finding: words before or after it; other line ends, or white space around it; the message of a turn that failed or whose reply was empty, which the history may
-    keep; a request that cannot be read; a command that the program itself answers; a message that
-    answers a question of the agent (status `waiting`); a long message with a notice in place of its
-    middle. Source: invariant 29.
+    Not a finding: words before or after it; other line ends, or white space around it; the message
+    of a turn that failed or whose reply was empty, which the history may keep; a request that
+    cannot be read; a command that the program itself answers; a message that answers a question of
+    the agent (status `waiting`); a long message with a notice in place of its middle. Source:
+    invariant 29.
     """
     trace = history.trace
     # The newest turn of each message: a kill in it lets the message begin again, until its reply
