@@ -197,7 +197,7 @@ def is_reflowed(said: str, sent: str) -> bool:
 _LINE_END = re.compile(r"\r\n?|\n")
 
 _LOOSE = 20
-"""Two lines that are joined without a blank have this length: shorter ones stand there by chance."""
+"""Shorter lines that are joined without a blank stand there by chance."""
 
 _LINES = 50
 """How many lines of a text are looked for one by one."""
