@@ -34,7 +34,7 @@ from harness.core.history.trace import Trace
 from harness.core.history.trace_fold import trace
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message, named
-from harness.core.values.plans import Outcome, StepRecord
+from harness.core.values.plans import Outcome, StepRecord, Wait
 from harness.core.values.profile import Profile
 
 Settings = dict[str, Any]
@@ -288,4 +288,7 @@ def _timeless(event: AnyEvent) -> AnyEvent:
         fields["value"] = {k: v for k, v in event.value.items() if k != "at_ms"}
     if isinstance(event, Answered) and event.seam == "store":
         fields["steps"] = ()  # they count bytes, and stored rows hold times
+    if isinstance(event, Answered) and event.seam == "inbox":
+        # Only on virtual time does the user take some seconds for a message.
+        fields["steps"] = tuple(step for step in event.steps if not isinstance(step, Wait))
     return msgspec.structs.replace(event, **fields)
