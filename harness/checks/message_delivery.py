@@ -5,17 +5,15 @@ A cancel counts from the moment the agent sees it, because work under way cannot
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from bisect import bisect, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import pairwise, takewhile
+from collections.abc import Iterator
+from itertools import pairwise
 from operator import itemgetter
 from typing import TypeAlias
 
 import msgspec
 
-from harness.checks.evidence.carried_words import is_cut_with_notice
+from harness.checks.evidence.carried_words import is_changed, is_cut_with_notice
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BLANK,
@@ -34,11 +32,11 @@ from harness.checks.evidence.excuses import (
 )
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
-    Placed,
     inbound_rows,
-    may_keep,
+    may_be_stored,
     same_text,
     squeeze,
+    times_said,
 )
 from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import (
@@ -52,9 +50,8 @@ from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.carried_text import lost_parts
 from harness.core.values.finding_key import Cause
-from harness.core.values.messages import Text, canonical
+from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import abridged
 
@@ -69,8 +66,6 @@ _STOPS = (CANCEL, KILL, LIMIT)
 
 _NO_STRETCH = (BLANK, REDELIVERY)
 """The excuses for a message that the agent need not process."""
-
-_WORD = re.compile(r"\w+")
 
 _SHOWN = 60
 """How much of a text a finding shows."""
@@ -146,7 +141,7 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
     is_there = is_there or squeeze(canonical(turn.text)[1:-1]) in sent  # a field of JSON
     if not is_there and not _allows(trace, turn, first):
         rule, text = _misplaced(trace, turn, first, newest)
-    elif is_there and is_reflowed(turn.text, newest):
+    elif is_there and "\n" in turn.text.strip() and is_reflowed(turn.text, newest):
         rule, text = "white_space", "has lost its lines or their indentation"
     else:
         rule, text = "", ""
@@ -176,24 +171,10 @@ def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tup
         return "order", "is in the request, but not as its newest user text"
     before = trace.turns.get((turn.session, turn.number - 1))
     is_older = before is not None and before.text.strip() in newest and before.text.strip() != ""
-    if is_older or not _is_changed(turn.text, newest):
+    if is_older or not is_changed(turn.text, newest):
         return "lost", "is not in the first request of its turn"
     read = canonical(abridged(newest, _SHOWN))
     return "changed", f"is {canonical(abridged(turn.text, _SHOWN))}, and the model reads {read}"
-
-
-def _is_changed(said: str, newest: str) -> bool:
-    """Whether a text holds a part of another, or half of its words in any case and accents."""
-    lost = lost_parts(said, newest)
-    if lost and "whole" not in lost:
-        return True
-    words, known = _bare_words(said), {*_bare_words(newest)}
-    return sum(word in known for word in words) * 2 >= len(words) > 0
-
-
-def _bare_words(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKD", text)
-    return _WORD.findall("".join(c for c in plain if not unicodedata.combining(c)).casefold())
 
 
 def _again(turn: Turn, newest: str, answered: _Answered) -> Iterator[Turn]:
@@ -209,22 +190,15 @@ def _again(turn: Turn, newest: str, answered: _Answered) -> Iterator[Turn]:
 def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
     """Count a message from the last request of its turn back to the answer of the turn before."""
     assert turn.delivery is not None
-    times = _times(said := squeeze(turn.text), last)
+    times = times_said(said := squeeze(turn.text), last)
     if times > 1 and any(look.n < turn.delivery.n for look in trace.stored if look.added):
-        times -= _times(said, turn.readable[0]) - 1  # an unanswered row may hold the words
+        times -= times_said(said, turn.readable[0]) - 1  # an unanswered row may hold the words
     came = (d.inbound for d in trace.deliveries if d.n < last.n) if times > 1 else ()
     if times > len({inbound.id for inbound in came if same_text(inbound.text, turn.text)}) > 0:
         text = f"{last.called.key}: the message {turn.delivery.inbound.id} is there {times} times"
         events, cause = (turn.delivery.n, last.n), Cause(subject="request")
         found = Finding("inbound_exactly_once.doubled", text, events, cause=cause)
         yield Case("doubled", [found], turn, last.n)
-
-
-def _times(said: str, exchange: Exchange) -> int:
-    back = takewhile(lambda n: n.side != "assistant" or n.message.tool_uses, exchange.node.back())
-    blocks = (block for node in back if node.side == "user" for block in node.message.blocks)
-    texts = (squeeze(block.text) for block in blocks if isinstance(block, Text))
-    return sum(text.count(said) for text in texts if said and not text.replace(said, ""))
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -242,21 +216,10 @@ def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
         text = f"the message {turn.delivery.inbound.id} is not stored"
         found = Finding("inbound_exactly_once.lost", text, events, cause=Cause(subject="store"))
         yield Case("stored", [found], turn)
-    elif len(rows) > _may_be_stored(trace, turn, placed):
+    elif len(rows) > may_be_stored(trace, turn, placed):
         text = f"the message {turn.delivery.inbound.id} is stored {len(rows)} times"
         found = Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="store"))
         yield Case("stored_again", [found], turn)
-
-
-def _may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
-    """The number of rows that may keep the message: several if two sessions use one id and the
-    rows name none. In the agent's own store, rows of later turns with equal words count too. So do
-    rows of any session, if a row does not name its session."""
-    if not trace.own_store:
-        return max(1, *(may_keep(trace, placed.row, placed.message) for placed in rows))
-    sessions = {placed.row.session for placed in rows}
-    turns = (t for t in trace.turns.values() if t.delivery and {"", t.session} & sessions)
-    return max(1, sum(same_text(t.text, turn.text) for t in turns))
 
 
 @needs("inbox", "outbox", told_by="run", place=390)

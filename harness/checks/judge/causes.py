@@ -105,7 +105,7 @@ def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding,
 
     The end of the target and a run without a request come first. Defects, weaknesses, advice and
     book-keeping follow. In each class the code that is proved first is reported first: what an
-    agent does wrong explains what goes wrong later, whatever check sees it. Findings that are
+    agent does wrong explains what goes wrong later, in any check. Findings that are
     proved by one event stand in the order of their checks.
     """
     ordered = _in_order(findings)

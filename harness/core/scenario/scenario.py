@@ -113,7 +113,7 @@ SessionName: TypeAlias = Annotated[
 """The name of a chat, as channels give it: any signs and letters, and no blank at an end.
 
 The last `/` and `#` of a key part the session from the call (`a/b/model#1`). `.` and `..` are
-no names, because clients take them out of a URL.
+refused, because clients take them out of a URL.
 """
 
 DEFAULT_WIRE = "anthropic"
