@@ -167,7 +167,7 @@ def setup_of(one: Candidate, files: Mapping[str, str], python: str = "python") -
         )
     if one.kind != "brief":
         made = StarterFile(PYTHON_ADAPTER, _adapter(one), "connects the agent")
-        is_object = one.kind == "object" and not LIBRARIES[one.library].call
+        is_object = one.kind == "object"
         return Setup(
             target=_OBJECT if is_object else _CHAT, wire=one.wire, adapter=made,
             module="harness_agent", answers=not is_object, is_async=one.is_async,
@@ -185,7 +185,8 @@ def _adapter(one: Candidate) -> str:
     text = template(
         "adapter.py.txt",
         title=one.spec,
-        imports="import sys\nfrom pathlib import Path\n" if is_below_src else "",
+        imports="import sys\n" if is_below_src else "",
+        more_imports="from pathlib import Path\n" if is_below_src else "",
         keys="\n".join(f'os.environ.setdefault("{key}", "dummy")' for key in _keys(one.wire)),
         path='sys.path.insert(0, str(Path(__file__).parent / "src"))\n' if is_below_src else "",
         module=one.module,
@@ -196,18 +197,13 @@ def _adapter(one: Candidate) -> str:
 
 def _connection(one: Candidate) -> str:
     """The lines that give an agent object, or a function from text to text."""
-    call = LIBRARIES[one.library].call if one.library else ""
     made = f"project.{one.name}{'()' if one.is_factory else ''}"
-    if one.kind == "object" and not call:
+    if one.kind == "object":
         return f"agent = {made}  # an object that harness.adapters knows"
     lines = ["from harness.adapters import is_of_an_api  # noqa: E402", ""]
-    if call:
-        lines += ['THREAD = {"configurable": {"thread_id": "harness"}}', f"graph = {made}", "", ""]
-        said = call.format(agent="graph")
-    else:
-        owner, _, method = one.name.rpartition(".")
-        lines += [f"project_agent = project.{owner}()", "", ""] if owner else [""]
-        said = f"project_agent.{method}(text)" if owner else f"{made}(text)"
+    owner, _, method = one.name.rpartition(".")
+    lines += [f"project_agent = project.{owner}()", "", ""] if owner else [""]
+    said = f"project_agent.{method}(text)" if owner else f"{made}(text)"
     words = ("async ", "await ") if one.is_async else ("", "")
     names = {"async": words[0], "await": words[1]}
     return "\n".join([*lines, template("answers.py.txt", said=said, **names).rstrip()])

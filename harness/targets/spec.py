@@ -1,7 +1,7 @@
 """SPEC: the specification of a target on the command line.
 
-`reference`, `pkg.mod:callable`, `process:COMMAND` or `http://HOST:PORT/run`; options follow as in
-`reference?stream=false`. Names are import paths; `import_path` says where they are found.
+`reference`, `pkg.mod:callable`, `process:COMMAND`, `ask:COMMAND`, `chat:COMMAND` or
+`http://HOST:PORT/run`; options follow as in `reference?stream=false`. Names are import paths; `import_path` says where they are found.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from harness.adapters.shared.framework_agent import FrameworkAgent, agent_of
+from harness.adapters.shared.framework_agent import LACKS, FrameworkAgent, agent_of
 from harness.core.values.errors import InputError, MachineLacks, nearest
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import CrashPlace
@@ -33,6 +35,8 @@ _FORMS = {
     "PKG.MOD:OBJECT": "an agent of a framework, or a function from text to text: docs/adapters.md",
     "NAME": "an agent that is known by name, such as codex: docs/known-targets.md",
     "process:COMMAND": "any program, over loopback HTTP",
+    "ask:COMMAND": "a program that is given a text, as its last word or as {text}, and prints the answer",
+    "chat:COMMAND": "a server that is started with {port}, and answers POST /chat {text} with {reply}",
     "http://HOST:PORT/PATH": "a server that gets a run by POST",
 }
 _UNDERSTOOD = (
@@ -40,6 +44,10 @@ _UNDERSTOOD = (
     "smolagents, tool runners of anthropic, and functions from str to str; docs/adapters.md shows "
     "how to add the next one"
 )
+PROGRAMS = ("process:", "ask:", "chat:")
+"""How the specification of a program begins."""
+
+_FRONT = Path(__file__).with_name("front.py")
 # Only a `?` before NAME=VALUE pairs at the very end begins options; a command may hold others.
 _OPTIONS = re.compile(r"\?([\w.-]+=[^?&\s]*(?:&[\w.-]+=[^?&\s]*)*)\Z")
 
@@ -128,9 +136,9 @@ def resolve(text: str) -> TargetSpec:
     bare, options = _split(text)
     if is_server(text):
         return TargetSpec(text, "http", url=bare, options=options)
-    if bare.startswith("process:"):
+    if is_program(text):
         _check_options(options, text)
-        return TargetSpec(text, "process", command=_command(bare, text), options=options)
+        return _program(bare, options, text)
     if bare in known():
         command = command_of(bare, str(options.get("program", "")))
         return TargetSpec(text, "process", command=command, options=options,
@@ -143,6 +151,21 @@ def resolve(text: str) -> TargetSpec:
     found = _python_target(text, _import(path, place), options, place)
     isolate = isinstance(found.agent, FrameworkAgent) and found.agent.row.isolate
     return msgspec.structs.replace(found, isolate=isolate)
+
+
+def _program(bare: str, options: dict[str, str | int | bool], text: str) -> TargetSpec:
+    kind, _, command = bare.partition(":")
+    words = _command(kind, command, text)
+    if kind == "process":
+        return TargetSpec(text, "process", command=words, options=options)
+    front = (sys.executable, "-I", str(_FRONT), kind, *words)
+    told = Profile(replies="text", capabilities=LACKS)
+    return TargetSpec(text, "process", command=front, options=options, profile=told)
+
+
+def is_program(text: str) -> bool:
+    """Whether a specification names a program."""
+    return text.startswith(PROGRAMS)
 
 
 def is_server(text: str) -> bool:
@@ -172,7 +195,7 @@ def _check_options(options: dict[str, str | int | bool], text: str) -> None:
 def _inside_quotes(text: str) -> bool:
     """Whether a command ends inside a quoted word, where a following `?` starts no option."""
     try:
-        shlex.split(text if text.startswith("process:") else "")
+        shlex.split(text if is_program(text) else "")
     except ValueError:
         return True
     return False
@@ -184,13 +207,13 @@ def _value(text: str) -> str | int | bool:
     return int(text) if re.fullmatch(r"-?\d{1,18}", text) else text
 
 
-def _command(bare: str, text: str) -> tuple[str, ...]:
+def _command(kind: str, line: str, text: str) -> tuple[str, ...]:
     try:
-        command = tuple(shlex.split(bare.removeprefix("process:")))
+        command = tuple(shlex.split(line))
     except ValueError as error:
         raise InputError(f"the command cannot be read: {error}", f"target {text!r}") from None
     if not command:
-        raise InputError("`process:` needs a command", f"target {text!r}")
+        raise InputError(f"`{kind}:` needs a command", f"target {text!r}")
     if shutil.which(command[0]) is None:
         raise InputError(f"no such program: {command[0]}", f"target {text!r}")
     return command
