@@ -101,7 +101,9 @@ def _free_port() -> int:
 def said(text: str, kind: str = "application/json") -> str:
     """The answer in a body: a JSON value, a text, or the pieces of a stream."""
     if kind == "text/event-stream":
-        data = [line[5:].removeprefix(" ") for line in text.splitlines() if line.startswith("data:")]
+        data = [
+            line[5:].removeprefix(" ") for line in text.splitlines() if line.startswith("data:")
+        ]
         return "".join(_piece(each) for each in data if each != "[DONE]")
     if kind == "application/x-ndjson":
         return "".join(map(_piece, text.splitlines()))
@@ -122,7 +124,7 @@ def _piece(text: str) -> str:
 
 
 def _picked(value: Any) -> str | None:
-    """The text of a value: of the field that the user names (`a.b`), else of the first usual one."""
+    """The text of a value: of the field that the user names (`a.b`), else the first usual one."""
     if isinstance(value, str):
         return value
     paths = [str(OPTIONS["reply"])] if "reply" in OPTIONS else REPLIES

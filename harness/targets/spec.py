@@ -1,7 +1,8 @@
 """SPEC: the specification of a target on the command line.
 
 `reference`, `pkg.mod:callable`, `process:COMMAND`, `ask:COMMAND`, `chat:COMMAND` or
-`http://HOST:PORT/run`; options follow as in `reference?stream=false`. Names are import paths; `import_path` says where they are found.
+`http://HOST:PORT/run`; options follow as in `reference?stream=false`. Names are import
+paths; `import_path` says where they are found.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ _FORMS = {
     "PKG.MOD:OBJECT": "an agent of a framework, or a function from text to text: docs/adapters.md",
     "NAME": "an agent that is known by name, such as codex: docs/known-targets.md",
     "process:COMMAND": "any program, over loopback HTTP",
-    "ask:COMMAND": "a program that is given a text, as its last word or as {text}, and prints the answer",
-    "chat:COMMAND": "a server that is started with {port}, and answers POST /chat {text} with {reply}",
+    "ask:COMMAND": "a program that is given a text, as {text} or last, and prints its answer",
+    "chat:COMMAND": "a server that starts on {port} and answers POST /chat {text} with {reply}",
     "http://HOST:PORT/PATH": "a server that gets a run by POST",
 }
 _UNDERSTOOD = (
