@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
-from posixpath import commonpath, normpath
 
 from harness.core.values.errors import InputError
 from harness.starter.candidate import TEXTS, Candidate
@@ -68,12 +67,20 @@ def _found(path: str, text: str, files: Mapping[str, str]) -> Iterator[Candidate
 
 
 def _beside(path: str, text: str, files: Mapping[str, str]) -> list[str]:
-    """The files of the project that a file imports: a client often has a file of its own."""
+    """The files of the project that a file imports: a client is often made in another file."""
     folder = PurePosixPath(path).parent
-    named = [normpath(folder / name) for name in _IMPORT.findall(text) if name.startswith(".")]
+    named = [_plain(folder / name) for name in _IMPORT.findall(text) if name.startswith(".")]
     stems = {PurePosixPath(name).with_suffix("").as_posix() for name in named} | {*named}
     return [name for name in files if name.endswith(SUFFIXES)
             and PurePosixPath(name).with_suffix("").as_posix() in stems]  # fmt: skip
+
+
+def _plain(path: PurePosixPath) -> str:
+    """A path without steps up or `.`: one that leaves the project names no file of it."""
+    parts: list[str] = []
+    for part in path.parts:
+        parts = parts[:-1] if part == ".." else [*parts, part]
+    return PurePosixPath(*parts).as_posix()
 
 
 def _methods(text: str) -> Iterator[tuple[str, str, str, int]]:
@@ -153,6 +160,6 @@ def _built(path: str, files: Mapping[str, str]) -> Iterator[str]:
     out = named["outDir"][1] if named["outDir"] else "dist"
     root = named["rootDir"][1] if named["rootDir"] else "src"
     source = PurePosixPath(path).with_suffix(".mjs" if path.endswith(".mts") else ".js")
-    for base in (normpath(root), "."):
-        if base == "." or commonpath((base, path)) == base:
-            yield normpath(PurePosixPath(out) / source.relative_to(base))
+    for base in (_plain(PurePosixPath(root)), "."):
+        if source.is_relative_to(base):
+            yield _plain(PurePosixPath(out) / source.relative_to(base))

@@ -108,8 +108,8 @@ def _is_test(path: str) -> bool:
 def proposal(found: Survey) -> Candidate | None:
     """The agent of a project; None for a folder without code.
 
-    Raises InputError where several candidates are alike, where the best belongs to a project of its
-    own below this folder, and where none is seen in the code.
+    Raises InputError where several candidates are alike, and where none is seen in the code. The
+    best one may also belong to another project below this folder.
     """
     chosen = best(found.candidates)
     if chosen and (home := found.home_of(chosen.path)):
@@ -126,8 +126,8 @@ _LOOKED_FOR = (
     "; looked for a function of `brief`, an agent object of a framework, a function or method from "
     "text to text beside an SDK; a script that reads its command line; in Node an exported "
     "function from text; a POST route with a text; name one: --target MODULE:FUNCTION, "
-    "--target 'ask:COMMAND' for a program that is given a text and prints its answer, "
-    "--target 'chat:COMMAND --port {port}?path=/chat&text=message' for a server, "
+    "--target 'ask:COMMAND' for a program that is given a text and prints its answer; "
+    "--target 'chat:COMMAND --port {port}?path=/chat&text=message' for a server; "
     "--target 'process:COMMAND' for a program that asks for its messages"
 )
 

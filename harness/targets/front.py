@@ -1,8 +1,8 @@
 """The program in front of an agent that knows nothing of a run: a command, or a chat endpoint.
 
 `ask:COMMAND` starts the command for each message and reads what it prints. `chat:COMMAND` starts a
-server once a run and posts each message to it. The agent keeps its own form, so this file guesses
-where an answer stands only as far as its names are usual, and else ends with what the user can say.
+server once a run and posts each message to it. An answer is looked for under the usual names alone:
+where it stands under another, the run ends with the option that the user can give.
 It uses only the standard library, so it starts anywhere and at once. Its arguments are the kind and
 the words of the command; its options are those of the run.
 """
@@ -27,7 +27,7 @@ REPLIES = ("reply", "answer", "response", "text", "output", "content", "message"
 """The usual names of the field with the answer."""
 
 CRASHES = ("Traceback (most recent call last)", "\nNode.js v", "panic: ", "panicked at")
-"""How the output of a program ends that nobody caught; another failure is told to its user."""
+"""Signs of an error that the program did not catch; another failure is told to its user."""
 
 START_S, TEXT_MAX = 60.0, 4000
 
