@@ -124,7 +124,7 @@ def profiles(_: str) -> Iterable[str]:
 
 def targets(_: str) -> Iterable[str]:
     """Return the agents known by name, the prefixes of other targets, and this folder's modules."""
-    from harness.targets.spec import PROGRAMS, known_names
+    from harness.targets.spec import known_names
 
     modules = sorted(name[:-3] + ":" for name in os.listdir() if name.endswith(".py"))
-    return [*known_names(), *PROGRAMS, "http://", "https://", *modules]
+    return [*known_names(), "process:", "http://", "https://", *modules]

@@ -245,8 +245,8 @@ fail_on = click.option("--fail-on", type=click.Choice(CLASSES),
 """`--fail-on CLASS`: overrides the class in scenarios and profiles."""
 
 target = click.option("--target", default="", shell_complete=completing(targets), metavar="SPEC",
-                      help="The agent: reference, pkg.mod:callable, process:COMMAND, "
-                      "ask:COMMAND, chat:COMMAND or http://HOST/PATH.")  # fmt: skip
+                      help="The agent: reference, pkg.mod:callable, process:COMMAND or "
+                      "http://HOST/PATH.")  # fmt: skip
 """`--target SPEC`: the agent; a profile names one, too."""
 
 store = click.option("--store", default="", metavar="READER:PATH",

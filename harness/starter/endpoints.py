@@ -1,7 +1,7 @@
 """Chat endpoints in the sources of a server, and the target of one line that starts each.
 
 A route counts where its file is near a model and its body has a field with a usual name for what
-the user says. Which field holds the answer is not looked for: `chat:` sees that in the answer.
+the user says. Which field holds the answer is not looked for: the run sees that in the answer.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ def _target(command: str, path: str, fields: Iterable[str], port: str = "") -> s
     names = list(dict.fromkeys(fields))
     text = next((name for name in names if name.lower() in TEXTS), "")
     session = next((name for name in names if name in _SESSIONS), "")
-    options = {"path": path, "text": text, "session": session, "port": port}
+    options = {"chat": path, "text": text, "session": session, "port": port}
     said = "&".join(f"{key}={value}" for key, value in options.items() if value)
-    return f"chat:{command}?{said}" if text else ""
+    return f"process:{command}?{said}" if text else ""
 
 
 def node_endpoints(

@@ -126,8 +126,8 @@ _LOOKED_FOR = (
     "; looked for a function of `brief`, an agent object of a framework, a function or method from "
     "text to text beside an SDK; a script that reads its command line; in Node an exported "
     "function from text; a POST route with a text; name one: --target MODULE:FUNCTION, "
-    "--target 'ask:COMMAND' for a program that is given a text and prints its answer; "
-    "--target 'chat:COMMAND --port {port}?path=/chat&text=message' for a server; "
+    "--target 'process:COMMAND {text}' for a program that is given a text and prints its answer; "
+    "--target 'process:COMMAND --port {port}?chat=/PATH&text=FIELD' for a server; "
     "--target 'process:COMMAND' for a program that asks for its messages"
 )
 

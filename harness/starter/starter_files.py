@@ -171,7 +171,7 @@ def setup_of(
                      is_node=True)  # fmt: skip
     if one.kind == "command":
         words = f"{shlex.quote(python)} {shlex.quote(one.path)}"
-        return Setup(target=f"ask:{words}", wire=one.wire)
+        return Setup(target=f"process:{words} {{text}}", wire=one.wire)
     if one.kind != "brief":
         made = StarterFile(PYTHON_ADAPTER, _adapter(one), "connects the agent")
         is_object = one.kind == "object"

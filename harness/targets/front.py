@@ -1,10 +1,10 @@
 """The program in front of an agent that knows nothing of a run: a command, or a chat endpoint.
 
-`ask:COMMAND` starts the command for each message and reads what it prints. `chat:COMMAND` starts a
-server once a run and posts each message to it. An answer is looked for under the usual names alone:
-where it stands under another, the run ends with the option that the user can give.
-It uses only the standard library, so it starts anywhere and at once. Its arguments are the kind and
-the words of the command; its options are those of the run.
+A command with `{text}` is started for each message, and what it prints is read. With the option
+`chat` it is a server that is started once a run, and each message is posted to it. An answer is
+looked for under the usual names alone: where it stands under another, the run ends with the option
+that the user can give. It uses only the standard library, so it starts anywhere and at once. Its
+arguments are the words of the command; its options are those of the run.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ def filled(words: list[str], **named: str) -> list[str]:
 
 
 def asked(words: list[str], text: str) -> dict[str, str]:
-    """What a command answers to a text: its last word, where no word holds `{text}`."""
-    command = filled(words if any("{text}" in word for word in words) else [*words, "{text}"])
-    done = subprocess.run([word.replace("{text}", text) for word in command],
+    """What a command answers to a text."""
+    done = subprocess.run([word.replace("{text}", text) for word in filled(words)],
                           stdin=subprocess.DEVNULL, capture_output=True)  # fmt: skip
     said, error = (out.decode("utf-8", "replace").strip() for out in (done.stdout, done.stderr))
     if done.returncode < 0 or any(mark in f"\n{error}" for mark in CRASHES):
@@ -59,7 +58,7 @@ class Endpoint:
 
     def __init__(self, words: list[str]) -> None:
         self.port = int(OPTIONS.get("port") or _free_port())
-        self.url = f"http://127.0.0.1:{self.port}{OPTIONS.get('path', '/chat')}"
+        self.url = f"http://127.0.0.1:{self.port}{OPTIONS['chat']}"
         self.child = subprocess.Popen(
             filled(words, port=str(self.port)), stdin=subprocess.DEVNULL,
             env={**ENV, "PORT": str(self.port)},
@@ -147,9 +146,9 @@ def inbox() -> Iterator[dict[str, Any]]:
                 yield json.loads(got.read())
 
 
-def main(kind: str, words: list[str]) -> None:
+def main(words: list[str]) -> None:
     """Carry each message to the agent, and its answer to the user."""
-    server = Endpoint(words) if kind == "chat" else None
+    server = Endpoint(words) if "chat" in OPTIONS else None
     for message in inbox():
         answer = server.ask(message) if server else asked(words, message["text"])
         body = {**answer, "session": message["session"], "in_reply_to": message["id"]}
@@ -161,4 +160,4 @@ def main(kind: str, words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(sys.argv[1:])

@@ -1,8 +1,7 @@
 """SPEC: the specification of a target on the command line.
 
-`reference`, `pkg.mod:callable`, `process:COMMAND`, `ask:COMMAND`, `chat:COMMAND` or
-`http://HOST:PORT/run`; options follow as in `reference?stream=false`. Names are import
-paths; `import_path` says where they are found.
+`reference`, `pkg.mod:callable`, `process:COMMAND` or `http://HOST:PORT/run`; options follow as in
+`reference?stream=false`. Names are import paths; `import_path` says where they are found.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ _FORMS = {
     "PKG.MOD:OBJECT": "an agent of a framework, or a function from text to text: docs/adapters.md",
     "NAME": "an agent that is known by name, such as codex: docs/known-targets.md",
     "process:COMMAND": "any program, over loopback HTTP",
-    "ask:COMMAND": "a program that is given a text, as {text} or last, and prints its answer",
-    "chat:COMMAND": "a server that starts on {port} and answers POST /chat {text} with {reply}",
+    "process:COMMAND {text}": "a program that is given a text and prints its answer",
+    "process:COMMAND?chat=/PATH": "a server that is started, and answers what is posted to /PATH",
     "http://HOST:PORT/PATH": "a server that gets a run by POST",
 }
 _UNDERSTOOD = (
@@ -45,9 +44,6 @@ _UNDERSTOOD = (
     "smolagents, tool runners of anthropic, and functions from str to str; docs/adapters.md shows "
     "how to add the next one"
 )
-PROGRAMS = ("process:", "ask:", "chat:")
-"""How the specification of a program begins."""
-
 _FRONT = Path(__file__).with_name("front.py")
 # Only a `?` before NAME=VALUE pairs at the very end begins options; a command may hold others.
 _OPTIONS = re.compile(r"\?([\w.-]+=[^?&\s]*(?:&[\w.-]+=[^?&\s]*)*)\Z")
@@ -157,18 +153,18 @@ def resolve(text: str) -> TargetSpec:
 
 
 def _program(bare: str, options: dict[str, str | int | bool], text: str) -> TargetSpec:
-    kind, _, command = bare.partition(":")
-    words = _command(kind, command, text)
-    if kind == "process":
+    """Return a program, with the front that plays it where it knows nothing of a run."""
+    words = _command(bare, text)
+    if "chat" not in options and not any("{text}" in word for word in words):
         return TargetSpec(text, "process", command=words, options=options)
-    front = (sys.executable, "-I", str(_FRONT), kind, *words)
+    front = (sys.executable, "-I", str(_FRONT), *words)
     told = Profile(replies="text", capabilities=LACKS)
     return TargetSpec(text, "process", command=front, options=options, profile=told)
 
 
 def is_program(text: str) -> bool:
     """Whether a specification names a program."""
-    return text.startswith(PROGRAMS)
+    return text.startswith("process:")
 
 
 def is_server(text: str) -> bool:
@@ -210,13 +206,13 @@ def _value(text: str) -> str | int | bool:
     return int(text) if re.fullmatch(r"-?\d{1,18}", text) else text
 
 
-def _command(kind: str, line: str, text: str) -> tuple[str, ...]:
+def _command(bare: str, text: str) -> tuple[str, ...]:
     try:
-        command = tuple(shlex.split(line))
+        command = tuple(shlex.split(bare.removeprefix("process:")))
     except ValueError as error:
         raise InputError(f"the command cannot be read: {error}", f"target {text!r}") from None
     if not command:
-        raise InputError(f"`{kind}:` needs a command", f"target {text!r}")
+        raise InputError("`process:` needs a command", f"target {text!r}")
     if shutil.which(command[0]) is None:
         raise InputError(f"no such program: {command[0]}", f"target {text!r}")
     return command

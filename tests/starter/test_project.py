@@ -40,7 +40,7 @@ def test_code_without_an_agent_says_what_was_looked_for(files: dict[str, str]) -
     with pytest.raises(InputError) as caught:
         proposal(survey(files, [name]))
     assert f"no agent was found in its code ({name}); looked for" in caught.value.what
-    assert "--target MODULE:FUNCTION, --target 'ask:COMMAND'" in caught.value.what
+    assert "--target MODULE:FUNCTION, --target 'process:COMMAND {text}'" in caught.value.what
 
 
 @pytest.mark.parametrize(

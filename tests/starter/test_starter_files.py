@@ -67,11 +67,11 @@ def adapter_of(kind: str) -> tuple[Setup, str]:
 @pytest.mark.parametrize(
     ("kind", "target"),
     [
-        ("FastAPI", "chat:uvicorn --app-dir src bot.main:app --port {port}"
-         "?path=/api/v1/chat&text=message&session=session_id"),
-        ("Flask", "chat:flask --app web:web run --port {port}?path=/ask&text=question"),
-        ("Express", "chat:node web.js?path=/chat&text=message&session=sessionId&port=8080"),
-        ("a command", "ask:python tool.py"),
+        ("FastAPI", "process:uvicorn --app-dir src bot.main:app --port {port}"
+         "?chat=/api/v1/chat&text=message&session=session_id"),
+        ("Flask", "process:flask --app web:web run --port {port}?chat=/ask&text=question"),
+        ("Express", "process:node web.js?chat=/chat&text=message&session=sessionId&port=8080"),
+        ("a command", "process:python tool.py {text}"),
     ],
 )  # fmt: skip
 def test_a_target_of_one_line_needs_no_adapter(kind: str, target: str) -> None:

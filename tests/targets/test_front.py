@@ -39,12 +39,12 @@ HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
 
 
-def play(kind: str, folder: Path, body: str, more: str = "") -> Run:
+def play(folder: Path, body: str, more: str = "") -> Run:
     """The talk with a program whose body follows the prelude; `more` stands behind its command."""
     path = folder / "program.py"
     path.write_text(PRELUDE + body)
     words = f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}"
-    return run(TALK, resolve(f"{kind}:{words}{more}"))
+    return run(TALK, resolve(f"process:{words}{more}"))
 
 
 def told(result: Run) -> list[tuple[str, str]]:
@@ -53,32 +53,32 @@ def told(result: Run) -> list[tuple[str, str]]:
     return [(call.kind, call.text) for call in calls if isinstance(call, OutboxRequest)]
 
 
-@pytest.mark.parametrize("words", ["", " {text} {model}"])
+@pytest.mark.parametrize("words", [" {text}", " {text} {model}"])
 def test_a_program_is_started_for_each_message(words: str, tmp_path: Path) -> None:
     body = "print(ask(sys.argv[1]))"
-    result = play("ask", tmp_path, body, words)
+    result = play(tmp_path, body, words)
     assert told(result) == [("final", "Hello to you."), ("final", "Yes.")]
     assert result.verdict.outcome == "completed"
 
 
 def test_a_status_tells_the_user_of_an_error_and_an_uncaught_one_is_a_crash(tmp_path: Path) -> None:
     body = "ask(sys.argv[1])\nsys.exit('the model is busy')"
-    assert told(play("ask", tmp_path, body)) == [("error", "the model is busy")] * 2
-    (ended,) = (e for e in play("ask", tmp_path, "ask(sys.argv[1])\n1 / 0").history.events
+    assert told(play(tmp_path, body, " {text}")) == [("error", "the model is busy")] * 2
+    (ended,) = (e for e in play(tmp_path, "ask(sys.argv[1])\n1 / 0", " {text}").history.events
                 if isinstance(e, Ended))  # fmt: skip
     assert (ended.how, ended.exit_code) == ("crashed", 1)
     assert "ZeroDivisionError" in ended.text
 
 
 def test_an_endpoint_is_a_target_of_one_line(tmp_path: Path) -> None:
-    more = " {port}?path=/x&text=message&session=chat&reply=said.text"
-    result = play("chat", tmp_path, SERVER, more)
+    more = " {port}?chat=/x&text=message&session=chat&reply=said.text"
+    result = play(tmp_path, SERVER, more)
     (first, text), (second, _) = told(result)
     assert (first, text, second) == ("final", "Hello to you.", "error")
 
 
 def test_a_refused_body_says_what_was_sent(tmp_path: Path) -> None:
-    result = play("chat", tmp_path, SERVER, " {port}")
+    result = play(tmp_path, SERVER, " {port}?chat=/chat")
     (ended,) = (e for e in result.history.events if isinstance(e, Ended))
     assert "/chat with ['text'] is refused: 422" in ended.text
 
@@ -104,8 +104,8 @@ def test_an_answer_that_is_not_found_is_asked_for() -> None:
 
 
 def test_what_is_declared_of_such_a_program() -> None:
-    profile = resolve(f"ask:{shlex.quote(sys.executable)} x.py").profile
+    profile = resolve(f"process:{shlex.quote(sys.executable)} x.py {{text}}").profile
     assert (profile.replies, profile.capabilities.restarts) == ("text", False)
-    assert msgspec.structs.asdict(resolve("chat:python x.py?path=/a&text=b"))["options"] == {
-        "path": "/a", "text": "b",
+    assert msgspec.structs.asdict(resolve("process:python x.py?chat=/a&text=b"))["options"] == {
+        "chat": "/a", "text": "b",
     }  # fmt: skip
