@@ -84,11 +84,12 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
         bounds = _raised(calls.model, more.total() + uncounted_attempts(trace))
         yield from _bounds("", [e.n for e in trace.exchanges], bounds, _end(history))
     for name, bounds in calls.tool.items():
-        numbers = [e.n for e in trace.executions if e.request.name == name]
+        runs = [e for e in trace.executions if e.request.name == name]
         if _gave_up(trace):  # the calls after that point are not expected
             bounds = msgspec.structs.replace(bounds, min=0)
         bounds = _raised(bounds, max(more[name], more_rounds(trace, bounds.max or 0)))
-        yield from _bounds(name, numbers, bounds, _end(history))
+        asked = len({id(e.ask) for e in runs})
+        yield from _bounds(name, [e.n for e in runs], bounds, _end(history), asked)
 
 
 def _raised(bounds: Bounds, more: int) -> Bounds:
@@ -174,11 +175,13 @@ def _entry(value: dict[str, Json], key: str) -> str:
 
 
 def _bounds(
-    tool: str, numbers: list[int], bounds: Bounds, end: tuple[int, ...]
+    tool: str, numbers: list[int], bounds: Bounds, end: tuple[int, ...], asked: int = 0
 ) -> Iterator[Finding]:
-    """Yield the finding for the calls of a tool; of the model for ""."""
+    """Yield the finding for the calls of a tool, which the model asked for `asked` times; of the
+    model for ""."""
     count, most = len(numbers), bounds.max
-    text = f"{f'the tool {tool}' if tool else 'the model'} is called {count} times, expected at "
+    text = f"{f'the tool {tool}' if tool else 'the model'} is called {count} times, "
+    text += f"{f'for {asked} calls of the model, ' if 0 < asked < count else ''}expected at "
     kind = "tool" if tool else "model"
     if most is not None and count > most:
         cause = Cause(tool=tool, subject=f"calls.{kind}.max")

@@ -214,17 +214,14 @@ def _says_success(text: str) -> bool:
 
     `except Exception: return []` is how a search that never ran becomes "no results".
     """
-    words = _WORD.findall(text.casefold())
-    return len(words) <= _SHORT and {*words} <= _WELL | _VOID
+    return _SAYS_SUCCESS.fullmatch(text) is not None
 
 
-_SHORT = 6
-_WELL = frozenset(
-    "ok okay done success successful succeeded completed finished true status result results output"
-    " data message content".split()
-)
-_VOID = frozenset(
-    "no none null undefined nothing empty 0 found matches matching rows records items entries".split()
+_SAYS_SUCCESS = re.compile(
+    r"\W*(?:(?:ok|okay|done|success|successful|succeeded|completed|finished|true|status|results?|output"
+    r"|data|message|content|no|none|null|undefined|nothing|empty|0|found|matches|matching|rows|records"
+    r"|items|entries)\b\W*){0,6}",
+    re.IGNORECASE,
 )
 
 
