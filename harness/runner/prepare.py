@@ -151,7 +151,7 @@ def start(
     """Record that the run begins, or begins again after `downtime_ms`.
 
     `seams` are the run's seams if they do not follow from the scenario."""
-    scenario = transition.scenario
+    scenario, transition.user_pauses = transition.scenario, world == "simulate"
     transition.history.started(
         run=scenario.run_name, scenario=scenario.name, variant=scenario.variant,
         wire=scenario.wire, stream=scenario.stream, seed=scenario.seed,
@@ -222,9 +222,11 @@ def end(
         how = End("unable", None, transition.endless_pattern)
     past = transition.history.past
     waiting = inbox.never_due(transition.inbox, past, at_ms)
+    stands = how.how == "hung" or fields.get("real_wait_ms")
     transition.history.ended(
         at_ms=at_ms, how=how.how, exit_code=how.exit_code, text=how.text,
         frames=how.frames, place=how.place, traceback=how.traceback,
+        open_waits=how.open_waits if stands else (),
         unplayed=tuple(transition.script.unplayed(past)),
         silent_faults=tuple(f.spec.kind for f in transition.faults if f.silent),
         undelivered=tuple(entry.inbound.id for entry in waiting),

@@ -27,7 +27,7 @@ from harness.core.transition.ports import (
     Script,
 )
 from harness.core.transition.provider_seam import ProviderSeam
-from harness.core.transition.tool_seam import answer_tool, meant_call, spread
+from harness.core.transition.tool_seam import answer_tool, meant_call, place_of, spread
 from harness.core.values.calls import (
     Call,
     Inbound,
@@ -58,6 +58,12 @@ REFUSALS_MOST = 100
 """The largest number of refused requests that a history records."""
 
 
+PAUSE_MS = (1_000, 30_000)
+"""The shortest and the longest pause of a user on virtual time between an answer and the next
+message. Without it a clock in the system text, a time as a key and a deadline that runs on over
+turns pass: time would stand still between messages."""
+
+
 class Transition:
     """The state of one run: its history, and the parts that read, script, change and write.
 
@@ -65,7 +71,8 @@ class Transition:
     the store sets it and does the IO. `at_ms` comes with every call. Calls must not overlap, so a
     transport with several connections holds a lock. `paths` are the model's endpoints. `polled`:
     the agent polls for cancels. `tools_taken`: it listed the tools. `elsewhere` are the paths at
-    which it asked for a model and none is. `stored` holds the seeded messages of the agent's
+    which it asked for a model and none is. `user_pauses`: seconds pass before a message, which cost
+    nothing on virtual time. `stored` holds the seeded messages of the agent's
     session.
     """
 
@@ -89,7 +96,7 @@ class Transition:
         history.fault_layers = {f.spec.kind: f.layer for f in self.faults if f.layer}
         self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
         self.look: Callable[[int], None] = _unseen
-        self.polled = self.tools_taken = False
+        self.polled = self.tools_taken = self.user_pauses = False
         self.elsewhere: list[str] = []
         self._refusals = 0
         recorded = getattr(script, "recorded", False)
@@ -144,6 +151,10 @@ class Transition:
         plan = spread(plan, self.history, call, self.draws)
         return self._answer(call, plan, turn=turn, error=error)
 
+    def place_of(self, request: ToolRequest, session: str = "") -> str:
+        """A text by which calls of tools sort in the order of the model's answer."""
+        return place_of(self.history, self._tool_names, request, session)
+
     def next_inbound(self, at_ms: int, cancels: bool = False) -> Plan:
         """Give the agent its next message, after a wait if none is due yet, or the end.
 
@@ -156,8 +167,16 @@ class Transition:
         if entry is None and (timed := inbox.next_ms(self.inbox, past, cancels)) is not None:
             when_ms = timed
             entry = inbox.due(self.inbox, past, when_ms, busy=False, cancels=cancels)
+        elif entry is not None and entry.idle and self.user_pauses:
+            when_ms += self._pause_ms()
         request = InboxRequest(cancels=cancels)
         return self._deliver(request, entry.inbound if entry else None, at_ms, when_ms)
+
+    def _pause_ms(self) -> int:
+        """How long the user takes for a message; the first one opens the run."""
+        past = self.history.past
+        drawn = self.draws.random("pause", str(past.calls["inbox"]))
+        return drawn.randint(*PAUSE_MS) if past.delivered else 0
 
     def _deliver(
         self, request: InboxRequest, inbound: Inbound | None, at_ms: int, when_ms: int
