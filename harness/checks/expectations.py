@@ -180,8 +180,8 @@ def _bounds(
     """Yield the finding for the calls of a tool, which the model asked for `asked` times; of the
     model for ""."""
     count, most = len(numbers), bounds.max
-    text = f"{f'the tool {tool}' if tool else 'the model'} is called {count} times, "
-    text += f"{f'for {asked} calls of the model, ' if 0 < asked < count else ''}expected at "
+    text = f"{f'the tool {tool}' if tool else 'the model'} is called {count} times"
+    text += f"{f' ({asked} asked for by the model)' if 0 < asked < count else ''}, expected at "
     kind = "tool" if tool else "model"
     if most is not None and count > most:
         cause = Cause(tool=tool, subject=f"calls.{kind}.max")
