@@ -177,18 +177,15 @@ def _entry(value: dict[str, Json], key: str) -> str:
 def _bounds(
     tool: str, numbers: list[int], bounds: Bounds, end: tuple[int, ...], asked: int = 0
 ) -> Iterator[Finding]:
-    """Yield the finding for the calls of a tool, which the model asked for `asked` times; of the
-    model for ""."""
-    count, most = len(numbers), bounds.max
-    text = f"{f'the tool {tool}' if tool else 'the model'} is called {count} times"
-    text += f"{f' ({asked} asked for by the model)' if 0 < asked < count else ''}, expected at "
-    kind = "tool" if tool else "model"
-    if most is not None and count > most:
-        cause = Cause(tool=tool, subject=f"calls.{kind}.max")
-        yield Finding("expect.calls", f"{text}most {most}", (numbers[most],), cause=cause)
-    elif count < bounds.min:
-        cause = Cause(tool=tool, subject=f"calls.{kind}.min")
-        yield Finding("expect.calls", f"{text}least {bounds.min}", end, cause=cause)
+    """Yield the finding for the calls of a tool; of the model for ""."""
+    count, most = len(numbers), len(numbers) if bounds.max is None else bounds.max
+    if count > most or count < bounds.min:
+        bound, n = ("max", most) if count > most else ("min", bounds.min)
+        text = f"{f'the tool {tool}' if tool else 'the model'} is called {count} times"
+        text += f" ({asked} asked for by the model)" if 0 < asked < count else ""
+        text += f", expected at {'most' if bound == 'max' else 'least'} {n}"
+        cause = Cause(tool=tool, subject=f"calls.{'tool' if tool else 'model'}.{bound}")
+        yield Finding("expect.calls", text, (*numbers[most:][:1],) or end, cause=cause)
 
 
 def _end(history: History) -> tuple[int, ...]:

@@ -198,8 +198,7 @@ def _successes(history: History) -> set[str]:
 def _told_as(sent: ToolResult, run: Execution, successes: set[str]) -> str:
     """The rule that the result of a failed call breaks; "" for none.
 
-    An agent may tell of a failure in any language. So no other words decide than those that say a
-    success, or that there is nothing.
+    An agent may tell of a failure in any language, so no words decide but those of a success.
     """
     said, words = squeeze(sent.text), _error_words(run)
     is_plain = _says_success(sent.text) and not (words and _says_success(words))
