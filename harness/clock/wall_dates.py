@@ -1,7 +1,7 @@
 """Dates of a run: `datetime.now()` and what else reads the wall clock inside C.
 
-A replaced name in the module `time` reaches none of them, so a deadline of dates would never pass
-and a prompt would name the day of the machine. `time-machine` replaces the functions in C, for the
+A replaced name in the module `time` reaches none of them. A deadline of dates would never pass, and
+a prompt would name the day of the machine. `time-machine` replaces the functions in C, for the
 whole process; `REAL` holds the ones that go on to tell real time.
 """
 
