@@ -67,7 +67,9 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     explains what is missing. It explains no loss of what was said after it.
 
     `forgotten_past`: after a turn whose compactions made no summary, the next turn begins without
-    any earlier answer of the agent. Not even the beginning or the end of an answer is left.
+    any earlier answer of the agent. Not even the beginning or the end of an answer is left. What
+    told the user about a failed turn does not count as an answer. Not a finding: a turn whose last
+    request was refused for its size, so that nobody knows what fits.
     `forgotten_effect`: a call changed the outside world, and the agent was killed in that turn. The
     session's next main request has nothing new compared with the request before the call. Not a
     finding for `forgotten_effect`: an effect with an idempotency key, unless it happens again under
@@ -132,11 +134,13 @@ def _holds_end(trace: Trace, before: Turn, first: Exchange, said: str) -> bool:
 
 def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
     failed = [c for c in history.trace.compactions if c.turn is before]
-    if not failed or not all(c.failed for c in failed):
+    if not failed or not all(c.failed for c in failed) or before.main[-1].too_large:
         return
     first, now = before.readable[0], turn.readable[0]
     said_before = (m for m in first.node.messages if m.role == "assistant")
+    told = {squeeze(s.request.text) for s in history.trace.sendings if claimed(s) != "completed"}
     past = [squeeze(b.text) for m in said_before for b in m.blocks if isinstance(b, Text)]
+    past = [text for text in past if text not in told]
     system = str(history.values.get(now.request.system, ""))
     words = "".join([squeeze(system), *words_of(now.node)])
     if any(past) and not any(_is_carried(text, words) for text in past):

@@ -205,8 +205,8 @@ def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     """Whether anything repeated `repeats` times before event `n`, exactly or loosely.
 
     A breaker may count any of these. One tool has one result, with any input. Failures follow each
-    other with any text, of all tools or of one tool, and other calls between them do not count. A
-    call has the same result as before. Calls or whole messages form a cycle, run or not. Inputs are
+    other with any text, of all tools or of one tool, and other calls between them do not count. Calls
+    that cannot be run count as failures. A call has the same result as before. Calls or whole messages form a cycle, run or not. Inputs are
     empty, or calls are cut off.
     """
     done = [e for e in steps(turn, id, 0) if e.answered and e.answered.n < n]
@@ -221,8 +221,21 @@ def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     cut_off = [_is_cut_off(e) or None for e in turn.main if e.n < n]
     if any(equal_runs(cut_off, repeats)):
         return True
+    if any(equal_runs([_is_in_vain(trace, a, n) or None for a in turn.asks if a.exchange.n < n],
+                      repeats)):  # fmt: skip
+        return True
     unknown = _unknown_calls(trace, turn, n)
     return any(count >= repeats for count in (*unknown, *_useless_calls(trace, turn, n)))
+
+
+def _is_in_vain(trace: Trace, ask: Ask, n: int) -> bool:
+    """Whether a call failed, was told as an error, or was not run because it cannot be: a breaker
+    may count all of these as failures in a row."""
+    if ask.execution is not None:
+        return ask.execution.failed or _is_told_as_error(ask.execution, n)
+    given, required = ask.use.input, trace.schema(ask.exchange, ask.use.name).get("required") or ()
+    is_known = ask.use.name in trace.settings.get("tools", {})
+    return not (is_known and isinstance(given, dict) and set(required) <= set(given))
 
 
 def _unknown_calls(trace: Trace, turn: Turn, n: int) -> Iterable[int]:

@@ -49,7 +49,8 @@ def compaction_due(
     `rows` messages or more, because an agent may count messages; a summary that the user asks for;
     a seeded or resumed session, whose size no request has shown; a summary without a request; an
     agent that never compacts, or whose compaction does not help; for `missed`, a request of which
-    more than half is its last step.
+    more than half is its last step. A turn without a past counts for `missed` only if the agent has
+    compacted such a turn: many agents sum up only what came before the open turn.
 
     Because a limit was not configured, each "hi" was compacted (anomalyco/opencode#31152). To fix
     it, compare the size with the window of the model in use. Source: invariant 16.
@@ -119,10 +120,17 @@ def _missed(trace: Trace) -> Iterator[Finding]:
         if ended is None or claimed(ended) == "completed":
             continue
         own = [c for c in trace.compactions if c.calls and not _ASKED_FOR.search(c.turn.text)]
+        own = own if _has_a_past(turn) else [c for c in own if not _has_a_past(c.turn)]
         if own and not any(refused.n < c.n < ended.n for c in own):
             text = f"{refused.called.key} is over the window and ends the turn; the agent compacts "
             text += f"at event {own[0].n}, and not here"
             yield Finding("compaction_due.missed", text, (refused.n, ended.n, own[0].n))
+
+
+def _has_a_past(turn: Turn) -> bool:
+    """Whether the first request of a turn holds an answer of an earlier one."""
+    first = next(iter(turn.readable), None)
+    return first is not None and any(m.role == "assistant" for m in first.node.messages)
 
 
 def _is_seen_whole(trace: Trace, compaction: Compaction) -> bool:

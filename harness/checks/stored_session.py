@@ -299,7 +299,7 @@ def _mark(row: StoredRow, message: Message) -> tuple[str, ...]:
 def _asked_again(trace: Trace, turn: Turn | None, message: Message) -> bool:
     """Whether the model made calls of these ids in the turn as often as they are stored in it.
 
-    Some providers give each call the same id.
+    Some providers give each call the same id, and an agent may give one of them its own.
     """
     ids = {use.id for use in message.tool_uses} or {result.id for result in message.tool_results}
     if turn is None or not ids:
@@ -308,7 +308,7 @@ def _asked_again(trace: Trace, turn: Turn | None, message: Message) -> bool:
     mark = _mark(StoredRow("", ""), message)
     rows = [m for _, row, m in trace.rows_added(turn) if not named_inbound(row, m)]
     stored = sum(_mark(StoredRow("", ""), m) == mark for m in rows)
-    return stored <= sum(ids <= {use.id for use in uses} for uses in made)
+    return stored <= sum(not ids.isdisjoint(use.id for use in uses) for uses in made)
 
 
 def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) -> bool:

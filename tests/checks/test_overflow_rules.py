@@ -157,3 +157,18 @@ def test_a_past_that_is_cut_short_stands_in_a_transcript() -> None:
     story.turn("four").reply("4", messages=[user(forgets)])
     found = codes(history_faithful(story.final().end()))
     assert found == ["history_faithful.forgotten_reply"]
+
+
+def test_what_nobody_can_make_fit_is_no_past_that_was_forgotten() -> None:
+    def next_turn(*, fits: bool, said: str = "1", status: str = "ok") -> list[str]:
+        story = Story(stores=False).turn("one").reply(said).final(status=status)
+        story.turn("two").fail(400).reply(" ", purpose="compact")
+        if fits:
+            story.reply("2", messages=[user("two")]).final()
+        else:
+            story.fail(400, "V23", messages=[user("two")], refused=("V23",)).final("Too long.", "x")
+        return codes(history_faithful(story.turn("three").reply("3", messages=[user("!")]).end()))
+
+    assert "history_faithful.forgotten_past" in next_turn(fits=True)
+    assert "history_faithful.forgotten_past" not in next_turn(fits=False)
+    assert "history_faithful.forgotten_past" not in next_turn(fits=True, status="failed")

@@ -11,7 +11,15 @@ from harness.checks.durability import durable_first
 from harness.checks.judge import judge
 from harness.checks.stored_session import reload_equivalence
 from harness.core.history.history import History
-from harness.core.values.messages import Message, Text, ToolResult, assistant, results, user
+from harness.core.values.messages import (
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
 from tests.checks.histories import Story, codes, use
 
 
@@ -87,6 +95,17 @@ def test_tool_rows_stored_again_are_duplicates() -> None:
     story = Story().turn("one").reply(use("list", id="t")).tool().reply("x").final()
     story.row(assistant(use("list", id="t")))
     assert codes(reload_equivalence(story.end())) == ["reload_equivalence.duplicate"]
+
+
+def test_an_agents_own_id_beside_one_that_the_model_gives_again_makes_no_duplicate() -> None:
+    kept = Message("assistant", (ToolUse("same", "list", {}), ToolUse("own_1", "list", {})))
+    story = Story(stores=False).turn("one").row(user("one"))
+    for _ in range(3):
+        story.reply(use("list", id="same"), use("list", id="same"))
+        story.row(kept).tool().tool()
+    assert codes(reload_equivalence(story.history)) == []
+    story.row(kept)
+    assert set(codes(reload_equivalence(story.history))) == {"reload_equivalence.duplicate"}
 
 
 def test_an_id_that_the_model_gives_again_makes_no_duplicate() -> None:
