@@ -205,9 +205,9 @@ def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     """Whether anything repeated `repeats` times before event `n`, exactly or loosely.
 
     A breaker may count any of these. One tool has one result, with any input. Failures follow each
-    other with any text, of all tools or of one tool, and other calls between them do not count. Calls
-    that cannot be run count as failures. A call has the same result as before. Calls or whole messages form a cycle, run or not. Inputs are
-    empty, or calls are cut off.
+    other with any text, of all tools or of one tool, and other calls between them do not count. A
+    call that cannot be run counts as a failure. A call has the same result as before. Calls or
+    whole messages form a cycle, run or not. Inputs are empty, or calls are cut off.
     """
     done = [e for e in steps(turn, id, 0) if e.answered and e.answered.n < n]
     for some in (done, _without_known(done)):

@@ -15,7 +15,7 @@ from harness.checks.evidence.turn_outcomes import claimed, is_over_window, is_un
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
-from harness.core.history.trace import Compaction, Trace, children, root_turn
+from harness.core.history.trace import Compaction, Trace, Turn, children, root_turn
 from harness.core.values.errors import InputError
 from harness.core.values.messages import canonical
 from harness.core.values.patterns import is_in, pattern_of

@@ -299,7 +299,8 @@ def _mark(row: StoredRow, message: Message) -> tuple[str, ...]:
 def _asked_again(trace: Trace, turn: Turn | None, message: Message) -> bool:
     """Whether the model made calls of these ids in the turn as often as they are stored in it.
 
-    Some providers give each call the same id, and an agent may give one of them its own.
+    Some providers give each call the same id. Where an agent gives its own ids, and counts anew after
+    a compaction, each row with such calls has an answer of the turn.
     """
     ids = {use.id for use in message.tool_uses} or {result.id for result in message.tool_results}
     if turn is None or not ids:
@@ -308,7 +309,13 @@ def _asked_again(trace: Trace, turn: Turn | None, message: Message) -> bool:
     mark = _mark(StoredRow("", ""), message)
     rows = [m for _, row, m in trace.rows_added(turn) if not named_inbound(row, m)]
     stored = sum(_mark(StoredRow("", ""), m) == mark for m in rows)
-    return stored <= sum(not ids.isdisjoint(use.id for use in uses) for uses in made)
+    if stored <= sum(ids <= {use.id for use in uses} for uses in made):
+        return True
+    if message.tool_results:
+        return stored <= sum({use.id for use in m.tool_uses} == ids for m in rows)
+    names = [use.name for use in message.tool_uses]
+    alike = sum([use.name for use in m.tool_uses] == names for m in rows)
+    return alike <= sum([use.name for use in uses] == names for uses in made)
 
 
 def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) -> bool:

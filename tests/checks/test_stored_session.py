@@ -98,7 +98,7 @@ def test_tool_rows_stored_again_are_duplicates() -> None:
 
 
 def test_an_agents_own_id_beside_one_that_the_model_gives_again_makes_no_duplicate() -> None:
-    kept = Message("assistant", (ToolUse("same", "list", {}), ToolUse("own_1", "list", {})))
+    kept = Message("assistant", (ToolUse("own_1", "list", {}), ToolUse("own_2", "list", {})))
     story = Story(stores=False).turn("one").row(user("one"))
     for _ in range(3):
         story.reply(use("list", id="same"), use("list", id="same"))

@@ -183,11 +183,12 @@ class ProviderTraits(msgspec.Struct, frozen=True):
     remaining requests. `output_count` is the name of the output tokens in a usage. `event_prefix`
     is the prefix of all event types. `error_event` writes an error in a stream, one that is in the
     provider's words already. `model_field` is the field of an answer that names the model,
-    `other_model` a model that was not asked for. `window_full` is the stop reason that a client reads
-    of an answer that ends at the window: some APIs have no word of its own. `hollow` writes a model's answer with null
-    content, plain or as a stream. `outline` takes the body of a plain answer and writes the first
-    and the last events of the same answer as a stream. `names_events`: the SDK drops events without
-    a name. `reads_past_the_end`: the SDK raises an error that comes after the terminal event.
+    `other_model` a model that was not asked for. `window_full` is the stop reason that a client
+    reads of an answer that ends at the window: some APIs have no word for it. `hollow` writes a
+    model's answer with null content, plain or as a stream. `outline` takes the body of a plain
+    answer and writes the first and the last events of the same answer as a stream. `names_events`:
+    the SDK drops events without a name. `reads_past_the_end`: the SDK raises an error that comes
+    after the terminal event.
     """
 
     endpoint: str = ""
