@@ -97,12 +97,13 @@ def test_tool_rows_stored_again_are_duplicates() -> None:
     assert codes(reload_equivalence(story.end())) == ["reload_equivalence.duplicate"]
 
 
-def test_an_agents_own_id_beside_one_that_the_model_gives_again_makes_no_duplicate() -> None:
+def test_an_agents_own_ids_that_count_anew_after_a_compaction_make_no_duplicate() -> None:
     kept = Message("assistant", (ToolUse("own_1", "list", {}), ToolUse("own_2", "list", {})))
     story = Story(stores=False).turn("one").row(user("one"))
-    for _ in range(3):
-        story.reply(use("list", id="same"), use("list", id="same"))
-        story.row(kept).tool().tool()
+    story.reply(use("list"), use("list")).row(kept).tool().tool().reply("x").final()
+    story.turn("two").row(user("two")).fail(400)
+    story.reply("s", purpose="compact", messages=[user("Sum it up.")])
+    story.reply(use("list"), use("list"), messages=[user("s"), user("two")]).row(kept)
     assert codes(reload_equivalence(story.history)) == []
     story.row(kept)
     assert set(codes(reload_equivalence(story.history))) == {"reload_equivalence.duplicate"}
