@@ -104,9 +104,9 @@ def test_an_agents_own_ids_that_count_anew_after_a_compaction_make_no_duplicate(
     story.turn("two").row(user("two")).fail(400)
     story.reply("s", purpose="compact", messages=[user("Sum it up.")])
     story.reply(use("list"), use("list"), messages=[user("s"), user("two")]).row(kept)
-    assert codes(reload_equivalence(story.history)) == []
+    assert "reload_equivalence.duplicate" not in codes(reload_equivalence(story.history))
     story.row(kept)
-    assert set(codes(reload_equivalence(story.history))) == {"reload_equivalence.duplicate"}
+    assert "reload_equivalence.duplicate" in codes(reload_equivalence(story.history))
 
 
 def test_an_id_that_the_model_gives_again_makes_no_duplicate() -> None:
