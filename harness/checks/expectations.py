@@ -256,8 +256,8 @@ def target(history: History) -> Iterator[Finding]:
     if ended is not None and ended.how in _ENDS and not _is_ended_by_us(history.trace):
         exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
         place = f" at {ended.frames[-1].partition(' ')[0]}" if ended.frames else ""
-        text = f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}".rstrip(": ")
-        at = ended.place
+        how = f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}"
+        text, at = how.rstrip(": ") + ended.waits_at, ended.place
         source = f"{at.file}:{at.function}" if at else ""
         cause = Cause(error=ended.error, source=source)
         yield Finding(f"target.{ended.how}", text, (ended.n,), place=at, cause=cause)
@@ -397,4 +397,4 @@ def doubts(trace: Trace) -> Iterator[str]:
     if ended is not None and ended.how == "unable":
         yield f"the harness could not continue: {ended.text}"
     if ended is not None and ended.real_wait_ms > REAL_WAIT_MS:
-        yield f"real wait: more than {REAL_WAIT_MS // 1000} s passed outside of virtual time"
+        yield f"real wait: over {REAL_WAIT_MS // 1000} s outside of virtual time{ended.waits_at}"

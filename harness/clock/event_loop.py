@@ -1,11 +1,9 @@
 """asyncio, and anyio on it, in virtual time, through asyncio's policy and without patches.
 
-When nothing is ready, the clock jumps to the next timer. It stands still during real work (a
-thread's job, a socket, a child process), because that work would otherwise time out at once.
-
-Idle connections look like slow ones, so real work gets `PATIENCE_S` seconds without events or
-computing. That is longer than the real wait that makes a run unknown. So a timeout after it never
-counts as a fact about the agent.
+When nothing is ready, a loop waits on the clock for its next timer, beside the loops and sleepers
+of other threads. The clock stands still during real work (a socket, a child process), because that
+work would otherwise time out at once. Idle connections look like slow ones, so real work gets
+`PATIENCE_S` seconds without events or computing.
 """
 
 from __future__ import annotations
@@ -14,14 +12,20 @@ import asyncio
 import selectors
 import threading
 import warnings
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias, TypeVar, TypeVarTuple, Unpack
 
-from harness.clock.meter import REAL_WAIT_LIMIT_S, RealWaitMeter
-from harness.clock.virtual_clock import MICROSECONDS, VirtualClock
-from harness.clock.worker_threads import WorkerThreads
+from harness.clock.meter import RealWaitMeter
+from harness.clock.real_clock import real_sleep
+from harness.clock.timekeeper import JOB, LOOP, PATIENCE_S, Wait
+from harness.clock.virtual_clock import (
+    MICROSECONDS,
+    VirtualClock,
+    abandoned,
+    clock_of_run,
+)
 from harness.core.values.errors import RunStopped
 
 Check: TypeAlias = Callable[[], None]
@@ -35,8 +39,7 @@ Ts = TypeVarTuple("Ts")
 def virtual_event_loops(clock: VirtualClock, *, check: Check | None = None) -> Iterator[None]:
     """Make each new asyncio event loop in this block a `VirtualEventLoop` on `clock`.
 
-    One clock drives one loop at a time: a second loop beside the first is an ordinary one, whose
-    waits are real and measured. `check` is as for `VirtualEventLoop`.
+    Loops in several threads share the clock. `check` is as for `VirtualEventLoop`.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.16 removes policies
@@ -45,8 +48,6 @@ def virtual_event_loops(clock: VirtualClock, *, check: Check | None = None) -> I
 
     class VirtualPolicy(base):  # type: ignore[valid-type, misc]
         def new_event_loop(self) -> asyncio.AbstractEventLoop:
-            if clock.driven:
-                return asyncio.SelectorEventLoop()
             return VirtualEventLoop(clock, check=check)
 
     _set_policy(VirtualPolicy())
@@ -62,10 +63,8 @@ def _set_policy(policy: asyncio.AbstractEventLoopPolicy) -> None:
         asyncio.set_event_loop_policy(policy)
 
 
-PATIENCE_S = REAL_WAIT_LIMIT_S * 1.25
-
-CHECK_S = 0.25
-"""The interval, in seconds, at which a loop in a real wait calls its `check`."""
+_EPOLL_S = 0.001
+"""The shortest time that a selector waits."""
 
 _Events = list[tuple[selectors.SelectorKey, int]]
 
@@ -90,7 +89,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
     """
 
     def __init__(self, clock: VirtualClock, *, check: Check | None = None) -> None:
-        self._clock = clock
+        self._first_clock = clock
         self._virtual_selector = _Selector()
         super().__init__(self._virtual_selector)
         self._virtual_selector.ask = self._select
@@ -100,37 +99,45 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         self._only_threads = False
         self._stopped = False
         self._check = check
-        self._workers = WorkerThreads(self._look_again)
-        try:
-            clock.attach(self._workers.park)
-        except RuntimeError:
-            super().close()
-            raise
+        self._at_work: dict[int, threading.Thread] = {}
+        self._elsewhere: set[asyncio.Future[Any]] = set()
+
+    @property
+    def _clock(self) -> VirtualClock:
+        """The clock of the run: a loop in a thread may serve several runs, one after the other."""
+        return clock_of_run() or self._first_clock
 
     def time(self) -> float:
         """Virtual seconds, as `clock.monotonic()`."""
         return self._clock.monotonic()
 
     def run_forever(self) -> None:
-        """Like asyncio's method; the calling thread is the one that never parks."""
-        self._workers.owner = threading.get_ident()
-        super().run_forever()
+        """Like asyncio's method, in virtual time."""
+        with self._clock.keeper.running():
+            super().run_forever()
 
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts
     ) -> asyncio.Future[T]:
-        """Like asyncio's method; the clock stands still until the job ends or sleeps."""
-        job = self._workers.job(executor)
+        """Like asyncio's method; at one moment jobs wake in an order that does not depend on which
+        thread has taken which."""
         future: asyncio.Future[T]
         if isinstance(executor, ThreadPoolExecutor | None):
-            future = super().run_in_executor(executor, self._workers.run, job, func, *args)
-            job.executor = executor or self._own_executor
-        else:
-            future = super().run_in_executor(executor, func, *args)
-        future.add_done_callback(
-            lambda done: self._workers.future_done(job, cancelled=done.cancelled())
-        )
+            number = next(self._clock.keeper.jobs)
+            return super().run_in_executor(executor, self._numbered, number, func, *args)
+        future = super().run_in_executor(executor, func, *args)
+        self._elsewhere.add(future)
+        future.add_done_callback(self._elsewhere.discard)
         return future
+
+    def _numbered(self, number: int, function: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
+        before = getattr(JOB, "number", None)
+        JOB.number, self._at_work[number] = number, threading.current_thread()
+        try:
+            return function(*args)
+        finally:
+            JOB.number = before
+            del self._at_work[number]
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
         """Like asyncio's method; during it, sleeping threads move the clock, and timers do not.
@@ -138,7 +145,7 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         After a limit it does not wait: sleepers are stopped, and hung threads are left.
         """
         if self._stopped:
-            self._workers.close(stopped=True)
+            self._stop_threads()
             return
         with self._threads_alone():
             await super().shutdown_default_executor()
@@ -152,11 +159,16 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         return child
 
     def close(self) -> None:
-        """Like asyncio's method; threads that still sleep continue, or are stopped with the run."""
-        if not self.is_closed():
-            self._workers.close(stopped=self._stopped)
-            self._clock.attach(None)
+        """Like asyncio's method; the threads of a run that was stopped at a limit end."""
+        if self._stopped and not self.is_closed():
+            self._stop_threads()
         super().close()
+
+    def _stop_threads(self) -> None:
+        """Stop threads that wait, now, and those that compute at their next wait: it would move the
+        clock of a later run."""
+        abandoned.update(self._at_work.values())
+        self._clock.keeper.stop()
 
     @property
     def _own_executor(self) -> Executor | None:
@@ -189,40 +201,18 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         return []
 
     def _pass_time(self) -> _Events:
-        if self._under_way() and (events := self._wait_really(PATIENCE_S)):
-            return events
-        if self._only_threads and not self._workers.has_jobs(self._own_executor):
-            return self._wait_really(None)  # other threads are not waited for
-        timer_us, sleeper_us = self._next_timer_us(), self._workers.next_us()
-        if sleeper_us is not None and (timer_us is None or sleeper_us < timer_us):
-            # After the end of the agent, a tool that hangs past the limit does not delay the run.
-            given_up = self._only_threads and not self._clock.reaches(sleeper_us)
-            if not (given_up and self._workers.stop_first()):
-                self._clock.pass_until(sleeper_us, "sleep")
-                self._workers.wake_first()
-        elif timer_us is not None:
+        timer_us, keeper = self._next_timer_us(), self._clock.keeper
+        if timer_us is not None and not self._under_way() and keeper.is_alone():
             self._clock.pass_until(timer_us, "loop")
-        else:
-            return self._wait_really(None)
-        return []
+            return []
+        wait = _LoopWait(self, timer_us)
+        keeper.wait(wait)
+        return wait.events
 
     def _under_way(self) -> bool:
         self._children = [child for child in self._children if child.get_returncode() is None]
-        return (
-            len(self._virtual_selector.get_map()) > self._own_files
-            or bool(self._children)
-            or self._workers.busy()
-            or any(self._computes(thread) for thread in threading.enumerate())
-        )
-
-    def _computes(self, thread: threading.Thread) -> bool:
-        """Whether a thread computes. anyio gives jobs to its workers without `run_in_executor`, so
-        the threads themselves are read."""
-        idle = getattr(thread, "idle_workers", None)
-        if idle is None or getattr(thread, "loop", None) is not self:
-            return False
-        at_work = thread not in idle and not getattr(thread, "stopping", False)
-        return at_work and not self._workers.is_asleep(thread.ident)
+        files = len(self._virtual_selector.get_map()) > self._own_files
+        return files or bool(self._children) or bool(self._elsewhere)
 
     def _next_timer_us(self) -> int | None:
         timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
@@ -230,20 +220,45 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
             return None
         return self._clock.moment_us(timers[0].when())
 
-    def _wait_really(self, patience_s: float | None) -> _Events:
-        """Ready events; empty after `patience_s` without events and computing."""
-        with RealWaitMeter() as meter:
-            while patience_s is None or meter.waited_s < patience_s:
-                left_s = None if patience_s is None else patience_s - meter.waited_s
-                self._look()
-                real_s = CHECK_S if left_s is None else min(left_s, CHECK_S)
-                if events := self._virtual_selector.wait(real_s):
-                    return events
-        return []
-
     def _look(self) -> None:
         if self._check is not None:
             self._check()
+
+
+class _LoopWait(Wait):
+    """A loop without a ready task; an event ends its wait as its timer does."""
+
+    def __init__(self, loop: VirtualEventLoop, until_us: int | None) -> None:
+        super().__init__(LOOP, until_us, "loop")
+        self._loop, self._meter = loop, RealWaitMeter()
+        self.events: _Events = []
+
+    @property
+    def is_over(self) -> bool:
+        return self.woken or bool(self.events)
+
+    def rest(self, real_s: float) -> None:
+        if self.is_over:
+            return
+        if real_s < _EPOLL_S:
+            real_sleep(real_s)
+            real_s = 0
+        self.events = self._loop._virtual_selector.wait(real_s)
+
+    def poke(self) -> None:
+        self._loop._look_again()
+
+    def holds(self) -> bool:
+        return self._loop._under_way() and self._meter.waited_s < PATIENCE_S
+
+    def check(self) -> None:
+        self._loop._look()
+
+    def pool(self) -> Collection[int] | None:
+        if not self._loop._only_threads:
+            return None
+        threads = getattr(self._loop._own_executor, "_threads", ())
+        return {thread.ident for thread in threads}
 
 
 def run_async(

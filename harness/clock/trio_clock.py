@@ -1,18 +1,19 @@
 """trio in virtual time, by trio's public clock interface.
 
 trio asks its clock only when no task is ready; there time jumps to the next deadline. It stands
-still while a thread or socket works, up to `PATIENCE_S` of real waiting without news. trio treats
-an exception from a clock as a defect of trio. So a limit cancels the program, and is raised after
-its end.
+still while a socket works, up to `PATIENCE_S` of real waiting without news. Beside threads trio
+looks again and again, because their waits may end before its deadline. trio treats an exception
+from a clock as a defect of trio. So a limit cancels the program, and is raised after its end.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from harness.clock.event_loop import PATIENCE_S
 from harness.clock.meter import RealWaitMeter
+from harness.clock.timekeeper import LOOP, PATIENCE_S, Wait
 from harness.clock.virtual_clock import VirtualClock
 from harness.core.values.errors import PackageMissing, RunStopped
 
@@ -42,12 +43,16 @@ def run_trio(main: Callable[[], Awaitable[T]], clock: VirtualClock | None = None
         with scope:
             return await main()
 
+    jumping = virtual_trio_clock(clock, on_limit=stop)
     try:
-        result = trio.run(bounded, clock=virtual_trio_clock(clock, on_limit=stop))
+        with clock.keeper.running():
+            result = trio.run(bounded, clock=jumping)
     except trio.TrioInternalError as error:
         if isinstance(error.__cause__, RunStopped):  # of real time, by a signal in trio's code
             raise error.__cause__ from None
         raise
+    finally:
+        jumping.beside.leave()  # type: ignore[attr-defined]
     if stopped:
         raise stopped[0]
     return result  # type: ignore[no-any-return]
@@ -74,44 +79,122 @@ def virtual_trio_clock(
     """
     import trio
 
-    class JumpingClock(trio.abc.Clock):
-        standing: RealWaitMeter | None = None
-        reached: float = 0.0
+    class JumpingClock(_Jumps, trio.abc.Clock):
+        """The answers, as trio asks for them."""
 
-        def start_clock(self) -> None:
-            self.standing = None
+    return JumpingClock(clock, on_limit)
 
-        def current_time(self) -> float:
-            # A deadline can be a fraction of a microsecond later than its whole microsecond.
-            return max(self.reached, clock.monotonic())
 
-        def deadline_to_sleep_time(self, deadline: float) -> float:
-            due_us = clock.moment_us(deadline)
-            if due_us is None or deadline <= self.current_time():
-                return deadline - self.current_time()
-            if _under_way() and not self.patience_is_over():
-                self.standing = RealWaitMeter()
-                return PATIENCE_S
-            self.standing = None
-            try:
-                clock.pass_until(due_us, "loop")
-            except RunStopped as error:
-                on_limit(error)
-            else:
-                self.reached = deadline
+class _Jumps:
+    """The answers of the clock."""
+
+    def __init__(self, clock: VirtualClock, on_limit: Callable[[RunStopped], None]) -> None:
+        self._clock, self._on_limit = clock, on_limit
+        self.standing: RealWaitMeter | None = None
+        self.reached = 0.0
+        self.beside = _BesideThreads(clock)
+
+    def start_clock(self) -> None:
+        self.standing = None
+
+    def current_time(self) -> float:
+        # A deadline can be a fraction of a microsecond later than its whole microsecond.
+        return max(self.reached, self._clock.monotonic())
+
+    def deadline_to_sleep_time(self, deadline: float) -> float:
+        due_us = self._clock.moment_us(deadline)
+        if deadline <= self.current_time():
+            return deadline - self.current_time()
+        if not self._clock.keeper.is_alone():
+            return self.beside_threads(deadline, due_us)
+        if due_us is None:
+            return deadline
+        if _under_way() and not self.patience_is_over():
+            self.standing = RealWaitMeter()
+            return PATIENCE_S
+        self.standing = None
+        try:
+            self._clock.pass_until(due_us, "loop")
+        except RunStopped as error:
+            self._on_limit(error)
+        else:
+            self.reached = deadline
+        return 0
+
+    def beside_threads(self, deadline: float, due_us: int | None) -> float:
+        try:
+            pause_s = self.beside.pause_s(due_us)
+        except RunStopped as error:
+            self._on_limit(error)
             return 0
+        if not pause_s:
+            self.reached = deadline
+        return pause_s
 
-        def patience_is_over(self) -> bool:
-            return self.standing is not None and self.standing.waited_s >= PATIENCE_S
+    def patience_is_over(self) -> bool:
+        return self.standing is not None and self.standing.waited_s >= PATIENCE_S
 
-    return JumpingClock()
+
+LOOK_S = 0.001
+"""The pause between two looks at the threads beside trio."""
+
+
+class _BesideThreads:
+    """The wait of trio beside threads. trio looks by itself, so it leads only during a look."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._keeper = clock.keeper
+        self._wait: _TrioWait | None = None
+
+    def pause_s(self, due_us: int | None) -> float:
+        """Return the pause until the next look, 0 at the deadline. Raises RunStopped at a limit."""
+        keeper = self._keeper
+        if (wait := self._wait) is None or wait.woken or wait.until_us != due_us:
+            self.leave()
+            wait = self._wait = _TrioWait(due_us)
+            keeper.enter(wait)
+        if keeper.leads(wait):
+            if keeper.doing() == "waits" and not _has_news():
+                keeper.pass_time()
+            keeper.hand_over(wait)
+        if not wait.woken:
+            return LOOK_S
+        self.leave()
+        if wait.stopped:
+            raise RunStopped(keeper.why)
+        return 0
+
+    def leave(self) -> None:
+        """End the wait, because trio goes on or ends."""
+        if self._wait is not None:
+            self._keeper.leave(self._wait)
+            self._wait = None
+
+
+class _TrioWait(Wait):
+    """trio without a ready task."""
+
+    def __init__(self, until_us: int | None) -> None:
+        super().__init__(LOOP, until_us, "loop")
+
+    def holds(self) -> bool:
+        return self.thread == threading.get_ident() and _reads()
 
 
 def _under_way() -> bool:
+    threads = _trio().to_thread.current_default_thread_limiter().borrowed_tokens
+    return bool(threads > 0 or _reads())
+
+
+def _has_news() -> bool:
+    """Whether a thread has left a result that trio has not taken yet."""
+    return bool(_trio().lowlevel.current_statistics().run_sync_soon_queue_size)
+
+
+def _reads() -> bool:
     trio = _trio()
     files = trio.lowlevel.current_statistics().io_statistics
     waiting: int = getattr(files, "tasks_waiting_read", 0)
     waiting += getattr(files, "tasks_waiting_write", 0)
     own_wake_up = 1
-    threads = trio.to_thread.current_default_thread_limiter().borrowed_tokens
-    return bool(threads > 0 or waiting > own_wake_up)
+    return bool(waiting > own_wake_up)

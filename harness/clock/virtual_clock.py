@@ -19,19 +19,18 @@ import subprocess  # noqa: F401
 import sys
 import threading
 import time
+from _thread import _count as started_threads
 from collections.abc import Callable, Iterator
-from concurrent.futures.thread import _threads_queues
 from contextlib import contextmanager
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol
 from weakref import WeakSet
 
 import msgspec
 
+from harness.clock.real_clock import Source, real_sleep
+from harness.clock.timekeeper import CALL, SLEEP, TURN_S, YIELD, Timekeeper, Wait
 from harness.core.values.errors import RunStopped
-
-real_sleep = time.sleep
-real_monotonic = time.monotonic
-real_time = time.time
+from harness.processes.thread_states import pool_threads
 
 MICROSECONDS = 1_000_000
 UPTIME_S = 86_400
@@ -40,14 +39,6 @@ EPOCH_S = 1_767_225_600
 
 abandoned: WeakSet[threading.Thread] = WeakSet()
 """Threads of runs that were stopped at a limit. They must not move the clock of a later run."""
-
-SYSTEM_WAIT_MOST_S = 86_400.0
-"""The longest single wait that is asked of the system. `epoll_wait` takes 2**31 ms (24 days), a
-lock and `time.sleep` 2**63 ns; above that they raise OverflowError at once, and wait for nothing.
-"""
-
-Source = Literal["sleep", "loop", "transport"]
-Park: TypeAlias = Callable[[int, Source], bool]
 
 
 class Clock(Protocol):
@@ -79,59 +70,22 @@ class VirtualWait(msgspec.Struct, frozen=True):
     source: Source
 
 
-def real_waits(seconds: float | None) -> Iterator[float]:
-    """The single waits, in seconds, that make up a real wait; without an end for None.
-
-    Every real wait whose length comes from outside goes through here.
-    """
-    until_s = real_monotonic() + (math.inf if seconds is None else seconds)
-    left_s = until_s if seconds is None else seconds  # a wait of 0 s is one too
-    while True:
-        yield min(left_s, SYSTEM_WAIT_MOST_S)
-        left_s = until_s - real_monotonic()
-        if left_s <= 0:
-            return
-
-
-class RealClock:
-    """Real time, counted from the creation of this clock."""
-
-    def __init__(self, start_ms: int = 0) -> None:
-        self._start_ms = start_ms
-        self._began = real_monotonic()
-
-    def now_ms(self) -> int:
-        """Milliseconds since the run began."""
-        return self._start_ms + int((real_monotonic() - self._began) * 1000)
-
-    def monotonic(self) -> float:
-        """The machine's monotonic clock, in seconds."""
-        return real_monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        """Really wait in this thread."""
-        for each_s in real_waits(seconds):
-            real_sleep(each_s)
-
-    async def asleep(self, seconds: float) -> None:
-        """Really wait in this task, under asyncio or trio."""
-        import anyio
-
-        for each_s in real_waits(seconds):
-            await anyio.sleep(each_s)
-
-
 class VirtualClock:
     """Time that passes only during waits. Threads may share it.
 
     `start_ms` is the first reading of the run's clock; a restarted target continues at its last
     reading. `epoch_s` is the wall clock at 0 ms. A wait that would end more than `limit_s` seconds
     after the run's start stops the clock at the limit and raises `RunStopped`. Otherwise a program
-    that only waits would never end.
+    that only waits would never end. `seed` draws who of several threads wakes first at one moment.
     """
 
     def __init__(
-        self, start_ms: int = 0, epoch_s: int = EPOCH_S, *, limit_s: float | None = None
+        self,
+        start_ms: int = 0,
+        epoch_s: int = EPOCH_S,
+        *,
+        limit_s: float | None = None,
+        seed: int | None = None,
     ) -> None:
         self.waits: list[VirtualWait] = []
         self._lock = threading.Lock()
@@ -140,7 +94,7 @@ class VirtualClock:
         self._uptime_us = UPTIME_S * MICROSECONDS
         self._read_us, self._reads = -1, 0
         self._limit_s = limit_s
-        self._park: Park | None = None
+        self.keeper = Timekeeper(self.pass_until, self._reaches, seed)
 
     def now_us(self) -> int:
         """Microseconds since the run began."""
@@ -207,19 +161,39 @@ class VirtualClock:
         self._pass(lambda now: now + _microseconds(seconds), None)
 
     def sleep(self, seconds: float, source: Source = "sleep") -> None:
-        """Let time pass at once, and record the wait.
+        """Let time pass, and record the wait.
 
-        A thread beside a virtual event loop really stops until that loop's clock reaches the end of
-        the sleep. So earlier timers fire first. Raises ValueError for a negative time, as
-        `time.sleep` does, and RunStopped in a thread of a stopped run.
+        A thread beside others stops until all of them wait, and no wait ends before its own. Raises
+        ValueError for a negative time, as `time.sleep` does, and RunStopped in a thread of a
+        stopped run.
         """
+        self._refuse_abandoned()
+        duration_us = _microseconds(seconds)
+        if self.keeper.is_alone():
+            self._pass(lambda now: now + duration_us, source)
+            real_sleep(0)
+        else:
+            kind = SLEEP if duration_us else YIELD
+            self.keeper.wait(
+                Wait(kind, self._now_us + duration_us, source, self.keeper.name_of_thread())
+            )
+
+    def take_turn(self, said: Callable[[], str]) -> None:
+        """Stop a thread beside others until all of them wait; those with less to say go first.
+
+        So threads that call at one moment call in an order that the machine does not decide.
+        """
+        self._refuse_abandoned()
+        # Each call of a run comes here, so the usual case is short.
+        if self.keeper.alone != (threading.get_ident(), started_threads()) and (
+            not self.keeper.is_alone()
+        ):
+            self.keeper.wait(Wait(CALL, self._now_us, "transport", said()), TURN_S)
+
+    @staticmethod
+    def _refuse_abandoned() -> None:
         if abandoned and threading.current_thread() in abandoned:
             raise RunStopped("the run of this thread was stopped")
-        duration_us = _microseconds(seconds)
-        if self._park is not None and self._park(self._now_us + duration_us, source):
-            return
-        self._pass(lambda now: now + duration_us, source)
-        real_sleep(0)
 
     async def asleep(self, seconds: float) -> None:
         """Wait in this task, which an event loop on this clock must be running."""
@@ -234,24 +208,9 @@ class VirtualClock:
         """
         self._pass(lambda now: target_us, source)
 
-    def reaches(self, target_us: int) -> bool:
+    def _reaches(self, target_us: int) -> bool:
         """Whether a moment is within the limit of the run."""
         return self._within_limit(target_us) == target_us
-
-    def attach(self, park: Park | None) -> None:
-        """Set the event loop that drives this clock, or None after its end.
-
-        `park(until_us, source)` stops the calling thread until the loop reaches that moment, and
-        returns True. False means that this thread must let the time pass itself.
-        """
-        if park is not None and self._park is not None:
-            raise RuntimeError("this clock drives an event loop already; end that one first")
-        self._park = park
-
-    @property
-    def driven(self) -> bool:
-        """Whether an event loop drives this clock."""
-        return self._park is not None
 
     def _pass(self, target: Callable[[int], int], source: Source | None) -> None:
         with self._lock:
@@ -294,6 +253,11 @@ _outsiders: frozenset[threading.Thread] = frozenset()
 Not their numbers: a new thread of the run gets the number of one that has ended since."""
 
 
+def clock_of_run() -> VirtualClock | None:
+    """The clock that `time` shows at present; None for real time."""
+    return _clock
+
+
 def _stand_in(name: str) -> Callable[..., Any]:
     real = _REAL[name]
 
@@ -314,26 +278,33 @@ _STAND_INS = {name: _stand_in(name) for name in _REAL}
 
 
 @contextmanager
-def virtual_time(clock: VirtualClock, *threads: threading.Thread) -> Iterator[VirtualClock]:
+def virtual_time(
+    clock: VirtualClock, *threads: threading.Thread, goes_on: bool = False
+) -> Iterator[VirtualClock]:
     """Make the functions of the module `time` use `clock` until the end of the block.
 
     Time stays real in threads that existed before, except this thread, the given ones, and those of
     pools, which may work for the run. The patch applies to the whole process, and the end of the
-    block always removes it. Raises RuntimeError if another `virtual_time` is active, because a
-    process has only one time.
+    block always removes it. It also ends the waits of threads, unless the run `goes_on` in a later
+    block. Raises RuntimeError if another `virtual_time` is active, because a process has only one
+    time.
     """
     global _clock, _outsiders
     if _clock is not None:
         how = "leave the first block, or run the second in a separate process"
         raise RuntimeError(f"virtual_time is active already: one process has one time; {how}")
-    run = {threading.current_thread(), *threads, *_threads_queues, *abandoned}
+    run = {threading.current_thread(), *threads, *pool_threads(), *abandoned}
     _outsiders = frozenset(t for t in threading.enumerate() if t not in run)
     _clock = clock
+    clock.keeper.threads.join(*threads)
     try:
         _install(_STAND_INS)
-        yield clock
+        with clock.keeper.running():
+            yield clock
     finally:
         _install(_REAL)
+        if not goes_on:
+            clock.keeper.stop()
         _clock, _outsiders = None, frozenset()
 
 

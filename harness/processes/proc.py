@@ -52,6 +52,12 @@ def schedstat(folder: str) -> tuple[float, float]:
     return (int(words[0]) / 1e9, int(words[1]) / 1e9) if len(words) > 1 else (0.0, 0.0)
 
 
+def turns(folder: str) -> int:
+    """Return how often a thread got a processor."""
+    words = read(f"{folder}/schedstat").split()
+    return int(words[2]) if len(words) > 2 else 0
+
+
 def children(pid: int) -> Iterator[int]:
     """Yield the children of all threads of a process."""
     for task in numbers(f"/proc/{pid}/task"):

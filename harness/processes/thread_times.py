@@ -73,6 +73,11 @@ def leave_out() -> None:
     _line.left_out.add(threading.get_native_id())
 
 
+def left_out() -> set[int]:
+    """The threads that work for the harness, beside the run, by their kernel number."""
+    return _line.left_out
+
+
 def processor_s(thread: threading.Thread) -> float:
     """Seconds that a thread of this process was on a processor; 0 if unknown."""
     return schedstat(f"/proc/self/task/{thread.native_id}")[0]

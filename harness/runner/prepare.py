@@ -222,9 +222,11 @@ def end(
         how = End("unable", None, transition.endless_pattern)
     past = transition.history.past
     waiting = inbox.never_due(transition.inbox, past, at_ms)
+    stands = how.how == "hung" or fields.get("real_wait_ms")
     transition.history.ended(
         at_ms=at_ms, how=how.how, exit_code=how.exit_code, text=how.text,
         frames=how.frames, place=how.place, traceback=how.traceback,
+        open_waits=how.open_waits if stands else (),
         unplayed=tuple(transition.script.unplayed(past)),
         silent_faults=tuple(f.spec.kind for f in transition.faults if f.silent),
         undelivered=tuple(entry.inbound.id for entry in waiting),

@@ -71,9 +71,10 @@ def _attempt_simulated(
     seed: int,
 ) -> None:  # fmt: skip
     scenario = transition.scenario
-    clock = _virtual_clock(transition.history, scenario.limits.virtual_s)
+    clock = _virtual_clock(transition.history, scenario.limits.virtual_s, seed)
     dispatcher = Dispatcher(transition, clock, on_kill=on_kill)
     meter = RealWaitMeter()
+    clock.keeper.own_time = meter.harness_time
     opened = partial(own.open, dispatcher)
     brief = InProcessBrief(
         dispatcher, folder, options=target.options, open_store=opened, own_time=meter.harness_time
@@ -140,9 +141,9 @@ def downtime_ms(scenario: Scenario, number: int) -> int:
     return round(math.exp(drawn.uniform(*map(math.log, DOWNTIME_MS))))
 
 
-def _virtual_clock(history: History, limit_s: float) -> VirtualClock:
+def _virtual_clock(history: History, limit_s: float, seed: int) -> VirtualClock:
     """Return the clock of a life, with the downtimes and the jumps of the lives before."""
-    clock = VirtualClock(now_ms(history), limit_s=limit_s)
+    clock = VirtualClock(now_ms(history), limit_s=limit_s, seed=seed)
     clock.pass_downtime(history.past.downtime_ms)
     answers = (event for event in history.events if isinstance(event, Answered))
     jumps = (step for event in answers for step in event.steps if isinstance(step, Jump))

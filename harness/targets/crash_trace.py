@@ -13,7 +13,7 @@ import sysconfig
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, NamedTuple
 
 from harness.core.values.verdict import CrashPlace
@@ -22,7 +22,8 @@ _STANDARD = tuple(f"{sysconfig.get_path(name)}{os.sep}" for name in ("stdlib", "
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _HARNESS = f"{Path(__file__).parents[1]}{os.sep}"
 _AGENT = "harness.agent"
-_CALLER = os.path.join("harness", "targets", "python_target.py")
+CALLER = os.path.join("harness", "targets", "python_target.py")
+"""The file that calls the target: the frames outside of it are not the target's."""
 
 FRAMES_MAX, TEXT_MAX = 12, 8_000
 """The most user frames, and the most characters of a traceback, that are kept from the end."""
@@ -52,13 +53,19 @@ def user_frames(
     package = (getattr(agent, "__module__", None) or "").partition(".")[0]
     found: list[Frame] = []
     while trace is not None:
-        code, names = trace.tb_frame.f_code, trace.tb_frame.f_globals
-        if _is_users(code.co_filename, str(names.get("__name__")), package):
-            line = linecache.getline(code.co_filename, trace.tb_lineno, names).strip()
-            file = _below(code.co_filename, folder)
-            found.append(Frame(file, trace.tb_lineno, code.co_name, line))
+        if frame := user_frame(trace.tb_frame, trace.tb_lineno, package, folder):
+            found.append(frame)
         trace = trace.tb_next
     return tuple(found[-FRAMES_MAX:])
+
+
+def user_frame(frame: FrameType, line: int, package: str, folder: str) -> Frame | None:
+    """Return a frame at a line, if it is the user's."""
+    code, names = frame.f_code, frame.f_globals
+    if not _is_users(code.co_filename, str(names.get("__name__")), package):
+        return None
+    source = linecache.getline(code.co_filename, line, names).strip()
+    return Frame(_below(code.co_filename, folder), line, code.co_name, source)
 
 
 _FATAL = re.compile(r'File "([^"]*)", line (\d+) in (\S+)')
@@ -72,7 +79,7 @@ def fatal_frames(dump: str, folder: str) -> tuple[Frame, ...]:
     stack = dump.partition("Current thread")[2].partition("\n\n")[0]
     found: list[Frame] = []
     for file, line, function in _FATAL.findall(stack):
-        if file.endswith(_CALLER):
+        if file.endswith(CALLER):
             break
         if _is_users(file, "", ""):
             text = linecache.getline(file, int(line)).strip()

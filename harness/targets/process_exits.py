@@ -22,7 +22,8 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from harness.clock import real_monotonic
-from harness.clock.virtual_clock import real_sleep
+from harness.clock.real_clock import real_sleep
+from harness.core.values.errors import RunStopped
 from harness.targets.process_state import ProcessState
 
 _REAL: dict[str, Callable[..., Any]] = {
@@ -139,12 +140,13 @@ class ProcessGuard:
     def _thread_ended(self, given: Any) -> None:
         """Let `sys.exit` in a thread end only that thread, without output.
 
-        Python does the same. But a status that says failure is a failure of the target.
+        Python does the same, and a wait that outlives its run ends so too. But a status that says
+        failure is a failure of the target.
         """
         if given.exc_type is SystemExit:
             if given.exc_value is not None and given.exc_value.code not in (None, 0):
                 self.refused.append(given.exc_value)
-        elif given.exc_type is not ProcessExit:
+        elif not issubclass(given.exc_type, ProcessExit | RunStopped):
             self._hook(given)
 
 

@@ -163,14 +163,15 @@ def ending(
     """
     with playing(limits.real_s):
         with ProcessGuard() as guard:
-            end, error = _ended(call, limits, seams)
+            waits: list[str] = []
+            end, error = _ended(call, limits, seams, waits)
         if guard.refused and not isinstance(error, ProcessExit):
             end, error = End("crashed"), guard.refused[0]
         if error is not None:
             end = _told(end, error, agent, guard.state.folder, limits, seams)
             if guard.state.is_limited:  # the target itself has lowered the limit of open files
                 end = end._replace(lack=None)
-    return end
+    return end._replace(open_waits=tuple(waits))
 
 
 def _told(
@@ -191,11 +192,11 @@ def _told(
 
 
 def _ended(
-    call: Callable[[Check], Any], limits: Limits, seams: Seams
+    call: Callable[[Check], Any], limits: Limits, seams: Seams, waits: list[str]
 ) -> tuple[End, BaseException | None]:
     """Return how a call ended, with the exception of a crash."""
     try:
-        with watched(limits.real_s, limits.memory_mb, seams) as check:
+        with watched(limits.real_s, limits.memory_mb, seams, waits) as check:
             call(check)
     except PassedLimit as passed:
         return passed_limit(passed.stop, str(passed)), None

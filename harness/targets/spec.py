@@ -69,7 +69,8 @@ class TargetSpec(msgspec.Struct, frozen=True):
 class End(NamedTuple):
     """How a target ended, with the values of the ended event.
 
-    `lack` is what the machine lacked: such an end is not the target's.
+    `lack` is what the machine lacked: such an end is not the target's. `open_waits` are the places
+    where the last silence found the target.
     """
 
     how: str
@@ -79,6 +80,7 @@ class End(NamedTuple):
     place: CrashPlace | None = None
     traceback: str = ""
     lack: MachineLacks | None = None
+    open_waits: tuple[str, ...] = ()
 
 
 def passed_limit(stop: str, text: str) -> End:

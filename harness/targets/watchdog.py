@@ -11,6 +11,7 @@ other programs, is not silent. A late heartbeat means a slow machine, so that ti
 from __future__ import annotations
 
 import ctypes
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -19,10 +20,13 @@ from types import FrameType
 from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from harness.clock import real_monotonic
+from harness.clock.meter import REAL_WAIT_LIMIT_S
 from harness.core.values.errors import InputError, PassedLimit
 from harness.processes.life_signs import SIGNS
 from harness.processes.resource_usage import OfRun, Usage
+from harness.processes.thread_states import RunThreads
 from harness.processes.thread_times import BackgroundThread, add_late
+from harness.targets.open_waits import open_waits
 
 Stop = Literal["hung", "computes", "loops", "backs_off", "memory", "slow"]
 STOPS: tuple[Stop, ...] = get_args(Stop)
@@ -84,6 +88,11 @@ class Liveness:
         self._first = self._calls = self._calls_before_half = calls
         self._cpu_s = self._silent_s = self._slow_s = self._total_s = self._pauses_s = 0.0
         self._worst_late_s, self._late_beats, self._failed = 0.0, 0, False
+
+    @property
+    def silent_s(self) -> float:
+        """How long the target is silent by now, in seconds."""
+        return self._silent_s
 
     def beat(self, beat: Beat) -> Stop | None:
         """Count a beat; return the name of the limit that it exceeds, if any."""
@@ -175,6 +184,10 @@ class Liveness:
 
 BEAT_S = 0.1
 
+SILENCE_S = REAL_WAIT_LIMIT_S / 2
+"""After a silence of this length it is noted where the target stands. Two waits that are shorter
+seldom make a run unknown."""
+
 _SIGNAL = getattr(signal, "SIGURG", None)
 """This signal is ignored by default and rarely used, so a late one does no harm."""
 
@@ -194,7 +207,7 @@ class Watchdog:
     """A thread that beats until `close`.
 
     `on_stop` is called with the exceeded limit, and again each time a limit is exceeded, because a
-    target may swallow the first stop.
+    target may swallow the first stop. `on_silence` is called once in each silence of `SILENCE_S`.
     """
 
     def __init__(
@@ -204,9 +217,11 @@ class Watchdog:
         seams: Seams,
         on_stop: Callable[[Stop, str], None],
         *,
+        on_silence: Callable[[], None] = lambda: None,
         beat_s: float = BEAT_S,
     ) -> None:
         self._new, self._usage, self._seams, self._on_stop = liveness, usage, seams, on_stop
+        self._on_silence = on_silence
         self._beat_s = beat_s
         self._over = threading.Lock()
         self._over.acquire()
@@ -229,13 +244,15 @@ class Watchdog:
             seams, late_s = self._seams, wall_s - self._beat_s - cpu_s
             in_line_s = max(0.0, using.in_line_s - used.in_line_s)
             add_late(max(0.0, late_s))
-            before, used = now, using
+            before, used, silent_s = now, using, counts.silent_s
             stop = counts.beat(
                 Beat(
                     wall_s, cpu_s, late_s, using.memory_mb,
                     seams.calls, seams.under_way > 0, seams.failed, in_line_s,
                 )
             )  # fmt: skip
+            if silent_s < SILENCE_S <= counts.silent_s:
+                self._on_silence()
             if stop is not None:
                 text, counts = counts.words(stop), self._new()
                 self._on_stop(stop, text)
@@ -252,26 +269,38 @@ Check: TypeAlias = Callable[[], None]
 
 
 @contextmanager
-def watched(real_s: float, memory_mb: float, seams: Seams) -> Iterator[Check]:
+def watched(
+    real_s: float, memory_mb: float, seams: Seams, waits: list[str] | None = None
+) -> Iterator[Check]:
     """Raise PassedLimit in this block, in this thread, when the run exceeds a limit.
 
     If a thread may wait where no exception reaches it, call the function that the block gets.
+    `waits` takes the places where the last silence found the run.
     """
-    interrupt = _interrupt()
+    interrupt, threads, folder = _interrupt(), RunThreads(), os.getcwd()
     passed: list[PassedLimit] = []
 
     def check() -> None:
         if passed:
             raise passed[-1]
 
+    def note() -> None:
+        if waits is not None:
+            waits[:] = open_waits(threads.others(), folder)
+
     def stop(which: Stop, text: str) -> None:
+        if which == "hung":
+            note()
         SIGNS.stop(1 + STOPS.index(which))
         passed.append(PassedLimit(text, which))
         interrupt()
 
     beat_s = min(BEAT_S, real_s / 5)
     with _raising(passed):
-        dog = Watchdog(lambda: Liveness(real_s, memory_mb), OfRun(), seams, stop, beat_s=beat_s)
+        dog = Watchdog(
+            lambda: Liveness(real_s, memory_mb), OfRun(), seams, stop,
+            on_silence=note, beat_s=beat_s,
+        )  # fmt: skip
         try:
             yield check
         except (KeyboardInterrupt, InputError):

@@ -31,6 +31,9 @@ from harness.core.values.plans import (
 )
 from harness.providers.shared.record import shape
 
+_ORDER = ("tool", "model", "outbox", "inbox", "store")
+"""The seams in the order in which threads call at one moment."""
+
 
 def _nothing() -> None:
     """The default callback, for a run without kill or stop."""
@@ -80,6 +83,7 @@ class Dispatcher:
         session = ""
         if path not in self._paths:
             session, path = split_session(path)
+        self._take_turn("model", session, lambda: body.decode("utf-8", "replace"))
         own = method == "POST" and path in self._paths
         # The address of a count may look like that of a model, so it is asked for first.
         asked = None if own else self.transition.question(method, path)
@@ -98,6 +102,7 @@ class Dispatcher:
 
     def tool(self, request: ToolRequest, session: str = "") -> Plan:
         """The plan for a tool call."""
+        self._take_turn("tool", session, lambda: self.transition.place_of(request, session))
         with self._lock:
             return self._given(self.transition.tool(request, self.clock.now_ms(), session))
 
@@ -107,12 +112,14 @@ class Dispatcher:
         It may deliver a cancel in any case: without `cancels` the transport skips that and asks
         again.
         """
+        self._take_turn("inbox", "", str)
         with self._lock:
             plan = self.transition.next_inbound(self.clock.now_ms(), cancels)
             return self._given(plan)
 
     def outbox(self, request: OutboxRequest, session: str = "") -> Plan:
         """The plan for what the agent says to the user."""
+        self._take_turn("outbox", session, lambda: f"{request.in_reply_to}/{request.text}")
         with self._lock:
             return self._given(self.transition.outbox(request, self.clock.now_ms(), session))
 
@@ -124,6 +131,7 @@ class Dispatcher:
         session: str = "",
     ) -> Plan:
         """The plan for a call of the agent's store; see `Transition.store`."""
+        self._take_turn("store", session, lambda: repr((request, records)))
         with self._lock:
             at_ms = self.clock.now_ms()
             plan = self.transition.store(request, records, messages, at_ms, session)
@@ -133,6 +141,15 @@ class Dispatcher:
         """Record a request that is refused before it reaches a seam."""
         with self._lock:
             self.transition.refused(status, text, request, self.clock.now_ms())
+
+    def _take_turn(self, seam: str, session: str, said: Callable[[], str]) -> None:
+        """Let the calls of threads come in an order that the machine does not decide.
+
+        Calls of tools come first, in the order of the model's answer. So all of a batch have begun
+        before what follows the first.
+        """
+        if isinstance(self.clock, VirtualClock):
+            self.clock.take_turn(lambda: f"{_ORDER.index(seam)}/{session}/{said()}")
 
     def _given(self, plan: Plan) -> Plan:
         self.calls, self._last = self.calls + 1, plan

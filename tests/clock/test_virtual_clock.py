@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.clock import RealClock, VirtualClock, VirtualWait, real_waits, virtual_clock
-from harness.clock.virtual_clock import SYSTEM_WAIT_MOST_S
+from harness.clock import RealClock, VirtualClock, VirtualWait, real_waits
+from harness.clock.real_clock import SYSTEM_WAIT_MOST_S
 from harness.core.values.errors import RunStopped
 
 
@@ -52,7 +52,7 @@ def test_real_time_waits_as_long_as_it_is_asked(
         if len(asked) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(virtual_clock, "real_sleep", sleep)
+    monkeypatch.setattr("harness.clock.real_clock.real_sleep", sleep)
     with pytest.raises(KeyboardInterrupt):
         RealClock().sleep(seconds)
     assert asked == [SYSTEM_WAIT_MOST_S] * 3

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import anthropic
@@ -28,6 +29,7 @@ class Habits(msgspec.Struct, frozen=True, kw_only=True):
     redelivers: bool = True
     summarises: str = "Summarise the conversation so far, please."
     results_as_text: bool = False
+    pools: bool = False
     prefix: str = ""
     renamed: str = ""
     ends_by: str = ""
@@ -116,7 +118,11 @@ class SmallAgent:
     def results(self, calls: list[Any]) -> Row:
         if not calls:
             return {"role": "user", "content": "Please answer with a call of the final tool."}
-        texts = [self.run(call) for call in calls]
+        if self.habits.pools:
+            with ThreadPoolExecutor() as pool:
+                texts = list(pool.map(self.run, calls))
+        else:
+            texts = [self.run(call) for call in calls]
         if self.habits.results_as_text:
             return {"role": "user", "content": "\n".join(f"Observation: {t}" for t in texts)}
         blocks = [

@@ -51,6 +51,10 @@ def test_the_small_agent_shows_all_but_what_it_cannot_have() -> None:
     assert unseen == {"parallel tools", "own_store", "sub_agents"}
 
 
+def test_tools_in_a_pool_of_threads_are_seen_to_run_at_once() -> None:
+    assert states(examined(agent_with(pools=True))) == WHOLE | {"parallel tools": "seen"}
+
+
 LACKS: list[tuple[dict[str, Any], dict[str, str]]] = [
     ({"streams": False}, {"streaming": "not seen"}),
     ({"history": False}, {"history": "not seen"}),

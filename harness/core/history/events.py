@@ -213,7 +213,8 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     `polled`: the agent asked in the middle of a turn whether the user has cancelled.
     `tools_untaken`: the scenario has tools, and the agent never looked at them. After a crash,
     `frames` are the frames of the user's code, the innermost last. `place` is the line of the
-    innermost frame, and `traceback` is the whole traceback.
+    innermost frame, and `traceback` is the whole traceback. `open_waits`: where the threads and
+    tasks of a Python target stand that hangs, or waits outside of virtual time.
     """
 
     how: str
@@ -229,6 +230,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     real_wait_ms: int = 0
     polled: bool = False
     tools_untaken: bool = False
+    open_waits: tuple[str, ...] = ()
 
     @property
     def error(self) -> str:
@@ -242,6 +244,13 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
         return next(
             iter([*_ERROR_LINE.findall(self.text)[-1:], *_ERROR_WORD.findall(self.text)]), ""
         )
+
+    @property
+    def waits_at(self) -> str:
+        """The first three of the open waits, for the end of a text."""
+        places = ", ".join(wait.partition(": ")[0] for wait in self.open_waits[:3])
+        more = f" and {len(self.open_waits) - 3} more" if self.open_waits[3:] else ""
+        return f"; it waits at {places}{more}" if places else ""
 
 
 AnyEvent: TypeAlias = (

@@ -259,7 +259,7 @@ def under_profile(history: History, profile: Profile) -> History:
 _UNSTABLE: dict[str, Json] = {
     "at_ms": 0, "downtime_ms": 0, "versions": {}, "door": "", "world": "",
     "real_wait_ms": 0, "traceback": "", "frames": (), "place": None,
-    "polled": False, "tools_untaken": False,
+    "polled": False, "tools_untaken": False, "open_waits": (),
 }  # fmt: skip
 
 

@@ -101,6 +101,16 @@ def meant_call(history: History, names: ToolNames, request: ToolRequest, session
     return found[0].id if found else f"call_{past.calls['tool'] + 1}"
 
 
+def place_of(history: History, names: ToolNames, request: ToolRequest, session: str) -> str:
+    """A text by which calls sort in the order of the model's answer, then by what they ask."""
+    uses = list(_last_uses(history, session or history.past.working_session))
+    for place, use in enumerate(uses):
+        by_input = names.meant_by(use.name) == request.name and use.input == request.input
+        if use.id == request.id if request.id else by_input:
+            return f"{place:06}"
+    return f"{len(uses):06}/{request.name}/{request.input!r}"
+
+
 def _runs_since_answer(history: History) -> Iterator[str]:
     """Yield the ids of the tool runs since the last model answer with tool calls."""
     for event in reversed(history.events):

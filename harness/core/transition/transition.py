@@ -27,7 +27,7 @@ from harness.core.transition.ports import (
     Script,
 )
 from harness.core.transition.provider_seam import ProviderSeam
-from harness.core.transition.tool_seam import answer_tool, meant_call, spread
+from harness.core.transition.tool_seam import answer_tool, meant_call, place_of, spread
 from harness.core.values.calls import (
     Call,
     Inbound,
@@ -143,6 +143,10 @@ class Transition:
         )
         plan = spread(plan, self.history, call, self.draws)
         return self._answer(call, plan, turn=turn, error=error)
+
+    def place_of(self, request: ToolRequest, session: str = "") -> str:
+        """A text by which calls of tools sort in the order of the model's answer."""
+        return place_of(self.history, self._tool_names, request, session)
 
     def next_inbound(self, at_ms: int, cancels: bool = False) -> Plan:
         """Give the agent its next message, after a wait if none is due yet, or the end.

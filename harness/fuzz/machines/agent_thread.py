@@ -42,7 +42,7 @@ class AgentThread:
         if self.is_over:
             return
         with (
-            virtual_time(self._clock, self._thread),
+            virtual_time(self._clock, self._thread, goes_on=True),
             virtual_event_loops(self._clock, check=self._in_time),
         ):
             self.is_running = True
