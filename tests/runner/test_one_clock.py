@@ -1,145 +1,100 @@
-"""The calls of a batch in a pool of threads: all begin before the first ends, as the seed says."""
+"""The calls of a batch: all begin before the first ends, and the seed says which ends first."""
 
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from harness.core.history.history import canonical
-from harness.core.scenario.scenario import Scenario
-from harness.core.values.brief import Brief
-from harness.core.values.plans import Wait
-from harness.files import load_scenarios
+from harness.core.scenario.scenario import InboxItem, Scenario, Turn
 from harness.runner import run
-from harness.targets import of_callable
-from tests.runner.test_parallel_tools import YAML
+from tests.field.environments import ROOT, is_installed, python_of, require
+from tests.runner import batches
+from tests.runner.batches import Way, orders, played, three
 
-SEEDS = range(6)
-
-
-def _pool(calls: list[Callable[[], Any]]) -> list[Any]:
-    """As a graph's tool node does: a pool for the batch, each call in a copy of the context."""
-    with ThreadPoolExecutor() as pool:
-        jobs = [pool.submit(contextvars.copy_context().run, call) for call in calls]
-        return [job.result() for job in jobs]
-
-
-def _threads(calls: list[Callable[[], Any]]) -> list[Any]:
-    results: list[Any] = [None] * len(calls)
-
-    def one(place: int) -> None:
-        results[place] = calls[place]()
-
-    threads = [threading.Thread(target=one, args=[place]) for place in range(len(calls))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
+WAYS = [
+    (batches.pool, "asyncio"),
+    (batches.threads, "asyncio"),
+    (batches.gather, "asyncio"),
+    (batches.own_loop, "asyncio"),
+    (batches.task_group, "asyncio"),
+    (batches.task_group, "trio"),
+    (batches.nursery, "trio"),
+]
 
 
-def _loop(calls: list[Callable[[], Any]]) -> list[Any]:
-    async def gathered() -> list[Any]:
-        return list(await asyncio.gather(*map(asyncio.to_thread, calls)))
-
-    return asyncio.run(gathered())
-
-
-def _anyio(calls: list[Callable[[], Any]]) -> list[Any]:
-    return _of_anyio(calls, "asyncio")
-
-
-def _of_anyio(calls: list[Callable[[], Any]], backend: str) -> list[Any]:
-    anyio = pytest.importorskip("anyio")
-    results: list[Any] = [None] * len(calls)
-
-    async def one(place: int) -> None:
-        results[place] = await anyio.to_thread.run_sync(calls[place])
-
-    async def main() -> None:
-        async with anyio.create_task_group() as group:
-            for place in range(len(calls)):
-                group.start_soon(one, place)
-
-    anyio.run(main, backend=backend)
-    return results
-
-
-class Batch:
-    """A synchronous agent that runs the calls of an answer by `side_by_side`."""
-
-    def __init__(self, side_by_side: Callable[[list[Callable[[], Any]]], list[Any]]) -> None:
-        self.side_by_side = side_by_side
-
-    def __call__(self, brief: Brief) -> None:
-        client = brief.anthropic()
-        (tool,) = brief.tools
-        offered: Any = [{"name": tool.name, "input_schema": tool.input_schema}]
-        for message in brief.inbox():
-            rows: list[Any] = [{"role": "user", "content": message.text}]
-            while True:
-                reply = client.messages.create(
-                    model="any", max_tokens=500, messages=rows, tools=offered
-                )
-                blocks = [block.model_dump(exclude_none=True) for block in reply.content]
-                rows.append({"role": "assistant", "content": blocks})
-                uses = [block for block in blocks if block["type"] == "tool_use"]
-                if not uses:
-                    break
-                calls = [lambda u=use: tool.call(u["input"], id=u["id"]) for use in uses]
-                texts = self.side_by_side(calls)
-                said = [
-                    {"type": "tool_result", "tool_use_id": use["id"], "content": text}
-                    for use, text in zip(uses, texts, strict=True)
-                ]
-                rows.append({"role": "user", "content": said})
-            brief.send(blocks[-1]["text"], in_reply_to=message.id)
-
-
-@pytest.fixture
-def scenario(tmp_path: Path) -> Scenario:
-    (tmp_path / "three.yaml").write_text(YAML, "utf-8")
-    (scenario,) = load_scenarios(tmp_path / "three.yaml")
-    return scenario
-
-
-WAYS = [_pool, _threads, _loop, _anyio]
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_the_calls_of_a_batch_begin_before_the_first_ends(
-    scenario: Scenario, way: Callable[[list[Callable[[], Any]]], list[Any]]
-) -> None:
-    orders = set()
-    for seed in SEEDS:
-        seeded = msgspec.structs.replace(scenario, seed=seed)
-        played = run(seeded, of_callable(Batch(way)))
-        assert played.verdict.verdict == "pass"
-        runs = played.history.trace.executions
-        assert [r.request.input["page"] for r in runs] == ["one", "two", "three"]
-        began = [r.called.at_ms for r in runs]
-        ends = [
-            r.called.at_ms + sum(s.ms for s in r.answered.steps if isinstance(s, Wait))
-            for r in runs
-            if r.answered
-        ]
-        assert max(began) < min(ends)
-        orders.add(tuple(sorted(range(3), key=lambda n, ends=ends: ends[n])))
-    assert len(orders) > 2
+@pytest.mark.parametrize(("way", "backend"), WAYS)
+def test_the_calls_of_a_batch_begin_before_the_first_ends(way: Way, backend: str) -> None:
+    assert len(orders(way, backend)) > 2
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("way", WAYS)
-def test_a_seed_gives_one_history_twenty_times(
-    scenario: Scenario, way: Callable[[list[Callable[[], Any]]], list[Any]]
-) -> None:
-    histories = {canonical(run(scenario, of_callable(Batch(way))).history) for _ in range(20)}
+@pytest.mark.parametrize(("way", "backend"), WAYS)
+def test_a_seed_gives_one_history_twenty_times(way: Way, backend: str) -> None:
+    scenario = three()
+    histories = {canonical(played(scenario, 3, way, backend).history) for _ in range(20)}
     assert len(histories) == 1
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("way", ["tool_node", "async_tool_node"])
+def test_the_tool_node_of_langgraph_runs_a_batch_at_once(way: str) -> None:
+    require("langchain", is_installed("langchain"))
+    code = f"from tests.runner import batches as b; print(len(b.orders(b.{way})))"
+    words = [str(python_of("langchain")), "-c", code]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) > 2
+
+
+class Polls:
+    """An agent that keeps its rows by aiosqlite, and looks at the clock while it waits for it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.looks = path, 0
+
+    async def __call__(self, brief: Any) -> None:
+        import aiosqlite
+
+        client, said = brief.async_anthropic(), list[Any]()
+        async with aiosqlite.connect(self.path) as rows:
+            await rows.execute("create table if not exists said (text text)")
+            for message in brief.inbox():
+                job = asyncio.ensure_future(self.kept(rows, message.text))
+                while not (await asyncio.wait([job], timeout=0.05))[0]:
+                    self.looks += 1
+                said.append({"role": "user", "content": message.text})
+                reply = await client.messages.create(model="any", max_tokens=50, messages=said)
+                said.append({"role": "assistant", "content": reply.content[0].text})
+                brief.send(reply.content[0].text, in_reply_to=message.id)
+
+    async def kept(self, rows: Any, text: str) -> None:
+        for _ in range(6):
+            await rows.execute("insert into said values (?)", [text])
+            await rows.commit()
+
+
+BUSY = "while True: pass"
+
+
+@pytest.mark.real
+def test_a_store_in_a_thread_beside_a_poll_passes_on_a_busy_machine(tmp_path: Path) -> None:
+    pytest.importorskip("aiosqlite")
+    inbox = tuple(InboxItem(text=f"Number {n}?") for n in range(3))
+    script = tuple(Turn(say=f"It is {n}.") for n in range(3))
+    scenario = Scenario(name="kept", inbox=inbox, script=script)
+    busy = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(2)]
+    try:
+        for number in range(20):
+            agent = Polls(tmp_path / f"{number}.db")
+            verdict = run(scenario, agent).verdict
+            assert (verdict.verdict, agent.looks) == ("pass", 0), verdict
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()

@@ -16,21 +16,8 @@ from harness.core.values.brief import Brief
 from harness.core.values.plans import Wait
 from harness.files import load_scenarios
 from harness.runner import run
+from tests.runner.batches import YAML
 
-YAML = """
-name: three
-tools:
-  fetch:
-    input_schema: {type: object, properties: {page: {type: string}}, required: [page]}
-    script: [{ok: "the page of Ada"}, {ok: "the page of Bob"}, {ok: "the page of Cleo"}]
-inbox: "Read the three pages."
-script:
-  - blocks:
-      - {type: tool_use, name: fetch, input: {page: one}}
-      - {type: tool_use, name: fetch, input: {page: two}}
-      - {type: tool_use, name: fetch, input: {page: three}}
-  - {say: "Read."}
-"""
 SEEDS = range(12)
 
 
