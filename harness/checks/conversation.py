@@ -138,7 +138,8 @@ def _holds_end(trace: Trace, before: Turn, first: Exchange, said: str) -> bool:
 
 def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
     failed = [c for c in history.trace.compactions if c.turn is before]
-    if not failed or not all(c.failed for c in failed) or before.main[-1].too_large:
+    last = before.main[-1]
+    if not failed or not all(c.failed for c in failed) or last.too_large or last.status == 413:
         return
     first, now = before.readable[0], turn.readable[0]
     said_before = (m for m in first.node.messages if m.role == "assistant")

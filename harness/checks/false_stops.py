@@ -23,8 +23,8 @@ from harness.checks.evidence.turn_outcomes import (
     gave_up,
     is_empty,
     is_local,
-    said_tokens,
 )
+from harness.core.history.events import Answered
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
 from harness.core.history.repetition import cycles, equal_runs, without_marks
@@ -167,11 +167,17 @@ def _is_dear(turn: Turn, n: int) -> bool:
     answers = [e.answered for e in asked if e.answered is not None]
     if any(_COUNTS_TOO_MUCH.intersection(answer.faults) for answer in answers):
         return True
-    tokens = sum(e.called.tokens for e in asked) + sum(map(said_tokens, answers))
+    tokens = sum(e.called.tokens for e in asked) + sum(map(_told_tokens, answers))
     lasted_ms = max((e.ended_ms for e in asked), default=0) - min(
         (e.called.at_ms for e in asked), default=0
     )
     return tokens >= MAX_TOKENS or lasted_ms >= MAX_LASTING_S * 1000
+
+
+def _told_tokens(answered: Answered) -> int:
+    """The output tokens that an answer tells, also of one that a fault has bent."""
+    told = (answered.usage.get(name) for name in ("output_tokens", "completion_tokens"))
+    return max((count for count in told if isinstance(count, int)), default=0)
 
 
 def _may_be_unread(exchange: Exchange) -> bool:

@@ -299,8 +299,8 @@ def _mark(row: StoredRow, message: Message) -> tuple[str, ...]:
 def _asked_again(trace: Trace, turn: Turn | None, message: Message, n: int) -> bool:
     """Whether the model made calls of these ids in the turn as often as they are stored in it.
 
-    Some providers give each call the same id. An agent that gives its own ids may count them anew
-    after a compaction; then each row with such calls has an answer of the turn.
+    Some providers give each call the same id. An agent that gives its own ids may begin to count
+    again after a compaction. Then each row with such calls has an answer of the turn.
     """
     ids = {use.id for use in message.tool_uses} or {result.id for result in message.tool_results}
     if turn is None or not ids:

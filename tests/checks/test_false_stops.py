@@ -329,3 +329,13 @@ def test_calls_that_cannot_be_run_are_failures_in_a_row_whatever_they_name() -> 
     assert ended(*slips) == []
     assert ended(*slips[1:]) == ["no_false_stop.ended"]
     assert ended(*slips[1:], use("poll")) == ["no_false_stop.ended"]
+
+
+def test_a_count_in_a_stream_that_a_fault_bent_may_end_an_agents_own_budget() -> None:
+    def ended(tokens: int) -> list[str]:
+        usage = {"input_tokens": 1, "output_tokens": tokens}
+        story = Story().turn("go").reply(use("poll"), usage=usage, faults=("sse.comment_flood",))
+        return codes(no_false_stop(story.final("My budget is spent.", status="failed").end()))
+
+    assert ended(3_000_000) == []
+    assert ended(30) == ["no_false_stop.ended"]
