@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import msgspec
@@ -17,7 +17,7 @@ from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Compaction, Trace, Turn, children, root_turn
 from harness.core.values.errors import InputError
-from harness.core.values.messages import canonical
+from harness.core.values.messages import Message, canonical
 from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.verdict import Finding
 
@@ -49,8 +49,8 @@ def compaction_due(
     `rows` messages or more, because an agent may count messages; a summary that the user asks for;
     a seeded or resumed session, whose size no request has shown; a summary without a request; an
     agent that never compacts, or whose compaction does not help; for `missed`, a request of which
-    more than half is its last step. A turn without a past counts for `missed` only if the agent has
-    compacted such a turn: many agents sum up only what came before the open turn.
+    more than half is its last step. Where less than half of it came before the turn, the agent must
+    have compacted a turn with nothing before it: many agents sum up only what came before.
 
     Because a limit was not configured, each "hi" was compacted (anomalyco/opencode#31152). To fix
     it, compare the size with the window of the model in use. Source: invariant 16.
@@ -106,8 +106,7 @@ def _could_shrink(refused: Exchange) -> bool:
     older = list(refused.node.messages)
     while older and older.pop().role != "assistant":
         pass
-    size = sum(len(canonical(msgspec.to_builtins(message))) for message in older)
-    return refused.node.depth >= FEW and 2 * size >= refused.called.bytes
+    return refused.node.depth >= FEW and 2 * _bytes_of(older) >= refused.called.bytes
 
 
 def _missed(trace: Trace) -> Iterator[Finding]:
@@ -120,17 +119,23 @@ def _missed(trace: Trace) -> Iterator[Finding]:
         if ended is None or claimed(ended) == "completed":
             continue
         own = [c for c in trace.compactions if c.calls and not _ASKED_FOR.search(c.turn.text)]
-        own = own if _has_a_past(turn) else [c for c in own if not _has_a_past(c.turn)]
+        if 2 * _past_bytes(turn) < _bytes_of(refused.node.messages):
+            own = [c for c in own if not _past_bytes(c.turn)]
         if own and not any(refused.n < c.n < ended.n for c in own):
             text = f"{refused.called.key} is over the window and ends the turn; the agent compacts "
             text += f"at event {own[0].n}, and not here"
             yield Finding("compaction_due.missed", text, (refused.n, ended.n, own[0].n))
 
 
-def _has_a_past(turn: Turn) -> bool:
-    """Whether the first request of a turn holds an answer of an earlier one."""
+def _past_bytes(turn: Turn) -> int:
+    """The size of what the first request of a turn holds before the newest message."""
     first = next(iter(turn.readable), None)
-    return first is not None and any(m.role == "assistant" for m in first.node.messages)
+    past = [m for m in first.node.messages if m.role != "system"][:-1] if first else []
+    return _bytes_of(past)
+
+
+def _bytes_of(messages: Iterable[Message]) -> int:
+    return sum(len(canonical(msgspec.to_builtins(message))) for message in messages)
 
 
 def _is_seen_whole(trace: Trace, compaction: Compaction) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
@@ -27,65 +28,49 @@ def _cost(usages: list[Any], meter: Meter) -> int:
     return cost + 4 * begun.cache_read_input_tokens * (meter == "the cache twice")
 
 
-def agent_with(meter: Meter) -> Any:
+class _Metered:
     """An agent that ends a turn once its budget is spent."""
 
-    def agent(brief: Any) -> None:
-        client, tools = brief.anthropic(), {tool.name: tool for tool in brief.tools}
-        offered = [{"name": t.name, "input_schema": t.input_schema} for t in brief.tools]
-        said: list[Any] = []
-        spent = 0
+    def __init__(self, brief: Any, meter: Meter) -> None:
+        self.brief, self.meter, self.client = brief, meter, brief.anthropic()
+        self.tools = {tool.name: tool for tool in brief.tools}
+        self.said: list[Any] = []
+        self.spent = 0
 
-        def ask() -> Any:
-            nonlocal spent
-            with client.messages.stream(
-                model="any", max_tokens=500, messages=said, tools=offered
-            ) as stream:
-                kinds = {"message_start": "message", "message_delta": ""}
-                events = [event for event in stream if event.type in kinds]
-                whole = stream.get_final_message()
-            usages = [events[0].message.usage, events[-1].usage]
-            spent += _cost(usages, meter)
-            said.append({"role": "assistant", "content": [b.model_dump() for b in whole.content]})
-            return whole
-
-        for message in brief.inbox():
-            spent = spent if meter == "all turns" else 0
-            said.append({"role": "user", "content": message.text})
-            while (whole := ask()).stop_reason == "tool_use" and spent < BUDGET:
-                found = [
-                    {
-                        "type": "tool_result",
-                        "tool_use_id": b.id,
-                        "content": tools[b.name].call(b.input, id=b.id),
-                    }
-                    for b in whole.content
-                    if b.type == "tool_use"
-                ]
-                said.append({"role": "user", "content": found})
+    def run(self) -> None:
+        """Answer each message."""
+        for message in self.brief.inbox():
+            self.spent = self.spent if self.meter == "all turns" else 0
+            self.said.append({"role": "user", "content": message.text})
+            while (whole := self.ask()).stop_reason == "tool_use" and self.spent < BUDGET:
+                self.answer(whole, lambda b: self.tools[b.name].call(b.input, id=b.id))
+            text, status = whole.content[-1], None
             if whole.stop_reason == "tool_use":
-                said.append(
-                    {
-                        "role": "user",
-                        "content": [
-                            {
-                                "type": "tool_result",
-                                "tool_use_id": b.id,
-                                "content": "not run",
-                                "is_error": True,
-                            }
-                            for b in whole.content
-                            if b.type == "tool_use"
-                        ],
-                    }
-                )
-                text = "I stopped: the budget of this turn is spent."
-                said.append({"role": "assistant", "content": text})
-                brief.send(text, in_reply_to=message.id, status="limit")
-            else:
-                brief.send(whole.content[-1].text, in_reply_to=message.id)
+                self.answer(whole, lambda _: "It was not run.")
+                status = "limit"
+            told = "I stopped: the budget is spent." if status else text.text
+            self.said += [{"role": "assistant", "content": told}] if status else []
+            self.brief.send(told, in_reply_to=message.id, status=status)
 
-    return agent
+    def ask(self) -> Any:
+        """Ask the model, and count what its stream says of the cost."""
+        tools = [{"name": t.name, "input_schema": t.input_schema} for t in self.tools.values()]
+        with self.client.messages.stream(
+            model="any", max_tokens=500, messages=self.said, tools=tools
+        ) as stream:
+            kinds = ("message_start", "message_delta")
+            events = [event for event in stream if event.type in kinds]
+            whole = stream.get_final_message()
+        self.spent += _cost([events[0].message.usage, events[-1].usage], self.meter)
+        blocks = [block.model_dump() for block in whole.content]
+        self.said.append({"role": "assistant", "content": blocks})
+        return whole
+
+    def answer(self, whole: Any, result: Callable[[Any], str]) -> None:
+        """Give each call of an answer its result."""
+        calls = [block for block in whole.content if block.type == "tool_use"]
+        found = [{"type": "tool_result", "tool_use_id": b.id, "content": result(b)} for b in calls]
+        self.said.append({"role": "user", "content": found})
 
 
 def _found(meter: Meter, rounds: int) -> list[tuple[str, str]]:
@@ -100,7 +85,7 @@ def _found(meter: Meter, rounds: int) -> list[tuple[str, str]]:
         tools={"look": ToolScript(script=tuple(ToolTurn(ok=f"page {n}") for n in range(99)))},
         profile=Profile(checks={"budget_ceiling": {"tokens": BUDGET}}),
     )
-    failing = run(scenario, agent_with(meter)).verdict.failing
+    failing = run(scenario, lambda brief: _Metered(brief, meter).run()).verdict.failing
     return [(finding.code, finding.message) for finding in failing if not finding.follows]
 
 

@@ -78,9 +78,9 @@ def test_summaries_that_make_room_or_are_asked_for_may_come_each_turn(given: Any
 
 
 def _full(
-    depth: int = 2, helped: bool = False, compacts: str = "And now?", past: bool = True
+    depth: int = 2, helped: bool = False, compacts: str = "And now?", past: str = "nil " * 200
 ) -> list[str]:
-    story = Story().turn("zero").reply("nil").final() if past else Story()
+    story = Story().turn("zero").reply(past).final() if past else Story()
     story.turn("one")
     for _ in range(depth):
         story.reply(use("list")).tool("a, b")
@@ -102,9 +102,9 @@ def test_a_turn_that_ends_at_the_window_misses_the_compaction_of_other_turns() -
     "given",
     [
         *({"depth": 0}, {"helped": True}, {"compacts": ""}, {"compacts": "Summarise it."}),
-        {"past": False},
+        *({"past": ""}, {"past": "nil"}),
     ],
-    ids=["little", "tried", "never", "asked", "nothing before the turn"],
+    ids=["little", "tried", "never", "asked", "nothing before the turn", "little before"],
 )
 def test_an_agent_that_never_compacts_or_tried_may_end_at_the_window(given: Any) -> None:
     assert _full(**given) == []
@@ -114,8 +114,8 @@ def test_a_request_whose_last_step_is_most_of_it_cannot_be_made_to_fit() -> None
     """Nothing that stands before the step could be shortened enough."""
 
     def full(first: str, last: str) -> list[str]:
-        story = Story().turn("zero").reply("nil").final().turn("one")
-        story.reply(use("list")).tool(first).reply(use("list")).tool(last)
+        story = Story().turn("zero").reply(first).final().turn("one")
+        story.reply(use("list")).tool("x").reply(use("list")).tool(last)
         story.fail(400, "V23", refused=("V23",), size_bytes=3_000).final(status="failed")
         story.turn("And now?").reply("s", purpose="compact", messages=[user("Sum it up.")])
         return codes(compaction_due(story.reply("Good.").final().end()))
