@@ -7,6 +7,8 @@ of sizes counts missing words of the conversation, and ignores the words around 
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from itertools import takewhile
@@ -14,6 +16,7 @@ from itertools import takewhile
 from harness.checks.evidence.stored_messages import squeeze
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Trace
+from harness.core.values.carried_text import lost_parts
 from harness.core.values.messages import Block, Opaque, Text, ToolResult, ToolUse, canonical
 
 BYTES_PER_TOKEN = 4
@@ -99,3 +102,20 @@ def has_no_memory(trace: Trace, first: Exchange) -> bool:
     """Whether the agent is a function of a text that is told no session, and shows no answer."""
     is_stateless = trace.profile.replies == "text" and trace.profile.declares("session") is False
     return is_stateless and not any(m.role == "assistant" for m in first.node.messages)
+
+
+def is_changed(said: str, newest: str) -> bool:
+    """Whether a text holds a part of another, or half of its words in any case and accents."""
+    lost = lost_parts(said, newest)
+    if lost and "whole" not in lost:
+        return True
+    words, known = _bare_words(said), {*_bare_words(newest)}
+    return sum(word in known for word in words) * 2 >= len(words) > 0
+
+
+def _bare_words(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKD", text)
+    return _WORD.findall("".join(c for c in plain if not unicodedata.combining(c)).casefold())
+
+
+_WORD = re.compile(r"\w+")
