@@ -30,6 +30,9 @@ FEW = 4
 _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
 """Words of a user's request for a summary."""
 
+SHORT_BYTES = 400
+"""A message of this size has no text that an agent could make much shorter."""
+
 
 @needs("model", "inbox", told_by="run", place=200)
 def compaction_due(
@@ -49,8 +52,8 @@ def compaction_due(
     `rows` messages or more, because an agent may count messages; a summary that the user asks for;
     a seeded or resumed session, whose size no request has shown; a summary without a request; an
     agent that never compacts, or whose compaction does not help; for `missed`, a request of which
-    more than half is its last step. Where less than half of it came before the turn, the agent must
-    have compacted a turn with nothing before it: many agents sum up only what came before.
+    more than half is its last step; a turn of many short steps with little before it, unless the
+    agent has compacted a turn with nothing before it. Many agents sum up only what came before.
 
     Because a limit was not configured, each "hi" was compacted (anomalyco/opencode#31152). To fix
     it, compare the size with the window of the model in use. Source: invariant 16.
@@ -119,7 +122,9 @@ def _missed(trace: Trace) -> Iterator[Finding]:
         if ended is None or claimed(ended) == "completed":
             continue
         own = [c for c in trace.compactions if c.calls and not _ASKED_FOR.search(c.turn.text)]
-        if 2 * _past_bytes(turn) < _bytes_of(refused.node.messages):
+        steps = [m for m in refused.node.messages if m.role != "system"]
+        is_short = all(_bytes_of([message]) < SHORT_BYTES for message in steps)
+        if is_short and 2 * _past_bytes(turn) < _bytes_of(steps):
             own = [c for c in own if not _past_bytes(c.turn)]
         if own and not any(refused.n < c.n < ended.n for c in own):
             text = f"{refused.called.key} is over the window and ends the turn; the agent compacts "

@@ -78,12 +78,16 @@ def test_summaries_that_make_room_or_are_asked_for_may_come_each_turn(given: Any
 
 
 def _full(
-    depth: int = 2, helped: bool = False, compacts: str = "And now?", past: str = "nil " * 200
+    depth: int = 2,
+    helped: bool = False,
+    compacts: str = "And now?",
+    past: str = "nil " * 200,
+    listed: str = "a, b",
 ) -> list[str]:
     story = Story().turn("zero").reply(past).final() if past else Story()
     story.turn("one")
     for _ in range(depth):
-        story.reply(use("list")).tool("a, b")
+        story.reply(use("list")).tool(listed)
     story.fail(400, "V23", refused=("V23",))
     if helped:
         story.reply("s", purpose="compact", messages=[user("Sum it up.")])
@@ -96,6 +100,7 @@ def _full(
 
 def test_a_turn_that_ends_at_the_window_misses_the_compaction_of_other_turns() -> None:
     assert _full() == ["compaction_due.missed"]
+    assert _full(past="", listed="a, b" * 200) == ["compaction_due.missed"]
 
 
 @pytest.mark.parametrize(
