@@ -173,8 +173,7 @@ def error_visible(history: History) -> Iterator[Finding | Case]:
 
 
 def _successes(history: History) -> dict[str, int]:
-    """The results of calls that succeeded, as their tools gave them and as the agent sent them,
-    each with the event of the first request that holds it.
+    """The results of calls that succeeded, with the event of the first request that holds each.
 
     What an agent sends of a call whose result a kill took from it does not count: it says the same
     of a call that never ended. Nor does a text in which the results of several calls stand
