@@ -114,6 +114,7 @@ PURE_EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("recordings.zip_archive", "io"),
         ("recordings.zip_archive", "zipfile"),
         ("recordings.zip_archive", "zstandard"),
+        ("starter.endpoints", "ast"),
         ("starter.python_sources", "ast"),
         ("starter.starter_files", "pkgutil"),
         ("starter.starter_files", "shlex"),
@@ -155,6 +156,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "smolagents": ("adapters.tool_calling_agent",),
     "anyio": ("clock",),
     "trio": ("clock",),
+    "time_machine": ("clock.wall_dates",),
     "vcr": ("cassettes", "pytest_plugin"),
     "zstandard": ("recordings.zip_archive",),
     "psycopg": ("stores",),
@@ -182,6 +184,7 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
     "runner.fake_model",
     "runner.supervise",
     "scratch.scratch_world",
+    "targets.front",
     "targets.known.driver",
     "targets.known.hermes_gateway",
     "targets.process_state",
@@ -210,6 +213,7 @@ LIGHT_FACES: dict[str, frozenset[str]] = {
 
 LISTENERS: tuple[str, ...] = (
     "transports.http_server",
+    "targets.front",
     "targets.known.driver",
     "targets.known.hermes_gateway",
 )

@@ -62,6 +62,12 @@ def test_real_time(play):
 def test_chat_that_forgets(play):
     play(TALK, chat=on_chat, wire="openai-chat", expect="history_faithful.forgotten_reply")
 
+def test_what_the_user_reads(play):
+    play(TALK, "reference", reply=[{"turn": 1, "has": "yes"}, {"turn": 2, "lacks": "yes"}])
+
+def test_what_the_user_does_not_read(play):
+    play(TALK, "reference", reply={"turn": 2, "has": "yes"})
+
 def test_no_text(play):
     play(TALK, chat=lambda text: 3)
 
@@ -83,6 +89,7 @@ WRONG = {
     'play(TALK, "reference", fail_on="bad")': "no class 'bad'",
     'play(TALK, "reference", profile="mine")': "mine",
     'play(TALK, "reference", store="sqlit:x.db")': "sqlit",
+    'play(TALK, "reference", reply={"hs": "x"})': "hs",
     'play(TALK, "reference", world="real")': "no world 'real'",
 }
 
@@ -97,9 +104,10 @@ def session(pytester: pytest.Pytester) -> pytest.Pytester:
 @pytest.mark.real
 def test_functions_wires_and_loops(session: pytest.Pytester) -> None:
     done = session.runpytest_subprocess("-p", "no:cacheprovider", "-q")
-    done.assert_outcomes(passed=6, failed=2)
+    done.assert_outcomes(passed=7, failed=3)
     done.stdout.fnmatch_lines(
         [
+            "*in turn 2, the user does not read 'yes'*",
             "*TypeError: the function returns the answer as a str, not int*",
             "*the target crashed at test_app.py:*: KeyError: 'x' (in broken)",
             "*repeat:  pytest test_app.py::test_own_bug",

@@ -19,7 +19,6 @@ from typing import Any
 
 from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of, converse, sorry_for
 from harness.core.values.brief import ToolError
-from harness.core.values.errors import Inapplicable
 
 _CALL: ContextVar[str] = ContextVar("call", default="")
 
@@ -27,21 +26,23 @@ _LIBRARIES = {"langchain_anthropic": "anthropic", "langchain_openai": "openai-ch
 """The wire of each library of chat models."""
 
 
-def langgraph(graph: Any, config: Mapping[str, Any] | None = None) -> FrameworkAgent:
+def langgraph(
+    graph: Any, config: Mapping[str, Any] | None = None, context: Any = None
+) -> FrameworkAgent:
     """A compiled graph, or a function of a list of tools that returns one.
 
-    `config` is that of each call, as in `{"recursion_limit": 40}`. Without its own checkpointer a
-    graph is called with all messages of the session.
+    `config` is that of each call, as in `{"recursion_limit": 40}`, and so is `context`. Without its
+    own checkpointer a graph is called with all messages of the session.
     """
     given = dict(config or {})
 
     async def play(brief: Any) -> None:
         if inspect.isroutine(graph):
             made = graph([_tool(tool) for tool in brief.tools])
-            await _converse(brief, made, given)
+            await _converse(brief, made, given, context)
             return
         with _tools_in_place(graph, brief.tools):
-            await _converse(brief, graph, given)
+            await _converse(brief, graph, given, context)
 
     return FrameworkAgent("langgraph", play, _wires())
 
@@ -52,7 +53,9 @@ def _wires() -> tuple[str, ...]:
     return found if len(found) == 1 else ()
 
 
-async def _converse(brief: Any, graph: Any, given: dict[str, Any]) -> None:
+async def _converse(brief: Any, graph: Any, given: dict[str, Any], context: Any) -> None:
+    said = _context_of(graph) if context is None else context
+    more = {} if said is None else {"context": said}  # older releases of langgraph have none
     run = uuid.uuid4().hex
     histories: dict[str, list[Any]] = {}
 
@@ -61,7 +64,7 @@ async def _converse(brief: Any, graph: Any, given: dict[str, Any]) -> None:
         history = [] if graph.checkpointer else histories.get(message.session, [])
         named = {**given.get("configurable", {}), "thread_id": f"{run}-{message.session}"}
         config = {**given, "configurable": named}
-        made = await _call(brief, graph, {"messages": [*history, asked]}, config)
+        made = await _call(brief, graph, {"messages": [*history, asked]}, config, more)
         histories[message.session] = made["messages"]
         return _text(made["messages"][-1])
 
@@ -69,12 +72,23 @@ async def _converse(brief: Any, graph: Any, given: dict[str, Any]) -> None:
     await converse(brief, answer, lambda error: sorry_for(*_failures())(error))
 
 
-async def _call(brief: Any, graph: Any, asked: Any, config: Any) -> Any:
+def _context_of(graph: Any) -> Any:
+    """The context with its defaults, which LangGraph's own server gives a graph that has a class
+    of contexts; None where that class needs values."""
+    kind = getattr(graph, "context_schema", None)
+    try:
+        return kind() if kind else None
+    except TypeError:
+        return None
+
+
+async def _call(brief: Any, graph: Any, asked: Any, config: Any, more: dict[str, Any]) -> Any:
     """The last state of a call. Where pieces of messages are asked for, its models stream."""
     if not brief.options.get("stream"):
-        return await graph.ainvoke(asked, config)
+        return await graph.ainvoke(asked, config, **more)
     last: Any = None
-    async for mode, state in graph.astream(asked, config, stream_mode=["values", "messages"]):
+    modes = ["values", "messages"]
+    async for mode, state in graph.astream(asked, config, stream_mode=modes, **more):
         last = state if mode == "values" else last
     return last
 
@@ -97,16 +111,8 @@ def _failures() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def _tools_in_place(graph: Any, tools: list[Any]) -> Iterator[None]:
-    """Within, each tool of the scenario runs in place of the graph's tool of its name.
-
-    Raises Inapplicable for a tool that the graph does not have.
-    """
+    """Within, each tool of the scenario runs in place of the graph's tool of its name."""
     own = [node.bound.tools_by_name for node in graph.nodes.values() if _has_tools(node.bound)]
-    known = {name for named in own for name in named}
-    if missing := [tool.name for tool in tools if tool.name not in known]:
-        names = ", ".join(missing)
-        what = f"the graph has no tool {names}, and takes none: give a function that makes it"
-        raise Inapplicable(f"{what}: docs/adapters.md#langgraph")
     before = [dict(named) for named in own]
     try:
         for named in own:

@@ -25,7 +25,7 @@ from harness.checks.evidence.excuses import (
 )
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import squeeze
-from harness.checks.evidence.told_results import answered_runs
+from harness.checks.evidence.told_results import answered_runs, says_success
 from harness.checks.evidence.turn_outcomes import (
     TELLING,
     claimed,
@@ -80,12 +80,21 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
         and (rule := wrong(last))
         and not (rule == "unfinished" and ending_calls(trace, turn, last, sending.n))
     ):
-        yield _finding(rule, f"the last answer of the model ({last.called.key}) is {rule}", events)
+        is_ = _unrun(turn, last) if rule == "unfinished" else f"is {rule}"
+        yield _finding(rule, f"the last answer of the model ({last.called.key}) {is_}", events)
     elif last and _drops_calls(trace, turn, last, sending):
         yield _finding("dropped", f"the calls in {last.called.key} are dropped", events)
     elif last and _lost_its_tools(answered):
         text = f"{last.called.key} offers no tools, after a failed request that offered them"
         yield _finding("without_tools", text, events)
+
+
+def _unrun(turn: Turn, last: Exchange) -> str:
+    """What an answer waits for that does not end the turn: its calls, or another request."""
+    asks = [a for a in turn.asks if a.exchange is last and a.execution is None and a.sent is None]
+    if not asks:
+        return f"is unfinished ({last.stop})"
+    return f"asks for {', '.join(dict.fromkeys(a.use.name for a in asks))}, which never ran"
 
 
 def _drops_calls(trace: Trace, turn: Turn, last: Exchange, sending: Sending) -> bool:
@@ -126,8 +135,8 @@ def error_visible(history: History) -> Iterator[Finding | Case]:
     """The model learns of each failed tool, and the user is not told that the tool worked.
 
     `hidden`: a tool raised, timed out, or answered with an error or an error status, and the model
-    reads a success. The result has no error flag. Its text is empty, or equals what the agent sends
-    for a success of this tool, or the result of another call. `reworded`: nothing of the tool's
+    reads a success. The result has no error flag. Its text is empty, or `OK`, `null` or `no
+    results`, or a text that the agent sends for another call. `reworded`: nothing of the tool's
     error stands in the result, with an error flag or without one. `claimed`: a tool of the turn
     failed and did not succeed later, and the user is told that it worked. The final reports a
     success, with words that the scenario forbids (`must_not.say`).
@@ -144,33 +153,33 @@ def error_visible(history: History) -> Iterator[Finding | Case]:
     for ran in answered_runs(history.trace):
         last = ran[-1]
         sent = last.ask.sent if last.ask else None
-        rule = _told_as(sent, last, successes) if sent is not None and last.failed else ""
-        if not rule or last.ask is None or last.answered is None:
+        if sent is None or not last.failed or last.ask is None or last.answered is None:
             continue
-        text = f"{last.called.key}: {last.request.name} failed, and its result {_READS[rule]}"
-        finding = Finding(f"error_visible.{rule}", text, (last.n, last.ask.sent_n))
-        called = last.ask.exchange.called
-        turn = history.trace.turns.get((called.session, called.turn))
-        if rule == "hidden" or turn is None:
-            yield finding
-        else:
-            yield Case(rule, [finding], turn, last.ask.sent_n, last.answered.n)
+        said, sent_n = f"{last.called.key}: {last.request.name} failed, and its", last.ask.sent_n
+        equal_n = _reads_as_success(sent, last, successes)
+        if equal_n is not None:
+            events = (last.n, sent_n, equal_n) if equal_n > sent_n else (last.n, sent_n)
+            yield Finding("error_visible.hidden", f"{said} result reads like a success", events)
+        # What a request showed stays true when a later success has the same text.
+        if (equal_n is None or equal_n > sent_n) and _is_reworded(sent, last):
+            text = f"{said} result holds nothing of its error"
+            finding = Finding("error_visible.reworded", text, (last.n, sent_n))
+            called = last.ask.exchange.called
+            turn = history.trace.turns.get((called.session, called.turn))
+            yield Case("reworded", [finding], turn, sent_n, last.answered.n) if turn else finding
     words = [words.casefold() for words in expected(history).must_not.say]
     for turn in history.trace.turns.values() if words else ():
         yield from _claims(turn, words)
 
 
-_READS = {"hidden": "reads like a success", "reworded": "holds nothing of its error"}
-
-
-def _successes(history: History) -> set[str]:
-    """The results of calls that succeeded, as their tools gave them and as the agent sent them.
+def _successes(history: History) -> dict[str, int]:
+    """The results of calls that succeeded, with the event of the first request that holds each.
 
     What an agent sends of a call whose result a kill took from it does not count: it says the same
     of a call that never ended. Nor does a text in which the results of several calls stand
     together, as an agent writes that sends results as text.
     """
-    found: set[str] = set()
+    found: dict[str, int] = {}
     runs = list(answered_runs(history.trace))
     is_text = history.trace.profile.results == "text"
     together = Counter(ran[-1].ask.sent_n for ran in runs if ran[-1].ask and is_text)
@@ -181,20 +190,28 @@ def _successes(history: History) -> set[str]:
         is_lost = is_killed_between(history.trace, answered.n, ask.sent_n)
         is_shared = together[ask.sent_n] > 1
         if not (ran[-1].failed or ask.sent.is_error or is_lost or is_shared):
-            found |= {squeeze(ask.sent.text), squeeze(ran[-1].text)}
+            for text in (squeeze(ask.sent.text), squeeze(ran[-1].text)):
+                found[text] = min(ask.sent_n, found.get(text, ask.sent_n))
     return found
 
 
-def _told_as(sent: ToolResult, run: Execution, successes: set[str]) -> str:
-    """The rule that the result of a failed call breaks; "" for none.
+def _reads_as_success(sent: ToolResult, run: Execution, successes: dict[str, int]) -> int | None:
+    """The event at which the result of a failed call is known to read like a success; 0 for an
+    empty one and for plain words, and None for no such event.
 
-    No words decide: an agent may tell of a failure in any language.
+    An agent may tell of a failure in any language, so no words decide but those of a success.
     """
-    said = squeeze(sent.text)
-    if not sent.is_error and (not said or said in successes):
-        return "hidden"
+    if sent.is_error:
+        return None
+    said, words = squeeze(sent.text), _error_words(run)
+    if not said or (says_success(sent.text) and not (words and says_success(words))):
+        return 0
+    return successes.get(said)
+
+
+def _is_reworded(sent: ToolResult, run: Execution) -> bool:
     own = _pieces(_error_words(run))
-    return "reworded" if own and not own & _pieces(sent.text) else ""
+    return bool(own) and not own & _pieces(sent.text)
 
 
 def _error_words(run: Execution) -> str:

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 @click.option(
     "--check", shell_complete=completing(check_names), metavar="LOCK", help="Apply only this check."
 )
+@click.option("--expect", type=NamedPath(), metavar="FILE",
+              help="Ask for what `expect` in FILE says, as a scenario does.")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Keep the results in DIR, and reuse the results that are there.")  # fmt: skip
 @outputs
@@ -71,7 +73,7 @@ if TYPE_CHECKING:
 @every_verb
 def command(
     paths: tuple[Path, ...], kind: str, profile_name: str, fail_on: FindingClass | None,
-    check: str | None, resume: Path | None, verbose: bool,
+    check: str | None, expect: Path | None, resume: Path | None, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge recordings: runs of the harness, and transcripts of other programs.
@@ -81,6 +83,7 @@ def command(
     """
     from harness.cli import terminal
     from harness.cli.judge_task import JudgeTask, check_names, judge_files, judged_history
+    from harness.files.scenario_file import load_expectation
     from harness.verdicts.command_events import CommandStarted
 
     check_names(kind, check)
@@ -91,7 +94,8 @@ def command(
         journal = _journal(resume, held) if resume else None
         stamps: dict[str, Stamp] = {}
         agent = chosen_profile(profile_name)
-        asked = JudgeTask(path="", kind=kind, check=check, profile=agent, fail_on=fail_on)
+        asked = JudgeTask(path="", kind=kind, check=check, profile=agent, fail_on=fail_on,
+                          expect=load_expectation(expect) if expect else None)  # fmt: skip
         todo = _todo(paths, asked, journal, stamps)
         advance = held.enter_context(terminal.progress(partial(_all_files, paths), "files"))
         for file in judge_files(does, todo):
@@ -164,7 +168,7 @@ def _todo(
     from harness.cli.judge_journal import asked_for, stamp
     from harness.cli.judge_task import files, shown
 
-    words = asked_for(asked.kind, asked.check, asked.profile, asked.fail_on)
+    words = asked_for(asked.kind, asked.check, asked.profile, asked.fail_on, asked.expect)
     folder = journal.path.parent.resolve() if journal else Path()
     own = {folder / journal.path.name, folder / LOCK} if journal else set[Path]()
     for found in files(paths):

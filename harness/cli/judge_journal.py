@@ -16,6 +16,7 @@ from typing import Self
 
 import msgspec
 
+from harness.core.scenario.scenario import Expect
 from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
@@ -52,6 +53,7 @@ def asked_for(
     check: str | None,
     profile: Profile = NO_PROFILE,
     fail_on: FindingClass | None = None,
+    expect: Expect | None = None,
 ) -> str:
     """Return a digest of the settings that a file is judged with.
 
@@ -59,8 +61,9 @@ def asked_for(
     from importlib.metadata import version
 
     words = [kind, check or "all", version("loop-harness")]
-    if profile != NO_PROFILE:
-        words.append(hashlib.sha256(msgspec.json.encode(profile)).hexdigest()[:16])
+    for setting in (profile if profile != NO_PROFILE else None, expect):
+        if setting is not None:
+            words.append(hashlib.sha256(msgspec.json.encode(setting)).hexdigest()[:16])
     words += [f"fail-on={fail_on}"] if fail_on else []
     return " ".join([*words, *map(_plugin_word, loaded())])
 

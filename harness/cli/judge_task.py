@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from harness.core.scenario.scenario import Expect
 from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
@@ -48,7 +49,8 @@ DIED = "the process that read it died"
 class JudgeTask(msgspec.Struct, frozen=True, kw_only=True):
     """A file to be judged.
 
-    `named`: the user named it, so the whole reason of a refusal is reported. `refused`: why it is
+    `named`: the user named it, so the whole reason of a refusal is reported. `expect`: what its
+    runs are asked in place of their scenarios' expectation. `refused`: why it is
     not opened. `recalled`: the position of an earlier result in the `journal`.
     """
 
@@ -58,6 +60,7 @@ class JudgeTask(msgspec.Struct, frozen=True, kw_only=True):
     check: str | None = None
     profile: Profile = NO_PROFILE
     fail_on: FindingClass | None = None
+    expect: Expect | None = None
     refused: str = ""
     size_bytes: int = 0
     journal: str = ""
@@ -237,12 +240,15 @@ def judged_history(run: Result, kind: str) -> History | None:
 
 def _judged(task: JudgeTask, name: str, format: str, history: History, counted: Json) -> Result:
     from harness.checks.judge import checks, judge
-    from harness.core.history.history import under_profile
+    from harness.core.history.history import under_profile, under_settings
 
+    if task.expect is not None:
+        wanted = msgspec.to_builtins(task.expect)
+        history = under_settings(history, lambda settings: {**settings, "expect": wanted})
     if task.profile != NO_PROFILE:
         history = under_profile(history, task.profile)
     verdict = judge(history, only=task.check, fail_on=task.fail_on)
-    wanted = [task.check] if task.check else list(checks())
+    chosen = [task.check] if task.check else list(checks())
     left = {lack.check for lack in verdict.not_applicable}
     return of_transcript(
         shown(task.path),
@@ -251,8 +257,8 @@ def _judged(task: JudgeTask, name: str, format: str, history: History, counted: 
         verdict,
         counts=counted,
         evidence=evidence(history, (*verdict.findings, *verdict.known)),
-        asked=tuple(name for name in wanted if name not in left),
-        asked_of=len(wanted),
+        asked=tuple(name for name in chosen if name not in left),
+        asked_of=len(chosen),
     )
 
 

@@ -101,7 +101,9 @@ class ProjectPlan:
     def take_candidate(self, one: Candidate) -> None:
         """Take a candidate of the project, or the example."""
         self.is_example = one == EXAMPLE
-        self.setup = setup_of(one, self.files, _python(self.folder))
+        self.setup = setup_of(
+            one, self.files, _python(self.folder), lambda path: (self.folder / path).exists()
+        )
 
     def foresee(self) -> None:
         """Choose the first scenario without probes, by what the agent is."""

@@ -74,9 +74,9 @@ class TargetProbes:
     def check(self, target: str) -> None:
         """Raise InputError for a target that cannot be imported or started."""
         from harness.cli.import_trial import import_trial
-        from harness.targets.spec import resolve
+        from harness.targets.spec import is_program, is_server, resolve
 
-        if target.startswith(("process:", "http://", "https://")) or ":" not in target:
+        if is_program(target) or is_server(target) or ":" not in target:
             resolve(target)
             return
         found = import_trial(target, self._world)
@@ -99,9 +99,11 @@ class TargetProbes:
         return False
 
     def _doctor(self, setup: Setup, wires: Sequence[str]) -> None:
+        from harness.targets.spec import is_program
+
         known = self._scratch / "known.toml"
         known.write_bytes(encoded(f"wires = {json.dumps(list(wires))}\n"))
-        jobs = str(min(4, os.cpu_count() or 1)) if setup.target.startswith("process:") else "1"
+        jobs = str(min(4, os.cpu_count() or 1)) if is_program(setup.target) else "1"
         ended = self._harness(
             "doctor", "--target", setup.target, "--profile", str(known), "--json", "-j", jobs,
             "--in-place",

@@ -17,7 +17,7 @@ from harness import faults, providers
 from harness.catalogue import ROWS, incident
 from harness.checks.judge import checks, rules_of, setting_types
 from harness.core.scenario import inbox
-from harness.core.scenario.scenario import CassetteScript, ExpectReply, Scenario, Turn
+from harness.core.scenario.scenario import CassetteScript, Expect, ExpectReply, Scenario, Turn
 from harness.core.scenario.script import block_from
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
@@ -108,10 +108,11 @@ FAULT = "fault:"
 def mistakes_in(scenario: Scenario) -> Iterator[Mistake]:
     """The mistakes of a scenario that fits the schema."""
     for look in (
-        _wire, _session, _blocks, _inbox, _faults, _purposes, _sources, _checks, _codes, _tools,
-        _replies,
+        _wire, _session, _blocks, _inbox, _faults, _purposes, _sources, _checks, _tools,
+        _sessions_of_replies,
     ):  # fmt: skip
         yield from look(scenario)
+    yield from mistakes_in_expectation(scenario.expect)
 
 
 def _tried(call: Callable[[], object], *path: str | int) -> Iterator[Mistake]:
@@ -194,14 +195,31 @@ def _expression(pattern: str, *path: str | int) -> Iterator[Mistake]:
         yield Mistake(f"no regular expression: {error}", path)
 
 
-def _replies(scenario: Scenario) -> Iterator[Mistake]:
-    """The patterns and sessions of `expect.reply`."""
-    asked, known = scenario.expect.reply, {item.session for item in scenario.inbox}
-    is_one = isinstance(asked, ExpectReply)
-    for place, reply in enumerate((asked,) if isinstance(asked, ExpectReply) else asked):
-        path: tuple[str | int, ...] = ("expect", "reply") if is_one else ("expect", "reply", place)
+def mistakes_in_expectation(expect: Expect) -> Iterator[Mistake]:
+    """What no scenario is needed to see: expressions, and the names of checks and findings."""
+    for reply, path in _asked_replies(expect):
         if reply.pattern:
             yield from _expression(reply.pattern, *path, "pattern")
+    known = checks()
+    for place, name in enumerate(expect.must):
+        if name not in known:
+            yield Mistake(_no_check(name, known), ("expect", "must", place))
+    for place, code in enumerate(expect.known):
+        if what := unknown_code(code):
+            yield Mistake(what, ("expect", "known", place))
+
+
+def _asked_replies(expect: Expect) -> Iterator[tuple[ExpectReply, tuple[str | int, ...]]]:
+    if isinstance(expect.reply, ExpectReply):
+        yield expect.reply, ("expect", "reply")
+        return
+    for place, reply in enumerate(expect.reply):
+        yield reply, ("expect", "reply", place)
+
+
+def _sessions_of_replies(scenario: Scenario) -> Iterator[Mistake]:
+    known = {item.session for item in scenario.inbox}
+    for reply, path in _asked_replies(scenario.expect):
         if reply.session and reply.session not in known:
             what = f"there is no session {reply.session!r}; {nearest(reply.session, known)}"
             yield Mistake(what, (*path, "session"))
@@ -217,9 +235,6 @@ def _checks(scenario: Scenario) -> Iterator[Mistake]:
         for setting, value in settings.items():
             if what := wrong_setting(name, setting, value):
                 yield Mistake(what, ("checks", name, setting))
-    for place, name in enumerate(scenario.expect.must):
-        if name not in known:
-            yield Mistake(_no_check(name, known), ("expect", "must", place))
 
 
 def wrong_setting(name: str, setting: str, value: Json) -> str:
@@ -236,12 +251,6 @@ def wrong_setting(name: str, setting: str, value: Json) -> str:
 
 def _lower(text: str) -> str:
     return text[0].lower() + text[1:]
-
-
-def _codes(scenario: Scenario) -> Iterator[Mistake]:
-    for place, code in enumerate(scenario.expect.known):
-        if what := unknown_code(code):
-            yield Mistake(what, ("expect", "known", place))
 
 
 def unknown_code(code: str) -> str:

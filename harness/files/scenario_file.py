@@ -19,6 +19,7 @@ from harness import providers
 from harness.core.scenario.scenario import (
     DEFAULT_WIRE,
     OF_THE_COMMAND,
+    Expect,
     FaultSpec,
     Scenario,
     ToolScript,
@@ -27,7 +28,7 @@ from harness.core.values.errors import InputError, nearest
 from harness.core.values.strict import none_of
 from harness.core.values.visible_text import visible_line
 from harness.files.bundle import named_path
-from harness.files.mistakes import explain, mistakes_in
+from harness.files.mistakes import explain, mistakes_in, mistakes_in_expectation
 from harness.files.regular_file import HEAD_BYTES, files_below, opened, whole
 from harness.files.yaml_text import SIZE_MAX_BYTES, Lines, parse
 
@@ -247,6 +248,21 @@ def load_overlay(path: Path) -> tuple[FaultSpec, ...]:
         source.convert(fault, FaultSpec, long, ["faults", place])
         for place, fault in enumerate(long["faults"])
     )
+
+
+def load_expectation(path: Path) -> Expect:
+    """The expectation in a file: the key `expect` of a scenario, alone.
+
+    Raises InputError `FILE:LINE: …` for any mistake in it.
+    """
+    source = read_source(path)
+    root: Any = source.root
+    if not isinstance(root, dict) or list(root) != ["expect"]:
+        raise source.fail("an expectation is a mapping with the one key `expect`", root)
+    wanted = source.convert(root["expect"], Expect, root, ["expect"])
+    for mistake in mistakes_in_expectation(wanted):
+        raise source.fail(mistake.what, root, *mistake.path)
+    return wanted
 
 
 def with_overlay(scenario: Scenario, overlay: tuple[FaultSpec, ...], place: str) -> Scenario:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import inspect
 
 from harness import faults
-from harness.core.scenario.scenario import FaultSpec, Scenario, Times, When
+from harness.core.scenario.scenario import ExpectReply, FaultSpec, Scenario, Times, When
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.core.values.visible_text import abridged
@@ -82,7 +82,25 @@ def checked_scenario(scenario: Any) -> Scenario:
     return made
 
 
-def _converted(value: _T, kind: type[_T], place: str) -> _T:
+def with_replies(
+    scenario: Scenario, asked: Mapping[str, Json] | Sequence[Mapping[str, Json]]
+) -> Scenario:
+    """The scenario that expects these replies beside its own, each as in `expect.reply` of a file.
+
+    Raises InputError for a key, a session or an expression that does not exist.
+    """
+    own = scenario.expect.reply
+    told = (own,) if isinstance(own, ExpectReply) else own
+    given: Sequence[Any] = [asked] if isinstance(asked, Mapping) else asked
+    more = (_converted(each, ExpectReply, "play: reply") for each in given)
+    expect = msgspec.structs.replace(scenario.expect, reply=(*told, *more))
+    changed = msgspec.structs.replace(scenario, expect=expect)
+    for mistake in mistakes_in(changed):
+        raise InputError(mistake.what, _at(f"play: reply ({scenario.run_name})", mistake.path))
+    return changed
+
+
+def _converted(value: object, kind: type[_T], place: str) -> _T:
     """A value with the types of its file, strictly."""
     try:
         return msgspec.convert(msgspec.to_builtins(value), kind)

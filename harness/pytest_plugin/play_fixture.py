@@ -88,6 +88,7 @@ class Play:
         stream: bool | None = None,
         world: World | None = None,
         expect: str | Sequence[str] = (),
+        reply: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
         check: bool = True,
         seed: int | None = None,
         store: str = "",
@@ -108,14 +109,15 @@ class Play:
         or `supervise`.
 
         The test fails unless every run passes. With `expect` (a code or several) each run must have
-        each of these findings, and no other one that fails it. `check=False` leaves the verdict to
-        the test. Runs that need a capability which none of them used are not applicable, and a test
-        without other runs is skipped. `profile` is a configured name, a file or a value; without
-        one the option `--harness-profile` or the configuration names it. Findings of the class
-        `fail_on` (`defect`, `weakness`, `advice`) and worse fail a run; the default is that of
-        `--harness-fail-on`, the scenario or the profile. The agent gets `options` as
-        `brief.options`. An unknown keyword fails the test. The marker `@pytest.mark.harness` may
-        set a keyword that is not given.
+        each of these findings, and no other one that fails it. `reply` asks for words that the user
+        reads, as `expect.reply` of a file does: `reply={"has": "42", "turn": 2}`, or several.
+        `check=False` leaves the verdict to the test. Runs that need a capability which none of them
+        used are not applicable, and a test without other runs is skipped. `profile` is a configured
+        name, a file or a value; without one the option `--harness-profile` or the configuration
+        names it. Findings of the class `fail_on` (`defect`, `weakness`, `advice`) and worse fail a
+        run; the default is that of `--harness-fail-on`, the scenario or the profile. The agent gets
+        `options` as `brief.options`. An unknown keyword fails the test. The marker
+        `@pytest.mark.harness` may set a keyword that is not given.
         """
         __tracebackhide__ = True
         from harness.files.mistakes import look_up
@@ -128,7 +130,7 @@ class Play:
         with mistakes_told():
             look_up([*unknown], [*(Play.__call__.__kwdefaults__ or ())], wanted)
             settings = checked(given, "play").over(self._settings)
-            runs = self._runs(settings, scenario, variant, agent, chat)
+            runs = self._runs(settings, scenario, variant, agent, chat, reply)
         return self._judged(runs, wanted, check)
 
     def _runs(
@@ -138,7 +140,9 @@ class Play:
         variant: str | None,
         agent: object,
         chat: Callable[[str], object] | None,
+        reply: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     ) -> list[Run]:
+        from harness.files.scenario_values import with_replies
         from harness.pytest_plugin.played_as import spoken
 
         profile = self._profile(settings.profile or "")
@@ -147,6 +151,7 @@ class Play:
         wires = [settings.wire] if settings.wire else profile.wires if profile else ()
         found = spoken(list(self._scenarios(scenario, variant)), wires, settings.stream)
         found = [each.failing_on(settings.fail_on) for each in found]
+        found = [with_replies(each, reply) for each in found] if reply else found
         return _played(found, agent, chat, self._runner(settings, profile))
 
     def _judged(self, runs: list[Run], wanted: frozenset[str], check: bool) -> Runs:

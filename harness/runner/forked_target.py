@@ -30,7 +30,7 @@ from harness.core.history.events import Answered, AnyEvent, Stored
 from harness.core.history.history import History, decode, encode
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
-from harness.core.values.errors import HarnessError, Inapplicable, InputError, PackageMissing
+from harness.core.values.errors import HarnessError, InputError, PackageMissing
 from harness.core.values.plans import Kill
 from harness.files.owner import scratch_folder
 from harness.processes import machine
@@ -233,7 +233,6 @@ def _broken(scenario: Scenario, out: Path, code: int) -> Exception:
 
 _REFUSALS: dict[str, Callable[..., InputError]] = {
     "package": PackageMissing,
-    "inapplicable": Inapplicable,
     "input": InputError,
 }
 
@@ -242,8 +241,7 @@ def _words_of(error: InputError) -> list[str]:
     """Return an error as its kind and its text, from which the parent makes it again."""
     if isinstance(error, PackageMissing):
         return ["package", error.package, error.extra, error.user, error.place]
-    kind = "inapplicable" if isinstance(error, Inapplicable) else "input"
-    return [kind, error.what, error.place]
+    return ["input", error.what, error.place]
 
 
 HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes", "acknowledged"

@@ -160,7 +160,7 @@ def start(
     """Record that the run begins, or begins again after `downtime_ms`.
 
     `seams` are the run's seams if they do not follow from the scenario."""
-    scenario = transition.scenario
+    scenario, transition.user_pauses = transition.scenario, world == "simulate"
     transition.history.started(
         run=scenario.run_name, scenario=scenario.name, variant=scenario.variant,
         wire=scenario.wire, stream=scenario.stream, seed=scenario.seed,

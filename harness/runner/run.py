@@ -22,7 +22,7 @@ from harness.core.history.history import History, canonical
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, Turn
 from harness.core.transition.ports import Script
 from harness.core.transition.transition import Transition
-from harness.core.values.errors import Inapplicable, InputError, PackageMissing
+from harness.core.values.errors import InputError, PackageMissing
 from harness.core.values.profile import NO_CONNECTIONS, Connections, Profile
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.files.owner import scratch_folder
@@ -166,8 +166,6 @@ def _verdict_of(error: Exception) -> Verdict:
     """Return the verdict of a run that could not begin or go on. Raises any other error again."""
     if isinstance(error, PackageMissing):
         reason = NotApplicable("run", error.what, error.package, "package")
-    elif isinstance(error, Inapplicable):
-        reason = NotApplicable("run", error.what, kind="target")
     elif lack := lack_of(error):
         return Verdict("unknown", doubts=(str(lack),))
     else:

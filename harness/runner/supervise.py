@@ -57,6 +57,9 @@ HTTP_ERROR = 500
 BODY_MAX = 2000
 """The most bytes of a server's answer in a finding."""
 
+_OF_NODE = ("NODE_OPTIONS", "NODE_PATH")
+"""Variables that say how a program of Node is loaded: they reach it as they are."""
+
 LOOK_S = 0.1
 """The interval of checks for the end of the run."""
 
@@ -253,6 +256,7 @@ def environment(
         "PATH": os.environ.get("PATH", os.defpath),
         "LANG": os.environ.get("LANG", "C.UTF-8"),
         "HOME": str(home),
+        **{name: os.environ[name] for name in _OF_NODE if name in os.environ},
         **model_environment(urls.model),
         **(host_environment(urls.model) if loopback.serves_model else {}),
         "HARNESS_INBOX_URL": urls.inbox,

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-Kind: TypeAlias = Literal["brief", "object", "chat", "method", "command", "module"]
+Kind: TypeAlias = Literal["brief", "object", "chat", "method", "command", "module", "endpoint"]
 
 KINDS: dict[Kind, str] = {
     "brief": "a function of its brief",
@@ -17,11 +17,13 @@ KINDS: dict[Kind, str] = {
     "method": "a method from text to text",
     "command": "a program that is asked on the command line",
     "module": "a function of Node from text to text",
+    "endpoint": "a chat endpoint",
 }
 """What a candidate is, in words."""
 
 _WEIGHTS: dict[Kind, int] = {
-    "brief": 100, "object": 70, "chat": 60, "module": 60, "method": 50, "command": 20,
+    "brief": 100, "object": 70, "chat": 60, "module": 60, "method": 50, "endpoint": 40,
+    "command": 20,
 }  # fmt: skip
 _NAMES = ("agent", "answer", "ask", "chat", "reply", "respond", "run_agent", "handle", "run")
 _STEMS = ("agent", "app", "main", "bot", "assistant", "chat", "index", "server")
@@ -40,6 +42,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     `path` is below the project's folder and `module` the import path; `name` is the function, the
     object, `Class.method` or, of a command, "". `library` is the package of the library that the
     object is made with. `asks`: its own text calls the model. `wire` is the API that it speaks.
+    `start` is the target of an endpoint.
     """
 
     path: str
@@ -49,6 +52,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     module: str = ""
     library: str = ""
     wire: str = ""
+    start: str = ""
     is_async: bool = False
     is_factory: bool = False
     is_typed: bool = False
@@ -56,8 +60,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def spec(self) -> str:
-        """How a user names it: `MODULE:NAME`, or the file of a program."""
-        return f"{self.module}:{self.name}" if self.name and self.module else self.path
+        """How a user names it: `MODULE:NAME`, or the file of a program or of Node."""
+        return f"{self.module or self.path}:{self.name}" if self.name else self.path
 
     @property
     def weight(self) -> int:

@@ -21,8 +21,7 @@ class Library(msgspec.Struct, frozen=True, kw_only=True):
     """An SDK or a framework.
 
     `wire` is the API that it speaks, "" where that depends. `makes` are the names below `module`
-    that make an agent object. `call` is how `{agent}` answers `text`, for an object whose tools are
-    fixed: no scenario can put its own in their place.
+    that make an agent object.
     """
 
     package: str
@@ -31,7 +30,6 @@ class Library(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     wire: str = ""
     makes: tuple[str, ...] = ()
-    call: str = ""
 
     def makes_agent(self, dotted: str) -> bool:
         """Whether a dotted name of this library makes an agent object."""

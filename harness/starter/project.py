@@ -10,23 +10,39 @@ import msgspec
 
 from harness.core.values.errors import InputError, nearest
 from harness.starter.candidate import Candidate, best, ranked
+from harness.starter.endpoints import python_endpoints
 from harness.starter.libraries import Library, declared
 from harness.starter.node_sources import SUFFIXES, node_candidates
-from harness.starter.python_sources import defined, module_of, python_candidates
+from harness.starter.python_sources import (
+    defined,
+    module_of,
+    near_a_model,
+    python_candidates,
+    python_sources,
+)
 
-MANIFESTS = ("pyproject.toml", "uv.lock", "package.json")
-"""The files that declare packages, with `requirements*.txt`."""
+MANIFESTS = ("pyproject.toml", "uv.lock", "package.json", "tsconfig.json")
+"""The files that declare packages, with `requirements*.txt`, or where a compiler writes."""
 
 _SHOWN_MOST = 5
 _NO_AGENTS = ("tests", "test", "__tests__", "spec")
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """What the texts of a project show: libraries, candidates by weight, and files of code."""
+    """What the texts of a project show: libraries, candidates by weight, and files of code.
+
+    `projects` are the folders below it that declare packages of their own, as in a monorepo.
+    """
 
     libraries: tuple[Library, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     sources: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+
+    def home_of(self, path: str) -> str:
+        """The folder of the nearest project that a file belongs to; "" for that of the survey."""
+        inside = [folder for folder in self.projects if path.startswith(f"{folder}/")]
+        return max(inside, key=len, default="")
 
 
 def is_read(path: str) -> bool:
@@ -62,12 +78,24 @@ def survey(files: Mapping[str, str], code: Sequence[str] = ()) -> Survey:
     own = {path: text for path, text in sources.items() if not _is_test(path)}
     python = {path: text for path, text in own.items() if path.endswith(".py")}
     node = {path: text for path, text in own.items() if not path.endswith(".py")}
-    found = ranked([*python_candidates(python), *node_candidates(node)])
+    parsed = python_sources(python)
+    near = near_a_model(parsed)
+    found = ranked([*python_candidates(parsed, near), *python_endpoints(parsed, near),
+                    *node_candidates({**node, **manifests})])  # fmt: skip
     return Survey(
         libraries=declared(manifests),
         candidates=tuple(found),
         sources=tuple(sorted({*sources, *code})),
+        projects=tuple(sorted({_folder(path) for path in manifests if _declares(path)} - {"."})),
     )
+
+
+def _folder(path: str) -> str:
+    return PurePosixPath(path).parent.as_posix()
+
+
+def _declares(path: str) -> bool:
+    return not path.endswith(("tsconfig.json", "uv.lock"))
 
 
 def _is_test(path: str) -> bool:
@@ -80,9 +108,13 @@ def _is_test(path: str) -> bool:
 def proposal(found: Survey) -> Candidate | None:
     """The agent of a project; None for a folder without code.
 
-    Raises InputError where several candidates are alike, and where none is seen in the code.
+    Raises InputError where several candidates are alike, and where none is seen in the code. The
+    best one may also belong to another project below this folder.
     """
     chosen = best(found.candidates)
+    if chosen and (home := found.home_of(chosen.path)):
+        what = f"{chosen.spec} belongs to the project in {home}: cd {home} && harness init"
+        raise InputError(what, ".")
     if chosen or not (found.candidates or found.libraries or found.sources):
         return chosen
     if found.candidates:
@@ -93,8 +125,10 @@ def proposal(found: Survey) -> Candidate | None:
 _LOOKED_FOR = (
     "; looked for a function of `brief`, an agent object of a framework, a function or method from "
     "text to text beside an SDK; a script that reads its command line; in Node an exported "
-    "function from text; name one: --target MODULE:FUNCTION, --target 'process:COMMAND' "
-    "for any program, or --target http://HOST:PORT/PATH for a server"
+    "function from text; a POST route with a text; name one: --target MODULE:FUNCTION, "
+    "--target 'process:COMMAND {text}' for a program that is given a text and prints its answer; "
+    "--target 'process:COMMAND --port {port}?chat=/PATH&text=FIELD' for a server; "
+    "--target 'process:COMMAND' for a program that asks for its messages"
 )
 
 

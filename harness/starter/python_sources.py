@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TypeAlias
 
@@ -85,14 +85,17 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield name.asname or name.name, f"{above}{joint}{name.name}"
 
 
-def python_candidates(files: Mapping[str, str]) -> list[Candidate]:
-    """The candidates of the Python files of a project."""
-    sources = [made for path, text in files.items() if (made := source(path, text))]
-    near = _near_a_model(sources)
+def python_sources(files: Mapping[str, str]) -> list[Source]:
+    """The Python files of a project that have a tree."""
+    return [made for path, text in files.items() if (made := source(path, text))]
+
+
+def python_candidates(sources: Sequence[Source], near: set[str]) -> list[Candidate]:
+    """The candidates of Python files, of which some modules are near a model."""
     return [found for each in sources for found in _found(each, each.module in near)]
 
 
-def _near_a_model(sources: list[Source]) -> set[str]:
+def near_a_model(sources: Sequence[Source]) -> set[str]:
     """The modules that import a library, or another module of the project that does."""
     near = {each.module for each in sources if each.libraries}
     while True:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 from string import Template
 from typing import Literal, TypeAlias
@@ -18,7 +18,7 @@ import msgspec
 from harness import providers
 from harness.core.values.table_file import package_text
 from harness.starter.candidate import Candidate
-from harness.starter.libraries import LIBRARIES
+from harness.starter.node_sources import started
 
 SCENARIOS, SCHEMA = "scenarios", "scenarios/scenario.schema.json"
 WORKFLOW, PRE_COMMIT = ".github/workflows/harness.yml", ".pre-commit-config.yaml"
@@ -150,24 +150,31 @@ def of_target(target: str, files: Mapping[str, str]) -> Setup:
     )  # fmt: skip
 
 
-def setup_of(one: Candidate, files: Mapping[str, str], python: str = "python") -> Setup:
-    """How a candidate is started, with its adapter; `python` starts a program of Python."""
-    is_python = one.path.endswith(".py")
-    if not is_python and one.kind == "brief":
-        return Setup(target=f"process:node {shlex.quote(one.path)}", is_node=True)
-    if one.kind == "module":
-        made = StarterFile(NODE_ADAPTER, _node_adapter(one, files), "connects the agent")
-        return Setup(target=f"process:node {NODE_ADAPTER}", wire=one.wire, adapter=made,
+def setup_of(
+    one: Candidate, files: Mapping[str, str], python: str = "python",
+    is_there: Callable[[str], bool] = lambda path: False,
+) -> Setup:  # fmt: skip
+    """How a candidate is started, with its adapter; `python` starts a program of Python.
+
+    `is_there` says whether a path of the project exists: what is built is not among its `files`.
+    Raises InputError for TypeScript that nothing here can load.
+    """
+    if one.kind == "endpoint":
+        return Setup(target=one.start, wire=one.wire, is_node=not one.path.endswith(".py"))
+    if not one.path.endswith(".py"):
+        node, file = started(one.path, files, is_there)
+        if one.kind == "brief":
+            return Setup(target=f"process:{node} {shlex.quote(file)}", is_node=True)
+        text = _node_adapter(msgspec.structs.replace(one, path=file), files)
+        made = StarterFile(NODE_ADAPTER, text, "connects the agent")
+        return Setup(target=f"process:{node} {NODE_ADAPTER}", wire=one.wire, adapter=made,
                      is_node=True)  # fmt: skip
     if one.kind == "command":
-        text = template("command.py.txt", title=one.path, file=json.dumps(one.path))
-        made = StarterFile(PYTHON_ADAPTER, text, "starts the program for each message")
-        return Setup(
-            target=f"process:{shlex.quote(python)} {PYTHON_ADAPTER}", wire=one.wire, adapter=made
-        )
+        words = f"{shlex.quote(python)} {shlex.quote(one.path)}"
+        return Setup(target=f"process:{words} {{text}}", wire=one.wire)
     if one.kind != "brief":
         made = StarterFile(PYTHON_ADAPTER, _adapter(one), "connects the agent")
-        is_object = one.kind == "object" and not LIBRARIES[one.library].call
+        is_object = one.kind == "object"
         return Setup(
             target=_OBJECT if is_object else _CHAT, wire=one.wire, adapter=made,
             module="harness_agent", answers=not is_object, is_async=one.is_async,
@@ -185,7 +192,8 @@ def _adapter(one: Candidate) -> str:
     text = template(
         "adapter.py.txt",
         title=one.spec,
-        imports="import sys\nfrom pathlib import Path\n" if is_below_src else "",
+        imports="import sys\n" * is_below_src + _FOR_SESSIONS * ("." in one.name),
+        more_imports="from pathlib import Path\n" if is_below_src else "",
         keys="\n".join(f'os.environ.setdefault("{key}", "dummy")' for key in _keys(one.wire)),
         path='sys.path.insert(0, str(Path(__file__).parent / "src"))\n' if is_below_src else "",
         module=one.module,
@@ -194,23 +202,27 @@ def _adapter(one: Candidate) -> str:
     return re.sub(r"\n{4,}", "\n\n\n", text)
 
 
+_FOR_SESSIONS = "from collections import defaultdict\n"
+
+
 def _connection(one: Candidate) -> str:
     """The lines that give an agent object, or a function from text to text."""
-    call = LIBRARIES[one.library].call if one.library else ""
     made = f"project.{one.name}{'()' if one.is_factory else ''}"
-    if one.kind == "object" and not call:
+    if one.kind == "object":
         return f"agent = {made}  # an object that harness.adapters knows"
     lines = ["from harness.adapters import is_of_an_api  # noqa: E402", ""]
-    if call:
-        lines += ['THREAD = {"configurable": {"thread_id": "harness"}}', f"graph = {made}", "", ""]
-        said = call.format(agent="graph")
-    else:
-        owner, _, method = one.name.rpartition(".")
-        lines += [f"project_agent = project.{owner}()", "", ""] if owner else [""]
-        said = f"project_agent.{method}(text)" if owner else f"{made}(text)"
-    words = ("async ", "await ") if one.is_async else ("", "")
-    names = {"async": words[0], "await": words[1]}
-    return "\n".join([*lines, template("answers.py.txt", said=said, **names).rstrip()])
+    owner, _, method = one.name.rpartition(".")
+    if owner:
+        lines += [f"agents = defaultdict(project.{owner})  # one for each session", "", ""]
+    named = {
+        "said": f"agents[session].{method}(text)" if owner else f"{made}(text)",
+        "session": ', session: str = "main"' if owner else "",
+        "of_session": ", message.session" if owner else "",
+        "begin": "    agents.clear()  # each run begins without a session\n" if owner else "",
+        "async": "async " if one.is_async else "",
+        "await": "await " if one.is_async else "",
+    }
+    return "\n".join([*lines, template("answers.py.txt", **named).rstrip()])
 
 
 def _keys(wire: str) -> Iterator[str]:
@@ -219,17 +231,32 @@ def _keys(wire: str) -> Iterator[str]:
 
 
 def _node_adapter(one: Candidate, files: Mapping[str, str]) -> str:
-    is_common = "module.exports" in files.get(one.path, "") or one.path.endswith(".cjs")
-    call = f"project.{one.name}"
-    if is_common:
-        default = "project.default" if one.name == "default" else f"project.default?.{one.name}"
-        call = f"{call} ?? {default} ?? project.default" if one.name != "default" else default
+    owner, _, method = one.name.rpartition(".")
+    found = f"project.{owner or method}"
+    if "module.exports" in files.get(one.path, "") or one.path.endswith(".cjs"):
+        name = owner or method
+        found = "project.default" if name == "default" else (
+            f"{found} ?? project.default?.{name} ?? project.default")  # fmt: skip
+    lines = [
+        "const agents = new Map(); // one for each session",
+        "const answer = (text, session) => {",
+        f"  if (!agents.has(session)) agents.set(session, new ({found})());",
+        f"  return agents.get(session).{method}(text);",
+        "};",
+    ]
     return template(
         "adapter.mjs.txt",
         title=f"{one.path}:{one.name}",
         file=json.dumps(f"./{one.path}"),
-        call=call,
+        before=_AI_SDK if one.library else "",
+        answer="\n".join(lines) if owner else f"const answer = {found};",
     )
+
+
+_AI_SDK = """\
+// The AI SDK wants the version in this URL, the official client does not.
+if (process.env.ANTHROPIC_BASE_URL) process.env.ANTHROPIC_BASE_URL += "/v1";
+"""
 
 
 def starter_files(
@@ -258,12 +285,18 @@ def _types(setup: Setup) -> str:
 
 
 def _test_path(files: Mapping[str, str]) -> str:
+    """Where pytest looks for tests by the project's settings, else a folder that holds some."""
+    settings = files.get("pyproject.toml", "")
+    found = re.findall(r"""^testpaths\s*=\s*(?:\[\s*)?["']([\w./-]+)""", settings, re.MULTILINE)
     folders = {PurePosixPath(path).parts[0] for path in files if path.endswith(".py")}
-    return "tests/test_harness.py" if "tests" in folders else "test_harness.py"
+    there = [name for name in ("tests", "test") if name in folders]
+    named = [*(path.strip("./") for path in found), *there]
+    return str(PurePosixPath(next(iter(named), "")) / "test_harness.py")
 
 
 def _test_text(setup: Setup, starter: Starter, path: str) -> str:
     agent = setup.name if setup.module else json.dumps(setup.target)
+    agent = "AGENT" if _is_long(setup) else agent
     more = ""
     if setup.answers:
         asked = 'answer("What is the capital of Norway?")'
@@ -282,14 +315,21 @@ def _test_text(setup: Setup, starter: Starter, path: str) -> str:
     return text.rstrip("\n") + "\n"
 
 
+def _is_long(setup: Setup) -> bool:
+    return not setup.module and len(setup.target) > 50
+
+
 def _head(setup: Setup, path: str) -> str:
     """The imports of a pytest file."""
     if not setup.module:
-        return ""
+        command, sign, options = setup.target.partition("?")
+        lines = [f"    {json.dumps(part)}" for part in (command, sign + options)]
+        return "\n".join(["AGENT = (", *lines, ")", "", "", ""]) if _is_long(setup) else ""
     names = ", ".join([setup.name, *(["answer"] * setup.answers)])
     lines = ["import asyncio"] if setup.is_async else []
     if "/" in path:
-        folder = "sys.path.insert(0, str(Path(__file__).parents[1]))  # the project's folder"
+        above = f"Path(__file__).parents[{path.count('/')}]"
+        folder = f"sys.path.insert(0, str({above}))  # the project's folder"
         lines += ["import sys", "from pathlib import Path", "", folder, ""]
         lines += [f"from {setup.module} import {names}  # noqa: E402"]
     else:

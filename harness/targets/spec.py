@@ -10,13 +10,15 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from harness.adapters.shared.framework_agent import FrameworkAgent, agent_of
+from harness.adapters.shared.framework_agent import LACKS, FrameworkAgent, agent_of
 from harness.core.values.errors import InputError, MachineLacks, nearest
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import CrashPlace
@@ -34,6 +36,8 @@ _FORMS = {
     "PKG.MOD:OBJECT": "an agent of a framework, or a function from text to text: docs/adapters.md",
     "NAME": "an agent that is known by name, such as codex: docs/known-targets.md",
     "process:COMMAND": "any program, over loopback HTTP",
+    "process:COMMAND {text}": "a program that is given a text and prints its answer",
+    "process:COMMAND?chat=/PATH": "a server that is started, and answers what is posted to /PATH",
     "http://HOST:PORT/PATH": "a server that gets a run by POST",
 }
 _UNDERSTOOD = (
@@ -41,6 +45,7 @@ _UNDERSTOOD = (
     "smolagents, tool runners of anthropic, and functions from str to str; docs/adapters.md shows "
     "how to add the next one"
 )
+_FRONT = Path(__file__).with_name("front.py")
 # Only a `?` before NAME=VALUE pairs at the very end begins options; a command may hold others.
 _OPTIONS = re.compile(r"\?([\w.-]+=[^?&\s]*(?:&[\w.-]+=[^?&\s]*)*)\Z")
 
@@ -144,9 +149,9 @@ def resolve(text: str) -> TargetSpec:
     bare, options = _split(text)
     if is_server(text):
         return TargetSpec(text, "http", url=bare, options=options)
-    if bare.startswith("process:"):
+    if is_program(text):
         _check_options(options, text)
-        return TargetSpec(text, "process", command=_command(bare, text), options=options)
+        return _program(bare, options, text)
     if bare in known():
         command = command_of(bare, str(options.get("program", "")))
         return TargetSpec(text, "process", command=command, options=options,
@@ -159,6 +164,21 @@ def resolve(text: str) -> TargetSpec:
     found = _python_target(text, _import(path, place), options, place)
     isolate = isinstance(found.agent, FrameworkAgent) and found.agent.row.isolate
     return msgspec.structs.replace(found, isolate=isolate)
+
+
+def _program(bare: str, options: dict[str, str | int | bool], text: str) -> TargetSpec:
+    """Return a program, with the front that plays it where it knows nothing of a run."""
+    words = _command(bare, text)
+    if "chat" not in options and not any("{text}" in word for word in words):
+        return TargetSpec(text, "process", command=words, options=options)
+    front = (sys.executable, "-I", str(_FRONT), *words)
+    told = Profile(replies="text", capabilities=LACKS)
+    return TargetSpec(text, "process", command=front, options=options, profile=told)
+
+
+def is_program(text: str) -> bool:
+    """Whether a specification names a program."""
+    return text.startswith("process:")
 
 
 def is_server(text: str) -> bool:
@@ -188,7 +208,7 @@ def _check_options(options: dict[str, str | int | bool], text: str) -> None:
 def _inside_quotes(text: str) -> bool:
     """Whether a command ends inside a quoted word, where a following `?` starts no option."""
     try:
-        shlex.split(text if text.startswith("process:") else "")
+        shlex.split(text if is_program(text) else "")
     except ValueError:
         return True
     return False

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.judge_journal import NAME, JudgeJournal, asked_for, recall, stamp
+from harness.core.scenario.scenario import Expect, ExpectReply
 from harness.core.values.errors import InputError
 from harness.recordings.transcripts import Refusal
 from harness.verdicts.command_events import FileRead
@@ -77,3 +78,5 @@ def test_what_is_asked_names_the_check_and_the_version() -> None:
     assert asked_for("vcr", None).startswith("vcr all ")
     assert asked_for("vcr", None) != asked_for("vcr", "valid_request")
     assert os.linesep not in asked_for("auto", None)
+    asked = Expect(reply=ExpectReply(has="42"))
+    assert asked_for("vcr", None, expect=asked) != asked_for("vcr", None)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import InboxItem, Scenario, Turn, resolve, run
 from harness.cli import judge_task
 from harness.cli.judge_task import (
     CHUNK_BYTES,
@@ -20,10 +21,12 @@ from harness.cli.judge_task import (
     judge_files,
     shown,
 )
+from harness.core.scenario.scenario import Expect, ExpectReply
 from harness.engines import Serial
 from harness.engines.local import Local
 from harness.recordings.transcripts import Refusal
 from harness.verdicts.command_events import FileRead, refusal_line
+from harness.verdicts.result import Result
 
 LINE = '{"type":"user","sessionId":"s","uuid":"1","message":{"role":"user","content":"hi"}}\n'
 
@@ -38,6 +41,30 @@ def test_a_file_is_judged(tmp_path: Path) -> None:
     judged = judge_file(JudgeTask(path=str(tmp_path / "a.jsonl")))
     assert (judged.format, len(judged.results), judged.refusals) == ("claude_code", 1, ())
     assert judged.results[0].counts["messages"] == 1
+
+
+def _asked(path: Path, **words: str) -> Result:
+    wanted = Expect(reply=ExpectReply(turn=1, **words))
+    (found,) = judge_file(JudgeTask(path=str(path), expect=wanted)).results
+    return found
+
+
+def test_a_run_is_asked_for_words_that_its_scenario_did_not_ask_for(tmp_path: Path) -> None:
+    talk = Scenario(name="talk", inbox=(InboxItem(text="Hi."),), script=(Turn(say="42."),))
+    run(talk, resolve("reference"), out=tmp_path)
+    (path,) = tmp_path.rglob("history.jsonl")
+    assert _asked(path, has="42").verdict.verdict == "pass"
+    missed = _asked(path, has="43").verdict
+    assert [finding.code for finding in missed.failing] == ["expect.reply"]
+
+
+def test_a_log_without_what_the_user_read_is_not_asked_for_replies(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(LINE)
+    verdict = _asked(tmp_path / "a.jsonl", has="42").verdict
+    assert not verdict.failing
+    assert ("expect.reply", "needs the seam outbox") in [
+        (lack.check, lack.reason) for lack in verdict.not_applicable
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,12 @@ from harness import (
     Use,
     load_scenarios,
 )
-from harness.files.scenario_values import checked_scenario
+from harness.core.scenario.scenario import ExpectReply
+from harness.files.scenario_values import checked_scenario, with_replies
 from harness.pytest_plugin import Play
 from tests.documents import ROOT, blocks
+
+TALK = Scenario(name="talk", inbox=(InboxItem(text="Hi."),), script=(Turn(say="Yes."),))
 
 FILE = """\
 name: greeting
@@ -158,6 +162,34 @@ def test_a_mistake_is_one_line(name: str) -> None:
         checked_scenario(make())
     assert str(raised.value).startswith(said)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"turn": 1}, "`reply` takes one of"),
+        ({"hass": "x"}, "hass"),
+        ({"has": "x", "session": "nobody"}, "there is no session 'nobody'"),
+        ([{"has": "x"}, {"pattern": "("}], "no regular expression"),
+    ],
+)
+def test_a_reply_that_cannot_be_asked_for(asked: Any, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        with_replies(TALK, asked)
+
+
+def test_replies_are_asked_beside_those_of_the_scenario() -> None:
+    first = with_replies(TALK, {"has": "a"})
+    assert [one.has for one in _asked(with_replies(first, [{"has": "b"}, {"has": ["c"]}]))] == [
+        "a",
+        "b",
+        ("c",),
+    ]
+
+
+def _asked(scenario: Scenario) -> tuple[ExpectReply, ...]:
+    asked = scenario.expect.reply
+    return (asked,) if isinstance(asked, ExpectReply) else asked
 
 
 def test_play_tells_it_in_a_line() -> None:

@@ -80,6 +80,8 @@ def test_never_calling_the_model_is_a_finding(tmp_path: Path) -> None:
 
 def test_the_environment_is_scrubbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "a secret of the developer")
+    monkeypatch.setenv("NODE_OPTIONS", "--enable-source-maps")
+    monkeypatch.delenv("NODE_PATH", raising=False)
     result = run(HELLO, program(tmp_path, programs.TELL_ENVIRONMENT))
     texts = [
         e.request.text
@@ -88,11 +90,16 @@ def test_the_environment_is_scrubbed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ]
     named = set(texts[0].split())
     assert "ANTHROPIC_AUTH_TOKEN" not in named
-    assert named >= {"ANTHROPIC_BASE_URL", "HARNESS_INBOX_URL", "HARNESS_SESSION_DIR"}
+    assert named >= {
+        "NODE_OPTIONS",
+        "ANTHROPIC_BASE_URL",
+        "HARNESS_INBOX_URL",
+        "HARNESS_SESSION_DIR",
+    }
     assert named - {"LC_CTYPE"} <= {
         *("PATH", "LANG", "HOME", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL"),
         *("OPENAI_API_KEY", "HARNESS_INBOX_URL", "HARNESS_OUTBOX_URL", "HARNESS_TOOLS_URL"),
-        *("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
+        *("NODE_OPTIONS", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
         *("HARNESS_MCP_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"),
         *("HARNESS_CANCELLED_URL", "HARNESS_LIMITS"),
         *("HARNESS_SESSION_DIR", "HARNESS_OPTIONS", "HARNESS_SEED", "HARNESS_WIRE"),

@@ -145,6 +145,88 @@ export async function answer(text) {
 }
 """
 
+FASTAPI = """\
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from bot.llm import client
+
+router = APIRouter(prefix="/v1")
+
+
+class Asked(BaseModel):
+    message: str
+    session_id: str = ""
+
+
+@router.post("/chat")
+async def chat(asked: Asked):
+    made = await client.chat.completions.create(messages=[asked.message])
+    return {"answer": made.choices[0].message.content}
+
+
+@router.post("/feedback")
+async def feedback(asked: dict):
+    return {}
+"""
+
+SERVER = {
+    "src/bot/llm.py": "from openai import AsyncOpenAI\n\nclient = AsyncOpenAI()\n",
+    "src/bot/routes.py": FASTAPI,
+    "src/bot/main.py": "from fastapi import FastAPI\n\nfrom bot import routes\n\napp = FastAPI()\n"
+    'app.include_router(routes.router, prefix="/api")\n',
+}
+
+FLASK = """\
+from anthropic import Anthropic
+from flask import Flask, request
+
+web = Flask(__name__)
+
+
+@web.route("/ask", methods=["POST"])
+def ask():
+    question = request.get_json()["question"]
+    return Anthropic().messages.create(messages=[question]).content[0].text
+"""
+
+EXPRESS = """\
+import Anthropic from "@anthropic-ai/sdk";
+import express from "express";
+
+const app = express();
+app.post("/login", (req, res) => res.json({ user: req.body.user }));
+app.post("/chat", async (req, res) => {
+  const { message, sessionId } = req.body;
+  const made = await new Anthropic().messages.create({ messages: [message] });
+  res.json({ reply: made.content[0].text });
+});
+app.listen(8080);
+"""
+
+NODE_CLASS = """\
+import { openai } from "@ai-sdk/openai";
+import { generateText } from "ai";
+
+export class Bot {
+  constructor(private options: Options = {}) {}
+
+  private log(text: string) {}
+
+  async reply(text: string): Promise<string> {
+    return (await generateText({ model: openai("gpt-5"), prompt: text })).text;
+  }
+}
+
+export class Needy {
+  constructor(private client: Client) {}
+
+  async reply(text: string): Promise<string> {
+    return text;
+  }
+}
+"""
+
 FOUND: dict[str, tuple[dict[str, str], str, str, str]] = {
     "a loop": ({"bot.py": LOOP}, "bot:chat", "chat", "anthropic"),
     "a global client": ({"main.py": OPENAI}, "main:ask", "chat", "openai-chat"),
@@ -158,11 +240,12 @@ FOUND: dict[str, tuple[dict[str, str], str, str, str]] = {
     "LangGraph": ({"app.py": LANGGRAPH}, "app:graph", "object", ""),
     "a method": ({"src/shop/bot.py": METHOD}, "shop.bot:Assistant.reply", "method", "anthropic"),
     "a command": ({"tool.py": COMMAND}, "tool.py", "command", "anthropic"),
-    "Node": ({"src/agent.js": NODE}, "src/agent.js", "module", "anthropic"),
+    "Node": ({"src/agent.js": NODE}, "src/agent.js:answer", "module", "anthropic"),
     "Node without an SDK": (
-        {"bot.mjs": FETCH, "package.json": '{"name": "bot"}'}, "bot.mjs", "module", "openai-chat",
+        {"bot.mjs": FETCH, "package.json": '{"name": "bot"}'},
+        "bot.mjs:answer", "module", "openai-chat",
     ),
-    "CommonJS": ({"index.js": COMMON}, "index.js", "module", "openai-chat"),
+    "CommonJS": ({"index.js": COMMON}, "index.js:reply", "module", "openai-chat"),
     "our protocol": ({"mine.py": BRIEF, "bot.py": LOOP}, "mine:agent", "brief", ""),
     "Node of our protocol": (
         {"a.mjs": "await fetch(process.env.HARNESS_INBOX_URL)"}, "a.mjs", "brief", "",
@@ -175,6 +258,25 @@ FOUND: dict[str, tuple[dict[str, str], str, str, str]] = {
             "    return client.messages.create(message)\n",
         },
         "app.chat:respond", "chat", "",
+    ),
+    "FastAPI": (SERVER, "bot.routes:chat", "endpoint", ""),
+    "Flask": ({"web.py": FLASK}, "web:ask", "endpoint", "anthropic"),
+    "Express": (
+        {"web.js": EXPRESS, "package.json": '{"scripts": {"start": "node web.js"}}'},
+        "web.js:/chat", "endpoint", "anthropic",
+    ),
+    "a class of Node": (
+        {"src/bot.ts": NODE_CLASS, "package.json": '{"devDependencies": {"tsx": "^4"}}'},
+        "src/bot.ts:Bot.reply", "module", "openai-responses",
+    ),
+    "a client of Node in another module": (
+        {
+            "lib/llm.ts": 'import OpenAI from "openai";\nexport const client = new OpenAI();\n',
+            "lib/bot.mjs": 'import { client } from "./llm.js";\n\n'
+            "export async function ask(prompt) {\n"
+            "  return client.chat.completions.create(prompt);\n}\n",
+        },
+        "lib/bot.mjs:ask", "module", "openai-chat",
     ),
     "an example beside it": (
         {"bot.py": LOOP, "examples/bot.py": LOOP.replace("chat", "answer")},

@@ -40,7 +40,7 @@ def test_code_without_an_agent_says_what_was_looked_for(files: dict[str, str]) -
     with pytest.raises(InputError) as caught:
         proposal(survey(files, [name]))
     assert f"no agent was found in its code ({name}); looked for" in caught.value.what
-    assert "--target MODULE:FUNCTION, --target 'process:COMMAND'" in caught.value.what
+    assert "--target MODULE:FUNCTION, --target 'process:COMMAND {text}'" in caught.value.what
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,14 @@ def test_a_declared_library_without_an_agent_asks_for_a_name() -> None:
 )  # fmt: skip
 def test_the_packages_that_a_file_declares(name: str, text: str, packages: list[str]) -> None:
     assert [row.package for row in declared({name: text})] == packages
+
+
+def test_an_agent_of_a_project_below_is_set_up_there() -> None:
+    files = {"services/bot/bot.py": LOOP, "services/bot/pyproject.toml": PROJECT}
+    with pytest.raises(InputError, match="in services/bot: cd services/bot && harness init"):
+        proposal(survey({**files, "pyproject.toml": "[project]\n"}))
+    one = proposal(survey({"bot.py": LOOP, "web/package.json": "{}", "web/tsconfig.json": "{}"}))
+    assert one is not None
 
 
 def test_what_a_user_names() -> None:

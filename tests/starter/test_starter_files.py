@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from harness.core.values.errors import InputError
 from harness.files import load_scenarios
 from harness.starter.project import proposal, survey
 from harness.starter.starter_files import (
@@ -50,8 +51,8 @@ def test_each_file_can_be_read(kind: str) -> None:
 def test_the_adapter_of_an_agent_object_gives_it() -> None:
     assert "\nagent = project.agent  #" in adapter_of("pydantic-ai")[1]
     graph = adapter_of("LangChain")
-    assert "\ngraph = project.build()\n" in graph[1]
-    assert graph[0].target == "harness_agent:agent?mount=true"
+    assert "\nagent = project.build()  #" in graph[1]
+    assert graph[0].target == "harness_agent:agent"
 
 
 def adapter_of(kind: str) -> tuple[Setup, str]:
@@ -63,9 +64,62 @@ def adapter_of(kind: str) -> tuple[Setup, str]:
     return setup, setup.adapter.text
 
 
+@pytest.mark.parametrize(
+    ("kind", "target"),
+    [
+        ("FastAPI", "process:uvicorn --app-dir src bot.main:app --port {port}"
+         "?chat=/api/v1/chat&text=message&session=session_id"),
+        ("Flask", "process:flask --app web:web run --port {port}?chat=/ask&text=question"),
+        ("Express", "process:node web.js?chat=/chat&text=message&session=sessionId&port=8080"),
+        ("a command", "process:python tool.py {text}"),
+    ],
+)  # fmt: skip
+def test_a_target_of_one_line_needs_no_adapter(kind: str, target: str) -> None:
+    files = FOUND[kind][0]
+    one = proposal(survey(files))
+    assert one is not None
+    assert setup_of(one, files) == Setup(target=target, wire=one.wire, is_node=kind == "Express")
+
+
+def test_typescript_is_started_by_tsx_or_from_where_it_is_built() -> None:
+    files = FOUND["a class of Node"][0]
+    one = proposal(survey(files))
+    assert one is not None
+    by_tsx = setup_of(one, files)
+    assert by_tsx.target == "process:node --import tsx harness_agent.mjs"
+    assert by_tsx.adapter is not None
+    assert 'import("./src/bot.ts")' in by_tsx.adapter.text
+    assert 'ANTHROPIC_BASE_URL += "/v1"' in by_tsx.adapter.text
+    plain = {"src/bot.ts": files["src/bot.ts"], "tsconfig.json": '{"outDir": "./lib"} // built'}
+    built = setup_of(one, plain, is_there=lambda path: path == "lib/bot.js")
+    assert built.target == "process:node harness_agent.mjs"
+    assert built.adapter is not None
+    assert 'import("./lib/bot.js")' in built.adapter.text
+    with pytest.raises(InputError, match=r"src/bot\.ts is TypeScript: install tsx"):
+        setup_of(one, plain)
+
+
+@pytest.mark.parametrize(
+    ("files", "path"),
+    [
+        ({"pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = ["app/tests"]\n'},
+         "app/tests/test_harness.py"),
+        ({"test/test_x.py": ""}, "test/test_harness.py"),
+        ({"test.py": "", "web/tests/x.py": ""}, "test_harness.py"),
+    ],
+)  # fmt: skip
+def test_a_test_stands_where_the_tests_of_the_project_are(files: dict[str, str], path: str) -> None:
+    setup = of_target("bot:agent", {})
+    made = {f.path: f.text for f in starter_files(setup, STARTERS[1], files, FACTS)}
+    assert path in made
+    depth = path.count("/")
+    assert (f"parents[{depth}]" in made[path]) == (depth > 0)
+
+
 def test_an_adapter_is_known_again_by_its_target() -> None:
     setup, text = adapter_of("a method")
-    assert "return await project_agent.reply(text)" in text
+    assert "agents = defaultdict(project.Assistant)  # one for each session" in text
+    assert "return await agents[session].reply(text)" in text
     assert setup.told == "TOLD of harness_agent.py"
     again = of_target(setup.target, {"harness_agent.py": text})
     assert (again.module, again.answers, again.is_async) == ("harness_agent", True, True)

@@ -18,7 +18,7 @@ from harness.checks.evidence.turn_outcomes import calls_tools
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.trace import Trace
 from harness.core.values.carried_text import Spelt, own_words
-from harness.core.values.messages import Json, ToolResult, canonical
+from harness.core.values.messages import Json, Opaque, ToolResult, canonical
 
 
 def answered_runs(trace: Trace) -> Iterator[list[Execution]]:
@@ -41,6 +41,25 @@ def said_texts(run: Execution) -> list[str]:
     if content is None:
         return []
     return [content if isinstance(content, str) else canonical(content)]
+
+
+def loses_its_picture(trace: Trace, ask: Ask, run: Execution) -> bool:
+    """Whether a tool gave a picture, and the request with its result has neither one nor a note.
+
+    A wire whose results hold texts alone takes the picture in a message of the user beside them.
+    """
+    value = run.answered.value if run.answered else None
+    content: Json = value.get("content") if isinstance(value, dict) else None
+    blocks = content if isinstance(content, list | tuple) else ()
+    if not any(isinstance(block, dict) and block.get("type") == "image" for block in blocks):
+        return False
+    turn = trace.turns[ask.exchange.called.session, ask.exchange.called.turn]
+    sent = next((e.node.newest() for e in turn.main if e.n == ask.sent_n), ())
+    parts = [b for m in sent for b in (*m.blocks, *(p for r in m.tool_results for p in r.content))]
+    if ask.sent is None or not sent or any(isinstance(part, Opaque) for part in parts):
+        return False
+    own = own_words(Spelt(ask.sent.text), Spelt("\n".join(said_texts(run))))
+    return says_success(" ".join(own))
 
 
 NOTHING = frozenset({"", "null", "undefined", "nan", "objectobject", "promisepending", "nil"})
@@ -83,11 +102,28 @@ def is_valid_call(trace: Trace, ask: Ask) -> bool:
     return isinstance(ask.use.input, dict) and set(required) <= set(ask.use.input)
 
 
+_SUCCESS = re.compile(
+    r"\W*(?:(?:ok|okay|done|success|successful|succeeded|completed|finished|true|status|results?"
+    r"|output|data|message|content|no|none|null|undefined|nothing|empty|0|found|matches|matching"
+    r"|rows|records|items|entries)\b\W*){0,6}",
+    re.IGNORECASE,
+)
+
+
+def says_success(text: str) -> bool:
+    """Whether a text says that all is well, or that the tool found nothing, and no more.
+
+    `except Exception: return []` is how a search that never ran becomes "no results".
+    """
+    return _SUCCESS.fullmatch(text) is not None
+
+
 def reads_as_success(sent: ToolResult) -> bool:
     """Whether a result has words, no flag, and nothing that may tell of a failure or refusal."""
     if sent.is_error or not sent.text.strip():
         return False
-    return not (reads_as_failure(sent.text) or _REFUSAL.search(sent.text))
+    is_refusal = reads_as_failure(sent.text) or _REFUSAL.search(sent.text)
+    return says_success(sent.text) or not is_refusal
 
 
 class Pretended(NamedTuple):
@@ -103,7 +139,9 @@ def pretended(trace: Trace, ask: Ask) -> Pretended | None:
     A result may be given again in the same turn for the same call: an agent may say so to end a
     repetition.
     """
-    if not ask.refused or ask.sent is None or ask.sent.is_error or not is_valid_call(trace, ask):
+    if not ask.refused or ask.sent is None or ask.sent.is_error:
+        return None
+    if not (is_valid_call(trace, ask) or _is_unknown(trace, ask)):
         return None
     text = ask.sent.text.strip()
     if not text or ask.use.name in trace.profile.turn_ending_tools:
@@ -116,6 +154,13 @@ def pretended(trace: Trace, ask: Ask) -> Pretended | None:
             is_again = run.identity == call and where == (called.session, called.turn)
             return None if is_again else Pretended(text, run)
     return Pretended(text) if reads_as_success(ask.sent) else None
+
+
+def _is_unknown(trace: Trace, ask: Ask) -> bool:
+    """Whether a whole answer calls a tool that no one has, whose result can only be an error."""
+    offered = trace.schemas.get(ask.exchange.request.tools, {})
+    is_known = ask.use.name in offered or ask.use.name in trace.settings.get("tools", {})
+    return bool(offered) and not is_known and calls_tools(ask.exchange)
 
 
 OTHERS = 50
@@ -180,7 +225,7 @@ def is_reflowed(said: str, sent: str) -> bool:
     if said.lstrip().startswith(("{", "[")):
         return False
     read = sent.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
-    lines = [line.rstrip() for line in said.splitlines() if line.strip()]
+    lines = [line.rstrip() for line in _LINE_END.split(said) if line.strip()]
     bare = [" ".join(line.split()) for line in lines]
     inner = zip(lines[1:], bare[1:], strict=True)
     if any(
@@ -188,9 +233,16 @@ def is_reflowed(said: str, sent: str) -> bool:
         for line, short in islice(inner, _LINES)
     ):
         return True
-    joined = (f"{before} {after}" for before, after in islice(pairwise(bare), _LINES))
+    pairs = [*islice(pairwise(bare), _LINES)]
+    joined = [f"{before} {after}" for before, after in pairs]
+    joined += [both for pair in pairs if len(both := "".join(pair)) >= _LOOSE]
     return any(both in read and both not in said for both in joined)
 
+
+_LINE_END = re.compile(r"\r\n?|\n")
+
+_LOOSE = 20
+"""Shorter lines that are joined without a blank stand there by chance."""
 
 _LINES = 50
 """How many lines of a text are looked for one by one."""

@@ -8,7 +8,7 @@ recordings append events.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -34,8 +34,11 @@ from harness.core.history.trace import Trace
 from harness.core.history.trace_fold import trace
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message, named
-from harness.core.values.plans import Outcome, StepRecord
+from harness.core.values.plans import Outcome, StepRecord, Wait
 from harness.core.values.profile import Profile
+
+Settings = dict[str, Any]
+"""The settings of a run, as its first event holds them."""
 
 _Made = TypeVar("_Made", Started, Effected, Stored, Refused, Ended)
 
@@ -244,14 +247,24 @@ def decode(lines: bytes) -> History:
 def under_profile(history: History, profile: Profile) -> History:
     """The history with this profile, if it names no profile itself."""
     said = msgspec.to_builtins(profile)
+
+    def with_checks(settings: Settings) -> Settings:
+        if "profile" in settings:
+            return settings
+        own: dict[str, dict[str, Json]] = settings.get("checks") or {}
+        names = {*own, *profile.checks}
+        checks = {n: {**profile.checks.get(n, {}), **own.get(n, {})} for n in sorted(names)}
+        return {**settings, "checks": checks, "profile": said}
+
+    return under_settings(history, with_checks)
+
+
+def under_settings(history: History, changed: Callable[[Settings], Settings]) -> History:
+    """The history whose runs began with other settings."""
     other = History()
     for event in history.events:
-        if isinstance(event, Started) and "profile" not in event.settings:
-            own: dict[str, dict[str, Json]] = event.settings.get("checks") or {}
-            names = {*own, *profile.checks}
-            checks = {n: {**profile.checks.get(n, {}), **own.get(n, {})} for n in sorted(names)}
-            settings = {**event.settings, "checks": checks, "profile": said}
-            event = msgspec.structs.replace(event, settings=settings)
+        if isinstance(event, Started):
+            event = msgspec.structs.replace(event, settings=changed(event.settings))
         other.take(event)
     return other
 
@@ -275,4 +288,7 @@ def _timeless(event: AnyEvent) -> AnyEvent:
         fields["value"] = {k: v for k, v in event.value.items() if k != "at_ms"}
     if isinstance(event, Answered) and event.seam == "store":
         fields["steps"] = ()  # they count bytes, and stored rows hold times
+    if isinstance(event, Answered) and event.seam == "inbox":
+        # Only on virtual time does the user take some seconds for a message.
+        fields["steps"] = tuple(step for step in event.steps if not isinstance(step, Wait))
     return msgspec.structs.replace(event, **fields)

@@ -58,6 +58,12 @@ REFUSALS_MOST = 100
 """The largest number of refused requests that a history records."""
 
 
+PAUSE_MS = (1_000, 30_000)
+"""The shortest and the longest pause of a user on virtual time between an answer and the next
+message. Without it a clock in the system text, a time as a key and a deadline that runs on over
+turns pass: time would stand still between messages."""
+
+
 class Transition:
     """The state of one run: its history, and the parts that read, script, change and write.
 
@@ -65,7 +71,8 @@ class Transition:
     the store sets it and does the IO. `at_ms` comes with every call. Calls must not overlap, so a
     transport with several connections holds a lock. `paths` are the model's endpoints. `polled`:
     the agent polls for cancels. `tools_taken`: it listed the tools. `elsewhere` are the paths at
-    which it asked for a model and none is. `stored` holds the seeded messages of the agent's
+    which it asked for a model and none is. `user_pauses`: seconds pass before a message, which cost
+    nothing on virtual time. `stored` holds the seeded messages of the agent's
     session.
     """
 
@@ -89,7 +96,7 @@ class Transition:
         history.fault_layers = {f.spec.kind: f.layer for f in self.faults if f.layer}
         self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
         self.look: Callable[[int], None] = _unseen
-        self.polled = self.tools_taken = False
+        self.polled = self.tools_taken = self.user_pauses = False
         self.elsewhere: list[str] = []
         self._refusals = 0
         recorded = getattr(script, "recorded", False)
@@ -160,8 +167,16 @@ class Transition:
         if entry is None and (timed := inbox.next_ms(self.inbox, past, cancels)) is not None:
             when_ms = timed
             entry = inbox.due(self.inbox, past, when_ms, busy=False, cancels=cancels)
+        elif entry is not None and entry.idle and self.user_pauses:
+            when_ms += self._pause_ms()
         request = InboxRequest(cancels=cancels)
         return self._deliver(request, entry.inbound if entry else None, at_ms, when_ms)
+
+    def _pause_ms(self) -> int:
+        """How long the user takes for a message; the first one opens the run."""
+        past = self.history.past
+        drawn = self.draws.random("pause", str(past.calls["inbox"]))
+        return drawn.randint(*PAUSE_MS) if past.delivered else 0
 
     def _deliver(
         self, request: InboxRequest, inbound: Inbound | None, at_ms: int, when_ms: int

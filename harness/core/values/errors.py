@@ -70,10 +70,6 @@ class PackageMissing(InputError):
         super().__init__(f"{user and f'{user} '}needs the package {package}: {install}", place)
 
 
-class Inapplicable(InputError):
-    """A run needs something that the target cannot get; the run is then not applicable."""
-
-
 class RunStopped(BaseException):
     """Ends a Python target from inside a seam, past everything that catches `Exception`.
 

@@ -13,10 +13,8 @@ import pytest
 
 import harness.adapters
 from harness.adapters.shared.framework_agent import LACKS, FrameworkAgent, agent_of, frameworks
-from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Capabilities, Profile, ProfileLimits
-from harness.runner import run
 from harness.targets import of_callable, resolve
 
 
@@ -139,17 +137,3 @@ def test_a_profile_is_completed_where_it_says_nothing() -> None:
     )
     assert own.completed_by(Profile()) is own
     assert Profile().completed_by(known) == known
-
-
-@pytest.mark.parametrize("isolate", [False, True])
-def test_a_graph_without_a_tool_of_the_scenario_is_not_asked(isolate: bool) -> None:
-    graph = _object("langgraph.pregel.main", "Pregel")
-    graph.nodes = {}
-    scenario = Scenario(
-        name="order", inbox=(InboxItem(text="Order."),), tools={"order": ToolScript()}
-    )
-    made = run(scenario, graph, isolate=isolate)
-    assert made.verdict.verdict == "not_applicable"
-    (lacks,) = made.verdict.not_applicable
-    assert "the graph has no tool order" in lacks.reason
-    assert "docs/adapters.md#langgraph" in lacks.reason
