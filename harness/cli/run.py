@@ -234,13 +234,19 @@ def _settled(
     `tell` sets apart the findings that do not fail. After `most` failing runs no further run is
     played.
     """
+    from harness.cli import terminal
     from harness.runner.capability_ledger import CapabilityLedger
 
     ledger: CapabilityLedger[Result] = CapabilityLedger()
     failed = 0
     with closing(runs):
         try:
-            for ready in (tell(settled) for run in runs for settled in ledger.take(run)):
+            for settled in (one for run in runs for one in ledger.take(run)):
+                if settled.word == "fail" and not failed and ledger.facts:
+                    terminal.note(f"the agent: {ledger.facts}")
+                ready = tell(
+                    _without_trace(settled) if settled.word == "not_applicable" else settled
+                )
                 yield ready
                 failed += ready.word == "fail"
                 if failed == most:
