@@ -40,5 +40,5 @@ def test_runs_that_continue_each_other_are_not_judged(tmp_path: Path, harness: H
     done = harness("run", "talk.yaml", "--target", "keeps:agent", "-j", "1")
     assert "3 runs: 1 passed, 2 not applicable" in done.stdout
     assert "keep a session file below brief.session_dir" in " ".join(done.stdout.split())
-    again = harness("run", "talk.yaml", "--only", "again", "--target", "keeps:agent")
+    again = harness("run", "talk.yaml", "--only", "talk/again", "--target", "keeps:agent")
     assert "1 run: 1 not applicable" in again.stdout
