@@ -21,7 +21,8 @@ from types import FrameType, ModuleType
 
 OURS = frozenset(
     {"anthropic", "anyio", "click", "h11", "harness", "httpx", "hypothesis", "jinja2", "msgspec"}
-    | {"_pytest", "jsonschema_rs", "pluggy", "pytest", "regex", "respx", "vcr", "yaml"}
+    | {"_pytest", "jsonschema_rs", "pluggy", "pytest", "regex", "respx", "time_machine", "vcr"}
+    | {"_time_machine", "yaml"}
 )
 """The modules that the harness is made of: no file of the start folder replaces one."""
 

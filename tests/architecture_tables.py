@@ -156,6 +156,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "smolagents": ("adapters.tool_calling_agent",),
     "anyio": ("clock",),
     "trio": ("clock",),
+    "time_machine": ("clock.wall_dates",),
     "vcr": ("cassettes", "pytest_plugin"),
     "zstandard": ("recordings.zip_archive",),
     "psycopg": ("stores",),

@@ -119,6 +119,11 @@ def test_each_dependency_is_ours() -> None:
     import tomllib
 
     needs = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    modules = {"pyyaml": "yaml", "vcrpy": "vcr", "jsonschema-rs": "jsonschema_rs"}
+    modules = {
+        "pyyaml": "yaml",
+        "vcrpy": "vcr",
+        "jsonschema-rs": "jsonschema_rs",
+        "time-machine": "time_machine",
+    }
     names = {need.partition(">")[0] for need in needs}
     assert {modules.get(name, name) for name in names} <= import_path.OURS

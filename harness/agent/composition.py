@@ -207,7 +207,7 @@ def model_of_sub_agent(brief: Brief, session: str, parent: str) -> LanguageModel
     """The model for a sub-agent, whose requests name its session and its parent."""
 
     def adapt(client: Any) -> Any:
-        url = f"{brief.base_url}/s/{quote(session)}{_MODELS[brief.wire].base_path}"
+        url = f"{brief.base_url}/s/{quote(session, safe='')}{_MODELS[brief.wire].base_path}"
         return client.with_options(
             base_url=url, default_headers={"x-harness-parent": quote(parent)}
         )

@@ -6,14 +6,14 @@ A cancel counts from the moment the agent sees it, because work under way cannot
 from __future__ import annotations
 
 from bisect import bisect, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import pairwise, takewhile
+from collections.abc import Iterator
+from itertools import pairwise
 from operator import itemgetter
 from typing import TypeAlias
 
 import msgspec
 
-from harness.checks.evidence.carried_words import is_cut_with_notice
+from harness.checks.evidence.carried_words import is_changed, is_cut_with_notice
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BLANK,
@@ -32,12 +32,13 @@ from harness.checks.evidence.excuses import (
 )
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
-    Placed,
     inbound_rows,
-    may_keep,
+    may_be_stored,
     same_text,
     squeeze,
+    times_said,
 )
+from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import (
     claimed,
     is_local,
@@ -50,8 +51,9 @@ from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.finding_key import Cause
-from harness.core.values.messages import Text
+from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
+from harness.core.values.visible_text import abridged
 
 _Answered: TypeAlias = dict[tuple[str, str], list[Turn]]
 """Turns with a success as their reply, by session and first paragraph."""
@@ -64,6 +66,9 @@ _STOPS = (CANCEL, KILL, LIMIT)
 
 _NO_STRETCH = (BLANK, REDELIVERY)
 """The excuses for a message that the agent need not process."""
+
+_SHOWN = 60
+"""How much of a text a finding shows."""
 
 _ORDERLY = frozenset({"next", "returned"})
 """The states of a settled turn in which nothing excuses a missing reply."""
@@ -80,14 +85,17 @@ _ORDERLY = frozenset({"next", "returned"})
 def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     """Each inbound message is the newest user text of its own turn's first request, and no other.
 
-    `lost`: the model never gets it, it has no reply, or it is not stored. `twice`: it starts a
-    second turn, comes again as new after its reply, or is stored again. `order`: it is in its
-    request, but before an older message. `doubled`: a request holds it twice, as after a retry.
+    `lost`: the model never gets it, it has no reply, or it is not stored. `changed`: the model
+    reads a part of it, or its words in another writing. `white_space`: its lines are joined, or
+    have lost their indentation. `twice`: it starts a second turn, comes again as new after its
+    reply, or is stored again. `order`: it is in its request, but before an older message.
+    `doubled`: a request holds it twice, as after a retry.
 
-    Not a finding: the message of a turn that failed or whose reply was empty, which the history may
-    keep; a request that cannot be read; a command that the program itself answers; a message that
-    answers a question of the agent (status `waiting`); a long message with a notice in place of its
-    middle. Source: invariant 29.
+    Not a finding: words before or after it; other line ends, or white space around it; the message
+    of a turn that failed or whose reply was empty, which the history may keep; a request that
+    cannot be read; a command that the program itself answers; a message that answers a question of
+    the agent (status `waiting`); a long message with a notice in place of its middle. Source:
+    invariant 29.
     """
     trace = history.trace
     # The newest turn of each message: a kill in it lets the message begin again, until its reply
@@ -130,8 +138,14 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
     newest = "\n\n".join(message.text for message in first.node.newest())
     said, sent = squeeze(turn.text), squeeze(newest)
     is_there = said in sent or is_cut_with_notice(said, sent)
+    is_there = is_there or squeeze(canonical(turn.text)[1:-1]) in sent  # a field of JSON
     if not is_there and not _allows(trace, turn, first):
-        rule, text = _misplaced(turn.text, first)
+        rule, text = _misplaced(trace, turn, first, newest)
+    elif is_there and "\n" in turn.text.strip() and is_reflowed(turn.text, newest):
+        rule, text = "white_space", "has lost its lines or their indentation"
+    else:
+        rule, text = "", ""
+    if rule:
         text = f"{first.called.key}: the message {name} {text}"
         cause = Cause(subject="request")
         yield Finding(f"inbound_exactly_once.{rule}", text, (opened, first.n), cause=cause)
@@ -151,10 +165,16 @@ def _allows(trace: Trace, turn: Turn, first: Exchange) -> bool:
     return any(ask.sent_n == first.n for ask in before.asks)
 
 
-def _misplaced(text: str, exchange: Exchange) -> tuple[str, str]:
-    if any(squeeze(text) in squeeze(m.text) for m in exchange.node.messages if m.role == "user"):
+def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tuple[str, str]:
+    said = squeeze(turn.text)
+    if any(said in squeeze(m.text) for m in exchange.node.messages if m.role == "user"):
         return "order", "is in the request, but not as its newest user text"
-    return "lost", "is not in the first request of its turn"
+    before = trace.turns.get((turn.session, turn.number - 1))
+    is_older = before is not None and before.text.strip() in newest and before.text.strip() != ""
+    if is_older or not is_changed(turn.text, newest):
+        return "lost", "is not in the first request of its turn"
+    read = canonical(abridged(newest, _SHOWN))
+    return "changed", f"is {canonical(abridged(turn.text, _SHOWN))}, and the model reads {read}"
 
 
 def _again(turn: Turn, newest: str, answered: _Answered) -> Iterator[Turn]:
@@ -170,22 +190,15 @@ def _again(turn: Turn, newest: str, answered: _Answered) -> Iterator[Turn]:
 def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
     """Count a message from the last request of its turn back to the answer of the turn before."""
     assert turn.delivery is not None
-    times = _times(said := squeeze(turn.text), last)
+    times = times_said(said := squeeze(turn.text), last)
     if times > 1 and any(look.n < turn.delivery.n for look in trace.stored if look.added):
-        times -= _times(said, turn.readable[0]) - 1  # an unanswered row may hold the words
+        times -= times_said(said, turn.readable[0]) - 1  # an unanswered row may hold the words
     came = (d.inbound for d in trace.deliveries if d.n < last.n) if times > 1 else ()
     if times > len({inbound.id for inbound in came if same_text(inbound.text, turn.text)}) > 0:
         text = f"{last.called.key}: the message {turn.delivery.inbound.id} is there {times} times"
         events, cause = (turn.delivery.n, last.n), Cause(subject="request")
         found = Finding("inbound_exactly_once.doubled", text, events, cause=cause)
         yield Case("doubled", [found], turn, last.n)
-
-
-def _times(said: str, exchange: Exchange) -> int:
-    back = takewhile(lambda n: n.side != "assistant" or n.message.tool_uses, exchange.node.back())
-    blocks = (block for node in back if node.side == "user" for block in node.message.blocks)
-    texts = (squeeze(block.text) for block in blocks if isinstance(block, Text))
-    return sum(text.count(said) for text in texts if said and not text.replace(said, ""))
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -203,21 +216,10 @@ def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
         text = f"the message {turn.delivery.inbound.id} is not stored"
         found = Finding("inbound_exactly_once.lost", text, events, cause=Cause(subject="store"))
         yield Case("stored", [found], turn)
-    elif len(rows) > _may_be_stored(trace, turn, placed):
+    elif len(rows) > may_be_stored(trace, turn, placed):
         text = f"the message {turn.delivery.inbound.id} is stored {len(rows)} times"
         found = Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="store"))
         yield Case("stored_again", [found], turn)
-
-
-def _may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
-    """The number of rows that may keep the message: several if two sessions use one id and the
-    rows name none. In the agent's own store, rows of later turns with equal words count too. So do
-    rows of any session, if a row does not name its session."""
-    if not trace.own_store:
-        return max(1, *(may_keep(trace, placed.row, placed.message) for placed in rows))
-    sessions = {placed.row.session for placed in rows}
-    turns = (t for t in trace.turns.values() if t.delivery and {"", t.session} & sessions)
-    return max(1, sum(same_text(t.text, turn.text) for t in turns))
 
 
 @needs("inbox", "outbox", told_by="run", place=390)

@@ -9,7 +9,6 @@ from typing import Literal
 
 real_sleep = time.sleep
 real_monotonic = time.monotonic
-real_time = time.time
 
 SYSTEM_WAIT_MOST_S = 86_400.0
 """The longest single wait that is asked of the system. `epoll_wait` takes 2**31 ms (24 days), a

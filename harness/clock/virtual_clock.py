@@ -4,7 +4,7 @@ Time counts whole microseconds, so waits add up without rounding. Only waits mov
 clock. It starts at one day, because programs use 0 for "never". A `jump` (NTP) moves the wall
 clock.
 
-The patch misses functions kept *before* the run, waits inside C, and `datetime.now()`;
+Dates follow by `wall_dates`. The patch misses functions kept *before* the run, and waits inside C;
 `RealWaitMeter` measures real waits. The modules in `_STAY_REAL` keep real time, because they would
 hang or spin on a stopped clock.
 """
@@ -21,7 +21,7 @@ import threading
 import time
 from _thread import _count as started_threads
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 from weakref import WeakSet
 
@@ -29,6 +29,7 @@ import msgspec
 
 from harness.clock.real_clock import Source, real_sleep
 from harness.clock.timekeeper import CALL, SLEEP, TURN_S, YIELD, Timekeeper, Wait
+from harness.clock.wall_dates import REAL, WallDates
 from harness.core.values.errors import RunStopped
 from harness.processes.thread_states import pool_threads
 
@@ -94,6 +95,7 @@ class VirtualClock:
         self._uptime_us = UPTIME_S * MICROSECONDS
         self._read_us, self._reads = -1, 0
         self._limit_s = limit_s
+        self._dates = WallDates()
         self.keeper = Timekeeper(self.pass_until, self._reaches, seed)
 
     def now_us(self) -> int:
@@ -114,11 +116,19 @@ class VirtualClock:
 
     def time(self) -> float:
         """The wall clock: seconds since 1970."""
-        return (self._wall_offset_us + self._now_us) / MICROSECONDS
+        return self._wall_us / MICROSECONDS
 
     def time_ns(self) -> int:
         """`time` in nanoseconds."""
-        return (self._wall_offset_us + self._now_us) * 1000 + self._next_ns()
+        return self._wall_us * 1000 + self._next_ns()
+
+    @property
+    def _wall_us(self) -> int:
+        return self._wall_offset_us + self._now_us
+
+    def dated(self) -> AbstractContextManager[None]:
+        """Let dates follow this clock in the block: `datetime.now()` and the like."""
+        return self._dates.shown(self._wall_us)
 
     def _next_ns(self) -> int:
         """The nanoseconds of a reading: each is a little later, up to the next microsecond.
@@ -138,6 +148,7 @@ class VirtualClock:
         self.advance(monotonic_ms / 1000)
         with self._lock:
             self._wall_offset_us += (wall_ms - monotonic_ms) * 1000
+            self._dates.move_to(self._wall_us)
 
     def pass_downtime(self, milliseconds: int) -> None:
         """Move the agent's two clocks over a time in which no process of it ran.
@@ -147,6 +158,7 @@ class VirtualClock:
         with self._lock:
             self._wall_offset_us += milliseconds * 1000
             self._uptime_us += milliseconds * 1000
+            self._dates.move_to(self._wall_us)
 
     def moment_us(self, monotonic_s: float) -> int | None:
         """A moment of `monotonic` as `now_us` counts; None for a moment that never comes.
@@ -217,6 +229,7 @@ class VirtualClock:
             before = self._now_us
             wanted = max(before, target(before))
             self._now_us = allowed = self._within_limit(wanted)
+            self._dates.move_to(self._wall_us)
             if source is not None and allowed > before:
                 seconds = (allowed - before) / MICROSECONDS
                 self.waits.append(VirtualWait(before // 1000, seconds, source))
@@ -237,7 +250,8 @@ def _microseconds(seconds: float) -> int:
 
 
 _REAL: dict[str, Callable[..., Any]] = {
-    name: getattr(time, name) for name in ("sleep", "monotonic", "monotonic_ns", "time", "time_ns")
+    **{name: getattr(time, name) for name in ("sleep", "monotonic", "monotonic_ns")},
+    **REAL,
 }
 
 _STAY_REAL = frozenset((
@@ -274,6 +288,7 @@ def _stand_in(name: str) -> Callable[..., Any]:
     return stand_in
 
 
+_BEFORE = {name: getattr(time, name) for name in _REAL}
 _STAND_INS = {name: _stand_in(name) for name in _REAL}
 
 
@@ -299,10 +314,10 @@ def virtual_time(
     clock.keeper.threads.join(*threads)
     try:
         _install(_STAND_INS)
-        with clock.keeper.running():
+        with clock.dated(), clock.keeper.running():
             yield clock
     finally:
-        _install(_REAL)
+        _install(_BEFORE)
         if not goes_on:
             clock.keeper.stop()
         _clock, _outsiders = None, frozenset()

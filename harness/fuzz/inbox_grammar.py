@@ -19,8 +19,8 @@ from harness.fuzz.text_grammar import TEXTS, WORDS
 
 When: TypeAlias = Literal["start", "idle"] | dict[str, Json]
 
-SESSIONS = (*("main",) * 4, *("side",) * 3, "Main", "ma in", "\uff4d\uff41\uff49\uff4e")
-"""The last three become `main` where case is folded, blanks go, or Unicode forms are made equal."""
+SESSIONS = (*("main",) * 4, *("side",) * 3, "Main", "ma /in", "\uff4d\uff41\uff49\uff4e")
+"""The last three become `main` where case is folded, signs go, or Unicode forms are made equal."""
 
 FIRST_ANSWER: dict[str, Json] = {"after": "model#1"}
 

@@ -10,7 +10,6 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from urllib.parse import unquote
 
 import msgspec
 
@@ -27,7 +26,7 @@ from harness.providers.shared.codec import Unreadable
 from harness.recordings.http_interaction import Cassette, Interaction, address_of
 from harness.runner import prepare
 from harness.targets import TargetSpec
-from harness.transports.dispatcher import Dispatcher, at_once
+from harness.transports.dispatcher import Dispatcher, at_once, decoded_path
 
 _BOUNDARY = re.compile(rb"--([^\r\n]{1,70})\r\n")
 
@@ -148,7 +147,7 @@ class _ModelCalls:
         self, method: str, path: str, headers: dict[str, str], body: bytes, query: str
     ) -> Answer:
         """Return the answer to a live call."""
-        path = path if "%2f" in path.lower() else unquote(path)
+        path = decoded_path(path)
         self._player.turn = None
         plan = self._dispatcher.model(method, path, headers, body, query=query)
         if self._player.turn is not None:

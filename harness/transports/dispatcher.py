@@ -227,6 +227,15 @@ def split_session(path: str) -> tuple[str, str]:
     return unquote(session), slash + rest
 
 
+def decoded_path(path: str) -> str:
+    """A path, decoded once. A session's name stays as it is, because `split_session` decodes it; so
+    does a path with an escaped slash, as a model's name may have one."""
+    if not path.startswith("/s/"):
+        return path if "%2f" in path.lower() else unquote(path)
+    session, slash, rest = path[3:].partition("/")
+    return f"/s/{session}{decoded_path(slash + rest)}"
+
+
 def json_answer(status: int, value: object, **headers: str) -> Plan:
     """A plan that answers with JSON."""
     head = Head(status, {"content-type": "application/json", **headers})

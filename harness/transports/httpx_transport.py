@@ -12,12 +12,11 @@ from collections.abc import AsyncIterator, Hashable, Iterator
 from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any, NoReturn, Self
-from urllib.parse import unquote
 
 from harness.core.values.errors import HarnessError, RunStopped
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Step, Wait, patience_ms
 from harness.transports import http_exchange
-from harness.transports.dispatcher import Dispatcher, at_once
+from harness.transports.dispatcher import Dispatcher, at_once, decoded_path
 from harness.transports.http_exchange import DISCONNECTED, HttpExchange, exchange_of
 
 _LENGTH = b"content-length"
@@ -115,10 +114,9 @@ def _lines_of(headers: Any) -> _Lines:
 
 @lru_cache(maxsize=64)
 def _target(raw: bytes) -> tuple[str, str]:
-    """Return path and query. The path is decoded, unless a segment of it holds a slash, as a
-    model's name may."""
+    """Return path and query; the path is decoded."""
     path, _, query = raw.decode("ascii", "replace").partition("?")
-    return path if "%2f" in path.lower() else unquote(path), query
+    return decoded_path(path), query
 
 
 @cache

@@ -97,8 +97,8 @@ LONG = "Please look at the harbour, then at the ship, and tell me when it comes 
     ("sent", "found"),
     [
         (f"{LONG[:20]} [... shortened ...] {LONG[-20:]}", []),
-        (f"{LONG[:20]} {LONG[-20:]}", ["inbound_exactly_once.lost"]),
-        (LONG[:40], ["inbound_exactly_once.lost"]),
+        (f"{LONG[:20]} {LONG[-20:]}", ["inbound_exactly_once.changed"]),
+        (LONG[:40], ["inbound_exactly_once.changed"]),
     ],
 )
 def test_a_long_message_may_be_cut_with_a_notice(sent: str, found: list[str]) -> None:

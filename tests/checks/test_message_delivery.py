@@ -5,6 +5,9 @@ Turns keep apart, and are over when the user takes them back.
 
 from __future__ import annotations
 
+import html
+import json
+
 import pytest
 
 from harness.checks.message_delivery import (
@@ -37,6 +40,65 @@ def test_a_message_that_nobody_answers_is_lost() -> None:
     story = Story(seams=NO_STORE).turn("one").turn("two").reply("2").final()
     found = list(inbound_exactly_once(story.end()))
     assert codes(found) == ["inbound_exactly_once.lost"]
+
+
+WRITTEN = (
+    """Où est <b>le café</b> & "Mia"?
+  - today, at 10
+  - tomorrow
+"""
+    + "The house with the green door is near the old harbour. " * 5
+)
+"""Two lines with an indentation, signs, accents, capitals, and over 200 characters."""
+
+
+def _read(said: str, sent: str) -> list[str]:
+    story = Story(seams=NO_STORE).turn(said).reply("1", messages=[user(sent)])
+    return codes(inbound_exactly_once(story.final().end()))
+
+
+@pytest.mark.parametrize(
+    ("rule", "sent"),
+    [
+        ("white_space", " ".join(WRITTEN.split())),
+        ("white_space", "\n".join(line.strip() for line in WRITTEN.splitlines())),
+        ("white_space", "".join(line.strip() for line in WRITTEN.splitlines())),
+        ("changed", WRITTEN.lower()),
+        ("changed", html.escape(WRITTEN)),
+        ("changed", WRITTEN.replace("é", "e").replace("ù", "u")),
+        ("changed", WRITTEN[:200]),
+        ("changed", WRITTEN.splitlines()[0]),
+        ("changed", WRITTEN.splitlines()[-1]),
+        ("changed", WRITTEN.replace("today, ", "")),
+        ("lost", "What is the time in Oslo?"),
+    ],
+)
+def test_a_message_that_is_changed_on_its_way_is_red(rule: str, sent: str) -> None:
+    assert _read(WRITTEN, sent) == [f"inbound_exactly_once.{rule}"]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        WRITTEN.strip(),
+        WRITTEN.replace("\n", "\r\n"),
+        f"<message>\n{WRITTEN}</message>",
+        json.dumps({"from": "Mia", "text": WRITTEN}, ensure_ascii=False),
+        f"[10:04] Mia: {WRITTEN}\n\nThe time is 10:04.",
+        WRITTEN.replace("10\n", "10  \n"),
+    ],
+)
+def test_a_message_may_stand_among_other_words(sent: str) -> None:
+    assert _read(WRITTEN, sent) == []
+
+
+def test_the_message_of_the_turn_before_is_no_writing_of_this_one() -> None:
+    story = Story(seams=NO_STORE).turn("Read the file 1.").reply("1").final()
+    story.turn("Read the file 2.").reply("2", messages=[user("Read the file 1.")])
+    assert codes(inbound_exactly_once(story.final().end())) == [
+        "inbound_exactly_once.lost",
+        "inbound_exactly_once.twice",
+    ]
 
 
 def test_a_message_behind_an_older_one_is_out_of_order() -> None:

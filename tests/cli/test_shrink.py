@@ -76,8 +76,10 @@ def test_without_a_code_the_first_finding_of_the_agent_is_kept_and_named(
 ) -> None:
     done = in_process("shrink", "scenarios/loop.yaml", "--target", UNGUARDED)
     assert done.status == 0
-    assert done.err.startswith("the finding to keep is no_progress_stop.same_call: read runs again")
-    small = loaded(talks / ".harness/shrunk/loop-same-call.yaml")
+    assert done.err.startswith(
+        "the finding to keep is no_progress_stop.same_failure: read runs again"
+    )
+    small = loaded(talks / ".harness/shrunk/loop-same-failure.yaml")
     assert len(small.script) <= 2  # type: ignore[arg-type]
 
 

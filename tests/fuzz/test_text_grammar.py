@@ -93,7 +93,7 @@ def _ms(item: Any) -> int:
 
 
 def _cleaned(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).casefold().replace(" ", "")
+    return unicodedata.normalize("NFKC", name).casefold().replace(" ", "").replace("/", "")
 
 
 @pytest.mark.parametrize("moment", MOMENTS)

@@ -15,7 +15,7 @@ MUTANT = Mutant(
     breaks="transcript",
     statement="A second compaction is ignored (AutoGPT #12413, first version, statement 82)",
     scenario="second-compaction",
-    killed_by="expect.calls",
+    killed_by="append_only_prefix.messages",
 )
 
 

@@ -15,7 +15,7 @@ MUTANT = Mutant(
     breaks="transcript",
     statement="Of two summaries in the file the first one is used (AutoGPT #12413, statement 72)",
     scenario="second-compaction",
-    killed_by="expect.calls",
+    killed_by="append_only_prefix.messages",
 )
 
 _FLAG = "isCompactSummary"

@@ -14,7 +14,7 @@ MUTANT = Mutant(
     breaks="transcript",
     statement="The flag of a summary is lost at export (AutoGPT #12413, statement 77)",
     scenario="second-compaction",
-    killed_by="expect.calls",
+    killed_by="append_only_prefix.messages",
 )
 
 _FLAG = "isCompactSummary"

@@ -14,7 +14,7 @@ MUTANT = Mutant(
     breaks="transcript",
     statement="A replacement by nothing leaves an empty list (AutoGPT #12413, statement 74)",
     scenario="replay-spiral",
-    killed_by="inbound_exactly_once",
+    killed_by="reload_equivalence.forgotten",
 )
 
 

@@ -13,7 +13,7 @@ MUTANT = Mutant(
     breaks="overflow",
     statement="The history is not rolled back before the next attempt (AutoGPT #12413)",
     scenario="overflow-shapes",
-    killed_by="role_alternation.store",
+    killed_by="inbound_exactly_once.doubled",
 )
 
 

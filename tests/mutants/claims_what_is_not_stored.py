@@ -16,7 +16,7 @@ MUTANT = Mutant(
     breaks="gateway",
     statement="A full disk is ignored, and the user told that all is done (faults P9)",
     scenario="failing-store/full-at-the-reply",
-    killed_by="durable_first.reply",
+    killed_by="reload_equivalence.lost_reply",
 )
 
 

@@ -14,7 +14,7 @@ MUTANT = Mutant(
     breaks="turn",
     statement="A plugin said 'continue' thirty times, for the last word was the assistant's (98)",
     scenario="continue-from-where",
-    killed_by="expect.calls",
+    killed_by="reload_equivalence.duplicate",
 )
 
 

@@ -11,7 +11,7 @@ MUTANT = Mutant(
     breaks="guards",
     statement="Errors that differ after 120 characters are one key (seed 117, hermes #35937)",
     scenario="repeated-errors/one-beginning",
-    killed_by="expect.calls",
+    killed_by="expect.outcome",
 )
 
 

@@ -14,7 +14,7 @@ MUTANT = Mutant(
     breaks="gateway",
     statement="A bad ending leaves an unanswered user row (seed 148)",
     scenario="bad-endings",
-    killed_by="role_alternation.store",
+    killed_by="turn_closed.question",
 )
 
 

@@ -13,7 +13,7 @@ MUTANT = Mutant(
     breaks="transcript",
     statement="After unknown tools the turn ends without an assistant row (seed 115, hermes)",
     scenario="repeated-errors/no-such-tool",
-    killed_by="role_alternation.store",
+    killed_by="reload_equivalence.lost_reply",
 )
 
 

@@ -13,7 +13,7 @@ MUTANT = Mutant(
     breaks="model",
     statement="The SDK obeys a retry-after counted in days, and the user hears nothing (pi #4991)",
     scenario="silent-provider/come-back-tonight+stream",
-    killed_by="bounded_wait.idle",
+    killed_by="backoff.above_cap",
 )
 
 

@@ -13,7 +13,7 @@ MUTANT = Mutant(
     breaks="transcript",
     statement="Every inbound message is lost while roles alternate perfectly (seeds 132, 134)",
     scenario="replay-spiral/unanswered-tail",
-    killed_by="reload_equivalence",
+    killed_by="inbound_exactly_once.lost",
 )
 
 

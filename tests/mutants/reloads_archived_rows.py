@@ -12,7 +12,7 @@ MUTANT = Mutant(
     breaks="transcript",
     statement="Archived rows are loaded again after a compaction (seed 160)",
     scenario="compacted-before",
-    killed_by="expect.calls",
+    killed_by="append_only_prefix.messages",
 )
 
 

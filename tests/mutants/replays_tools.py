@@ -12,7 +12,7 @@ MUTANT = Mutant(
     breaks="overflow",
     statement="A retry after tool events runs side effects twice, in silence (AutoGPT #12413)",
     scenario="overflow-in-a-tool-loop",
-    killed_by="effect_once.effect",
+    killed_by="effect_once.again",
 )
 
 

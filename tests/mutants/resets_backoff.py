@@ -12,7 +12,7 @@ MUTANT = Mutant(
     breaks="model",
     statement="An unconditional reset of the back-off budget is endless (AutoGPT #12413, draft)",
     scenario="overflow-shapes/overloaded-for-ever-after-compaction",
-    killed_by="limit",
+    killed_by="backoff.too_soon",
 )
 
 

@@ -14,7 +14,7 @@ MUTANT = Mutant(
     breaks="turn",
     statement="A proxy made two of one call, and both ran (catalogue, incident 22)",
     scenario="same-call-twice",
-    killed_by="effect_once.effect",
+    killed_by="effect_once.again",
 )
 
 

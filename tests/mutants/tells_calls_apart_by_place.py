@@ -17,7 +17,7 @@ MUTANT = Mutant(
     breaks="model",
     statement="A clone numbered all calls 0: web_searchweb_search, with both inputs (119)",
     scenario="calls-glued-together@openai-chat+stream",
-    killed_by="no_false_stop.refused",
+    killed_by="calls_handled.misread",
 )
 
 

@@ -1,7 +1,9 @@
-"""Every mutant is killed by the finding made for it, and by the reference agent's own scenario."""
+"""Every mutant is killed by the finding made for it, which is the first that a report shows."""
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -15,6 +17,10 @@ from tests.scenarios.all_runs import named
 
 EVERY = list(mutants.every())
 IDS = [name for name, _, _ in EVERY]
+TABLE = Path(mutants.__file__).with_name("first_findings.tsv")
+ROWS = csv.DictReader(TABLE.read_text("utf-8").splitlines(), delimiter="\t")
+OTHER_FIRST = {row["mutant"]: row["first"] for row in ROWS if row["reason"]}
+"""The first findings that are not the one made for their mutant; each row has a reason."""
 
 
 @pytest.mark.parametrize(("name", "mutant", "module"), EVERY, ids=IDS)
@@ -24,6 +30,13 @@ def test_mutant_is_killed_by_its_finding(name: str, mutant: Mutant, module: Modu
     killers = [f for f in verdict.findings if is_killed(mutant, [f.code])]
     assert killers, [f.code for f in verdict.findings]
     assert killers[0].events, "a finding names the events that prove it"
+    first = next((f for f in verdict.findings if f.class_ != "advice"), verdict.findings[0]).code
+    assert is_killed(mutant, [first]) == (name not in OTHER_FIRST), first
+    assert OTHER_FIRST.get(name, first) == first
+
+
+def test_the_table_of_first_findings_names_mutants() -> None:
+    assert set(IDS) >= OTHER_FIRST.keys()
 
 
 @pytest.mark.real

@@ -7,11 +7,14 @@ of sizes counts missing words of the conversation, and ignores the words around 
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from itertools import takewhile
 
 from harness.checks.evidence.stored_messages import squeeze
 from harness.core.history.exchanges import Exchange, Node
+from harness.core.values.carried_text import lost_parts
 from harness.core.values.messages import Block, Opaque, Text, ToolResult, ToolUse, canonical
 
 BYTES_PER_TOKEN = 4
@@ -74,3 +77,20 @@ def is_cut_with_notice(said: str, sent: str) -> bool:
 def _shared(one: str, other: str) -> int:
     """The length of the beginning that two texts share."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def is_changed(said: str, newest: str) -> bool:
+    """Whether a text holds a part of another, or half of its words in any case and accents."""
+    lost = lost_parts(said, newest)
+    if lost and "whole" not in lost:
+        return True
+    words, known = _bare_words(said), {*_bare_words(newest)}
+    return sum(word in known for word in words) * 2 >= len(words) > 0
+
+
+def _bare_words(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKD", text)
+    return _WORD.findall("".join(c for c in plain if not unicodedata.combining(c)).casefold())
+
+
+_WORD = re.compile(r"\w+")

@@ -42,7 +42,7 @@ def needs(
     to recordings that keep the requests as they were sent. With `"rules"` it also applies to
     recordings that are read with the rules of a dialect. With `or_calls` the calls in the model's
     answers replace the seam `tool`, because the agent's own tools show nothing else. Findings of
-    one class are reported by the `place` of their checks, the smallest first.
+    one class that one event proves are reported by the `place` of their checks, the smallest first.
     """
 
     def declare(check: _Check[_P]) -> _Check[_P]:

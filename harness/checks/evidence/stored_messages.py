@@ -8,7 +8,7 @@ their lists, so two lists are equal if their last nodes are the same object.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 import msgspec
@@ -17,7 +17,7 @@ from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_res
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.messages import Message, side, without_blanks
+from harness.core.values.messages import Message, Text, side, without_blanks
 
 
 class Placed(msgspec.Struct, frozen=True):
@@ -184,3 +184,22 @@ _HALVES = re.compile(r"\ufffd|\\ud[89a-f][0-9a-f]{2}")
 def says(node: Node, text: str) -> bool:
     """Whether the assistant says `text` in a list of messages; the search starts at the end."""
     return any(n.side == "assistant" and same_text(n.message.text, text) for n in node.back())
+
+
+def may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
+    """The number of rows that may keep the message: several if two sessions use one id and the
+    rows name none. In the agent's own store, rows of later turns with equal words count too. So do
+    rows of any session, if a row does not name its session."""
+    if not trace.own_store:
+        return max(1, *(may_keep(trace, placed.row, placed.message) for placed in rows))
+    sessions = {placed.row.session for placed in rows}
+    turns = (t for t in trace.turns.values() if t.delivery and {"", t.session} & sessions)
+    return max(1, sum(same_text(t.text, turn.text) for t in turns))
+
+
+def times_said(said: str, exchange: Exchange) -> int:
+    """How often a request holds a text, without white space, after the last answer in it."""
+    back = takewhile(lambda n: n.side != "assistant" or n.message.tool_uses, exchange.node.back())
+    blocks = (block for node in back if node.side == "user" for block in node.message.blocks)
+    texts = (squeeze(block.text) for block in blocks if isinstance(block, Text))
+    return sum(text.count(said) for text in texts if said and not text.replace(said, ""))

@@ -180,7 +180,7 @@ def is_reflowed(said: str, sent: str) -> bool:
     if said.lstrip().startswith(("{", "[")):
         return False
     read = sent.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
-    lines = [line.rstrip() for line in said.splitlines() if line.strip()]
+    lines = [line.rstrip() for line in _LINE_END.split(said) if line.strip()]
     bare = [" ".join(line.split()) for line in lines]
     inner = zip(lines[1:], bare[1:], strict=True)
     if any(
@@ -188,9 +188,16 @@ def is_reflowed(said: str, sent: str) -> bool:
         for line, short in islice(inner, _LINES)
     ):
         return True
-    joined = (f"{before} {after}" for before, after in islice(pairwise(bare), _LINES))
+    pairs = [*islice(pairwise(bare), _LINES)]
+    joined = [f"{before} {after}" for before, after in pairs]
+    joined += [both for pair in pairs if len(both := "".join(pair)) >= _LOOSE]
     return any(both in read and both not in said for both in joined)
 
+
+_LINE_END = re.compile(r"\r\n?|\n")
+
+_LOOSE = 20
+"""Shorter lines that are joined without a blank stand there by chance."""
 
 _LINES = 50
 """How many lines of a text are looked for one by one."""

@@ -85,7 +85,7 @@ CHECKS: Kind[CheckFunction] = Kind(
     folder="harness.checks",
     key=lambda name, check: (getattr(check, "place", LAST), name),
 )
-"""The checks in the order of their places: findings of one class are reported in it."""
+"""The checks in the order of their places, which orders the findings that one event proves."""
 
 checks, own_checks = CHECKS.all, CHECKS.own
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from types import MappingProxyType
 from typing import Literal
 
@@ -103,9 +104,11 @@ def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding,
     """Return the findings in order, each after its cause; `follows` names the cause.
 
     The end of the target and a run without a request come first. Defects, weaknesses, advice and
-    book-keeping follow.
+    book-keeping follow. In each class the code that is proved first is reported first: what an
+    agent does wrong explains what goes wrong later, in any check. Findings that are
+    proved by one event stand in the order of their checks.
     """
-    ordered = sorted(findings, key=rank)
+    ordered = _in_order(findings)
     if len(ordered) < 2:
         return tuple(ordered)
     cause_of = _causes(ordered, _places(history))
@@ -114,6 +117,21 @@ def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding,
         following.setdefault(cause, []).append(place)
     roots = [place for place in range(len(ordered)) if place not in cause_of]
     return tuple(f for root in roots for f in _told(ordered, cause_of, following, root))
+
+
+def _in_order(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings by rank, and then by the moment at which the first of their code is proved.
+
+    The findings of one code stay together.
+    """
+    proved: dict[tuple[int, str], float] = {}
+    for finding in findings:
+        key, moment = (rank(finding), finding.code), max(finding.events, default=inf)
+        proved[key] = min(moment, proved.get(key, inf))
+    first = {
+        key: place for place, key in enumerate(sorted(proved, key=lambda k: (k[0], proved[k])))
+    }
+    return sorted(findings, key=lambda finding: first[rank(finding), finding.code])
 
 
 def rank(finding: Finding) -> int:

@@ -100,7 +100,7 @@ class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
 
 Times: TypeAlias = FromOne | Literal["forever"]
 CallKey: TypeAlias = Annotated[
-    str, msgspec.Meta(pattern=r"^([^/]+/)?(model|tool|inbox|outbox|store)#[1-9][0-9]*$")
+    str, msgspec.Meta(pattern=r"^(.+/)?(model|tool|inbox|outbox|store)#[1-9][0-9]*$")
 ]
 """The n-th call on a seam, of one session or (`model#3`) of the whole run."""
 
@@ -108,10 +108,13 @@ SessionFormat: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[\w.]+$")]
 """The name of a store reader: one of ours, or `PREFIX.name` of a plug-in."""
 
 SessionName: TypeAlias = Annotated[
-    str, msgspec.Meta(pattern=r"^(?=\S)[^/#?%\x00-\x1f]+(?<=\S)(?!\n)$")
+    str, msgspec.Meta(pattern=r"^(?=\S)(?!\.{1,2}$)[^\x00-\x1f\x7f]+(?<=\S)(?!\n)$")
 ]
-"""The name of a chat, as channels give it: with blanks, colons and any letters. `/` and `#` part a
-session from its calls (`ada lee/model#1`); the other marks part the path of a URL."""
+"""The name of a chat, as channels give it: any signs and letters, and no blank at an end.
+
+The last `/` and `#` of a key part the session from the call (`a/b/model#1`). `.` and `..` are
+refused, because clients take them out of a URL.
+"""
 
 DEFAULT_WIRE = "anthropic"
 """The default provider of a scenario; the room `providers` knows all names."""

@@ -21,7 +21,7 @@ import urllib.request
 import uuid
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 ENV = os.environ
 FOLDER = Path(ENV.get("HARNESS_SESSION_DIR", "."))
@@ -186,7 +186,7 @@ class Agent:
     def answer(self, message: dict[str, Any]) -> int:
         """Play a message; return the exit status of an agent that a signal ended, else 0."""
         session = message["session"]
-        named = {"work": str(FOLDER / "work" / session), "id": str(_uuid(session))}
+        named = {"work": str(FOLDER / "work" / quote(session, safe="")), "id": str(_uuid(session))}
         is_first = session not in self.seen
         if is_first:
             self._configure(named)

@@ -11,6 +11,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 import pytest
@@ -38,15 +39,27 @@ ROW = Known(
 )
 
 
-def _played(*texts: str, **fields: Any) -> Run:
+def _played(*texts: str, session: str = "main", **fields: Any) -> Run:
     scenario = Scenario(
         name="talk",
-        inbox=tuple(InboxItem(text=text) for text in texts),
+        inbox=tuple(InboxItem(text=text, session=session) for text in texts),
         script=tuple(Turn(say=f"Answer {n}.", optional=True) for n, _ in enumerate(texts)),
     )
     row = msgspec.json.encode(msgspec.structs.replace(ROW, **fields)).decode()
     command = (sys.executable, "-I", str(DRIVER), row)
     return run(scenario, TargetSpec("script", "process", command=command))
+
+
+@pytest.mark.parametrize("session", ["../../out", "/etc/x", "a/b", "50%2F..?#"])
+def test_a_session_has_a_folder_of_its_own_below_that_of_the_run(session: str) -> None:
+    code = "import os, pathlib; pathlib.Path('answer').write_text(os.getcwd())"
+    made = _played(
+        "hi", session=session, first=("{program}", "-c", code), answer="file {work}/answer"
+    )
+    (sent,) = _sent(made)
+    folder = Path(sent.text)
+    assert folder.parent.name == "work"
+    assert folder.name == quote(session, safe="")
 
 
 def _sent(made: Run) -> list[OutboxRequest]:

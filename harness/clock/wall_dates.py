@@ -1,0 +1,59 @@
+"""Dates of a run: `datetime.now()` and what else reads the wall clock inside C.
+
+A replaced name in the module `time` reaches none of them. A deadline of dates would never pass, and
+a prompt would name the day of the machine. `time-machine` replaces the functions in C, for the
+whole process; `REAL` holds the ones that go on to tell real time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+from time_machine import Traveller, escape_hatch, travel
+
+
+def _of_the_machine(shown: Callable[[], Any], real: Callable[[], Any]) -> Callable[[], Any]:
+    def read() -> Any:
+        try:
+            return real()
+        except ValueError:  # it refuses to read while no dates are shown, and then `shown` is real
+            return shown()
+
+    return read
+
+
+REAL: dict[str, Callable[[], Any]] = {
+    "time": _of_the_machine(time.time, escape_hatch.time.time),
+    "time_ns": _of_the_machine(time.time_ns, escape_hatch.time.time_ns),
+}
+"""The wall clock of the machine, also while dates of a run are shown."""
+
+
+class WallDates:
+    """The dates that C shows; they follow the wall clock of a run by `move_to`."""
+
+    def __init__(self) -> None:
+        self._traveller: Traveller | None = None
+        self._shown_us = 0
+
+    @contextmanager
+    def shown(self, wall_us: int) -> Iterator[None]:
+        """Show a moment, in microseconds since 1970, and those that follow, in the block."""
+        # Whole seconds first, since a float of today's seconds would round the microseconds.
+        with travel(wall_us // 1_000_000, tick=False) as self._traveller:
+            self._shown_us = wall_us // 1_000_000 * 1_000_000
+            try:
+                self.move_to(wall_us)
+                yield
+            finally:
+                self._traveller = None
+
+    def move_to(self, wall_us: int) -> None:
+        """Show this moment, if dates are shown."""
+        if self._traveller is not None:
+            self._traveller.shift(timedelta(microseconds=wall_us - self._shown_us))
+            self._shown_us = wall_us
