@@ -107,7 +107,7 @@ def command(
     The catalogue is bundled: @all, a folder of it (@loops), a scenario (@loops/circles). A
     CASSETTE, or a DIR of cassettes only, is played as a separate scenario.
     """
-    from harness.cli import selection
+    from harness.cli import selection, terminal
     from harness.cli.compared_runs import ComparedRuns
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
@@ -127,6 +127,9 @@ def command(
         listed, with_hits = "json" if as_json else detail, verbose or faults is not None
         return rehearse(planned, target, drawn, listed, with_hits=with_hits)
     selection.check_target(target, planned)
+    for tool, own in agent.tool_names.items():
+        if any(tool in scenario.tools for _, scenario in planned):
+            terminal.note(f"the tool {tool} of the scenarios is the agent's {own}, by the profile")
     asked = partial(Invocation, target=target, world=world or "", store=store,
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
                     compare=compare, plugin_flags=plugin_flags())  # fmt: skip
