@@ -23,7 +23,7 @@ OWN = [{"name": "my_weather", "input_schema": {"type": "object", "properties": {
 
 
 def agent(brief: Any) -> None:
-    """Answer with a tool of its own, at most three times in a turn."""
+    """Answer with the help of `my_weather`, at most three times in a turn."""
     client = brief.anthropic()
     for message in brief.inbox():
         rows: list[Any] = [{"role": "user", "content": message.text}]
