@@ -381,14 +381,11 @@ def _differences(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator
         return
     events, both = (before.n, exchange.n), f"{before.called.key} and {exchange.called.key}"
     if before.request.system != exchange.request.system:
-        text = f"{both} have different system texts"
-        yield Finding("append_only_prefix.system", text, events)
+        yield Finding("append_only_prefix.system", f"{both} have different system texts", events)
     if _is_reordered(trace, before, exchange):
-        text = f"{both} offer the same tools in another order"
-        yield Finding("append_only_prefix.tools", text, events)
+        yield Finding("append_only_prefix.tools", f"{both} offer tools in another order", events)
     settled = settled_list(before.node)
-    left_out = _leaves_out_a_failure(trace, before, exchange)
-    if not left_out and not stands(settled, exchange.node):
+    if not (_leaves_out_a_failure(trace, before, exchange) or stands(settled, exchange.node)):
         text = f"{both} begin differently: {_first_difference(settled, exchange.node)}"
         yield Finding("append_only_prefix.messages", text, events)
 
@@ -396,5 +393,8 @@ def _differences(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator
 def _first_difference(settled: Node, now: Node) -> str:
     for old, new in zip(settled.tail(), now.tail(), strict=False):
         if old is not new:
-            return f"message {old.depth - 1} ({old.side}) differs"
+            later = (node.depth for node in settled.tail(old) if node.message == new.message)
+            n = next(later, old.depth) - old.depth
+            what = f"and {n - 1} after it are gone" if n else "differs"
+            return f"message {old.depth - 1} ({old.side}) {what}"
     return f"there were {settled.depth} messages before the newest, and {now.depth} are left"

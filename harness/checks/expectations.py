@@ -88,7 +88,8 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
         if _gave_up(trace):  # the calls after that point are not expected
             bounds = msgspec.structs.replace(bounds, min=0)
         bounds = _raised(bounds, max(more[name], more_rounds(trace, bounds.max or 0)))
-        yield from _bounds(name, numbers, bounds, _end(history))
+        seen = {id(e.ask) for e in trace.executions if e.request.name == name}
+        yield from _bounds(name, numbers, bounds, _end(history), len(seen))
 
 
 def _runs_of(trace: Trace, name: str) -> list[int]:
@@ -194,18 +195,17 @@ def _entry(value: dict[str, Json], key: str) -> str:
 
 
 def _bounds(
-    tool: str, numbers: list[int], bounds: Bounds, end: tuple[int, ...]
+    tool: str, numbers: list[int], bounds: Bounds, end: tuple[int, ...], asked: int = 0
 ) -> Iterator[Finding]:
     """Yield the finding for the calls of a tool; of the model for ""."""
-    count, most = len(numbers), bounds.max
-    text = f"{f'the tool {tool}' if tool else 'the model'} is called {count} times, expected at "
-    kind = "tool" if tool else "model"
-    if most is not None and count > most:
-        cause = Cause(tool=tool, subject=f"calls.{kind}.max")
-        yield Finding("expect.calls", f"{text}most {most}", (numbers[most],), cause=cause)
-    elif count < bounds.min:
-        cause = Cause(tool=tool, subject=f"calls.{kind}.min")
-        yield Finding("expect.calls", f"{text}least {bounds.min}", end, cause=cause)
+    count, most = len(numbers), len(numbers) if bounds.max is None else bounds.max
+    if count > most or count < bounds.min:
+        bound, n = ("max", most) if count > most else ("min", bounds.min)
+        text = f"{f'the tool {tool}' if tool else 'the model'} is called {count} times"
+        text += f" ({asked} asked for by the model)" if 0 < asked < count else ""
+        text += f", expected at {'most' if bound == 'max' else 'least'} {n}"
+        cause = Cause(tool=tool, subject=f"calls.{'tool' if tool else 'model'}.{bound}")
+        yield Finding("expect.calls", text, (*numbers[most:][:1],) or end, cause=cause)
 
 
 def _end(history: History) -> tuple[int, ...]:

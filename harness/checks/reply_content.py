@@ -41,6 +41,9 @@ from harness.core.values.verdict import Finding
 DOUBLED = 12
 """An answer with fewer characters may stand twice among other words by chance."""
 
+SHOWN = 40
+"""How much of what is lost a finding shows."""
+
 BEGINNING = 8
 """The characters by which a part of an answer is recognised in a reply."""
 
@@ -300,7 +303,10 @@ def _cut(reply: _Reply) -> _Broken | None:
         return _Broken("replaced", "something else, and nothing that the model answered")
     if _is_noted(reply):
         return None
-    which = f"first {head}" if head >= tail else f"last {tail}"
+    if head and tail:
+        lost = " ".join(reply.said[head : head + SHOWN].split())
+        return _Broken("cut", f"an answer that lacks or changes its middle, from {lost!r} on")
+    which = f"first {head}" if head else f"last {tail}"
     return _Broken("cut", f"only the {which} characters of an answer of {len(reply.said)}")
 
 

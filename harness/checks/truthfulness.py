@@ -25,7 +25,7 @@ from harness.checks.evidence.excuses import (
 )
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import squeeze
-from harness.checks.evidence.told_results import answered_runs
+from harness.checks.evidence.told_results import answered_runs, says_success
 from harness.checks.evidence.turn_outcomes import (
     TELLING,
     claimed,
@@ -80,12 +80,21 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
         and (rule := wrong(last))
         and not (rule == "unfinished" and ending_calls(trace, turn, last, sending.n))
     ):
-        yield _finding(rule, f"the last answer of the model ({last.called.key}) is {rule}", events)
+        is_ = _unrun(turn, last) if rule == "unfinished" else f"is {rule}"
+        yield _finding(rule, f"the last answer of the model ({last.called.key}) {is_}", events)
     elif last and _drops_calls(trace, turn, last, sending):
         yield _finding("dropped", f"the calls in {last.called.key} are dropped", events)
     elif last and _lost_its_tools(answered):
         text = f"{last.called.key} offers no tools, after a failed request that offered them"
         yield _finding("without_tools", text, events)
+
+
+def _unrun(turn: Turn, last: Exchange) -> str:
+    """What an answer waits for that does not end the turn: its calls, or another request."""
+    asks = [a for a in turn.asks if a.exchange is last and a.execution is None and a.sent is None]
+    if not asks:
+        return f"is unfinished ({last.stop})"
+    return f"asks for {', '.join(dict.fromkeys(a.use.name for a in asks))}, which never ran"
 
 
 def _drops_calls(trace: Trace, turn: Turn, last: Exchange, sending: Sending) -> bool:
@@ -126,8 +135,8 @@ def error_visible(history: History) -> Iterator[Finding | Case]:
     """The model learns of each failed tool, and the user is not told that the tool worked.
 
     `hidden`: a tool raised, timed out, or answered with an error or an error status, and the model
-    reads a success. The result has no error flag. Its text is empty, or equals what the agent sends
-    for a success of this tool, or the result of another call. `reworded`: nothing of the tool's
+    reads a success. The result has no error flag. Its text is empty, or `OK`, `null` or `no
+    results`, or a text that the agent sends for another call. `reworded`: nothing of the tool's
     error stands in the result, with an error flag or without one. `claimed`: a tool of the turn
     failed and did not succeed later, and the user is told that it worked. The final reports a
     success, with words that the scenario forbids (`must_not.say`).
@@ -188,12 +197,13 @@ def _successes(history: History) -> set[str]:
 def _told_as(sent: ToolResult, run: Execution, successes: set[str]) -> str:
     """The rule that the result of a failed call breaks; "" for none.
 
-    No words decide: an agent may tell of a failure in any language.
+    An agent may tell of a failure in any language, so no words decide but those of a success.
     """
-    said = squeeze(sent.text)
-    if not sent.is_error and (not said or said in successes):
+    said, words = squeeze(sent.text), _error_words(run)
+    is_plain = says_success(sent.text) and not (words and says_success(words))
+    if not sent.is_error and (not said or said in successes or is_plain):
         return "hidden"
-    own = _pieces(_error_words(run))
+    own = _pieces(words)
     return "reworded" if own and not own & _pieces(sent.text) else ""
 
 

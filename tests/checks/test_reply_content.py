@@ -71,15 +71,19 @@ def test_an_agent_may_write_an_answer_otherwise(text: str) -> None:
         (LONG[:17], "cut", "only the first 17 characters of an answer of 2"),
         (f"{LONG[:LAST]}... (truncated)", "cut", f"only the first {LAST} characters of an"),
         (LONG[-90:], "cut", "only the last "),
-        (LONG[:60] + LONG[LAST:], "cut", "only the "),
+        (LONG[:60] + LONG[LAST:], "cut", "an answer that lacks or changes its middle, from"),
         (LONG + LONG, "doubled", "the answer 2 times"),
         (f"Here it is: {LONG}\n{LONG}", "doubled", "the answer 2 times"),
         ("Your request was processed.", "replaced", "something else"),
         ("undefined", "replaced", "something else"),
         ("How do I bake?", "replaced", "something else"),
-        (LONG.replace("- Knead", "\n").replace("twenty.", "ten."), "cut", "only the "),
+        (
+            LONG.replace("- Knead", "\n").replace("twenty.", "ten."),
+            "cut",
+            "an answer that lacks or changes its middle",
+        ),
         (LONG.lower(), "cut", "only the "),
-        (LONG.replace("three hundred", "four hundred"), "cut", "only the "),
+        (LONG.replace("three hundred", "four hundred"), "cut", "an answer that lacks or changes"),
     ],
 )
 def test_a_reply_that_is_not_the_answer_is_named(text: str, rule: str, words: str) -> None:

@@ -128,6 +128,12 @@ def test_a_beginning_that_gets_shorter_is_reported() -> None:
     assert codes(append_only_prefix(story.end())) == ["append_only_prefix.messages"]
 
 
+def test_a_window_that_slides_is_told_as_messages_that_are_gone() -> None:
+    whole = [user("a"), assistant("x"), user("b"), assistant("y"), user("c")]
+    (finding,) = append_only_prefix(_asked(whole, [*whole[2:], assistant("z")]).end())
+    assert "message 0 (user) and 1 after it are gone" in finding.message
+
+
 def test_a_history_that_only_grows_is_fine() -> None:
     story = Story().turn("a").reply(use("list")).tool().reply("x")
     assert not list(append_only_prefix(story.end()))

@@ -244,6 +244,16 @@ def test_a_result_without_a_run_is_invented(told: str, rules: list[str]) -> None
     assert found == [f"result_carried.{rule}" for rule in rules]
 
 
+@pytest.mark.parametrize(
+    ("told", "rules"), [('{"status": "ok"}', ["invented"]), ("No such tool: lst", [])]
+)
+def test_a_tool_that_no_one_has_cannot_succeed(told: str, rules: list[str]) -> None:
+    story = Story().turn("go").reply(use("list")).tool("fed").reply(use("lst"))
+    story.refuse(told, error=False)
+    found = codes(result_carried(story.reply("done").final().end()))
+    assert found == [f"result_carried.{rule}" for rule in rules]
+
+
 def test_a_cached_result_of_an_earlier_turn_is_that_of_another_call() -> None:
     story = Story().turn("go").reply(use("list")).tool("fed").reply("one").final()
     story.turn("again").reply(use("list")).refuse("fed", error=False)

@@ -161,6 +161,26 @@ def test_a_failure_that_reads_like_a_success_of_the_tool_is_hidden(text: str) ->
     assert codes(error_visible(world.final().end())) == ["error_visible.hidden"]
 
 
+@pytest.mark.parametrize("text", ["OK", "null", "[]", '{"ok": true}', "No results found."])
+def test_a_failure_that_is_told_as_done_or_as_nothing_is_hidden(text: str) -> None:
+    world = _failed().result(text, flagged=False).reply("Good.")
+    assert codes(error_visible(world.final().end())) == ["error_visible.hidden"]
+
+
+def test_a_tool_that_fails_with_no_results_is_told_in_its_words() -> None:
+    world = FailingWorld().turn("Look.").reply(PAY)
+    assert isinstance(world, FailingWorld)
+    world.tool("no results", error=True)
+    world.result("No results", flagged=False).reply("There are none.")
+    assert not codes(error_visible(world.final().end()))
+
+
+@pytest.mark.parametrize("text", ["No card was accepted.", "Keine Karte: 4711", "not ok: 4711"])
+def test_other_short_words_may_tell_of_a_failure(text: str) -> None:
+    world = _failed().result(text, flagged=False).reply("I could not pay.")
+    assert not codes(error_visible(world.final().end()))
+
+
 def test_a_failure_that_is_told_as_each_success_is_hidden() -> None:
     world = FailingWorld().turn("Pay order 17.").reply(PAY).tool("wrote 17 bytes")
     assert isinstance(world, FailingWorld)
@@ -202,7 +222,6 @@ def test_a_failure_that_is_flagged_or_told_is_fine(text: str, flagged: bool) -> 
 @pytest.mark.parametrize(
     "text",
     [
-        "ok",
         "Insufficient funds.",
         "HTTP 404",
         "Das ging nicht.",

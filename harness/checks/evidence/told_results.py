@@ -83,11 +83,28 @@ def is_valid_call(trace: Trace, ask: Ask) -> bool:
     return isinstance(ask.use.input, dict) and set(required) <= set(ask.use.input)
 
 
+_SUCCESS = re.compile(
+    r"\W*(?:(?:ok|okay|done|success|successful|succeeded|completed|finished|true|status|results?"
+    r"|output|data|message|content|no|none|null|undefined|nothing|empty|0|found|matches|matching"
+    r"|rows|records|items|entries)\b\W*){0,6}",
+    re.IGNORECASE,
+)
+
+
+def says_success(text: str) -> bool:
+    """Whether a text says that all is well, or that the tool found nothing, and no more.
+
+    `except Exception: return []` is how a search that never ran becomes "no results".
+    """
+    return _SUCCESS.fullmatch(text) is not None
+
+
 def reads_as_success(sent: ToolResult) -> bool:
     """Whether a result has words, no flag, and nothing that may tell of a failure or refusal."""
     if sent.is_error or not sent.text.strip():
         return False
-    return not (reads_as_failure(sent.text) or _REFUSAL.search(sent.text))
+    is_refusal = reads_as_failure(sent.text) or _REFUSAL.search(sent.text)
+    return says_success(sent.text) or not is_refusal
 
 
 class Pretended(NamedTuple):
@@ -103,7 +120,9 @@ def pretended(trace: Trace, ask: Ask) -> Pretended | None:
     A result may be given again in the same turn for the same call: an agent may say so to end a
     repetition.
     """
-    if not ask.refused or ask.sent is None or ask.sent.is_error or not is_valid_call(trace, ask):
+    if not ask.refused or ask.sent is None or ask.sent.is_error:
+        return None
+    if not (is_valid_call(trace, ask) or _is_unknown(trace, ask)):
         return None
     text = ask.sent.text.strip()
     if not text or ask.use.name in trace.profile.turn_ending_tools:
@@ -116,6 +135,13 @@ def pretended(trace: Trace, ask: Ask) -> Pretended | None:
             is_again = run.identity == call and where == (called.session, called.turn)
             return None if is_again else Pretended(text, run)
     return Pretended(text) if reads_as_success(ask.sent) else None
+
+
+def _is_unknown(trace: Trace, ask: Ask) -> bool:
+    """Whether a whole answer calls a tool that no one has, whose result can only be an error."""
+    offered = trace.schemas.get(ask.exchange.request.tools, {})
+    is_known = ask.use.name in offered or ask.use.name in trace.settings.get("tools", {})
+    return bool(offered) and not is_known and calls_tools(ask.exchange)
 
 
 OTHERS = 50
