@@ -12,7 +12,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from harness.adapters.shared.framework_agent import FrameworkAgent, converse, in_one_step
+import msgspec
+
+from harness.adapters.shared.framework_agent import LACKS, FrameworkAgent, converse, in_one_step
 
 _CALLS = {
     "anthropic": r"\bmessages\.(create|stream|parse)\b",
@@ -49,7 +51,9 @@ def text_function(answer: Callable[..., Any]) -> FrameworkAgent:
         in_one_step(play(brief))
 
     asynchronous = inspect.iscoroutinefunction(answer)
-    return FrameworkAgent("text_function", play if asynchronous else play_sync, _wires(answer))
+    lacks = msgspec.structs.replace(LACKS, session=None) if is_told else LACKS
+    made = play if asynchronous else play_sync
+    return FrameworkAgent("text_function", made, _wires(answer), lacks)
 
 
 def _apology(error: Exception) -> str | None:

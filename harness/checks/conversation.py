@@ -6,11 +6,17 @@ Lost history is silent: roles still alternate, and every request is valid.
 from __future__ import annotations
 
 from bisect import bisect
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from harness.checks.evidence.carried_words import is_cut_with_notice, words_of
+from harness.checks.evidence.carried_words import (
+    BEGINNING,
+    begins_or_ends,
+    has_no_memory,
+    holds_more,
+    is_cut_with_notice,
+    words_of,
+)
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BREAK_BETWEEN,
@@ -44,9 +50,6 @@ from harness.core.values.verdict import Finding
 _SHORTER = (COMPACTION_BETWEEN, KILL_BETWEEN, OVERFLOW_BETWEEN)
 """After these a request may lack what came before them. What came later must be there."""
 
-BEGINNING = 20
-"""The number of characters of an answer that its result keeps, even if an agent shortens it."""
-
 
 @needs("model", "inbox", "outbox", told_by="run", place=140)
 @excused_by(
@@ -64,10 +67,13 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     `swapped_result`: a call's result does not begin with its tool's answer, and holds the answer to
     another call of the turn. `forgotten_words`: the request after an answer has its calls and not
     the words beside them. A compaction, a request over the window or a kill between the two
-    explains what is missing. It explains no loss of what was said after it.
+    explains what is missing. It explains no loss of what was said after it. A function of a text
+    that is told no session need not remember; it is asked once a request shows that it does.
 
     `forgotten_past`: after a turn whose compactions made no summary, the next turn begins without
-    any earlier answer of the agent. Not even the beginning or the end of an answer is left.
+    any earlier answer of the agent. Not even the beginning or the end of an answer is left. What
+    told the user about a failed turn does not count as an answer. Not a finding: a turn whose last
+    request was refused for its size, because then the agent cannot know what fits.
     `forgotten_effect`: a call changed the outside world, and the agent was killed in that turn. The
     session's next main request has nothing new compared with the request before the call. Not a
     finding for `forgotten_effect`: an effect with an idempotency key, unless it happens again under
@@ -96,9 +102,9 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
 
 def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
     told = [s for s in before.endings if s.request.kind == "final" and s.request.text.strip()]
-    if not told or claimed(told[-1]) != "completed":
-        return
     first = turn.readable[0]
+    if not told or claimed(told[-1]) != "completed" or has_no_memory(trace, first):
+        return
     said = told[-1].request.text
     # The reply may be the answer in another format; then the history keeps the answer itself.
     answer = before.main[-1].reply if before.main else None
@@ -116,7 +122,7 @@ def _is_shortened(trace: Trace, turn: Turn, first: Exchange, said: str) -> bool:
     if any(is_cut_with_notice(said, squeeze(message.text)) for message in first.node.messages):
         return True
     is_compacted = any(c.turn.session == turn.session for c in trace.compactions)
-    return is_compacted and _is_carried(said, "".join(words_of(first.node)))
+    return is_compacted and begins_or_ends(said, "".join(words_of(first.node)))
 
 
 def _holds_end(trace: Trace, before: Turn, first: Exchange, said: str) -> bool:
@@ -132,23 +138,21 @@ def _holds_end(trace: Trace, before: Turn, first: Exchange, said: str) -> bool:
 
 def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
     failed = [c for c in history.trace.compactions if c.turn is before]
-    if not failed or not all(c.failed for c in failed):
+    last = before.main[-1]
+    if not failed or not all(c.failed for c in failed) or last.too_large or last.status == 413:
         return
     first, now = before.readable[0], turn.readable[0]
     said_before = (m for m in first.node.messages if m.role == "assistant")
+    told = {squeeze(s.request.text) for s in history.trace.sendings if claimed(s) != "completed"}
     past = [squeeze(b.text) for m in said_before for b in m.blocks if isinstance(b, Text)]
+    past = [text for text in past if text not in told]
     system = str(history.values.get(now.request.system, ""))
     words = "".join([squeeze(system), *words_of(now.node)])
-    if any(past) and not any(_is_carried(text, words) for text in past):
+    if any(past) and not any(begins_or_ends(text, words) for text in past):
         text = f"{now.called.key}: a compaction failed in the turn before, and what was "
         text += "said before that is gone"
         events = (first.n, failed[0].n, now.n)
         yield Finding("history_faithful.forgotten_past", text, events)
-
-
-def _is_carried(said: str, words: str) -> bool:
-    """Whether the words of a request hold an answer; a long answer may be shortened."""
-    return bool(said) and (said[:BEGINNING] in words or said[-BEGINNING:] in words)
 
 
 def _words_beside_calls(trace: Trace, turn: Turn) -> Iterator[Case]:
@@ -164,7 +168,7 @@ def _words_beside_calls(trace: Trace, turn: Turn) -> Iterator[Case]:
         if not held.intersection(use.id for use in reply.tool_uses) or not is_asked(said):
             continue
         sent = "".join(m.text for m in new if m.role == "assistant")
-        is_cut = is_announced(said, sent) and _is_carried(squeeze(said), squeeze(sent))
+        is_cut = is_announced(said, sent) and begins_or_ends(squeeze(said), squeeze(sent))
         if lost_parts(said, sent) and not is_cut:
             text = f"{later.called.key}: the words beside the calls of {exchange.called.key} "
             text += "are lost"
@@ -227,7 +231,7 @@ def _effects(trace: Trace) -> Iterator[Case]:
             continue
         if effect.idempotency_key and not _has_another_key(effect, effects):
             continue
-        if not _holds_more(trace, run.ask.exchange, next_):
+        if not holds_more(trace, run.ask.exchange, next_):
             reported.add(next_.n)
             text = f"{next_.called.key}: after the kill nothing mentions {run.called.key}, which "
             text += f"has changed the outside world ({effect.name})"
@@ -252,15 +256,6 @@ def _says_failed(turn: Turn, killed_n: int, n: int) -> bool:
     """Whether the user is told, between two events, that a turn did not succeed."""
     said = (s for s in turn.endings if killed_n < s.n < n)
     return any(claimed(sending) != "completed" for sending in said)
-
-
-def _holds_more(trace: Trace, before: Exchange, after: Exchange) -> bool:
-    """Whether a request holds more words than an earlier one, without the messages of users."""
-    more = Counter(words_of(after.node)) - Counter(words_of(before.node))
-    users = [squeeze(d.inbound.text) for d in trace.deliveries if d.n < after.n]
-    for said in sorted(filter(None, users), key=len, reverse=True):
-        more = Counter({word.replace(said, ""): 1 for word in more})
-    return any(more)
 
 
 def _swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
@@ -306,6 +301,8 @@ def append_only_prefix(history: History) -> Iterator[Finding | Case]:
         before = last.get(exchange.called.session)
         last[exchange.called.session] = exchange
         if before is None or _begins_alike(trace, before, exchange):
+            continue
+        if before.called.turn != exchange.called.turn and has_no_memory(trace, exchange):
             continue
         # Rows of other processes count from the event at which this request read them. Only this
         # check has that rule.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
@@ -23,14 +23,13 @@ from harness.checks.evidence.turn_outcomes import (
     gave_up,
     is_empty,
     is_local,
-    said_tokens,
 )
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
 from harness.core.history.repetition import cycles, equal_runs, without_marks
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.finding_key import Cause
-from harness.core.values.messages import canonical
+from harness.core.values.messages import Json, canonical
 from harness.core.values.verdict import Finding
 
 
@@ -50,6 +49,17 @@ MAX_BOUND = 50
 MAX_TOKENS, MAX_LASTING_S = 1_000_000, 14_400
 """A turn with this cost or duration may end because its budget is spent."""
 
+NEARLY = 0.8
+"""From this share of its budget an agent may stop: it leaves room for an answer, and tokenizers
+differ. One that counts each token twice stops at half."""
+
+_COUNTS = (
+    ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+    ("output_tokens",),
+)
+"""The counts of a prompt and of an answer, by the core's names. Other APIs have what the cache gave
+within the prompt."""
+
 _COUNTS_TOO_MUCH = frozenset({"sse.usage_huge", "http.count_tokens_disagrees"})
 """Faults after which an agent's own meter may be full: the counts that it reads are no longer those
 of the history."""
@@ -67,8 +77,10 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
 
     A limit, a cancel, a kill, a write that the store refused, and anything that repeats excuse the
     stop. A failed answer of the model excuses it until the model has answered well. A final with
-    the status `waiting` excuses it, because it asks the user first. So does a turn that has cost a
-    million tokens or lasted four hours, because its budget may be spent. A success with a new
+    the status `waiting` excuses it, because it asks the user first. So does a turn that has lasted
+    four hours or cost a million tokens, because its budget may be spent. `budget_ceiling.tokens` of
+    the profile says the budget; then a turn below four fifths of it is not excused. Such an agent
+    counts a usage twice, or the turns before. A success with a new
     result starts the count again: a failure, a success and two more failures are not three in a
     row. Source: invariant 12.
     """
@@ -154,24 +166,45 @@ def _is_an_answer(exchange: Exchange) -> bool:
     return exchange.succeeded and not exchange.too_large
 
 
-def _is_at_its_bound(turn: Turn, n: int, repeats: int) -> bool:
+def _is_at_its_bound(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     """Whether the turn had enough calls, requests or pauses for any agent to end it."""
     stops = [e.answered.stop for e in turn.main if e.answered and e.answered.n < n]
     most = max(len(turn.asks), len(stops) + 1)
-    return most >= MAX_BOUND or stops.count("pause_turn") >= repeats or _is_dear(turn, n)
+    return most >= MAX_BOUND or stops.count("pause_turn") >= repeats or _is_dear(trace, turn, n)
 
 
-def _is_dear(turn: Turn, n: int) -> bool:
+def _is_dear(trace: Trace, turn: Turn, n: int) -> bool:
     """Whether the turn's cost or duration before event `n` may have spent its budget."""
     asked = [e for e in turn.exchanges if e.n < n]
-    answers = [e.answered for e in asked if e.answered is not None]
-    if any(_COUNTS_TOO_MUCH.intersection(answer.faults) for answer in answers):
+    if any(e.answered and _COUNTS_TOO_MUCH.intersection(e.answered.faults) for e in asked):
         return True
-    tokens = sum(e.called.tokens for e in asked) + sum(map(said_tokens, answers))
     lasted_ms = max((e.ended_ms for e in asked), default=0) - min(
         (e.called.at_ms for e in asked), default=0
     )
-    return tokens >= MAX_TOKENS or lasted_ms >= MAX_LASTING_S * 1000
+    most = _own_budget(trace)
+    is_spent = _spent(turn, n) >= (MAX_TOKENS if most is None else NEARLY * most)
+    return is_spent or lasted_ms >= MAX_LASTING_S * 1000
+
+
+def _own_budget(trace: Trace) -> int | None:
+    """The tokens that a turn of this agent may cost, where its profile or the scenario says so."""
+    said = trace.settings.get("checks", {}).get("budget_ceiling", {}).get("tokens")
+    return said if isinstance(said, int) else None
+
+
+def _spent(turn: Turn, n: int) -> int:
+    """The tokens that a turn has cost before event `n`, by our count or by the answers' usage,
+    whichever is more; also those of an answer that a fault has bent."""
+    asked = [e for e in turn.exchanges if e.n < n]
+    usages = [e.answered.usage if e.answered else {} for e in asked]
+    told = [[_told(usage, names) for names in _COUNTS] for usage in usages]
+    prompts = (max(e.called.tokens, prompt) for e, (prompt, _) in zip(asked, told, strict=True))
+    return sum(prompts) + sum(said for _, said in told)
+
+
+def _told(usage: Mapping[str, Json], names: Iterable[str]) -> int:
+    counts = (usage.get(name) for name in names)
+    return sum(count for count in counts if isinstance(count, int))
 
 
 def _may_be_unread(exchange: Exchange) -> bool:
@@ -193,12 +226,15 @@ def _is_left_unread(turn: Turn, n: int) -> bool:
 def _without_reason(trace: Trace, turn: Turn, stop: _Stop, repeats: int) -> Iterator[Finding]:
     """A stop for which the turn itself gives no reason: a bound, an unread answer, a repetition."""
     n = stop.n
-    if _is_at_its_bound(turn, n, repeats):
+    if _is_at_its_bound(trace, turn, n, repeats):
         return
     if _is_left_unread(turn, n):
         return
     if not _repeats_before(trace, turn, n, repeats):
-        yield Finding(f"no_false_stop.{stop.rule}", stop.text, (n,), cause=Cause(tool=stop.tool))
+        text, most = stop.text, _own_budget(trace)
+        if most is not None:
+            text += f"; it has spent {_spent(turn, n):,} of {most:,} tokens"
+        yield Finding(f"no_false_stop.{stop.rule}", text, (n,), cause=Cause(tool=stop.tool))
 
 
 def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
@@ -206,8 +242,8 @@ def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
 
     A breaker may count any of these. One tool has one result, with any input. Failures follow each
     other with any text, of all tools or of one tool, and other calls between them do not count. A
-    call has the same result as before. Calls or whole messages form a cycle, run or not. Inputs are
-    empty, or calls are cut off.
+    call that cannot be run counts as a failure. A call has the same result as before. Calls or
+    whole messages form a cycle, run or not. Inputs are empty, or calls are cut off.
     """
     done = [e for e in steps(turn, id, 0) if e.answered and e.answered.n < n]
     for some in (done, _without_known(done)):
@@ -221,8 +257,21 @@ def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     cut_off = [_is_cut_off(e) or None for e in turn.main if e.n < n]
     if any(equal_runs(cut_off, repeats)):
         return True
+    if any(equal_runs([_is_in_vain(trace, a, n) or None for a in turn.asks if a.exchange.n < n],
+                      repeats)):  # fmt: skip
+        return True
     unknown = _unknown_calls(trace, turn, n)
     return any(count >= repeats for count in (*unknown, *_useless_calls(trace, turn, n)))
+
+
+def _is_in_vain(trace: Trace, ask: Ask, n: int) -> bool:
+    """Whether a call failed, was told as an error, or was not run because it cannot be: a breaker
+    may count all of these as failures in a row."""
+    if ask.execution is not None:
+        return ask.execution.failed or _is_told_as_error(ask.execution, n)
+    given, required = ask.use.input, trace.schema(ask.exchange, ask.use.name).get("required") or ()
+    is_known = ask.use.name in trace.settings.get("tools", {})
+    return not (is_known and isinstance(given, dict) and set(required) <= set(given))
 
 
 def _unknown_calls(trace: Trace, turn: Turn, n: int) -> Iterable[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import msgspec
@@ -15,9 +15,9 @@ from harness.checks.evidence.turn_outcomes import claimed, is_over_window, is_un
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
-from harness.core.history.trace import Compaction, Trace, children, root_turn
+from harness.core.history.trace import Compaction, Trace, Turn, children, root_turn
 from harness.core.values.errors import InputError
-from harness.core.values.messages import canonical
+from harness.core.values.messages import Message, canonical
 from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.verdict import Finding
 
@@ -29,6 +29,9 @@ FEW = 4
 
 _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
 """Words of a user's request for a summary."""
+
+SHORT_BYTES = 400
+"""A message of this size has no text that an agent could make much shorter."""
 
 
 @needs("model", "inbox", told_by="run", place=200)
@@ -49,7 +52,8 @@ def compaction_due(
     `rows` messages or more, because an agent may count messages; a summary that the user asks for;
     a seeded or resumed session, whose size no request has shown; a summary without a request; an
     agent that never compacts, or whose compaction does not help; for `missed`, a request of which
-    more than half is its last step.
+    more than half is its last step; a turn of many short steps with little before it, unless the
+    agent has compacted a turn with nothing before it. Many agents sum up only what came before.
 
     Because a limit was not configured, each "hi" was compacted (anomalyco/opencode#31152). To fix
     it, compare the size with the window of the model in use. Source: invariant 16.
@@ -105,8 +109,7 @@ def _could_shrink(refused: Exchange) -> bool:
     older = list(refused.node.messages)
     while older and older.pop().role != "assistant":
         pass
-    size = sum(len(canonical(msgspec.to_builtins(message))) for message in older)
-    return refused.node.depth >= FEW and 2 * size >= refused.called.bytes
+    return refused.node.depth >= FEW and 2 * _bytes_of(older) >= refused.called.bytes
 
 
 def _missed(trace: Trace) -> Iterator[Finding]:
@@ -119,10 +122,25 @@ def _missed(trace: Trace) -> Iterator[Finding]:
         if ended is None or claimed(ended) == "completed":
             continue
         own = [c for c in trace.compactions if c.calls and not _ASKED_FOR.search(c.turn.text)]
+        steps = [m for m in refused.node.messages if m.role != "system"]
+        is_short = all(_bytes_of([message]) < SHORT_BYTES for message in steps)
+        if is_short and 2 * _past_bytes(turn) < _bytes_of(steps):
+            own = [c for c in own if not _past_bytes(c.turn)]
         if own and not any(refused.n < c.n < ended.n for c in own):
             text = f"{refused.called.key} is over the window and ends the turn; the agent compacts "
             text += f"at event {own[0].n}, and not here"
             yield Finding("compaction_due.missed", text, (refused.n, ended.n, own[0].n))
+
+
+def _past_bytes(turn: Turn) -> int:
+    """The size of what the first request of a turn holds before the newest message."""
+    first = next(iter(turn.readable), None)
+    past = [m for m in first.node.messages if m.role != "system"][:-1] if first else []
+    return _bytes_of(past)
+
+
+def _bytes_of(messages: Iterable[Message]) -> int:
+    return sum(len(canonical(msgspec.to_builtins(message))) for message in messages)
 
 
 def _is_seen_whole(trace: Trace, compaction: Compaction) -> bool:

@@ -231,7 +231,7 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
             old = current is not None and seen.since.get(row.digest, event.n) < current.opened_n
             session = row.session or (current.session if current else "main")
             taken = seen.add(trace, row, message, event.n, session) and not _asked_again(
-                trace, current, message
+                trace, current, message, event.n
             )
             if (taken and not given) or (old and _again(trace, current, row, message)):
                 text = f"row {row.id} is stored already"
@@ -296,10 +296,11 @@ def _mark(row: StoredRow, message: Message) -> tuple[str, ...]:
     return ("calls", *calls) if calls else ("results", *results) if results else ()
 
 
-def _asked_again(trace: Trace, turn: Turn | None, message: Message) -> bool:
+def _asked_again(trace: Trace, turn: Turn | None, message: Message, n: int) -> bool:
     """Whether the model made calls of these ids in the turn as often as they are stored in it.
 
-    Some providers give each call the same id.
+    Some providers give each call the same id. An agent that gives its own ids may begin to count
+    again after a compaction. Then each row with such calls has an answer of the turn.
     """
     ids = {use.id for use in message.tool_uses} or {result.id for result in message.tool_results}
     if turn is None or not ids:
@@ -308,7 +309,15 @@ def _asked_again(trace: Trace, turn: Turn | None, message: Message) -> bool:
     mark = _mark(StoredRow("", ""), message)
     rows = [m for _, row, m in trace.rows_added(turn) if not named_inbound(row, m)]
     stored = sum(_mark(StoredRow("", ""), m) == mark for m in rows)
-    return stored <= sum(ids <= {use.id for use in uses} for uses in made)
+    if stored <= sum(ids <= {use.id for use in uses} for uses in made):
+        return True
+    if not any(c.turn.session == turn.session and c.n < n for c in trace.compactions):
+        return False
+    if message.tool_results:
+        return stored <= sum({use.id for use in m.tool_uses} == ids for m in rows)
+    names = [use.name for use in message.tool_uses]
+    alike = sum([use.name for use in m.tool_uses] == names for m in rows)
+    return alike <= sum([use.name for use in uses] == names for uses in made)
 
 
 def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) -> bool:

@@ -44,13 +44,19 @@ class WallDates:
     def shown(self, wall_us: int) -> Iterator[None]:
         """Show a moment, in microseconds since 1970, and those that follow, in the block."""
         # Whole seconds first, since a float of today's seconds would round the microseconds.
-        with travel(wall_us // 1_000_000, tick=False) as self._traveller:
-            self._shown_us = wall_us // 1_000_000 * 1_000_000
-            try:
-                self.move_to(wall_us)
-                yield
-            finally:
-                self._traveller = None
+        journey = travel(wall_us // 1_000_000, tick=False)
+        try:
+            self._traveller = journey.start()
+        except RuntimeError:  # freezegun is active in the user's test: dates stay those it shows
+            yield
+            return
+        self._shown_us = wall_us // 1_000_000 * 1_000_000
+        try:
+            self.move_to(wall_us)
+            yield
+        finally:
+            self._traveller = None
+            journey.stop()
 
     def move_to(self, wall_us: int) -> None:
         """Show this moment, if dates are shown."""

@@ -14,7 +14,7 @@ import msgspec
 
 from harness.core.transition.ports import Moment
 from harness.core.values.messages import Text, Thinking, ToolUse
-from harness.core.values.plans import WINDOW_FULL, Answer, ApiError, Plan, Reply, Send
+from harness.core.values.plans import Answer, ApiError, Plan, Reply, Send
 from harness.core.values.strict import Count, FromOne
 from harness.faults.shared.error_answers import refusal, too_long
 from harness.faults.shared.replies import reply_of, with_reply
@@ -56,7 +56,7 @@ def window_exceeded(moment: Moment, plan: Plan) -> Plan:
         return plan
     text = _text(plan)
     said = (Text(text[: len(text) // 2]),) if len(text) > 1 else ()
-    return with_reply(plan, Reply(said, WINDOW_FULL, reply.usage))
+    return with_reply(plan, Reply(said, moment.traits.window_full, reply.usage))
 
 
 def result_message(moment: Moment, plan: Plan, *, text: str = "Prompt is too long") -> Plan:

@@ -23,6 +23,8 @@ KILLS = ("kills_agent",)
 DRAWN = {
     **dict.fromkeys(("huge", "image_too_big"), ({"size_bytes": 20_000},)),
     "many_parts": ({"count": 200},),
+    # `Tool.call` promises a text or blocks: an agent need not expect bytes or an iterator.
+    **dict.fromkeys(("not_utf8", "endless"), ()),
 }
 
 

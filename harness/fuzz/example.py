@@ -39,6 +39,11 @@ STOPPED = ("target.hung", "target.computes", "target.loops", "target.backs_off",
 UNASKED = "run.nothing_intercepted"
 """An agent need not ask the model where a fault has left it no message to ask about."""
 
+HOPS = "transport.redirect"
+CALL_LIMITS = frozenset({"limit.model_calls", "limit.turn_calls"})
+"""A client follows twenty redirects by itself at each attempt, so with these no agent keeps a limit
+of calls."""
+
 MEAN_FAULTS = 1.5
 """Faults of an example on average; a third of all examples have none."""
 
@@ -205,7 +210,9 @@ def run_of(
 
 def genuine(run: Run) -> tuple[Finding, ...]:
     """The findings of a run that are about the agent."""
-    owed = OWED | {UNASKED} if _fired(run) else OWED
+    fired = _fired(run)
+    owed = OWED | {UNASKED} if fired else OWED
+    owed |= CALL_LIMITS if HOPS in fired else frozenset()
     found = tuple(f for f in run.verdict.failing if f.code not in owed)
     return tuple(f for f in found if f.code in STOPPED) or found
 

@@ -12,7 +12,7 @@ import msgspec
 from harness import providers
 from harness.adapters import text_function
 from harness.core.values.errors import InputError
-from harness.core.values.profile import Profile
+from harness.core.values.profile import Capabilities, Profile
 from harness.targets.spec import TargetSpec
 
 if TYPE_CHECKING:
@@ -64,5 +64,7 @@ def agent_of(agent: object, chat: Callable[[str], object] | None) -> Any:
         what = f"chat is a function from text to text, not {type(chat).__name__}"
         raise InputError(what, "play")
     name = getattr(chat, "__qualname__", type(chat).__name__)
-    texts = Profile(replies="text")
-    return TargetSpec(name, "python", text_function(chat), options={"mount": True}, profile=texts)
+    made = text_function(chat)
+    session = Capabilities(session=made.profile.declares("session"))
+    texts = Profile(replies="text", capabilities=session)
+    return TargetSpec(name, "python", made, options={"mount": True}, profile=texts)

@@ -118,3 +118,44 @@ def test_an_error_that_was_only_handled_before_is_no_cause() -> None:
     assert not is_of_an_api(error)
     error.__cause__ = anthropic.AnthropicError("away")
     assert is_of_an_api(error)
+
+
+THREE = Scenario(
+    name="three",
+    inbox=tuple(InboxItem(text=text) for text in ("What is red?", "And blue?", "And green?")),
+    script=tuple(Turn(say=f"It is the colour of {what}.") for what in ("fire", "water", "grass")),
+)
+
+
+def _chat(keeps: int) -> Any:
+    """A conversation that loses the answers after the first `keeps`."""
+    said: list[dict[str, Any]] = []
+
+    def answered(text: str) -> str:
+        said.append({"role": "user", "content": text})
+        client = anthropic.Anthropic(max_retries=0)
+        reply = client.messages.create(model="any", max_tokens=99, messages=said)  # type: ignore[arg-type]
+        text = reply.content[0].text  # type: ignore[union-attr]
+        if sum(m["role"] == "assistant" for m in said) < keeps:
+            said.append({"role": "assistant", "content": text})
+        return text
+
+    return answered
+
+
+def told_a_session(text: str, session: str) -> str:
+    return lets_through(text)
+
+
+def test_a_function_without_a_session_need_not_remember() -> None:
+    """One that does remember is asked, and so is one that is told the session."""
+    codes = {
+        name: {f.code for f in _play(THREE, function).verdict.failing}
+        for name, function in (
+            ("none", lets_through), ("all", _chat(9)), ("some", _chat(1)), ("told", told_a_session),
+        )
+    }  # fmt: skip
+    forgotten = "history_faithful.forgotten_reply"
+    assert codes["none"] == codes["all"] == set()
+    assert forgotten in codes["some"]
+    assert forgotten in codes["told"]

@@ -8,7 +8,14 @@ import pytest
 
 from harness.checks.conversation import history_faithful
 from harness.core.history.events import Effected
-from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, results, user
+from harness.core.values.messages import (
+    Message,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
 from harness.core.values.plans import Close, Sent
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, codes, use
@@ -190,3 +197,21 @@ def test_a_second_run_of_one_call_gives_no_result_of_another() -> None:
     sent = results(ToolResult("t1", "a, b, c and d"))
     story.reply("done", messages=[user("go"), assistant(call), sent])
     assert codes(history_faithful(story.final().end())) == []
+
+
+def test_a_call_that_the_model_made_twice_under_one_id_has_one_result() -> None:
+    """An agent that keeps it once may give it another id, where the id was there before."""
+
+    def found(*kept: str) -> list[str]:
+        twice = (use("list", id="same"), use("list", id="same"))
+        story = Story().turn("go").reply(*twice).tool("a, b")
+        calls, answers = (
+            [use("list", id=id) for id in kept],
+            [ToolResult(id, "a, b") for id in kept],
+        )
+        said = [user("go"), assistant(*calls), results(*answers)]
+        story.reply("Done.", messages=said if kept else [user("go")]).final()
+        return codes(history_faithful(story.end()))
+
+    assert found("same") == found("own_1") == found("own_1", "own_2") == []
+    assert found() == ["history_faithful.forgotten_result"]

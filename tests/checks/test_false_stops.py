@@ -315,3 +315,27 @@ def test_a_hint_beside_a_result_takes_nothing_from_a_repetition() -> None:
         story.told(f"ok [call {'abc'[number]}]")
     story.reply(use("poll")).refuse().reply("sorry").final(status="failed")
     assert codes(no_false_stop(story.end())) == []
+
+
+def test_calls_that_cannot_be_run_are_failures_in_a_row_whatever_they_name() -> None:
+    def ended(*calls: Any) -> list[str]:
+        story = Story().turn("go")
+        for call in calls:
+            story.reply(call).refuse("this call was not run")
+        story.final("I stopped.", status="failed")
+        return codes(no_false_stop(story.end()))
+
+    slips = (use("luck"), use("luck"), use("write", {}))
+    assert ended(*slips) == []
+    assert ended(*slips[1:]) == ["no_false_stop.ended"]
+    assert ended(*slips[1:], use("poll")) == ["no_false_stop.ended"]
+
+
+def test_a_count_in_a_stream_that_a_fault_bent_may_end_an_agents_own_budget() -> None:
+    def ended(tokens: int) -> list[str]:
+        usage = {"input_tokens": 1, "output_tokens": tokens}
+        story = Story().turn("go").reply(use("poll"), usage=usage, faults=("sse.comment_flood",))
+        return codes(no_false_stop(story.final("My budget is spent.", status="failed").end()))
+
+    assert ended(3_000_000) == []
+    assert ended(30) == ["no_false_stop.ended"]

@@ -13,6 +13,7 @@ from harness.checks.prompt_size import compaction_progress
 from harness.checks.stored_session import reload_equivalence
 from harness.checks.truthfulness import truthful_outcome
 from harness.core.values.messages import Message, Text, ToolResult, ToolUse, assistant, user
+from harness.core.values.plans import Close
 from tests.checks.histories import Story, codes
 
 NOTHING = {"input_tokens": 0, "output_tokens": 0}
@@ -157,3 +158,21 @@ def test_a_past_that_is_cut_short_stands_in_a_transcript() -> None:
     story.turn("four").reply("4", messages=[user(forgets)])
     found = codes(history_faithful(story.final().end()))
     assert found == ["history_faithful.forgotten_reply"]
+
+
+def test_what_nobody_can_make_fit_is_no_past_that_was_forgotten() -> None:
+    def next_turn(*, fits: bool, status: str = "ok", broken: bool = False) -> list[str]:
+        story = Story(stores=False).turn("one").reply("1").final(status=status)
+        close = {"steps": (Close(),), "faults": ("transport.answered_before_read",)}
+        story.turn("two").fail(400).reply(" ", purpose="compact")
+        if fits:
+            story.reply("2", messages=[user("two")]).final()
+        else:
+            refused = {"status": 413, **close} if broken else {"error": "V23", "refused": ("V23",)}
+            story.fail(messages=[user("two")], **refused).final("Too long.", "x")
+        return codes(history_faithful(story.turn("three").reply("3", messages=[user("!")]).end()))
+
+    assert "history_faithful.forgotten_past" in next_turn(fits=True)
+    assert "history_faithful.forgotten_past" not in next_turn(fits=False)
+    assert "history_faithful.forgotten_past" not in next_turn(fits=False, broken=True)
+    assert "history_faithful.forgotten_past" not in next_turn(fits=True, status="failed")

@@ -249,3 +249,12 @@ def test_it_is_its_twin(steps: Any) -> None:
     history = _play(steps)
     found = {(f.code.split(".")[1], f.events[-1]) for f in compaction_preserves(history)}
     assert found == preserves(history)
+
+
+def test_a_refusal_for_size_that_a_fault_hid_behind_a_passing_failure_is_not_known() -> None:
+    def again(status: int) -> list[str]:
+        story = Story().turn("go").fail(status, "V24", refused=("V24",), tokens=100)
+        return codes(request_fits(story.reply("Good.", tokens=100).final().end()))
+
+    assert again(400) == ["request_fits.again"]
+    assert again(529) == []

@@ -77,10 +77,17 @@ def test_summaries_that_make_room_or_are_asked_for_may_come_each_turn(given: Any
     assert _each_turn(**given) == []
 
 
-def _full(depth: int = 2, helped: bool = False, compacts: str = "And now?") -> list[str]:
-    story = Story().turn("one")
+def _full(
+    depth: int = 2,
+    helped: bool = False,
+    compacts: str = "And now?",
+    past: str = "nil " * 200,
+    listed: str = "a, b",
+) -> list[str]:
+    story = Story().turn("zero").reply(past).final() if past else Story()
+    story.turn("one")
     for _ in range(depth):
-        story.reply(use("list")).tool("a, b")
+        story.reply(use("list")).tool(listed)
     story.fail(400, "V23", refused=("V23",))
     if helped:
         story.reply("s", purpose="compact", messages=[user("Sum it up.")])
@@ -93,12 +100,16 @@ def _full(depth: int = 2, helped: bool = False, compacts: str = "And now?") -> l
 
 def test_a_turn_that_ends_at_the_window_misses_the_compaction_of_other_turns() -> None:
     assert _full() == ["compaction_due.missed"]
+    assert _full(past="", listed="a, b" * 200) == ["compaction_due.missed"]
 
 
 @pytest.mark.parametrize(
     "given",
-    [{"depth": 1}, {"helped": True}, {"compacts": ""}, {"compacts": "Summarise it."}],
-    ids=["little", "tried", "never", "asked"],
+    [
+        *({"depth": 0}, {"helped": True}, {"compacts": ""}, {"compacts": "Summarise it."}),
+        *({"past": ""}, {"past": "nil"}),
+    ],
+    ids=["little", "tried", "never", "asked", "nothing before the turn", "little before"],
 )
 def test_an_agent_that_never_compacts_or_tried_may_end_at_the_window(given: Any) -> None:
     assert _full(**given) == []
@@ -108,7 +119,8 @@ def test_a_request_whose_last_step_is_most_of_it_cannot_be_made_to_fit() -> None
     """Nothing that stands before the step could be shortened enough."""
 
     def full(first: str, last: str) -> list[str]:
-        story = Story().turn("one").reply(use("list")).tool(first).reply(use("list")).tool(last)
+        story = Story().turn("zero").reply(first).final().turn("one")
+        story.reply(use("list")).tool("x").reply(use("list")).tool(last)
         story.fail(400, "V23", refused=("V23",), size_bytes=3_000).final(status="failed")
         story.turn("And now?").reply("s", purpose="compact", messages=[user("Sum it up.")])
         return codes(compaction_due(story.reply("Good.").final().end()))

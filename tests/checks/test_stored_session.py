@@ -11,7 +11,15 @@ from harness.checks.durability import durable_first
 from harness.checks.judge import judge
 from harness.checks.stored_session import reload_equivalence
 from harness.core.history.history import History
-from harness.core.values.messages import Message, Text, ToolResult, assistant, results, user
+from harness.core.values.messages import (
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
 from tests.checks.histories import Story, codes, use
 
 
@@ -87,6 +95,18 @@ def test_tool_rows_stored_again_are_duplicates() -> None:
     story = Story().turn("one").reply(use("list", id="t")).tool().reply("x").final()
     story.row(assistant(use("list", id="t")))
     assert codes(reload_equivalence(story.end())) == ["reload_equivalence.duplicate"]
+
+
+def test_an_agents_own_ids_that_count_anew_after_a_compaction_make_no_duplicate() -> None:
+    kept = Message("assistant", (ToolUse("own_1", "list", {}), ToolUse("own_2", "list", {})))
+    story = Story(stores=False).turn("one").row(user("one"))
+    story.reply(use("list"), use("list")).row(kept).tool().tool().reply("x").final()
+    story.turn("two").row(user("two")).fail(400)
+    story.reply("s", purpose="compact", messages=[user("Sum it up.")])
+    story.reply(use("list"), use("list"), messages=[user("s"), user("two")]).row(kept)
+    assert "reload_equivalence.duplicate" not in codes(reload_equivalence(story.history))
+    story.row(kept)
+    assert "reload_equivalence.duplicate" in codes(reload_equivalence(story.history))
 
 
 def test_an_id_that_the_model_gives_again_makes_no_duplicate() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dates
+import sys
 import time
 import uuid
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from threading import Thread
+from types import ModuleType
 
 import pytest
 from hypothesis import given
@@ -100,3 +102,15 @@ def test_a_test_that_travels_itself_gets_its_own_time_back() -> None:
         with virtual_time(VirtualClock()):
             assert datetime.now(UTC).year == 2026
         assert datetime.now(UTC).year == 1970
+
+
+def test_a_test_that_freezes_dates_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    class FakeDatetime(datetime):
+        """The class by which time-machine knows that freezegun is active."""
+
+    monkeypatch.setitem(sys.modules, "freezegun", ModuleType("freezegun"))
+    monkeypatch.setattr(dates, "datetime", FakeDatetime)
+    with virtual_time(VirtualClock()) as clock:
+        time.sleep(7)
+        assert clock.now_ms() == 7_000
+        assert time.time() == EPOCH_S + 7

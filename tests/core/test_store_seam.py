@@ -10,7 +10,7 @@ from harness.core.history.events import Answered, Called, Noted
 from harness.core.history.history import History, decode, encode
 from harness.core.transition.answer_event import record_steps
 from harness.core.transition.transition import Transition
-from harness.core.values.calls import Access, StoreRequest
+from harness.core.values.calls import Access, OutboundKind, OutboxRequest, StoreRequest
 from harness.core.values.messages import digest, user
 from harness.core.values.plans import Answer, Jump, Kept, Kill, Plan, Raise, Returned, Send, Sent
 from tests.core import world
@@ -114,6 +114,15 @@ def test_a_write_is_refused_until_the_same_one_succeeds() -> None:
     for row, outcome in (("a", "error"), ("b", "error"), ("c", "ok"), ("a", "ok")):
         wrote.write(row, outcome)
     assert wrote.unstored == ["b"]
+
+
+@pytest.mark.parametrize("kind", ["error", "notice", "partial"])
+def test_a_user_who_is_told_knows_of_a_write_that_was_refused(kind: OutboundKind) -> None:
+    wrote = _Wrote()
+    wrote.write("a", "error")
+    said = OutboxRequest(kind, "A part could not be stored.")
+    wrote.history.called(key="main/outbox#1", seam="outbox", session="main", turn=1, request=said)
+    assert wrote.history.trace.turns["main", 1].store_failed == (kind != "partial")
 
 
 def test_a_fault_of_the_store_says_what_it_raises() -> None:

@@ -116,6 +116,15 @@ def _insatiable(brief: Brief) -> None:
     build(brief, guards=lambda tools: (), policy=Policy(max_model_calls=10_000)).run()
 
 
+def test_the_hops_that_a_client_follows_by_itself_break_no_limit_of_the_agent() -> None:
+    hops = FaultSpec(kind="transport.redirect", often="forever", must_fire=False)
+    limits = Limits(turn_calls=10)
+    plain = Scenario(name="hops", inbox=GREETING, script=(Turn(say="a", optional=True),))
+    played = run_of(msgspec.structs.replace(plain, faults=(hops,), limits=limits), REFERENCE)
+    assert "limit.turn_calls" in {f.code for f in played.verdict.findings}
+    assert "limit.turn_calls" not in _codes(played)
+
+
 @pytest.mark.real
 def test_an_agent_that_asks_for_ever_is_found_at_a_limit() -> None:
     target = of_callable(_insatiable, options={"client": "plain"})

@@ -20,13 +20,16 @@ MUTANT = Mutant(
 
 WITHHELD = "I may not talk about this."
 
+FORBIDDEN = ("yeast", "<script>")
+"""The word of the scenario, and markup that campaigns draw."""
+
 
 class Guarded(Gateway):
     """Sends a fixed text in place of an answer with a forbidden word."""
 
     def send(self, inbound: Inbound, outcome: Outcome) -> bool:
         """Send the end of a turn; the stored answer is not changed."""
-        if "yeast" in outcome.text:
+        if any(word in outcome.text for word in FORBIDDEN):
             outcome = msgspec.structs.replace(outcome, status="refused", told=WITHHELD)
         return super().send(inbound, outcome)
 

@@ -92,9 +92,14 @@ class FrameworkAgent:
     """
 
     def __init__(
-        self, framework: str, play: Callable[[Any], Any], wires: tuple[str, ...] = ()
+        self,
+        framework: str,
+        play: Callable[[Any], Any],
+        wires: tuple[str, ...] = (),
+        capabilities: Capabilities = LACKS,
     ) -> None:
         self.framework, self._play, self._wires = framework, play, wires
+        self._capabilities = capabilities
 
     def __call__(self, brief: Any) -> Any:
         """Play the messages of the brief."""
@@ -110,7 +115,7 @@ class FrameworkAgent:
         """What the adapter declares of the agent."""
         known = self.row.profile
         wires = self._wires or known.wires
-        return msgspec.structs.replace(known, wires=wires, capabilities=LACKS)
+        return msgspec.structs.replace(known, wires=wires, capabilities=self._capabilities)
 
 
 @cache

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from itertools import takewhile
 
 from harness.checks.evidence.stored_messages import squeeze
 from harness.core.history.exchanges import Exchange, Node
+from harness.core.history.trace import Trace
 from harness.core.values.carried_text import lost_parts
 from harness.core.values.messages import Block, Opaque, Text, ToolResult, ToolUse, canonical
 
 BYTES_PER_TOKEN = 4
+
+BEGINNING = 20
+"""The number of characters of an answer that its result keeps, even if an agent shortens it."""
 
 PROMPT_TOKENS = 8000
 """The most words that an agent itself adds. In a real window, an omitted part is larger."""
@@ -77,6 +82,26 @@ def is_cut_with_notice(said: str, sent: str) -> bool:
 def _shared(one: str, other: str) -> int:
     """The length of the beginning that two texts share."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def begins_or_ends(said: str, words: str) -> bool:
+    """Whether the words of a request hold an answer; a long answer may be shortened."""
+    return bool(said) and (said[:BEGINNING] in words or said[-BEGINNING:] in words)
+
+
+def holds_more(trace: Trace, before: Exchange, after: Exchange) -> bool:
+    """Whether a request holds more words than an earlier one, without the messages of users."""
+    more = Counter(words_of(after.node)) - Counter(words_of(before.node))
+    users = [squeeze(d.inbound.text) for d in trace.deliveries if d.n < after.n]
+    for said in sorted(filter(None, users), key=len, reverse=True):
+        more = Counter({word.replace(said, ""): 1 for word in more})
+    return any(more)
+
+
+def has_no_memory(trace: Trace, first: Exchange) -> bool:
+    """Whether the agent is a function of a text that is told no session, and shows no answer."""
+    is_stateless = trace.profile.replies == "text" and trace.profile.declares("session") is False
+    return is_stateless and not any(m.role == "assistant" for m in first.node.messages)
 
 
 def is_changed(said: str, newest: str) -> bool:

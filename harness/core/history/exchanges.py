@@ -105,8 +105,7 @@ class Crossing(msgspec.Struct, eq=False):
 
 
 class Exchange(Crossing, eq=False):
-    """A model request with its answer. `node` is its list of messages; `added` holds the new
-    ones."""
+    """A model request with its answer; `node` is its list of messages, `added` the new ones."""
 
     request: ModelRequest
     node: Node
@@ -168,8 +167,7 @@ class Exchange(Crossing, eq=False):
         return status < 400 or status >= 500 or status in TRANSIENT_STATUSES
 
     def is_bent_by(self, *layers: str) -> bool:
-        """Whether a fault of one of these layers (`sse`, `transport`) changed the answer; a client
-        may then have failed to read it."""
+        """Whether a fault of one of these layers bent the answer: a client may fail to read it."""
         a = self.answered
         return a is not None and any(a.layer_of(fault) in layers for fault in a.faults)
 
@@ -187,8 +185,9 @@ class Exchange(Crossing, eq=False):
         a = self.answered
         if a is None or (a.outcome != "ok" and a.status is None and a.faults) or self.is_unreadable:
             return False  # nothing was received
-        named = a.too_large or a.error in SIZE_RULES or a.status == HTTP_TOO_LARGE
-        return named or self.stop == WINDOW_FULL
+        # A fault may answer 529 in place of the refusal.
+        named = a.error in SIZE_RULES and (a.status == 200 or not self.transient)
+        return a.too_large or named or a.status == HTTP_TOO_LARGE or self.stop == WINDOW_FULL
 
     @property
     def ended_ms(self) -> int:
@@ -379,6 +378,9 @@ class CallPairing:
 
     def _renamed(self, session: str, message: Message) -> dict[str, Ask]:
         asks, uses = self._last.get(session, []), message.tool_uses
+        # A model that makes a call twice under one id asks for it once.
+        once = [*{(a.use.id, canonical(a.use.input)): a for a in reversed(asks)}.values()]
+        asks = asks if len(uses) > len(once) else once[::-1]
         is_known = all(use.id in self._by_id for use in uses)
         if is_known or [ask.use.name for ask in asks] != [self._meant(use).name for use in uses]:
             return {}
@@ -387,7 +389,7 @@ class CallPairing:
 
 
 _BEGINNING = 20
-"""The number of characters of an answer that a text keeps, even if the agent shortens it."""
+"""The characters of an answer that a text keeps, even if the agent shortens it."""
 
 _HALF = re.compile(r"\\ud[89a-f][0-9a-f]{2}|[\ud800-\udfff]", re.IGNORECASE)
 """Half of a surrogate pair, as a history writes it; no request can carry it."""

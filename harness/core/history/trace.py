@@ -41,8 +41,8 @@ class Turn(msgspec.Struct, eq=False):
     while it is open. `settled_by` is `next`, or how the run ended. A turn is a `redelivery` if its
     message came before and was answered or cancelled. If a turn resumes one that a kill
     interrupted, `begun_n` is the event of the first delivery. `came_in` is the turn in which the
-    same message came before. `store_failed`: the store refused a
-    write permanently, and the agent reported an error to the user while no later attempt had
+    same message came before. `store_failed`: the store refused a write
+    permanently, and the agent told the user of it while no later attempt had
     succeeded. `cancelled_n` is the event at which the agent learned of a cancel; calls before
     `cancel_met_ms` may have crossed it.
     """

@@ -236,7 +236,7 @@ class _Reader:
         turn.sendings.append(sending)
         if self._says_texts and request.kind == "final" and not request.status:
             sending.asked = turn.exchanges
-        if request.kind == "error" and turn.unstored:
+        if request.kind in ("error", "notice") and turn.unstored:
             turn.store_failed = True
         if request.kind == "compaction":
             running = self._compacting.get(called.session)

@@ -17,7 +17,16 @@ from harness.core.history.past import Past
 from harness.core.values.calls import Call, ProviderRequest, Purpose
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, Thinking, ToolSpec
-from harness.core.values.plans import ApiError, Facts, Plan, Recorded, Reply, Send, Value
+from harness.core.values.plans import (
+    WINDOW_FULL,
+    ApiError,
+    Facts,
+    Plan,
+    Recorded,
+    Reply,
+    Send,
+    Value,
+)
 from harness.core.values.tool_names import ToolNames
 from harness.core.values.verdict import Finding
 
@@ -174,10 +183,12 @@ class ProviderTraits(msgspec.Struct, frozen=True):
     remaining requests. `output_count` is the name of the output tokens in a usage. `event_prefix`
     is the prefix of all event types. `error_event` writes an error in a stream, one that is in the
     provider's words already. `model_field` is the field of an answer that names the model,
-    `other_model` a model that was not asked for. `hollow` writes a model's answer with null
-    content, plain or as a stream. `outline` takes the body of a plain answer and writes the first
-    and the last events of the same answer as a stream. `names_events`: the SDK drops events without
-    a name. `reads_past_the_end`: the SDK raises an error that comes after the terminal event.
+    `other_model` a model that was not asked for. `window_full` is the stop reason that a client
+    reads of an answer that ends at the window: some APIs have no word for it. `hollow` writes a
+    model's answer with null content, plain or as a stream. `outline` takes the body of a plain
+    answer and writes the first and the last events of the same answer as a stream. `names_events`:
+    the SDK drops events without a name. `reads_past_the_end`: the SDK raises an error that comes
+    after the terminal event.
     """
 
     endpoint: str = ""
@@ -192,6 +203,7 @@ class ProviderTraits(msgspec.Struct, frozen=True):
     error_event: Callable[[ApiError], bytes] = _error_event
     model_field: str = "model"
     other_model: str = ""
+    window_full: str = WINDOW_FULL
     hollow: Callable[[str, bool], tuple[bytes, ...]] = lambda model, stream: (b"",)
     outline: Callable[[Mapping[str, Json]], bytes] = lambda body: b""
 

@@ -43,7 +43,7 @@ def empty_input(moment: Moment, plan: Plan) -> Plan:
         tool = tool_named(moment, call.name)
         if tool is None or not tool.required:
             tool = next((t for t in moment.tools if t.required), None)
-        return (_given(made_call(moment, tool), {}),) if tool else ()
+        return (ToolUse(call.id, tool.name, {}),) if tool else ()
 
     return with_calls(moment, plan, emptied)
 
@@ -107,9 +107,8 @@ def _given(call: ToolUse, value: Json) -> ToolUse:
 
 def _needing_nothing(moment: Moment, plan: Plan, *, value: Json) -> Plan:
     """A template of presets: the first tool that requires nothing is called with this."""
-    tool = next((tool for tool in moment.tools if not tool.required), None)
-    made = (_given(made_call(moment, tool), value),) if tool else ()
-    return with_calls(moment, plan, lambda call: made)
+    names = [tool.name for tool in moment.tools if not tool.required][:1]
+    return with_calls(moment, plan, lambda call: [ToolUse(call.id, n, value) for n in names])
 
 
 Cut = tuple[str, dict[str, Json]]

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from harness.core.transition.ports import Endpoint, ProviderTraits
-from harness.core.values.plans import ApiError
+from harness.core.values.plans import WINDOW_FULL, ApiError
 from harness.providers.shared import hosts
 from harness.providers.shared.record import ProviderRecord
 from harness.providers.shared.rules import RuleTable
@@ -27,6 +27,7 @@ def traits_of(
         requests_left=record.headers.requests_left,
         hollow=record.hollow_answer,
         own_error=own,
+        window_full=record.read_stop(record.written_stop(WINDOW_FULL)),
     )
     return msgspec.structs.replace(traits, **more)
 

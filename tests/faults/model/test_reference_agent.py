@@ -6,8 +6,19 @@ from typing import Any
 
 import pytest
 
-from harness.core.scenario.scenario import SeedMessage, Session, ToolScript, ToolTurn
+from harness.agent import agent
+from harness.core.scenario.scenario import (
+    FaultSpec,
+    InboxItem,
+    Scenario,
+    SeedMessage,
+    Session,
+    ToolScript,
+    ToolTurn,
+    Turn,
+)
 from harness.faults import faults
+from harness.runner import run
 from tests.faults.surviving import TOOLS, survive
 
 FAILING = {**TOOLS, "write": ToolScript(script=(ToolTurn(error="disk full", times="forever"),))}
@@ -64,3 +75,15 @@ def test_the_reference_agent_survives(kind: str, wire: str, often: str, stream: 
     fields = {"wire": wire, **needs.pop("fields", {})}
     found = survive(kind, stream=stream, often=often, settings=settings, fields=fields, **needs)
     assert found == []
+
+
+@pytest.mark.parametrize("kind", ["model.empty_object_where_none_needed", "model.empty_input"])
+def test_a_call_that_is_bent_keeps_its_id(kind: str) -> None:
+    """Two calls with one id would be one call, which an agent runs once."""
+    both = Turn(blocks=({"type": "tool_use", "name": "write", "input": {}},) * 2)
+    scenario = Scenario(
+        name="both", inbox=(InboxItem(text="Go on."),), tools=TOOLS,
+        script=(both, Turn(say="a", times="forever")), faults=(FaultSpec(kind=kind, when=1),),
+    )  # fmt: skip
+    asks = run(scenario, agent).history.trace.turns["main", 1].asks
+    assert len({ask.use.id for ask in asks}) == 2
