@@ -16,7 +16,12 @@ import msgspec
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.shown_text import shown
 from harness.checks.evidence.tool_inputs import same_input
-from harness.checks.evidence.tool_steps import more_rounds, uncounted_attempts, uncounted_runs
+from harness.checks.evidence.tool_steps import (
+    more_rounds,
+    runs_of,
+    uncounted_attempts,
+    uncounted_runs,
+)
 from harness.checks.evidence.turn_outcomes import (
     claimed,
     expected,
@@ -84,32 +89,12 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
         bounds = _raised(calls.model, more.total() + uncounted_attempts(trace))
         yield from _bounds("", [e.n for e in trace.exchanges], bounds, _end(history))
     for name, bounds in calls.tool.items():
-        numbers = _runs_of(trace, name)
+        numbers = runs_of(trace, name)
         if _gave_up(trace):  # the calls after that point are not expected
             bounds = msgspec.structs.replace(bounds, min=0)
         bounds = _raised(bounds, max(more[name], more_rounds(trace, bounds.max or 0)))
         seen = {id(e.ask) for e in trace.executions if e.request.name == name}
         yield from _bounds(name, numbers, bounds, _end(history), len(seen))
-
-
-def _runs_of(trace: Trace, name: str) -> list[int]:
-    """The numbers of the events at which a tool ran.
-
-    A tool of the agent that the profile binds runs unseen: each result in a request is a run.
-    """
-    seen = [e.n for e in trace.executions if e.request.name == name]
-    if seen or name not in trace.profile.tool_names:
-        return seen
-    own = trace.profile.agent_name(name)
-    replies = (exchange.reply for exchange in trace.exchanges if exchange.reply)
-    asked = {use.id for reply in replies for use in reply.tool_uses if use.name == own}
-    return [
-        exchange.n
-        for exchange in trace.exchanges
-        for node in exchange.added
-        for result in node.message.tool_results
-        if result.id in asked
-    ]
 
 
 def _raised(bounds: Bounds, more: int) -> Bounds:
@@ -133,7 +118,7 @@ def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:
 
 def _forbidden(history: History, must_not: MustNot) -> Iterator[Finding]:
     """Yield the forbidden tools that are called, and the forbidden words at a turn's end."""
-    ran = ((n, name) for name in must_not.call for n in _runs_of(history.trace, name))
+    ran = ((n, name) for name in must_not.call for n in runs_of(history.trace, name))
     for number, name in sorted(ran):
         text = f"the tool {name} is called, which a correct agent never does here"
         yield Finding("expect.must_not", text, (number,))

@@ -7,7 +7,7 @@ reduces each run to a summary.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -107,7 +107,7 @@ def command(
     The catalogue is bundled: @all, a folder of it (@loops), a scenario (@loops/circles). A
     CASSETTE, or a DIR of cassettes only, is played as a separate scenario.
     """
-    from harness.cli import selection, terminal
+    from harness.cli import selection
     from harness.cli.compared_runs import ComparedRuns
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
@@ -127,9 +127,7 @@ def command(
         listed, with_hits = "json" if as_json else detail, verbose or faults is not None
         return rehearse(planned, target, drawn, listed, with_hits=with_hits)
     selection.check_target(target, planned)
-    for tool, own in agent.tool_names.items():
-        if any(tool in scenario.tools for _, scenario in planned):
-            terminal.note(f"the tool {tool} of the scenarios is the agent's {own}, by the profile")
+    _tell_bound(agent.tool_names, {name for _, scenario in planned for name in scenario.tools})
     asked = partial(Invocation, target=target, world=world or "", store=store,
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
                     compare=compare, plugin_flags=plugin_flags())  # fmt: skip
@@ -142,6 +140,14 @@ def command(
     again = _again(paths, asked, seed)
     shown = screen(len(tasks), detail, as_json, out / "report.txt", again)
     return _play(tasks, does, most, where, out, shown, ComparedRuns() if compare else _as_played)
+
+
+def _tell_bound(names: Mapping[str, str], known: Collection[str]) -> None:
+    from harness.cli import terminal
+
+    for tool, own in names.items():
+        if tool in known:
+            terminal.note(f"the tool {tool} of the scenarios is the agent's {own}, by the profile")
 
 
 def _as_played(run: Result) -> Result:
