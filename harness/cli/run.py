@@ -7,7 +7,7 @@ reduces each run to a summary.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -47,6 +47,8 @@ from harness.files.owner import out_lock
 
 if TYPE_CHECKING:
     from harness.cli.run_task import RunTask
+    from harness.cli.selection import Planned
+    from harness.core.values.profile import Profile
     from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
     from harness.report.media.text import Detail
@@ -122,12 +124,11 @@ def command(
     )
     planned = selection.overlaid(chosen, faults)
     planned = selection.failing_on(selection.under_profile(planned, agent), fail_on)
-    planned = selection.in_all_writings(planned) if compare else planned
+    planned = _bound_told(selection.in_all_writings(planned) if compare else planned, agent)
     if dry_run:
         listed, with_hits = "json" if as_json else detail, verbose or faults is not None
         return rehearse(planned, target, drawn, listed, with_hits=with_hits)
     selection.check_target(target, planned)
-    _tell_bound(agent.tool_names, {name for _, scenario in planned for name in scenario.tools})
     asked = partial(Invocation, target=target, world=world or "", store=store,
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
                     compare=compare, plugin_flags=plugin_flags())  # fmt: skip
@@ -142,12 +143,15 @@ def command(
     return _play(tasks, does, most, where, out, shown, ComparedRuns() if compare else _as_played)
 
 
-def _tell_bound(names: Mapping[str, str], known: Collection[str]) -> None:
+def _bound_told(planned: Planned, agent: Profile) -> Planned:
+    """Return the runs, after a note for each of their tools that the agent runs by itself."""
     from harness.cli import terminal
 
-    for tool, own in names.items():
+    known = {name for _, scenario in planned for name in scenario.tools}
+    for tool, own in agent.tool_names.items():
         if tool in known:
             terminal.note(f"the tool {tool} of the scenarios is the agent's {own}, by the profile")
+    return planned
 
 
 def _as_played(run: Result) -> Result:
