@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from harness.checks.evidence import tool_steps
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.shown_text import shown
 from harness.checks.evidence.tool_inputs import same_input
-from harness.checks.evidence import tool_steps
 from harness.checks.evidence.turn_outcomes import (
     claimed,
     expected,
