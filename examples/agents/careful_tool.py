@@ -203,7 +203,8 @@ def as_text(content: Any) -> str:
     if content is None or isinstance(content, (str, dict)):
         return clean(content or "")[:RESULT_CHARS]
     parts = [
-        part.get("text", "") if isinstance(part, dict) else part for part in islice(content, 999)
+        part.get("text", f"[{part.get('type')}]") if isinstance(part, dict) else part
+        for part in islice(content, 999)
     ]
     return clean("\n".join(map(str, parts)))[:RESULT_CHARS]
 

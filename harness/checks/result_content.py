@@ -26,6 +26,7 @@ from harness.checks.evidence.told_results import (
     is_encoded_twice,
     is_inside_a_character,
     is_reflowed,
+    loses_its_picture,
     pretended,
     reads_as_failure,
     reads_as_success,
@@ -106,8 +107,8 @@ def result_carried(
     All of its words are there, in their order and as often as the tool said them. Signs such as
     those of `-40`, `a.b` and `C++` belong to a word. `lost`: the result is empty, or what a
     language writes for nothing. `replaced`: it is another text. `other`: it is the result of
-    another call, turn, session or user, as from a cache. `part`: a block, a line or an end is
-    missing, changed or moved silently, or a character is cut in two. `failed`: it is told as an
+    another call, turn, session or user, as from a cache. `part`: a block, a line, a picture or
+    an end is missing, changed or moved silently, or a character is cut. `failed`: it is told as an
     error. `discarded`: it is told as not run, beside a call that failed. `invented`: no such call
     ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON.
     `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's
@@ -205,6 +206,8 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     ]
     if _is_late(result):
         return None
+    if not lost and loses_its_picture(result.trace, result.ask, result.run):
+        return _Told("part", "lacks its picture, and does not say so")
     if not lost:
         return _as_error(result, is_read=True) or _rewritten(result, code)
     if other := _of_another(result, spelt):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Literal, get_args
 
 from harness import faults
-from harness.core.history.capabilities import past_of, said_in, touched, words_of
+from harness.core.history.capabilities import past_of, said_in, touched
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario, Turn
 from harness.core.scenario.script import called
 from harness.core.transition.arming import seam_of
@@ -35,8 +35,8 @@ def needs_of(scenario: Scenario) -> tuple[Capability, ...]:
 
 
 def _shown(scenario: Scenario) -> Iterator[Capability]:
-    """Yield the needs of the content. A session without a text cannot be seen in a request."""
-    if words_of(seed_messages(scenario)):
+    """Yield the needs of the content."""
+    if seed_messages(scenario):
         yield "session"
     if faults_seam(scenario, "store"):
         yield "store"

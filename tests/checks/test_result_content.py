@@ -254,6 +254,15 @@ def test_a_tool_that_no_one_has_cannot_succeed(told: str, rules: list[str]) -> N
     assert found == [f"result_carried.{rule}" for rule in rules]
 
 
+SHOT = [{"type": "text", "text": SENTENCE}, {"type": "image", "source": {"type": "base64"}}]
+
+
+@pytest.mark.parametrize(("said", "told"), [(SHOT, SENTENCE), (SHOT[1:], "Done.")])
+def test_a_picture_that_is_left_out_without_a_word_is_a_part(said: Any, told: str) -> None:
+    assert _found(said, told) == ["result_carried.part"]
+    assert _found(said, f"{told} (A picture was left out.)") == []
+
+
 def test_a_cached_result_of_an_earlier_turn_is_that_of_another_call() -> None:
     story = Story().turn("go").reply(use("list")).tool("fed").reply("one").final()
     story.turn("again").reply(use("list")).refuse("fed", error=False)

@@ -44,7 +44,7 @@ def made(**fields: Any) -> Scenario:
     [
         ({}, ()),
         ({"session": SEED}, ("session",)),
-        ({"session": Session(messages=(SeedMessage(role="user", content=" "),))}, ()),
+        ({"session": Session(messages=(SeedMessage(role="user", content=" "),))}, ("session",)),
         ({"stream": True}, ("streaming",)),
         ({"inbox": CANCEL}, ("cancel",)),
         ({"faults": (FaultSpec(kind="gateway.cancelled"),)}, ("cancel",)),

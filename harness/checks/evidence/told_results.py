@@ -18,7 +18,7 @@ from harness.checks.evidence.turn_outcomes import calls_tools
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.trace import Trace
 from harness.core.values.carried_text import Spelt, own_words
-from harness.core.values.messages import Json, ToolResult, canonical
+from harness.core.values.messages import Json, Opaque, ToolResult, canonical
 
 
 def answered_runs(trace: Trace) -> Iterator[list[Execution]]:
@@ -41,6 +41,25 @@ def said_texts(run: Execution) -> list[str]:
     if content is None:
         return []
     return [content if isinstance(content, str) else canonical(content)]
+
+
+def loses_its_picture(trace: Trace, ask: Ask, run: Execution) -> bool:
+    """Whether a tool gave a picture, and the request with its result has neither one nor a note.
+
+    A wire whose results hold texts alone takes the picture in a message of the user beside them.
+    """
+    value = run.answered.value if run.answered else None
+    content: Json = value.get("content") if isinstance(value, dict) else None
+    blocks = content if isinstance(content, list | tuple) else ()
+    if not any(isinstance(block, dict) and block.get("type") == "image" for block in blocks):
+        return False
+    turn = trace.turns[ask.exchange.called.session, ask.exchange.called.turn]
+    sent = next((e.node.newest() for e in turn.main if e.n == ask.sent_n), ())
+    parts = [b for m in sent for b in (*m.blocks, *(p for r in m.tool_results for p in r.content))]
+    if ask.sent is None or not sent or any(isinstance(part, Opaque) for part in parts):
+        return False
+    own = own_words(Spelt(ask.sent.text), Spelt("\n".join(said_texts(run))))
+    return says_success(" ".join(own))
 
 
 NOTHING = frozenset({"", "null", "undefined", "nan", "objectobject", "promisepending", "nil"})
