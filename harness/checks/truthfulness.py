@@ -153,33 +153,33 @@ def error_visible(history: History) -> Iterator[Finding | Case]:
     for ran in answered_runs(history.trace):
         last = ran[-1]
         sent = last.ask.sent if last.ask else None
-        rule = _told_as(sent, last, successes) if sent is not None and last.failed else ""
-        if not rule or last.ask is None or last.answered is None:
+        if sent is None or not last.failed or last.ask is None or last.answered is None:
             continue
-        text = f"{last.called.key}: {last.request.name} failed, and its result {_READS[rule]}"
-        finding = Finding(f"error_visible.{rule}", text, (last.n, last.ask.sent_n))
-        called = last.ask.exchange.called
-        turn = history.trace.turns.get((called.session, called.turn))
-        if rule == "hidden" or turn is None:
-            yield finding
-        else:
-            yield Case(rule, [finding], turn, last.ask.sent_n, last.answered.n)
+        said, sent_n = f"{last.called.key}: {last.request.name} failed, and its", last.ask.sent_n
+        equal_n = _reads_as_success(sent, last, successes)
+        if equal_n is not None:
+            events = (last.n, sent_n, equal_n) if equal_n > sent_n else (last.n, sent_n)
+            yield Finding("error_visible.hidden", f"{said} result reads like a success", events)
+        # What a request showed stays true when a later success has the same text.
+        if (equal_n is None or equal_n > sent_n) and _is_reworded(sent, last):
+            text = f"{said} result holds nothing of its error"
+            finding = Finding("error_visible.reworded", text, (last.n, sent_n))
+            called = last.ask.exchange.called
+            turn = history.trace.turns.get((called.session, called.turn))
+            yield Case("reworded", [finding], turn, sent_n, last.answered.n) if turn else finding
     words = [words.casefold() for words in expected(history).must_not.say]
     for turn in history.trace.turns.values() if words else ():
         yield from _claims(turn, words)
 
 
-_READS = {"hidden": "reads like a success", "reworded": "holds nothing of its error"}
-
-
-def _successes(history: History) -> set[str]:
-    """The results of calls that succeeded, as their tools gave them and as the agent sent them.
+def _successes(history: History) -> dict[str, int]:
+    """The results of calls that succeeded, with the event of the first request that holds each.
 
     What an agent sends of a call whose result a kill took from it does not count: it says the same
     of a call that never ended. Nor does a text in which the results of several calls stand
     together, as an agent writes that sends results as text.
     """
-    found: set[str] = set()
+    found: dict[str, int] = {}
     runs = list(answered_runs(history.trace))
     is_text = history.trace.profile.results == "text"
     together = Counter(ran[-1].ask.sent_n for ran in runs if ran[-1].ask and is_text)
@@ -190,21 +190,28 @@ def _successes(history: History) -> set[str]:
         is_lost = is_killed_between(history.trace, answered.n, ask.sent_n)
         is_shared = together[ask.sent_n] > 1
         if not (ran[-1].failed or ask.sent.is_error or is_lost or is_shared):
-            found |= {squeeze(ask.sent.text), squeeze(ran[-1].text)}
+            for text in (squeeze(ask.sent.text), squeeze(ran[-1].text)):
+                found[text] = min(ask.sent_n, found.get(text, ask.sent_n))
     return found
 
 
-def _told_as(sent: ToolResult, run: Execution, successes: set[str]) -> str:
-    """The rule that the result of a failed call breaks; "" for none.
+def _reads_as_success(sent: ToolResult, run: Execution, successes: dict[str, int]) -> int | None:
+    """The event at which the result of a failed call is known to read like a success; 0 for an
+    empty one and for plain words, and None for no such event.
 
     An agent may tell of a failure in any language, so no words decide but those of a success.
     """
+    if sent.is_error:
+        return None
     said, words = squeeze(sent.text), _error_words(run)
-    is_plain = says_success(sent.text) and not (words and says_success(words))
-    if not sent.is_error and (not said or said in successes or is_plain):
-        return "hidden"
-    own = _pieces(words)
-    return "reworded" if own and not own & _pieces(sent.text) else ""
+    if not said or (says_success(sent.text) and not (words and says_success(words))):
+        return 0
+    return successes.get(said)
+
+
+def _is_reworded(sent: ToolResult, run: Execution) -> bool:
+    own = _pieces(_error_words(run))
+    return bool(own) and not own & _pieces(sent.text)
 
 
 def _error_words(run: Execution) -> str:

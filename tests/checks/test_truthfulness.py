@@ -189,6 +189,17 @@ def test_a_failure_that_is_told_as_each_success_is_hidden() -> None:
     assert codes(error_visible(world.final().end())) == ["error_visible.hidden"]
 
 
+def test_what_a_request_showed_stays_true_when_a_later_success_reads_the_same() -> None:
+    world = FailingWorld().turn("Pay order 17.").reply(PAY).tool("no card", error=True)
+    assert isinstance(world, FailingWorld)
+    world.result("See below.", flagged=False).reply(PAY)
+    before = codes(error_visible(world.history))
+    world.tool("wrote 17 bytes").result("See below.", flagged=False).reply("Good.")
+    assert before == ["error_visible.reworded"]
+    found = codes(error_visible(world.final().end()))
+    assert found == ["error_visible.hidden", "error_visible.reworded"]
+
+
 def test_the_result_of_another_call_hides_a_failure() -> None:
     world = FailingWorld().turn("Pay.").reply(use("list")).tool("7 files").reply(PAY)
     assert isinstance(world, FailingWorld)

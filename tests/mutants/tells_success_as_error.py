@@ -10,7 +10,7 @@ from tests.mutants.altered_results import play_with
 MUTANT = Mutant(
     breaks="tools",
     statement="A success with the wrong flag makes the model do again what was done",
-    scenario="what-the-tools-said",
+    scenario="what-the-tools-said/a-small-value",
     killed_by="result_carried.failed",
 )
 

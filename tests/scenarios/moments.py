@@ -27,7 +27,7 @@ from harness.agent import agent
 from harness.checks.judge.questions import EVENTS
 from harness.core.history.exchanges import Execution
 from harness.core.history.trace import Trace
-from harness.core.values.messages import Json
+from harness.core.values.messages import Json, Text, ToolUse
 from harness.runner import run
 from tests.scenarios.all_runs import all_runs
 
@@ -39,6 +39,8 @@ COLUMNS = ("moment", "wires", "words", *WIRES)
 
 LONG = 1_000
 LONG_ERROR = 400
+LONG_WORDS = 200
+MINUTE_MS = 60_000
 FOUR_HOURS_MS = 4 * 60 * 60 * 1_000
 EXACT = 2**53
 """From here on a double no longer tells each whole number from the next one."""
@@ -239,6 +241,38 @@ def repeated_reply(trace: Trace) -> bool:
         if e.succeeded and e.reply and e.reply.text.strip() and not e.reply.tool_uses:
             said[e.called.session, e.reply.text].add(e.called.turn)
     return any(len(turns) > 1 for turns in said.values())
+
+
+def five_turns_of_steps(trace: Trace) -> bool:
+    steps = Counter(t.session for t in trace.turns.values() if len(t.main) > 3)
+    return any(number >= 5 for number in steps.values())
+
+
+def text_after_call(trace: Trace) -> bool:
+    said = (e.reply.blocks for e in trace.exchanges if e.reply and e.succeeded)
+    pairs = (pair for blocks in said for pair in pairwise(blocks))
+    return any(isinstance(a, ToolUse) and isinstance(b, Text) for a, b in pairs)
+
+
+def long_text_beside_call(trace: Trace) -> bool:
+    """The words beside a call are long, and the answer of the turn is shorter than they are."""
+    for turn in trace.turns.values():
+        said = [e.reply for e in turn.main if e.reply and e.succeeded]
+        beside = [len(reply.text) for reply in said if reply.tool_uses]
+        if beside and not said[-1].tool_uses and max(beside) > max(LONG_WORDS, len(said[-1].text)):
+            return True
+    return False
+
+
+def slow_first_turn(trace: Trace) -> bool:
+    sessions = Counter(turn.session for turn in trace.turns.values())
+    return any(
+        turn.number == 1
+        and sessions[turn.session] > 1
+        and turn.settled_n
+        and _at_ms(trace, turn.settled_n) - _at_ms(trace, turn.opened_n) > MINUTE_MS
+        for turn in trace.turns.values()
+    )
 
 
 _SPLITTING = {"sse.character_split", "transport.tiny_segments"}
