@@ -1,8 +1,9 @@
 """One run as a task: plain data in and a summary out, for any process.
 
-A Python target shares its worker with the runs before it. If a worker ends during a run, the run is
-played again in a forked child of another worker. If that child ends during the target's call, the
-target has ended it.
+A Python target plays in a forked child of its worker, which has imported it and played nothing. So
+no run meets what another one left in modules. If a worker ends during a run, the run is played
+again in a forked child of another worker. If that child ends during the target's call, the target
+has ended it.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ def play(task: RunTask) -> Result:
     What the target prints as it is imported was seen when the command imported it.
     """
     from harness.runner import run
+    from harness.runner.run import rehearse
     from harness.targets.output_capture import captured
     from harness.targets.process_exits import make_replaceable
     from harness.targets.spec import resolve
@@ -61,6 +63,8 @@ def play(task: RunTask) -> Result:
     begun_s = time.monotonic()
     with captured("no" if task.capture == "no" else "fd"):
         target = resolve(task.asked.target)
+    if apart := target.may_keep_state:
+        rehearse(task.scenario.wire, task.scenario.stream)
     with redirect_stdout(sys.stderr):
         played = run(
             task.scenario,
@@ -69,7 +73,7 @@ def play(task: RunTask) -> Result:
             seed=task.seed,
             out=Path(task.out),
             store=task.asked.store,
-            isolate=task.isolate,
+            isolate=task.isolate or apart,
             keep=task.keep,
             capture=task.capture,
         )

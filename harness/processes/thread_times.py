@@ -131,3 +131,9 @@ class BackgroundThread(threading.Thread):
         leave_out()
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
         super().run()
+
+
+def has_other_threads() -> bool:
+    """Whether Python threads run beside the calling one that are not the harness's."""
+    beside = set(threading.enumerate()) - {threading.current_thread()}
+    return not all(isinstance(thread, BackgroundThread) for thread in beside)

@@ -1,7 +1,9 @@
 """Runs a Python target in forked children, one for each attempt, with one session and one history.
 
-A forked child has all imports already, so an attempt costs only its run. A `Kill` is SIGKILL, and
-the next child's inbox repeats unconfirmed messages. Fork only in a process with one thread.
+A forked child has all imports already, so an attempt costs only its run. The parent imports
+afterwards what the child imported besides. The user's own modules are left out: their state would
+be that of a run. A `Kill` is SIGKILL, and the next child's inbox repeats unconfirmed messages. Fork
+only in a process with one thread.
 
 The child copies the transition and writes to files that remain after its end: events before their
 steps, fault counts, and store writes at begin and return. Shared memory has its marks: whether the
@@ -35,10 +37,17 @@ from harness.processes import machine
 from harness.processes.life_signs import LifeSigns, Overseer, end_with, tell
 from harness.runner import prepare
 from harness.runner.awaited_child import awaited
+from harness.runner.needs import kills
 from harness.runner.python_attempt import attempt, now_ms
 from harness.runner.session_seed import seed_messages
 from harness.runner.store_watch import OwnStore, StoreWatch
-from harness.stores.opening import OpenStore, drop_scratch, open_reader, open_scratch
+from harness.stores.opening import (
+    OpenStore,
+    drop_scratch,
+    open_reader,
+    open_scratch,
+    open_unshared,
+)
 from harness.stores.session_store import SessionStore
 from harness.stores.store_writes import Acknowledged, Moment, WatchedStore
 from harness.targets import End, TargetSpec, crash_trace
@@ -81,7 +90,8 @@ class Restarts:
 
         Raises InputError for an error of the user's files, HarnessError if a child breaks.
         """
-        prepare.warm_up(self.transition.scenario, self.target, forks=True)
+        again = kill is not None or kills(self.transition.scenario)
+        prepare.warm_up(self.transition.scenario, self.target, forks=again)
         for number in range(self.transition.scenario.limits.restarts + 1):
             with scratch_folder("attempt-") as out:
                 if not self._is_killed(number, out, None if number else kill):
@@ -99,6 +109,7 @@ class Restarts:
         if marks[LACK]:
             raise machine.lack(marks[LACK])
         self._take(out)
+        prepare.import_all((out / IMPORTED).read_text("utf-8").split())
         if overdue:
             if self.history.trace.ended is None:
                 self._end(overdue)
@@ -156,10 +167,10 @@ class Restarts:
         self._look(at_ms)
 
     def _look(self, at_ms: int) -> None:
-        """Record the store's content, if the store was seen before."""
+        """Record the store's content, if the store was seen before and outlives its process."""
         if self.store:
             StoreWatch(open_reader(self.store, self.folder), self.history).look(at_ms)
-        elif self._has_store:
+        elif self._has_store and self.opener is not open_unshared:
             store = self.open()
             StoreWatch(store, self.history).look(at_ms)
             store.close()
@@ -178,6 +189,11 @@ class Restarts:
             store = self.open()
             drop_scratch(store)
             store.close()
+
+
+def _is_installed(name: str) -> bool:
+    file = getattr(sys.modules[name], "__file__", None)
+    return isinstance(file, str) and not crash_trace.is_users(file, "", "")
 
 
 def _kills(answered: Answered) -> bool:
@@ -229,7 +245,7 @@ def _words_of(error: InputError) -> list[str]:
 
 
 HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes", "acknowledged"
-ELSEWHERE = "elsewhere"
+ELSEWHERE, IMPORTED = "elsewhere", "imported"
 """The files of a child that are written line by line."""
 
 FATAL, BROKEN, REFUSED = "fatal", "broken", "refused.json"
@@ -268,7 +284,7 @@ class Attempt:
 
     def __post_init__(self) -> None:
         self.marks, self._count, self._pid = mmap(-1, MARKS), 0, os.getpid()
-        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, ELSEWHERE, FATAL):
+        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, ELSEWHERE, IMPORTED, FATAL):
             self._write(name, b"")
 
     def _write(self, name: str, data: bytes) -> None:
@@ -325,7 +341,7 @@ class Attempt:
         return False
 
     def _run(self) -> None:
-        of, transition = self.of, self.of.transition
+        of, transition, known = self.of, self.of.transition, set(sys.modules)
         of.tape.record = self._record
         own = OwnStore(
             transition, of.folder, seed_messages(transition.scenario), of.target.options,
@@ -337,6 +353,8 @@ class Attempt:
         )  # fmt: skip
         self._write(ELSEWHERE, "\n".join(transition.elsewhere).encode("utf-8", "replace"))
         own.close(keep=True)
+        new = [name for name in list(sys.modules) if name not in known and _is_installed(name)]
+        self._write(IMPORTED, "\n".join(new).encode("utf-8", "replace"))
 
     def _mark(self, place: int, value: int = 1) -> None:
         if os.getpid() == self._pid:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import importlib
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from typing import Any
@@ -133,10 +134,18 @@ def warm_up(scenario: Scenario, target: TargetSpec, *, forks: bool) -> None:
     """
     if target.agent is None:
         return
+    versions()  # it reads files of packages, and each child would read them
     if forks or providers.record(scenario.wire).sdk.package in sys.modules:
         import_sdk(scenario.wire)
     if target.agent.__module__ == "harness.agent":
         importlib.import_module("harness.agent.composition")
+
+
+def import_all(names: Sequence[str]) -> None:
+    """Import modules that a forked child has imported, so that the next child has them."""
+    for name in names:
+        with suppress(Exception):  # a module may be made by another one, and have no file
+            importlib.import_module(name)
 
 
 def start(

@@ -7,16 +7,19 @@ agent, so a diff shows the agent's change.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from harness import providers
 from harness.checks.judge import judge
 from harness.core.history.history import History, canonical
-from harness.core.scenario.scenario import Scenario
+from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, Turn
 from harness.core.transition.ports import Script
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError, PackageMissing
@@ -33,7 +36,7 @@ from harness.runner.python_attempt import attempt
 from harness.runner.session_seed import seed_messages, write_seed
 from harness.runner.store_watch import OwnStore
 from harness.runner.supervise import supervise
-from harness.stores.opening import open_unshared
+from harness.stores.opening import open_scratch, open_unshared
 from harness.targets import TargetSpec, of_callable, resolve
 from harness.targets.output_capture import CaptureMode, captured
 
@@ -138,6 +141,27 @@ def run(
         return _unplayed(scenario, spec, chosen, _verdict_of(error), out)
 
 
+def rehearse(wire: str, stream: bool) -> None:
+    """Let the reference agent play a call of a tool, once for each wire, in this process.
+
+    An SDK builds its types when it first reads an answer. That takes 0.1 s of processor time, which
+    each forked child would need again. Nothing of the target is called.
+    """
+    sdk = providers.record(wire).sdk.package if wire in providers.names() else ""
+    if sdk in sys.modules:
+        _rehearsed(wire, stream)
+
+
+@cache
+def _rehearsed(wire: str, stream: bool) -> None:
+    script = (Turn(use="look", input={}), Turn(say="It is there."))
+    scenario = Scenario(
+        name="rehearsal", wire=wire, stream=stream, tools={"look": ToolScript()},
+        inbox=(InboxItem(text="Is it there?"),), script=script,
+    )  # fmt: skip
+    run(scenario, "reference")
+
+
 def _verdict_of(error: Exception) -> Verdict:
     """Return the verdict of a run that could not begin or go on. Raises any other error again."""
     if isinstance(error, PackageMissing):
@@ -219,7 +243,10 @@ def pass_through(
     seed = seed_messages(scenario)
     write_seed(folder, seed)
     if target.kind == "python" and (target.isolate or kills(scenario)):
-        restarts = Restarts(scenario, target, world, folder, script=script, store=store)
+        opener = open_scratch if kills(scenario) else open_unshared
+        restarts = Restarts(
+            scenario, target, world, folder, script=script, store=store, opener=opener
+        )
         try:
             restarts.run()
             return restarts.transition

@@ -62,7 +62,7 @@ def user_frames(
 def user_frame(frame: FrameType, line: int, package: str, folder: str) -> Frame | None:
     """Return a frame at a line, if it is the user's."""
     code, names = frame.f_code, frame.f_globals
-    if not _is_users(code.co_filename, str(names.get("__name__")), package):
+    if not is_users(code.co_filename, str(names.get("__name__")), package):
         return None
     source = linecache.getline(code.co_filename, line, names).strip()
     return Frame(_below(code.co_filename, folder), line, code.co_name, source)
@@ -81,13 +81,14 @@ def fatal_frames(dump: str, folder: str) -> tuple[Frame, ...]:
     for file, line, function in _FATAL.findall(stack):
         if file.endswith(CALLER):
             break
-        if _is_users(file, "", ""):
+        if is_users(file, "", ""):
             text = linecache.getline(file, int(line)).strip()
             found.append(Frame(_below(file, folder), int(line), function, text))
     return tuple(found[::-1][-FRAMES_MAX:])
 
 
-def _is_users(file: str, module: str, package: str) -> bool:
+def is_users(file: str, module: str, package: str) -> bool:
+    """Whether a file, of this module, is the user's; the `package` of the agent always is."""
     if file.startswith(_HARNESS):
         return package == "harness" and module.startswith(_AGENT)
     if package and module.partition(".")[0] == package:

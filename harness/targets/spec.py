@@ -23,6 +23,7 @@ from harness.core.values.errors import InputError, MachineLacks, nearest
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import CrashPlace
 from harness.import_path import import_from, shadow_of, shadowed_name
+from harness.processes.thread_times import has_other_threads
 from harness.targets.known import command_of, known
 from harness.targets.process_exits import ProcessExit, ProcessGuard
 from harness.transports.sdk_clients import dummy_keys
@@ -69,6 +70,19 @@ class TargetSpec(msgspec.Struct, frozen=True):
     def lasts(self) -> bool:
         """Whether the program plays one run after the other: its option `runs` is `many`."""
         return self.kind == "process" and self.options.get("runs") == "many"
+
+    @property
+    def may_keep_state(self) -> bool:
+        """Whether a run may leave something in modules that the next run of the process meets.
+
+        Our own agents do not. A fork has none of the threads that the user's modules started, and
+        they may be needed: such a target plays in the process of the other runs.
+        """
+        return (
+            self.agent is not None
+            and not self.agent.__module__.startswith("harness.agent")
+            and not has_other_threads()
+        )
 
 
 class End(NamedTuple):

@@ -105,10 +105,8 @@ def test_the_run_fails_and_the_next_one_passes(harness: Harness, target: str, wo
 def test_a_process_that_ends_once_is_no_pass(harness: Harness) -> None:
     done = harness("run", "--json", "--target", "ends:once")
     first, second = (json.loads(line) for line in done.stdout.splitlines())
-    assert (first["verdict"], second["verdict"], done.returncode) == ("unknown", "pass", 3)
-    assert first["doubts"] == [
-        "the process of this run ended with status 3; played again, it did not"
-    ]
+    assert (first["verdict"], second["verdict"], done.returncode) == ("fail", "pass", 1)
+    assert [found["code"] for found in first["findings"]] == ["target.crashed"]
 
 
 def test_a_folder_that_a_run_leaves_is_there_for_the_next(harness: Harness, ends: Path) -> None:
