@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from harness.checks.evidence import tool_steps
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.shown_text import shown
 from harness.checks.evidence.tool_inputs import same_input
-from harness.checks.evidence.tool_steps import more_rounds, uncounted_attempts, uncounted_runs
 from harness.checks.evidence.turn_outcomes import (
     claimed,
     expected,
@@ -79,17 +79,17 @@ def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
 
 def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
     trace, calls = history.trace, expectation.calls
-    more = uncounted_runs(trace) if calls.model or calls.tool else Counter[str]()
+    more = tool_steps.uncounted_runs(trace) if calls.model or calls.tool else Counter[str]()
     if calls.model is not None:
-        bounds = _raised(calls.model, more.total() + uncounted_attempts(trace))
+        bounds = _raised(calls.model, more.total() + tool_steps.uncounted_attempts(trace))
         yield from _bounds("", [e.n for e in trace.exchanges], bounds, _end(history))
     for name, bounds in calls.tool.items():
-        runs = [e for e in trace.executions if e.request.name == name]
+        numbers = tool_steps.runs_of(trace, name)
         if _gave_up(trace):  # the calls after that point are not expected
             bounds = msgspec.structs.replace(bounds, min=0)
-        bounds = _raised(bounds, max(more[name], more_rounds(trace, bounds.max or 0)))
-        asked = len({id(e.ask) for e in runs})
-        yield from _bounds(name, [e.n for e in runs], bounds, _end(history), asked)
+        bounds = _raised(bounds, max(more[name], tool_steps.more_rounds(trace, bounds.max or 0)))
+        seen = {id(e.ask) for e in trace.executions if e.request.name == name}
+        yield from _bounds(name, numbers, bounds, _end(history), len(seen))
 
 
 def _raised(bounds: Bounds, more: int) -> Bounds:
@@ -113,10 +113,10 @@ def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:
 
 def _forbidden(history: History, must_not: MustNot) -> Iterator[Finding]:
     """Yield the forbidden tools that are called, and the forbidden words at a turn's end."""
-    for execution in history.trace.executions:
-        if (name := execution.request.name) in must_not.call:
-            text = f"the tool {name} is called, which a correct agent never does here"
-            yield Finding("expect.must_not", text, (execution.n,))
+    ran = ((n, name) for name in must_not.call for n in tool_steps.runs_of(history.trace, name))
+    for number, name in sorted(ran):
+        text = f"the tool {name} is called, which a correct agent never does here"
+        yield Finding("expect.must_not", text, (number,))
     for sending in history.trace.sendings:
         said = sending.request.text.casefold() if sending.ends_turn else ""
         for words in must_not.say:

@@ -99,7 +99,7 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
     """
     ran = {run.request.name: run.n for run in reversed(trace.executions)}
     found = [
-        _Stop("refused", a.sent_n, f"the call of {a.use.name} is refused although nothing repeats",
+        _Stop("refused", a.sent_n, _refused(turn, a),
               max(a.sent_n, ran.get(a.use.name, NEVER)), a.use.name)
         for a in turn.asks
         if a.refused and is_valid_call(trace, a) and pretended(trace, a) is None
@@ -118,6 +118,15 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
             yield stop
         told.add(stop.text)
         shown_n = min(shown_n, stop.shown_n)
+
+
+def _refused(turn: Turn, ask: Ask) -> str:
+    """How a call that never ran is answered: with the result of an equal call, or by a refusal."""
+    call, text = (ask.use.name, canonical(ask.use.input)), ask.sent.text.strip() if ask.sent else ""
+    before = (run for run in turn.executions if run.n < ask.sent_n and run.identity == call)
+    is_recalled = any(run.text.strip() == text for run in before)
+    told = "gets an earlier result and never runs," if is_recalled else "is refused"
+    return f"the call of {ask.use.name} {told} although nothing repeats"
 
 
 def _endings(trace: Trace, turn: Turn) -> Iterator[int]:

@@ -97,8 +97,9 @@ def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding
     finished turn begin with its inbound message, alternate, and end with a reply; an answer that
     the provider paused may continue in the next row. `spiral`: five messages of the user in a row
     have no answer in the request. This pattern shows that replies never reach the history; the next
-    answer answers all five again. In a recording it is advice: people write several messages in a
-    row, and programs log their own rows in the user's name.
+    answer answers all five again. What was stored before the run does not count. In a recording it
+    is advice: people write several messages in a row, and programs log their own rows in the user's
+    name.
     """
     trace = history.trace
     if wire:
@@ -113,9 +114,13 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
     logged = any(start.inferred for start in trace.starts)
     unsent = unsent_answers(trace) if logged else frozenset()
     known: dict[int, int] = {}
+    begun = set[str]()
     for exchange in trace.exchanges:
         if exchange.purpose == "aux":
             continue
+        if exchange.called.session not in begun and not logged:
+            begun.add(exchange.called.session)
+            known |= {id(node): 0 for node in [*exchange.node.back()][1:]}  # stored before the run
         for node in exchange.added:
             is_new = id(node) not in seen and not (logged and is_one_message(node, unsent))
             if is_new and _same_side(node) and exchange.called.session not in groups():

@@ -47,6 +47,8 @@ from harness.files.owner import out_lock
 
 if TYPE_CHECKING:
     from harness.cli.run_task import RunTask
+    from harness.cli.selection import Planned
+    from harness.core.values.profile import Profile
     from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
     from harness.report.media.text import Detail
@@ -122,7 +124,7 @@ def command(
     )
     planned = selection.overlaid(chosen, faults)
     planned = selection.failing_on(selection.under_profile(planned, agent), fail_on)
-    planned = selection.in_all_writings(planned) if compare else planned
+    planned = _bound_told(selection.in_all_writings(planned) if compare else planned, agent)
     if dry_run:
         listed, with_hits = "json" if as_json else detail, verbose or faults is not None
         return rehearse(planned, target, drawn, listed, with_hits=with_hits)
@@ -139,6 +141,17 @@ def command(
     again = _again(paths, asked, seed)
     shown = screen(len(tasks), detail, as_json, out / "report.txt", again)
     return _play(tasks, does, most, where, out, shown, ComparedRuns() if compare else _as_played)
+
+
+def _bound_told(planned: Planned, agent: Profile) -> Planned:
+    """Return the runs, after a note for each of their tools that the agent runs by itself."""
+    from harness.cli import terminal
+
+    known = {name for _, scenario in planned for name in scenario.tools}
+    for tool, own in agent.tool_names.items():
+        if tool in known:
+            terminal.note(f"the tool {tool} of the scenarios is the agent's {own}, by the profile")
+    return planned
 
 
 def _as_played(run: Result) -> Result:
@@ -234,13 +247,19 @@ def _settled(
     `tell` sets apart the findings that do not fail. After `most` failing runs no further run is
     played.
     """
+    from harness.cli import terminal
     from harness.runner.capability_ledger import CapabilityLedger
 
     ledger: CapabilityLedger[Result] = CapabilityLedger()
     failed = 0
     with closing(runs):
         try:
-            for ready in (tell(settled) for run in runs for settled in ledger.take(run)):
+            for settled in (one for run in runs for one in ledger.take(run)):
+                if settled.word == "fail" and not failed and ledger.facts:
+                    terminal.note(f"the agent: {ledger.facts}")
+                ready = tell(
+                    _without_trace(settled) if settled.word == "not_applicable" else settled
+                )
                 yield ready
                 failed += ready.word == "fail"
                 if failed == most:

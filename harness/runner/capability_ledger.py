@@ -33,6 +33,14 @@ class Dependent(Protocol):
 OFFER_CHARACTERS = 160
 """The length of the list of an agent's own tools; some programs offer fifty."""
 
+MIXED = NotApplicable(
+    "run",
+    "needs separate runs: it begins with what was said in another run",
+    "separate runs",
+    "mixed",
+)
+"""Why a run says nothing of an agent whose session outlives its run."""
+
 _R = TypeVar("_R", bound=Dependent)
 
 
@@ -59,12 +67,11 @@ def unused(
     told = f"needs {name}: no {run} {NOT_SEEN[name]}"
     if name != "tools":
         return NotApplicable("run", told, name, "unused")
-    own = (
-        f"; the agent offers {abridged(visible_line(', '.join(offers)), OFFER_CHARACTERS)}"
-        if offers
-        else "; the agent offers none"
-    )
-    return NotApplicable("run", told + own, name, "tools")
+    return NotApplicable("run", f"{told}; the agent offers{_own(offers)}", name, "tools")
+
+
+def _own(offers: Collection[str]) -> str:
+    return f" {abridged(visible_line(', '.join(offers)), OFFER_CHARACTERS)}" if offers else " none"
 
 
 class CapabilityLedger(Generic[_R]):
@@ -74,6 +81,8 @@ class CapabilityLedger(Generic[_R]):
         self._seen = SeenCapabilities()
         self._wires: set[str] = set()
         self._offers: dict[str, None] = {}
+        self._said: set[str] = set()
+        self._is_mixed = False
         self._held: list[_R] = []
 
     def take(self, run: _R) -> Iterator[_R]:
@@ -81,6 +90,11 @@ class CapabilityLedger(Generic[_R]):
         self._seen.see(run.connections.used)
         self._wires |= {run.wire} if run.connections.speaks else set()
         self._offers |= dict.fromkeys(run.connections.offers)
+        shown, self._said = run.connections, self._said.union(run.connections.said)
+        if not self._said.isdisjoint(shown.past):
+            self._is_mixed = True
+            yield with_verdict(run, Verdict("not_applicable", not_applicable=(MIXED,)))
+            return
         waiting, self._held = [*self._held, run], []
         for each in waiting:
             if self._missing(each) or self._is_unspoken(each):
@@ -108,6 +122,19 @@ class CapabilityLedger(Generic[_R]):
             yield with_verdict(each, Verdict("unknown", doubts=(doubt,)))
         self._held = []
 
+    @property
+    def facts(self) -> str:
+        """What the runs have shown so far that the agent lacks, in one line; "" for nothing."""
+        wires = f"it speaks {' and '.join(sorted(self._wires))}" if self._wires else ""
+        is_bare = any("tools" in self._missing(run) for run in self._held)
+        lacks = [
+            f"of a scenario's tools it offers none, of its own{_own(self._offers)}"
+            if is_bare
+            else "",
+            "its runs are not separate: docs/targets.md#a-session-file" if self._is_mixed else "",
+        ]
+        return "; ".join(filter(None, [wires, *lacks])) if any(lacks) else ""
+
     def _missing(self, run: _R) -> list[Capability]:
         return self._seen.missing(run.connections.needs)
 
@@ -132,6 +159,9 @@ def with_verdict(run: _R, verdict: Verdict) -> _R:
 def settled(runs: Iterable[_R]) -> list[_R]:
     """Return the runs of a whole command, in order, with the verdicts of the ledger."""
     ledger, given = CapabilityLedger[_R](), list(runs)
-    ready = {id(run) for each in given for run in ledger.take(each)}
+    known, ready = {id(run) for run in given}, dict[int, _R]()
+    for each in given:
+        for run in ledger.take(each):  # one that is mixed comes with another verdict, as a new one
+            ready[id(run) if id(run) in known else id(each)] = run
     late = ledger.close()
-    return [run if id(run) in ready else next(late) for run in given]
+    return [ready[id(run)] if id(run) in ready else next(late) for run in given]

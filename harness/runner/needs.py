@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Literal, get_args
 
 from harness import faults
-from harness.core.history.capabilities import touched
+from harness.core.history.capabilities import past_of, said_in, touched
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario, Turn
 from harness.core.scenario.script import called
 from harness.core.transition.arming import seam_of
@@ -109,15 +109,19 @@ def connections(run: Verdict, played: Transition) -> Connections:
     profile declares present is not among the needs: the agent may not excuse itself by its lack.
     """
     scenario, trace = played.scenario, played.history.trace
-    used = touched(trace, seed_messages(scenario))
+    seeded = seed_messages(scenario)
+    used = touched(trace, seeded)
     if not trace.exchanges:
         is_deaf = _is_deaf(run, played) and not scenario.profile.wires
         return Connections(used=used, speaks=False if is_deaf else None)
+    said, past = said_in(trace), past_of(trace, seeded)
     if any(finding.check == "target" for finding in run.findings):
-        return Connections(used=used, speaks=True)
+        return Connections(used=used, speaks=True, said=said, past=past)
     needed = (n for n in needs_of(scenario) if scenario.profile.declares(n) is not True)
     own = () if "tools" in used else tuple(trace.offered)
-    return Connections(needs=tuple(needed), used=used, speaks=True, offers=own)
+    return Connections(
+        needs=tuple(needed), used=used, speaks=True, offers=own, said=said, past=past
+    )
 
 
 def _is_deaf(run: Verdict, played: Transition) -> bool:

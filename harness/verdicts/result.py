@@ -243,6 +243,7 @@ class Lack(msgspec.Struct, frozen=True):
 
 _REMEDIES: dict[LackKind, str] = {
     "wire": "; name the wires that it speaks with --wire, or in its profile",
+    "mixed": "; keep a session file below brief.session_dir: docs/targets.md#a-session-file",
     "unused": "; connect it or declare it: docs/profiles.md#capabilities",
     "tools": "; take the scenario's, or name yours: docs/targets.md#tools-of-your-own",
 }

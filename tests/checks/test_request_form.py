@@ -286,3 +286,18 @@ def test_a_pause_excuses_its_own_session_and_no_later_request() -> None:
 def test_a_recording_may_have_a_prefill() -> None:
     story = Story(world="recording").turn("go").reply("x", messages=[user("go"), assistant("{")])
     assert codes(ends_with_user(story.end())) == []
+
+
+def test_messages_of_the_user_that_were_stored_before_the_run_are_no_spiral() -> None:
+    """An agent sends what is stored; only messages of this run show that it loses its replies."""
+
+    def found(stored: int, own: int) -> set[str]:
+        said = [user(f"Question {n}.") for n in range(stored + 1)]
+        story = Story().turn("Question 0.").reply("One.", messages=said).final()
+        for number in range(own):
+            said.append(user(f"And {number}?"))
+            story.turn(f"And {number}?").reply("Yes.", messages=said).final()
+        return {*codes(role_alternation(story.end()))} & {"role_alternation.spiral"}
+
+    assert found(5, 1) == set()
+    assert found(0, 5) == found(5, 5) == {"role_alternation.spiral"}

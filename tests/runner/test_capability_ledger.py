@@ -81,6 +81,36 @@ def test_each_run_comes_once_and_is_judged_by_all_of_them(runs: list[Made]) -> N
     assert [run.name for run in settled(runs)] == [run.name for run in runs]
 
 
+SAID, ANSWER = "Which three steps renew a passport?", "First, fill in the form."
+
+
+def test_a_run_that_begins_with_another_one_is_not_judged() -> None:
+    first = Made(1, Connections(speaks=True, said=(SAID, ANSWER)))
+    mixed = Made(2, Connections(speaks=True, said=("Good morning.",), past=(SAID, ANSWER)))
+    prompted = Made(3, Connections(speaks=True, past=("An example of a question.",)))
+    again = Made(4, Connections(speaks=True, said=("Hello again.",), past=("Hello again.",)))
+    found = settled([first, mixed, prompted, again])
+    assert [run.verdict.verdict for run in found] == [
+        "fail", "not_applicable", "fail", "not_applicable",
+    ]  # fmt: skip
+    (lack,) = found[1].verdict.not_applicable
+    assert (lack.missing, lack.kind) == ("separate runs", "mixed")
+
+
+def test_the_facts_of_an_agent_are_one_line() -> None:
+    ledger = CapabilityLedger[Made]()
+    first = Made(1, Connections(speaks=True, said=(SAID,)))
+    assert [*ledger.take(first)] == [first]
+    assert ledger.facts == ""
+    bare = Made(2, Connections(speaks=True, needs=("tools",), offers=("look_up",)))
+    assert [*ledger.take(bare)] == []
+    assert [*ledger.take(Made(3, Connections(speaks=True, past=(SAID,))))]
+    assert ledger.facts == (
+        "it speaks anthropic; of a scenario's tools it offers none, of its own look_up; "
+        "its runs are not separate: docs/targets.md#a-session-file"
+    )
+
+
 @pytest.mark.parametrize("word", ["pass", "unknown", "fail"])
 def test_no_verdict_stands_without_its_capability(word: str) -> None:
     run = msgspec.structs.replace(made(1, ("store",)), verdict=Verdict(word))  # type: ignore[arg-type]

@@ -163,3 +163,23 @@ def _attempts(turn: Turn) -> Iterator[int]:
         if exchange.succeeded:
             yield tried.pop(content)
     yield from tried.values()
+
+
+def runs_of(trace: Trace, name: str) -> list[int]:
+    """The numbers of the events at which a tool ran.
+
+    A tool of the agent that the profile binds runs unseen: each result in a request is a run.
+    """
+    seen = [e.n for e in trace.executions if e.request.name == name]
+    if seen or name not in trace.profile.tool_names:
+        return seen
+    own = trace.profile.agent_name(name)
+    replies = (exchange.reply for exchange in trace.exchanges if exchange.reply)
+    asked = {use.id for reply in replies for use in reply.tool_uses if use.name == own}
+    return [
+        exchange.n
+        for exchange in trace.exchanges
+        for node in exchange.added
+        for result in node.message.tool_results
+        if result.id in asked
+    ]

@@ -5,7 +5,8 @@ A capability is a connection, so its use is a fact about the run and no judgemen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from harness.core.history.events import AnyEvent, Called
 from harness.core.history.trace import Trace
@@ -41,6 +42,36 @@ def touched(trace: Trace, seeded: Sequence[Message] = ()) -> frozenset[Capabilit
         "tools": lambda: _offers(trace),
     }
     return frozenset(name for name in CAPABILITIES if used[name]())
+
+
+TELLING = 12
+"""The least number of characters of a text by which one run is known in another."""
+
+_SAID_MOST, _TEXT_MOST = 30, 60
+
+
+def said_in(trace: Trace) -> tuple[str, ...]:
+    """What the user and the model said in a run, abridged: by this it is known in another run."""
+    inbound = [delivery.inbound.text for delivery in trace.deliveries]
+    return _telling([*inbound, *(e.reply.text for e in trace.exchanges if e.reply)])
+
+
+def past_of(trace: Trace, seeded: Sequence[Message] = ()) -> tuple[str, ...]:
+    """What stands in the first request, and was neither said in the run before nor is seeded.
+
+    The model has not answered then, so its words there come from elsewhere: a prompt, or a run
+    before this one.
+    """
+    first = next(iter(trace.exchanges), None)
+    added = first.added if first else ()
+    known = {*(d.inbound.text for d in trace.deliveries), *words_of(seeded)}
+    texts = [node.message.text for node in added if node.message.role in ("user", "assistant")]
+    return _telling(text for text in texts if text not in known)
+
+
+def _telling(texts: Iterable[str]) -> tuple[str, ...]:
+    found = dict.fromkeys(t.strip()[:_TEXT_MOST] for t in texts if len(t.strip()) >= TELLING)
+    return tuple(islice(found, _SAID_MOST))
 
 
 def _calls_the_store(trace: Trace) -> bool:

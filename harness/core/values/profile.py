@@ -52,13 +52,17 @@ class Connections(msgspec.Struct, frozen=True, kw_only=True):
     `needs` holds the capabilities whose lack explains the run; `used` holds those that the agent
     used. `speaks` tells whether it called the model on the run's wire. It is None if a crash or a
     hang leaves that open, or if the profile declares the wire. `offers` holds the names of the
-    agent's own tools, if its requests offer no tool of the scenario.
+    agent's own tools, if its requests offer no tool of the scenario. `said` holds what the user and
+    the model said in the run, `past` what else the first request held. By both a command sees that
+    a session outlives its run.
     """
 
     needs: tuple[Capability, ...] = ()
     used: frozenset[Capability] = frozenset()
     speaks: bool | None = None
     offers: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    past: tuple[str, ...] = ()
 
 
 NO_CONNECTIONS = Connections()

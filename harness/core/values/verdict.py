@@ -89,6 +89,7 @@ LackKind = Literal[
     "unused",
     "tools",
     "wire",
+    "mixed",
     "package",
     "unasked",
     "time",
@@ -97,7 +98,8 @@ LackKind = Literal[
     "refused",
 ]
 """The kind of a missing part: a capability that the profile declares absent, or that no run used;
-the tools, which no request offers; a wire without a model call; a package that is not installed;
+the tools, which no request offers; a wire without a model call; runs that are apart from each
+other; a package that is not installed;
 the event that puts a question; virtual time; what this target cannot do; what the profile does not
 allow; what of a recording cannot be read."""
 

@@ -133,7 +133,7 @@ def _reasons(runs: Sequence[Result], width: int) -> Iterator[str]:
         why = " (docs/profiles.md#capabilities)" if missing else ""
         yield from _short(f"not applicable{why}: {', '.join(said)}", width)
     for lack in lacks(runs):
-        if lack.kind == "tools":
+        if lack.kind in ("tools", "mixed"):
             yield from _short(f"{lack.reason}{lack.remedy}", width)
     doubts = [doubt for run in runs if run.word == "unknown" for doubt in run.verdict.doubts[:1]]
     if doubts:

@@ -46,6 +46,13 @@ def test_a_finding_without_a_cause_stands_in_the_order_of_classes() -> None:
     ]
 
 
+def test_in_a_class_the_code_that_is_proved_first_is_told_first_and_codes_stay_together() -> None:
+    late, early = _weak("mine.late", 2, 9), _weak("mine.early", 4)
+    again, defect = _weak("mine.early", 12), Finding("mine.defect", "x", (14,), "defect")
+    found = from_causes([late, again, early, defect], History())
+    assert [f.code for f in found] == ["mine.defect", "mine.early", "mine.early", "mine.late"]
+
+
 def test_the_end_of_the_script_follows_from_the_loop_of_its_turn() -> None:
     history = _two_turns()
     first, second = _in_turn(history, 1), _in_turn(history, 2)
