@@ -82,6 +82,7 @@ def test_each_setting_of_a_fault_changes_a_plan(kind: str, setting: str) -> None
 TURNED = {
     ("nonblank_content", "results"): "tests/checks/test_request_form.py",
     ("bounded_turn", "pause_s"): "tests/checks/test_polling.py",
+    ("bounded_wait", "retry_after_s"): "tests/checks/test_wait_limits.py",
     ("backoff", "flat_gaps"): "tests/checks/test_twins_requests.py",
     ("budget_ceiling", "wall_s"): "scenarios/self-wake/tokens-without-a-user.yaml",
     ("no_progress_stop", "polls"): "tests/checks/test_polling.py",
