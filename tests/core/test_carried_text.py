@@ -188,7 +188,7 @@ OTHERS = ["OK", "99 pears", "None", "null", "[object Object]", "undefined", "", 
 @pytest.mark.parametrize("sent", OTHERS)
 @given(said=TEXTS)
 def test_a_replaced_text_is_lost(sent: str, said: str) -> None:
-    assume(is_asked(said) and not {*Spelt(said).words} <= {*Spelt(sent).words})
+    assume(is_asked(said) and {*Spelt(said).words}.isdisjoint(Spelt(sent).words))
     assert lost_parts(said, sent) == ("whole",)
 
 

@@ -143,4 +143,4 @@ def test_a_namesake_that_also_runs_across_the_seam_is_judged() -> None:
             chat.hear([result(call, "no")])
             brief.send(chat.ask().content[-1].text, in_reply_to=inbound.id)
 
-    assert "no_false_stop.refused" in codes(agent)
+    assert "result_carried.invented" in codes(agent)

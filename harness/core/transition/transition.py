@@ -168,15 +168,17 @@ class Transition:
             when_ms = timed
             entry = inbox.due(self.inbox, past, when_ms, busy=False, cancels=cancels)
         elif entry is not None and entry.idle and self.user_pauses:
-            when_ms += self._pause_ms()
+            when_ms += self._pause_ms(entry.inbound)
         request = InboxRequest(cancels=cancels)
         return self._deliver(request, entry.inbound if entry else None, at_ms, when_ms)
 
-    def _pause_ms(self) -> int:
-        """How long the user takes for a message; the first one opens the run."""
+    def _pause_ms(self, inbound: Inbound) -> int:
+        """How long the user takes for a message; the first one opens the run, and one that comes
+        again after a kill has been written long since."""
         past = self.history.past
-        drawn = self.draws.random("pause", str(past.calls["inbox"]))
-        return drawn.randint(*PAUSE_MS) if past.delivered else 0
+        if not past.delivered or (inbound.session, inbound.id) in past.inbounds:
+            return 0
+        return self.draws.random("pause", str(past.calls["inbox"])).randint(*PAUSE_MS)
 
     def _deliver(
         self, request: InboxRequest, inbound: Inbound | None, at_ms: int, when_ms: int
