@@ -64,7 +64,7 @@ def play(task: RunTask) -> Result:
     with captured("no" if task.capture == "no" else "fd"):
         target = resolve(task.asked.target)
     if apart := target.may_keep_state:
-        rehearse(task.scenario.wire, task.scenario.stream)
+        rehearse(task.scenario.wire, task.scenario.stream, target)
     with redirect_stdout(sys.stderr):
         played = run(
             task.scenario,

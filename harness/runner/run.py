@@ -7,6 +7,7 @@ agent, so a diff shows the agent's change.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -141,15 +142,23 @@ def run(
         return _unplayed(scenario, spec, chosen, _verdict_of(error), out)
 
 
-def rehearse(wire: str, stream: bool) -> None:
+def rehearse(wire: str, stream: bool, target: TargetSpec) -> None:
     """Let the reference agent play a call of a tool, once for each wire, in this process.
 
     An SDK builds its types when it first reads an answer. That takes 0.1 s of processor time, which
-    each forked child would need again. Nothing of the target is called.
+    each forked child would need again, and its import 0.5 s. An SDK that the target's module does
+    not name, and has not imported, is left out. Nothing of the target is called.
     """
     sdk = providers.record(wire).sdk.package if wire in providers.names() else ""
-    if sdk in sys.modules:
+    if sdk in sys.modules or (sdk and sdk in _source(target)):
         _rehearsed(wire, stream)
+
+
+def _source(target: TargetSpec) -> str:
+    """The source of the target's module; "" where there is none to read."""
+    with suppress(OSError, TypeError, KeyError, AttributeError):
+        return inspect.getsource(sys.modules[target.agent.__module__]) if target.agent else ""
+    return ""
 
 
 @cache

@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.cli.conftest import Harness
 
 AGENT = """
+import pytest
 import json
 from pathlib import Path
 
@@ -34,6 +35,7 @@ variants:
 """
 
 
+@pytest.mark.real
 def test_runs_that_continue_each_other_are_not_judged(tmp_path: Path, harness: Harness) -> None:
     (tmp_path / "keeps.py").write_text(AGENT)
     (tmp_path / "talk.yaml").write_text(SCENARIO)
