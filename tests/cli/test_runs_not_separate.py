@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Harness
 
 AGENT = """
-import pytest
 import json
 from pathlib import Path
 
