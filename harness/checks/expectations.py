@@ -59,8 +59,7 @@ def expect(history: History) -> Iterator[Finding]:
     yield from _inputs(history, expectation)
     yield from _waits(history, expectation.waits_s)
     yield from _forbidden(history, expectation.must_not)
-    asked = expectation.reply
-    for reply in (asked,) if isinstance(asked, ExpectReply) else asked:
+    for reply in expectation.replies:
         yield from _reply(history, reply)
 
 

@@ -210,11 +210,9 @@ def mistakes_in_expectation(expect: Expect) -> Iterator[Mistake]:
 
 
 def _asked_replies(expect: Expect) -> Iterator[tuple[ExpectReply, tuple[str | int, ...]]]:
-    if isinstance(expect.reply, ExpectReply):
-        yield expect.reply, ("expect", "reply")
-        return
-    for place, reply in enumerate(expect.reply):
-        yield reply, ("expect", "reply", place)
+    is_one = isinstance(expect.reply, ExpectReply)
+    for place, reply in enumerate(expect.replies):
+        yield reply, ("expect", "reply") if is_one else ("expect", "reply", place)
 
 
 def _sessions_of_replies(scenario: Scenario) -> Iterator[Mistake]:

@@ -89,11 +89,9 @@ def with_replies(
 
     Raises InputError for a key, a session or an expression that does not exist.
     """
-    own = scenario.expect.reply
-    told = (own,) if isinstance(own, ExpectReply) else own
     given: Sequence[Any] = [asked] if isinstance(asked, Mapping) else asked
     more = (_converted(each, ExpectReply, "play: reply") for each in given)
-    expect = msgspec.structs.replace(scenario.expect, reply=(*told, *more))
+    expect = msgspec.structs.replace(scenario.expect, reply=(*scenario.expect.replies, *more))
     changed = msgspec.structs.replace(scenario, expect=expect)
     for mistake in mistakes_in(changed):
         raise InputError(mistake.what, _at(f"play: reply ({scenario.run_name})", mistake.path))

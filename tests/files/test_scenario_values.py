@@ -22,7 +22,6 @@ from harness import (
     Use,
     load_scenarios,
 )
-from harness.core.scenario.scenario import ExpectReply
 from harness.files.scenario_values import checked_scenario, with_replies
 from harness.pytest_plugin import Play
 from tests.documents import ROOT, blocks
@@ -180,16 +179,8 @@ def test_a_reply_that_cannot_be_asked_for(asked: Any, said: str) -> None:
 
 def test_replies_are_asked_beside_those_of_the_scenario() -> None:
     first = with_replies(TALK, {"has": "a"})
-    assert [one.has for one in _asked(with_replies(first, [{"has": "b"}, {"has": ["c"]}]))] == [
-        "a",
-        "b",
-        ("c",),
-    ]
-
-
-def _asked(scenario: Scenario) -> tuple[ExpectReply, ...]:
-    asked = scenario.expect.reply
-    return (asked,) if isinstance(asked, ExpectReply) else asked
+    asked = with_replies(first, [{"has": "b"}, {"has": ["c"]}]).expect.replies
+    assert [one.has for one in asked] == ["a", "b", ("c",)]
 
 
 def test_play_tells_it_in_a_line() -> None:

@@ -97,6 +97,11 @@ class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
     known: tuple[str, ...] = ()
     fail_on: FindingClass | None = None
 
+    @property
+    def replies(self) -> tuple[ExpectReply, ...]:
+        """What is asked of replies, in the order of the file."""
+        return (self.reply,) if isinstance(self.reply, ExpectReply) else self.reply
+
 
 Times: TypeAlias = FromOne | Literal["forever"]
 CallKey: TypeAlias = Annotated[
