@@ -23,7 +23,7 @@ from harness.fuzz.example import draw, options_of, play
 from harness.targets import TargetSpec, of_callable
 
 ROOT = str(Path(harness.__file__).parent)
-REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 20, 27, 12
+REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 20, 27, 13
 """The most files of a request, of a judgement, and of a judgement without the families of checks:
 each family is a file that stands for itself."""
 
