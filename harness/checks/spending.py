@@ -125,11 +125,19 @@ def _missed(trace: Trace) -> Iterator[Finding]:
         steps = [m for m in refused.node.messages if m.role != "system"]
         is_short = all(_bytes_of([message]) < SHORT_BYTES for message in steps)
         if is_short and 2 * _past_bytes(turn) < _bytes_of(steps):
-            own = [c for c in own if not _past_bytes(c.turn)]
+            own = [c for c in own if not _has_past(trace, c.turn)]
         if own and not any(refused.n < c.n < ended.n for c in own):
             text = f"{refused.called.key} is over the window and ends the turn; the agent compacts "
             text += f"at event {own[0].n}, and not here"
             yield Finding("compaction_due.missed", text, (refused.n, ended.n, own[0].n))
+
+
+def _has_past(trace: Trace, turn: Turn) -> bool:
+    """Whether something stands before a turn: in its first request, or in the store. An agent may
+    sum up blank rows and thoughts, which no request shows."""
+    looks = (look for look in trace.stored if look.n < turn.opened_n)
+    stored = any(row.session in ("", turn.session) for look in looks for row in look.added)
+    return stored or bool(_past_bytes(turn))
 
 
 def _past_bytes(turn: Turn) -> int:

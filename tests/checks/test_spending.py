@@ -115,6 +115,21 @@ def test_an_agent_that_never_compacts_or_tried_may_end_at_the_window(given: Any)
     assert _full(**given) == []
 
 
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_past_that_no_request_shows_was_there_to_compact(stored: bool) -> None:
+    """The store holds a blank row, which the agent leaves out of requests and may sum up."""
+    story = Story()
+    if stored:
+        story.row(user(" \n"))
+    story.turn("one").reply("s", purpose="compact", messages=[user("Sum it up.")])
+    story.fail(400, "V23", refused=("V23",)).final(status="failed")
+    story.of("Main").turn("two")
+    for _ in range(2):
+        story.reply(use("list")).tool("a, b")
+    story.fail(400, "V23", refused=("V23",)).final(status="failed")
+    assert codes(compaction_due(story.end())) == ([] if stored else ["compaction_due.missed"])
+
+
 def test_a_request_whose_last_step_is_most_of_it_cannot_be_made_to_fit() -> None:
     """Nothing that stands before the step could be shortened enough."""
 
