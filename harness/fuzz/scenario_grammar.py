@@ -32,8 +32,8 @@ from harness.fuzz.fault_grammar import (
     matching,
     reachable,
 )
-from harness.fuzz.inbox_grammar import inbox_of
-from harness.fuzz.script_grammar import TOOLS, script_of, tools_of
+from harness.fuzz.inbox_grammar import beside_tools, inbox_of
+from harness.fuzz.script_grammar import TOOLS, WORK, script_of, tools_of
 from harness.fuzz.session_grammar import session_of
 from harness.providers import record
 
@@ -149,6 +149,14 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
     dialect = pick(choose, record(options.wire).dialects.generated)
     stream = bool(choose(2))
     window = _window(choose, options, struck, dialect)
+    if (
+        window is None
+        and not struck
+        and options.tools
+        and (cancelled := beside_tools(inbox)) != inbox
+    ):
+        # Nothing keeps the model from the tool, so the moment is certain to come.
+        inbox, script = cancelled, (WORK, *script)
     return Scenario(
         name=NAME,
         wire=sys.intern(options.wire),  # a file leaves a default out by identity, also in a worker

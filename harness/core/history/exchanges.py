@@ -352,6 +352,9 @@ class CallPairing:
         for message in messages:
             for result in message.tool_results:
                 asks = [a for a in self._by_id.get(result.id, []) if id(a) not in others]
+                # A model may use one id in two sessions, and a list may be sent again as a whole.
+                own = [a for a in asks if a.exchange.called.session == exchange.called.session]
+                asks = own or asks
                 ask = renamed.get(result.id) or next((a for a in asks if a.sent is None), None)
                 if ask is not None and ask.sent is None:
                     ask.sent, ask.sent_n = result, exchange.n
