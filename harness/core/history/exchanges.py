@@ -316,7 +316,7 @@ class CallPairing:
         """Add and return the calls of an answer."""
         uses = exchange.reply.tool_uses if exchange.reply else ()
         asks = [Ask(exchange, self._meant(use)) for use in uses]
-        self._by_id |= {use.id: [] for use in uses}
+        self._by_id |= {use.id: self._elsewhere(use.id, exchange) for use in uses}
         for ask in asks:
             self._by_id[ask.use.id].append(ask)
         if asks:
@@ -329,8 +329,8 @@ class CallPairing:
         An id that no answer has is the framework's own, or the item id of the same call. Then the
         tool's name selects among the session's last calls.
         """
-        asks = self._by_id.get(request.id)
-        if asks is None:
+        asks = self._of(request.id, session)
+        if not asks:
             last = self._last.get(session, [])
             waiting = [a for a in last if a.execution is None and a.use.name == request.name]
         else:
@@ -351,10 +351,8 @@ class CallPairing:
         others = set(map(id, renamed.values()))
         for message in messages:
             for result in message.tool_results:
-                asks = [a for a in self._by_id.get(result.id, []) if id(a) not in others]
-                # A model may use one id in two sessions, and a list may be sent again as a whole.
-                own = [a for a in asks if a.exchange.called.session == exchange.called.session]
-                asks = own or asks
+                named = self._of(result.id, exchange.called.session)
+                asks = [a for a in named if id(a) not in others]
                 ask = renamed.get(result.id) or next((a for a in asks if a.sent is None), None)
                 if ask is not None and ask.sent is None:
                     ask.sent, ask.sent_n = result, exchange.n
@@ -373,6 +371,17 @@ class CallPairing:
             if is_open and (own or (ran is not None and _begins_in(ran.text, text))):
                 ask.sent, ask.sent_n = ToolResult(ask.use.id, text), exchange.n
                 ask.sent_ms = exchange.called.at_ms
+
+    def _of(self, id: str, session: str) -> list[Ask]:
+        """The calls with an id: those of the session, else any. A model may give one id in two
+        sessions, and a list may be sent again as a whole."""
+        asks = self._by_id.get(id, [])
+        return [ask for ask in asks if ask.exchange.called.session == session] or asks
+
+    def _elsewhere(self, id: str, exchange: Exchange) -> list[Ask]:
+        """The calls with an id in other sessions than that of an answer, which gives it anew."""
+        session = exchange.called.session
+        return [a for a in self._by_id.get(id, ()) if a.exchange.called.session != session]
 
     def _meant(self, use: ToolUse) -> ToolUse:
         """A call with the scenario's name of its tool."""
