@@ -96,7 +96,7 @@ class Endpoint:
             return {"text": f"the server sent no answer: {error}", "kind": "error"}
 
     def _say_if_ended(self) -> None:
-        """End as the server did. Its socket closes before its process has ended, so wait a little."""
+        """End as the server did. Its socket closes before its process ends: wait a little."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             status = self.child.wait(timeout=ENDING_S)
             sys.stderr.write(f"the server ended with status {status} in POST {self.url}\n")
