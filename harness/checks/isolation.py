@@ -129,7 +129,7 @@ class _Words:
         self, sessions: Iterable[str], text: str, n: int, least: int = PIECE, echoed: str = ""
     ) -> None:
         """Keep the words of a session. `sessions` holds several names if it may be any of them, and
-        "" if it is unknown. Words that nobody has said and `echoed` holds are the agent's."""
+        "" if it is unknown. New words that `echoed` holds too are the agent's."""
         said = squeeze(text)
         for session in sessions:
             self._said[session].append(said)

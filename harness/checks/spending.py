@@ -119,8 +119,10 @@ def _missed(trace: Trace) -> Iterator[Finding]:
         if refused is None or turn.main[-1] is not refused or not _could_shrink(refused):
             continue
         ended = next((s for s in turn.endings if s.n > refused.n), None)
-        if ended is None or claimed(ended) == "completed":
+        if ended is None or turn.cancelled_n or claimed(ended) == "completed":
             continue
+        if ended.called.at_ms < refused.ended_ms:
+            continue  # the refusal had not arrived when the agent gave up
         own = [c for c in trace.compactions if c.calls and not _ASKED_FOR.search(c.turn.text)]
         steps = [m for m in refused.node.messages if m.role != "system"]
         is_short = all(_bytes_of([message]) < SHORT_BYTES for message in steps)
