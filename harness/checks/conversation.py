@@ -377,21 +377,45 @@ def _differences(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator
     if not _is_gone_on_from(before) or _goes_back(trace, before, exchange):
         return
     events, both = (before.n, exchange.n), f"{before.called.key} and {exchange.called.key}"
+    less = _thinned(before, exchange)
     if before.request.system != exchange.request.system:
-        yield Finding("append_only_prefix.system", f"{both} have different system texts", events)
+        text = less or f"{both} have different system texts"
+        yield Finding("append_only_prefix.system", text, events)
     if _is_reordered(trace, before, exchange):
         yield Finding("append_only_prefix.tools", f"{both} offer tools in another order", events)
     settled = settled_list(before.node)
     if not (_leaves_out_a_failure(trace, before, exchange) or stands(settled, exchange.node)):
-        text = f"{both} begin differently: {_first_difference(settled, exchange.node)}"
+        difference = _first_difference(before.node, settled, exchange.node)
+        text = less or f"{both} begin differently: {difference}"
         yield Finding("append_only_prefix.messages", text, events)
 
 
-def _first_difference(settled: Node, now: Node) -> str:
+def _thinned(before: Exchange, exchange: Exchange) -> str:
+    """What a request lacks that replaces one that failed in its turn, as a fallback does; "" for
+    nothing."""
+    is_of_turn = before.called.turn == exchange.called.turn
+    if before.succeeded or before.too_large or not is_of_turn:
+        return ""
+    gone, old, new = before.node.depth - exchange.node.depth, before.request, exchange.request
+    lacks = [f"{gone} of its {before.node.depth} messages"] if gone > 0 else []
+    lacks += ["its system text"] if old.system and not new.system else []
+    lacks += ["its tools"] if lacks and old.tools_offered and not new.tools_offered else []
+    words = f"{exchange.called.key} replaces {before.called.key}, which failed, and lacks "
+    return words + " and ".join(lacks) if lacks else ""
+
+
+def _first_difference(before: Node, settled: Node, now: Node) -> str:
     for old, new in zip(settled.tail(), now.tail(), strict=False):
         if old is not new:
-            later = (node.depth for node in settled.tail(old) if node.message == new.message)
-            n = next(later, old.depth) - old.depth
-            what = f"and {n - 1} after it are gone" if n else "differs"
-            return f"message {old.depth - 1} ({old.side}) {what}"
+            at = old.depth - 1
+            later = (n.depth for n in before.tail(old) if n.message == new.message)
+            gone = next(later, old.depth) - old.depth
+            if gone and not at:
+                return (
+                    "the oldest message is gone"
+                    if gone == 1
+                    else f"the {gone} oldest messages are gone"
+                )
+            what = f"and {gone - 1} after it are gone" if gone else "differs"
+            return f"message {at} ({old.side}) {what}"
     return f"there were {settled.depth} messages before the newest, and {now.depth} are left"

@@ -251,7 +251,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             yield from _sent_again(trace, turn)
         is_unanswered = not endings and turn.settled_by in _ORDERLY
         if is_unanswered and not (is_local(turn) or is_silent(trace, turn)):
-            text = f"{turn.words} ends without a reply"
+            text = f"{turn.words} ends without a reply{_lost_at_a_kill(trace, turn)}"
             found = Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
             yield Case("missing", [found], turn)
             if not turn.main and is_excused(marks, Case("", (), turn), (TAKEN,)):
@@ -264,6 +264,16 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
                 text = f"{turn.words} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
         yield from _repeated(turn)
+
+
+def _lost_at_a_kill(trace: Trace, turn: Turn) -> str:
+    """What explains a turn without a reply: its message came before a kill, and was not stored."""
+    before = turn.came_in
+    if before is None or not before.interrupted_n or "store" not in trace.seams:
+        return ""
+    if inbound_rows(trace, before):
+        return ""
+    return f": when a kill ended {before.words}, its message was in no row of the store"
 
 
 def _sent_again(trace: Trace, turn: Turn) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from harness.checks.evidence.told_results import (
     answered_runs,
     is_announced,
     is_code,
+    is_empty,
     is_encoded_twice,
     is_inside_a_character,
     is_reflowed,
@@ -45,7 +46,7 @@ from harness.core.values.carried_text import (
 )
 from harness.core.values.errors import InputError
 from harness.core.values.finding_key import Cause
-from harness.core.values.messages import Opaque, Text, ToolResult, canonical
+from harness.core.values.messages import Json, Opaque, Text, ToolResult, canonical
 from harness.core.values.patterns import Pattern, pattern_of, without
 from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
@@ -63,6 +64,9 @@ _PREVIEWED = 1_000
 
 _SHOWN = 60
 """How much of a text a finding shows."""
+
+_VOICED = 200
+"""How much of a result is looked for in words of others. A hint quotes less than `_SHOWN`."""
 
 _DEADLINE_MS = 1_000
 """A tool that waits longer may have met a deadline of the agent's own."""
@@ -86,6 +90,7 @@ class _Result(NamedTuple):
     run: Execution
     texts: list[str]
     sent: ToolResult
+    values: Mapping[str, Json]
 
     @property
     def said(self) -> str:
@@ -111,6 +116,7 @@ def result_carried(
     an end is missing, changed or moved silently, or a character is cut. `failed`: it is told as an
     error. `discarded`: it is told as not run, beside a call that failed. `invented`: no such call
     ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON.
+    `voiced`: a message of the user or of the system repeats it, so that it reads as an instruction.
     `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's
     name says so, if it is marked as code, or if the setting `code` has the tool.
 
@@ -131,7 +137,7 @@ def result_carried(
         if ask.sent is None or turn is None or run.failed or run.given_up:
             continue
         texts = [_expected(text, masks, bound) for text in said_texts(run)]
-        result = _Result(trace, ask, run, texts, ask.sent)
+        result = _Result(trace, ask, run, texts, ask.sent, history.values)
         assert run.answered is not None
         found = _finding(_told(result, code), ask, run)
         if reads_as_success(ask.sent):  # a kill may lose a result, and explains no other one
@@ -209,7 +215,7 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     if not lost and loses_its_picture(result.trace, result.ask, result.run):
         return _Told("part", "lacks its picture, and does not say so")
     if not lost:
-        return _as_error(result, is_read=True) or _rewritten(result, code)
+        return _as_error(result, is_read=True) or _rewritten(result, code) or _voiced(result)
     if other := _of_another(result, spelt):
         return other
     if _may_be_elsewhere(result):
@@ -251,9 +257,9 @@ def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
     """
     said, sent = result.said, result.sent
     is_text = result.trace.profile.results == "text"  # it may begin with another result
-    begins = _ERROR_BEFORE if is_read else _ERROR
+    begins = _ERROR_BEFORE if is_read and said.strip() else _ERROR
     is_told = sent.is_error or (not is_text and begins.match(sent.text))
-    if not is_told or reads_as_failure(said) or not said.strip():
+    if not is_told or reads_as_failure(said) or not (said.strip() or is_empty(result.run)):
         return None
     return _Told("failed", f"is told as an error, {_short(sent.text)}, and the tool succeeded")
 
@@ -262,8 +268,11 @@ _ERROR_BEFORE = re.compile(
     r"\A\W{0,20}(?:tool )?(?:error|failed|failure|exception)\b", re.IGNORECASE
 )
 _ERROR = re.compile(
-    r"\A\W{0,20}(?:\w{1,20}\W{1,9}){0,4}(?:error|fail|exception|timed out)", re.IGNORECASE
+    r"\A\W{0,20}(?:(?!no\b|not\b|without\b)\w{1,20}\W{1,9}){0,4}"
+    r"(?:error|fail|exception|timed out)",
+    re.IGNORECASE,
 )
+"""An agent may say of a tool without a text that it ran without an error."""
 
 
 def _discarded(result: _Result) -> _Told | None:
@@ -371,6 +380,27 @@ def _texts(exchange: Exchange, apart: ToolResult) -> Iterator[str]:
         for block in node.message.blocks:
             if isinstance(block, Text | ToolResult) and block is not apart:
                 yield block.text
+
+
+def _voiced(result: _Result) -> _Told | None:
+    """A text that the request also holds as words of the user or of the agent itself."""
+    trace, ask, run = result.trace, result.ask, result.run
+    said = [t for text in result.texts if len(t := text.strip()[:_VOICED]) >= _SHOWN]
+    if not said or trace.profile.results == "text":
+        return None
+    at = bisect_left(trace.exchanges, ask.sent_n, key=lambda exchange: exchange.n)
+    sent = trace.exchanges[at]
+    if any(run.n < n < ask.sent_n for n in (*trace.kills, *(c.n for c in trace.compactions))):
+        return None
+    new = (n.message for n in sent.node.tail(ask.exchange.node) if n.side != "assistant")
+    system = str(result.values.get(sent.request.system, ""))
+    places = {"the user": "\n".join(m.text for m in new), "the system": system}
+    known = "\n".join(delivery.inbound.text for delivery in trace.deliveries)
+    known += str(result.values.get(ask.exchange.request.system, ""))
+    for whose, words in places.items():
+        if any(text in words and text not in known for text in said):
+            return _Told("voiced", f"stands there again as words of {whose}, who never said them")
+    return None
 
 
 def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:

@@ -43,6 +43,12 @@ def said_texts(run: Execution) -> list[str]:
     return [content if isinstance(content, str) else canonical(content)]
 
 
+def is_empty(run: Execution) -> bool:
+    """Whether a tool succeeded without a text or a value, as `mkdir` does."""
+    value = run.answered.value if run.answered else None
+    return not run.failed and isinstance(value, dict) and value.get("content") in (None, "", [], ())
+
+
 def loses_its_picture(trace: Trace, ask: Ask, run: Execution) -> bool:
     """Whether a tool gave a picture, and the request with its result has neither one nor a note.
 

@@ -19,7 +19,7 @@ from harness.providers.anthropic.blocks import block_to
 from harness.providers.anthropic.record import RECORD, own
 from harness.providers.anthropic.request import AnthropicReading
 from harness.providers.shared.codec import arguments_to, encode, tokens
-from harness.providers.shared.sse import pieces
+from harness.providers.shared.sse import INPUT_CHARACTERS, pieces
 
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream; charset=utf-8"
@@ -236,7 +236,7 @@ def _thinking(text: str, signature: str) -> list[_Delta]:
 
 def _input(value: Json) -> list[_Delta]:
     text = "" if value == {} else arguments_to(value) or '""'
-    return _pieces(_INPUT, text) or [(_INPUT, "")]
+    return [(_INPUT, piece) for piece in pieces(text, INPUT_CHARACTERS)] or [(_INPUT, "")]
 
 
 def _pieces(name: bytes, text: str) -> list[_Delta]:
