@@ -219,7 +219,7 @@ def _broken_words(reply: _Reply) -> _Broken | None:
     if reply.final.request.status in _CUT_STATUSES:
         return None
     if reply.has(reply.said):
-        return _doubled(reply)
+        return _doubled(reply) or _stale(reply)
     return _blocked(reply) if _own_words(reply) else _cut(reply)
 
 

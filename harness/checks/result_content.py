@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
+from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import (
     NOTHING,
     OTHERS,
@@ -46,7 +47,7 @@ from harness.core.values.carried_text import (
 )
 from harness.core.values.errors import InputError
 from harness.core.values.finding_key import Cause
-from harness.core.values.messages import Json, Opaque, Text, ToolResult, canonical
+from harness.core.values.messages import Opaque, Text, ToolResult, canonical
 from harness.core.values.patterns import Pattern, pattern_of, without
 from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
@@ -90,7 +91,7 @@ class _Result(NamedTuple):
     run: Execution
     texts: list[str]
     sent: ToolResult
-    values: Mapping[str, Json]
+    history: History
 
     @property
     def said(self) -> str:
@@ -137,7 +138,7 @@ def result_carried(
         if ask.sent is None or turn is None or run.failed or run.given_up:
             continue
         texts = [_expected(text, masks, bound) for text in said_texts(run)]
-        result = _Result(trace, ask, run, texts, ask.sent, history.values)
+        result = _Result(trace, ask, run, texts, ask.sent, history)
         assert run.answered is not None
         found = _finding(_told(result, code), ask, run)
         if reads_as_success(ask.sent):  # a kill may lose a result, and explains no other one
@@ -269,7 +270,7 @@ _ERROR_BEFORE = re.compile(
 )
 _ERROR = re.compile(
     r"\A\W{0,20}(?:(?!no\b|not\b|without\b)\w{1,20}\W{1,9}){0,4}"
-    r"(?:error|fail|exception|timed out)",
+    r"(?:error|fail|exception|timed out|crash|unsuccessful|unable|not succeed|not work)",
     re.IGNORECASE,
 )
 """An agent may say of a tool without a text that it ran without an error."""
@@ -393,14 +394,23 @@ def _voiced(result: _Result) -> _Told | None:
     if any(run.n < n < ask.sent_n for n in (*trace.kills, *(c.n for c in trace.compactions))):
         return None
     new = (n.message for n in sent.node.tail(ask.exchange.node) if n.side != "assistant")
-    system = str(result.values.get(sent.request.system, ""))
-    places = {"the user": "\n".join(m.text for m in new), "the system": system}
-    known = "\n".join(delivery.inbound.text for delivery in trace.deliveries)
-    known += str(result.values.get(ask.exchange.request.system, ""))
+    before, now = (
+        str(result.history.values.get(e.request.system, "")) for e in (ask.exchange, sent)
+    )
+    places = {
+        "the user": "\n".join(m.text for m in new),
+        "the system": now if now != before else "",
+    }
     for whose, words in places.items():
-        if any(text in words and text not in known for text in said):
+        told = [text for text in said if words and squeeze(text) in squeeze(words)]
+        if told and not _is_known(trace, told[0], before):
             return _Told("voiced", f"stands there again as words of {whose}, who never said them")
     return None
+
+
+def _is_known(trace: Trace, text: str, system: str) -> bool:
+    """Whether the user has said a text, or the system text has held it before."""
+    return text in system or any(text in delivery.inbound.text for delivery in trace.deliveries)
 
 
 def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:

@@ -74,6 +74,8 @@ WRONG: list[tuple[str, Any, Any]] = [
     ("failed", SENTENCE, f"Error: {SENTENCE}"),
     ("failed", "", "The tool failed: no output."),
     ("failed", None, "Error: the tool gave no result"),
+    ("failed", "", "The command was unsuccessful (no output)."),
+    ("failed", None, "list did not succeed: it returned null"),
     ("replaced", VALUE, "<generator object read at 0x7f>"),
     ("replaced", "Ångström in a café", "ngstrm in a caf"),
     ("replaced", SENTENCE.upper(), SENTENCE),

@@ -236,7 +236,9 @@ def _thinking(text: str, signature: str) -> list[_Delta]:
 
 def _input(value: Json) -> list[_Delta]:
     text = "" if value == {} else arguments_to(value) or '""'
-    return [(_INPUT, piece) for piece in pieces(text, INPUT_CHARACTERS)] or [(_INPUT, "")]
+    # The SDK reads each part of an object, and raises ValueError for a part of another value.
+    parts = pieces(text, INPUT_CHARACTERS) if isinstance(value, dict) else pieces(text)
+    return [(_INPUT, part) for part in parts] or [(_INPUT, "")]
 
 
 def _pieces(name: bytes, text: str) -> list[_Delta]:
