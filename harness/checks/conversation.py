@@ -12,9 +12,11 @@ from itertools import pairwise
 from harness.checks.evidence.carried_words import (
     BEGINNING,
     begins_or_ends,
+    first_difference,
     has_no_memory,
     holds_more,
     is_cut_with_notice,
+    thinned,
     words_of,
 )
 from harness.checks.evidence.declarations import excused_by, needs
@@ -40,7 +42,7 @@ from harness.checks.evidence.stored_messages import (
 from harness.checks.evidence.told_results import is_announced
 from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local, is_uncounted
 from harness.core.history.events import Effected
-from harness.core.history.exchanges import Ask, Exchange, Execution, Node
+from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
@@ -377,7 +379,7 @@ def _differences(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator
     if not _is_gone_on_from(before) or _goes_back(trace, before, exchange):
         return
     events, both = (before.n, exchange.n), f"{before.called.key} and {exchange.called.key}"
-    less = _thinned(before, exchange)
+    less = thinned(before, exchange)
     if before.request.system != exchange.request.system:
         text = less or f"{both} have different system texts"
         yield Finding("append_only_prefix.system", text, events)
@@ -385,37 +387,6 @@ def _differences(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator
         yield Finding("append_only_prefix.tools", f"{both} offer tools in another order", events)
     settled = settled_list(before.node)
     if not (_leaves_out_a_failure(trace, before, exchange) or stands(settled, exchange.node)):
-        difference = _first_difference(before.node, settled, exchange.node)
+        difference = first_difference(before.node, settled, exchange.node)
         text = less or f"{both} begin differently: {difference}"
         yield Finding("append_only_prefix.messages", text, events)
-
-
-def _thinned(before: Exchange, exchange: Exchange) -> str:
-    """What a request lacks that replaces one that failed in its turn, as a fallback does; "" for
-    nothing."""
-    is_of_turn = before.called.turn == exchange.called.turn
-    if before.succeeded or before.too_large or not is_of_turn:
-        return ""
-    gone, old, new = before.node.depth - exchange.node.depth, before.request, exchange.request
-    lacks = [f"{gone} of its {before.node.depth} messages"] if gone > 0 else []
-    lacks += ["its system text"] if old.system and not new.system else []
-    lacks += ["its tools"] if lacks and old.tools_offered and not new.tools_offered else []
-    words = f"{exchange.called.key} replaces {before.called.key}, which failed, and lacks "
-    return words + " and ".join(lacks) if lacks else ""
-
-
-def _first_difference(before: Node, settled: Node, now: Node) -> str:
-    for old, new in zip(settled.tail(), now.tail(), strict=False):
-        if old is not new:
-            at = old.depth - 1
-            later = (n.depth for n in before.tail(old) if n.message == new.message)
-            gone = next(later, old.depth) - old.depth
-            if gone and not at:
-                return (
-                    "the oldest message is gone"
-                    if gone == 1
-                    else f"the {gone} oldest messages are gone"
-                )
-            what = f"and {gone - 1} after it are gone" if gone else "differs"
-            return f"message {at} ({old.side}) {what}"
-    return f"there were {settled.depth} messages before the newest, and {now.depth} are left"

@@ -33,6 +33,7 @@ from harness.checks.evidence.excuses import (
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
     inbound_rows,
+    lost_at_a_kill,
     may_be_stored,
     same_text,
     squeeze,
@@ -249,14 +250,13 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
         if turn.came_in is not None and is_resent(turn):
             yield from _sent_again(trace, turn)
-        is_unanswered = not endings and turn.settled_by in _ORDERLY
-        if is_unanswered and not (is_local(turn) or is_silent(trace, turn)):
-            text = f"{turn.words} ends without a reply{_lost_at_a_kill(trace, turn)}"
-            found = Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
-            yield Case("missing", [found], turn)
+        is_open = not endings and turn.settled_by in _ORDERLY
+        if is_open and not (is_local(turn) or is_silent(trace, turn)):
+            events = (turn.opened_n, turn.settled_n)
+            text = f"{turn.words} ends without a reply{lost_at_a_kill(trace, turn)}"
+            yield Case("missing", [Finding("outbound_once.missing", text, events)], turn)
             if not turn.main and is_excused(marks, Case("", (), turn), (TAKEN,)):
                 text = f"{turn.words}: another process has taken its message, and nothing is said"
-                events = (turn.opened_n, turn.settled_n)
                 yield Case("taken", [Finding("outbound_once.taken", text, events)], turn)
         for sending in turn.sendings:
             late = turn.cancelled_n and _is_after_cancel(turn, sending)
@@ -264,16 +264,6 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
                 text = f"{turn.words} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
         yield from _repeated(turn)
-
-
-def _lost_at_a_kill(trace: Trace, turn: Turn) -> str:
-    """What explains a turn without a reply: its message came before a kill, and was not stored."""
-    before = turn.came_in
-    if before is None or not before.interrupted_n or "store" not in trace.seams:
-        return ""
-    if inbound_rows(trace, before):
-        return ""
-    return f": when a kill ended {before.words}, its message was in no row of the store"
 
 
 def _sent_again(trace: Trace, turn: Turn) -> Iterator[Finding]:

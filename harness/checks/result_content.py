@@ -9,32 +9,34 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
-from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import (
     NOTHING,
     OTHERS,
     Pretended,
     answered_runs,
     is_announced,
+    is_beside,
     is_code,
+    is_condensed,
     is_empty,
     is_encoded_twice,
     is_inside_a_character,
+    is_other_script,
     is_reflowed,
     loses_its_picture,
     pretended,
     reads_as_failure,
     reads_as_success,
     said_texts,
+    voice_of,
 )
-from harness.core.history.exchanges import Ask, Exchange, Execution
+from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import (
@@ -47,14 +49,11 @@ from harness.core.values.carried_text import (
 )
 from harness.core.values.errors import InputError
 from harness.core.values.finding_key import Cause
-from harness.core.values.messages import Opaque, Text, ToolResult, canonical
+from harness.core.values.messages import Opaque, ToolResult, canonical
 from harness.core.values.patterns import Pattern, pattern_of, without
 from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import abridged
-
-_NEWEST = 500
-"""How many messages of a request are looked through for the text of a result."""
 
 _LEAST, _ACKNOWLEDGED = 2, "ok"
 """A text of two characters is asked too, because a short word must stand there as a word. The one
@@ -65,9 +64,6 @@ _PREVIEWED = 1_000
 
 _SHOWN = 60
 """How much of a text a finding shows."""
-
-_VOICED = 200
-"""How much of a result is looked for in words of others. A hint quotes less than `_SHOWN`."""
 
 _DEADLINE_MS = 1_000
 """A tool that waits longer may have met a deadline of the agent's own."""
@@ -340,77 +336,25 @@ def _may_be_elsewhere(result: _Result) -> bool:
     exchanges = trace.exchanges
     at = bisect_left(exchanges, ask.sent_n, key=lambda exchange: exchange.n)
     asked = [text for text in result.texts if text.strip()]
-    if all(_is_beside(exchanges[at], text, sent) for text in asked):
+    if all(is_beside(exchanges[at], text, sent) for text in asked):
         return True
     if trace.profile.results == "verbatim":
         return False
     pictures = not isinstance(sent.content, str) and any(
         isinstance(b, Opaque) for b in sent.content
     )
-    if pictures or (result.said.isascii() and _is_other_script(sent.text)):
+    if pictures or (result.said.isascii() and is_other_script(sent.text)):
         return True
     assert result.run.answered is not None
     first = bisect_left(exchanges, result.run.answered.n, key=lambda exchange: exchange.n)
-    return any(_is_condensed(e, asked, sent) for e in exchanges[first:at])
-
-
-def _is_condensed(exchange: Exchange, texts: list[str], sent: ToolResult) -> bool:
-    """Whether a model was given these texts, and its answer is the result that was sent."""
-    reply = exchange.reply.text if exchange.reply and exchange.succeeded else ""
-    if not reply.strip() or lost_parts(reply, sent.text):
-        return False
-    given = "\n".join(_texts(exchange, sent))
-    return all(text in given for text in texts)
-
-
-def _is_other_script(text: str) -> bool:
-    letters = [letter for letter in text if letter.isalpha()]
-    return sum(letter > "\u036f" for letter in letters) * 2 > len(letters)
-
-
-def _is_beside(exchange: Exchange, text: str, apart: ToolResult) -> bool:
-    """Whether a request holds a text beside one result. A short text must be all of another."""
-    if len(text) > WHOLE_CHARACTERS:
-        return any(text in other for other in _texts(exchange, apart))
-    return any(text.strip() == other.strip() for other in _texts(exchange, apart))
-
-
-def _texts(exchange: Exchange, apart: ToolResult) -> Iterator[str]:
-    """The texts and results of the newest messages of a request, without one result."""
-    for node in islice(exchange.node.back(), _NEWEST):
-        for block in node.message.blocks:
-            if isinstance(block, Text | ToolResult) and block is not apart:
-                yield block.text
+    return any(is_condensed(e, asked, sent) for e in exchanges[first:at])
 
 
 def _voiced(result: _Result) -> _Told | None:
-    """A text that the request also holds as words of the user or of the agent itself."""
-    trace, ask, run = result.trace, result.ask, result.run
-    said = [t for text in result.texts if len(t := text.strip()[:_VOICED]) >= _SHOWN]
-    if not said or trace.profile.results == "text":
-        return None
-    at = bisect_left(trace.exchanges, ask.sent_n, key=lambda exchange: exchange.n)
-    sent = trace.exchanges[at]
-    if any(run.n < n < ask.sent_n for n in (*trace.kills, *(c.n for c in trace.compactions))):
-        return None
-    new = (n.message for n in sent.node.tail(ask.exchange.node) if n.side != "assistant")
-    before, now = (
-        str(result.history.values.get(e.request.system, "")) for e in (ask.exchange, sent)
-    )
-    places = {
-        "the user": "\n".join(m.text for m in new),
-        "the system": now if now != before else "",
-    }
-    for whose, words in places.items():
-        told = [text for text in said if words and squeeze(text) in squeeze(words)]
-        if told and not _is_known(trace, told[0], before):
-            return _Told("voiced", f"stands there again as words of {whose}, who never said them")
-    return None
-
-
-def _is_known(trace: Trace, text: str, system: str) -> bool:
-    """Whether the user has said a text, or the system text has held it before."""
-    return text in system or any(text in delivery.inbound.text for delivery in trace.deliveries)
+    """A text that the request also holds as words of the user or of the system."""
+    whose = voice_of(result.history, result.ask, result.run)
+    words = f"stands there again as words of the {whose}, who never said them"
+    return _Told("voiced", words) if whose else None
 
 
 def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:

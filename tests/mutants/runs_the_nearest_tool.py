@@ -1,4 +1,4 @@
-"""A call of a tool that nobody has runs the one with the nearest name."""
+"""A call with an unknown name runs the tool with the nearest one."""
 
 from __future__ import annotations
 
