@@ -75,11 +75,11 @@ class Transition:
     the store sets it and does the IO. `files` says how the agent has written to its own files since
     it was asked last, a word for each write. `file_kill` is the place of a kill at such a write,
     what the kill leaves, and which of the writes it is. `at_ms` comes with every call. Calls must
-    not overlap, so a transport with several connections holds a lock. `paths` are the model's endpoints. `polled`:
-    the agent polls for cancels. `tools_taken`: it listed the tools. `elsewhere` are the paths at
-    which it asked for a model and none is. `user_pauses`: seconds pass before a message, which cost
-    nothing on virtual time. `stored` holds the seeded messages of the agent's
-    session.
+    not overlap, so a transport with several connections holds a lock. `paths` are the model's
+    endpoints. `polled`: the agent polls for cancels. `tools_taken`: it listed the tools.
+    `elsewhere` are the paths at which it asked for a model and none is. `user_pauses`: seconds pass
+    before a message, which cost nothing on virtual time. `stored` holds the seeded messages of the
+    agent's session.
     """
 
     def __init__(
