@@ -19,7 +19,7 @@ from typing import NamedTuple
 from harness.core.transition.transition import NO_KILL, Transition
 
 FILE_BYTES_MOST = 8_000_000
-"""A larger file is not kept in memory: a write to it is no moment for a kill."""
+"""A larger file is not kept in memory, so no kill comes at a write to it."""
 
 FILES_MOST = 2_000
 
@@ -41,10 +41,8 @@ class _File(NamedTuple):
 _Files = Mapping[Path, _File]
 
 
-def watch_files(transition: Transition, folders: Sequence[Path]) -> OwnFiles | None:
-    """Look at the files before each call, if a fault strikes at a write to them."""
-    if not transition.files_are_faulty:
-        return None
+def watch_files(transition: Transition, folders: Sequence[Path]) -> OwnFiles:
+    """Look at the files before each call of a life, for a fault at a write to them."""
     watch = OwnFiles(transition, folders)
     transition.files, transition.file_writes = watch.written, 0
     return watch
@@ -192,7 +190,7 @@ def _last_line(old: bytes, new: bytes) -> tuple[int, int]:
 
 
 def _torn(old: bytes, new: bytes) -> bytes:
-    """Half of the last line that was appended, or of a file that was written anew."""
+    """Half of the last line that was appended, or of a file that was written again."""
     if not new.startswith(old):
         return new[: len(new) // 2]
     start, end = _last_line(old, new)

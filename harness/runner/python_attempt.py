@@ -59,7 +59,8 @@ def attempt(
     supervise, `model_url` is the model's URL if another server serves it.
     """
     watch_store(transition, store, folder)
-    killed = partial(_killed, watch_files(transition, (folder,)), on_kill)
+    files = watch_files(transition, (folder,)) if transition.files_are_faulty else None
+    killed = partial(_killed, files, on_kill)
     seed = life_seed(transition.scenario, number)
     down_ms = downtime_ms(transition.scenario, number) if world == "simulate" else 0
     prepare.start(transition, target, world, number, store=bool(store), downtime_ms=down_ms)

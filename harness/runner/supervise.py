@@ -114,7 +114,8 @@ class _Attempts:
     def run(self) -> End:
         for attempt in range(self.limits.restarts + 1):
             self.killed = False
-            self._files = watch_files(self.transition, (self.folder,))
+            if self.transition.files_are_faulty:
+                self._files = watch_files(self.transition, (self.folder,))
             prepare.start(self.transition, self.target, "supervise", attempt, self.store)
             end = self._attempt(attempt)
             if not self.killed:

@@ -57,7 +57,7 @@ def crashes(brief: Brief) -> None:
 
 
 def forgets(brief: Brief) -> None:
-    """Begin anew where a line cannot be read."""
+    """Begin again where a line cannot be read."""
     _play(brief, "forget")
 
 

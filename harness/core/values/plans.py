@@ -163,8 +163,8 @@ class Kill(msgspec.Struct, frozen=True, gc=False, tag="kill"):
 
     If the machine fails too, the unsynced writes of the store are `lost`, or only the last of them
     are left (`reordered`). If only the process ends, all writes are `kept`. A kill at a write to
-    the agent's own files leaves them as they were (`undone`), with half of the last append
-    (`torn`), or with a bad line in it (`garbled`).
+    the agent's own files leaves them as they were before (`undone`) or half of the last append
+    (`torn`). With `garbled` it leaves a bad line before the last one.
     """
 
     unsynced: Literal["kept", "lost", "reordered", "undone", "torn", "garbled"] = "kept"

@@ -22,9 +22,9 @@ _LEAVES = {"before": Kill("undone"), "inside": Kill("torn"), "after": Kill()}
 def killed_at_own_write(
     moment: Moment, plan: Plan, *, point: Literal["before", "inside", "after"] = "inside"
 ) -> Plan:
-    """The process is killed at a write to a file of its own: before it, inside it, or after it.
+    """The process is killed at a write to one of the agent's files: before, inside or after it.
 
-    Inside, half of the last line has come, or half of a file that is written anew in its place. A
+    Inside, half of the last line has come, or half of a file that is written again in its place. A
     file that is replaced by renaming, and a database, has no such half: there it does not strike.
     """
     how = _written(moment)
@@ -33,7 +33,7 @@ def killed_at_own_write(
 
 
 def own_line_garbled(moment: Moment, plan: Plan) -> Plan:
-    """The process is killed, and before the last line of a file of its own stands half a line."""
+    """The process is killed, and half a line stands before the last line of the agent's file."""
     return (Kill("garbled"), *plan) if _written(moment) == "append" else plan
 
 
