@@ -41,6 +41,7 @@ from harness.runner.needs import kills
 from harness.runner.python_attempt import attempt, now_ms
 from harness.runner.session_seed import seed_messages
 from harness.runner.store_watch import OwnStore, StoreWatch
+from harness.runner.work_folder import working_folder
 from harness.stores.opening import (
     OpenStore,
     drop_scratch,
@@ -77,6 +78,7 @@ class Restarts:
         self.store, self.opener, self.watched = store, opener, watched
         self.tape = EventSink()
         self.transition = prepare.transition_for(scenario, script, sink=self.tape)
+        self.work: Path | None = None
         self.writes: list[str] = []
         self.kept: list[Acknowledged] = []
 
@@ -90,6 +92,10 @@ class Restarts:
 
         Raises InputError for an error of the user's files, HarnessError if a child breaks.
         """
+        with working_folder(self.target) as self.work:
+            return self._lives(kill)
+
+    def _lives(self, kill: tuple[int, Moment] | None) -> History:
         again = kill is not None or kills(self.transition.scenario)
         prepare.warm_up(self.transition.scenario, self.target, forks=again)
         for number in range(self.transition.scenario.limits.restarts + 1):
@@ -349,7 +355,7 @@ class Attempt:
         )  # fmt: skip
         attempt(
             transition, of.target, of.world, of.folder, own,
-            store=of.store, number=self.number, on_kill=self._die,
+            store=of.store, number=self.number, on_kill=self._die, work=of.work,
         )  # fmt: skip
         self._write(ELSEWHERE, "\n".join(transition.elsewhere).encode("utf-8", "replace"))
         own.close(keep=True)
@@ -362,6 +368,8 @@ class Attempt:
 
     def _in_target(self, is_playing: bool) -> None:
         self._mark(IN_TARGET, is_playing)
+        if is_playing and self.of.work is not None:
+            os.chdir(self.of.work)  # the guard has seen the user's folder, and returns to it
 
     def _die(self, place: str = "") -> None:
         self._mark(KILLED)
