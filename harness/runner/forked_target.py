@@ -30,13 +30,13 @@ from harness.core.history.events import Answered, AnyEvent, Stored
 from harness.core.history.history import History, decode, encode
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
-from harness.core.values.errors import HarnessError, InputError, PackageMissing
+from harness.core.values.errors import HarnessError, InputError
 from harness.core.values.plans import Kill
 from harness.files.owner import scratch_folder
 from harness.processes import machine
 from harness.processes.life_signs import LifeSigns, Overseer, end_with, tell
 from harness.runner import prepare
-from harness.runner.awaited_child import awaited
+from harness.runner.awaited_child import awaited, refusal_of, refusal_words
 from harness.runner.needs import kills
 from harness.runner.python_attempt import attempt, now_ms
 from harness.runner.session_seed import seed_messages
@@ -232,22 +232,9 @@ def _broken(scenario: Scenario, out: Path, code: int) -> Exception:
     """Turn a child's failure into the error for this process."""
     if (out / REFUSED).exists():
         kind, *words = msgspec.json.decode((out / REFUSED).read_bytes())
-        return _REFUSALS[kind](*words)
+        return refusal_of(kind, words)
     text = (out / BROKEN).read_text() if (out / BROKEN).exists() else f"exit status {code}"
     return HarnessError(f"a child of {scenario.run_name} broke: {text}")
-
-
-_REFUSALS: dict[str, Callable[..., InputError]] = {
-    "package": PackageMissing,
-    "input": InputError,
-}
-
-
-def _words_of(error: InputError) -> list[str]:
-    """Return an error as its kind and its text, from which the parent makes it again."""
-    if isinstance(error, PackageMissing):
-        return ["package", error.package, error.extra, error.user, error.place]
-    return ["input", error.what, error.place]
 
 
 HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes", "acknowledged"
@@ -331,7 +318,7 @@ class Attempt:
             self.marks[LACK] = found.number
         elif isinstance(error, InputError):
             self._mark(TOLD)
-            (self.out / REFUSED).write_bytes(msgspec.json.encode(_words_of(error)))
+            (self.out / REFUSED).write_bytes(msgspec.json.encode(refusal_words(error)))
         elif self._is_closed():
             self._mark(CLOSED)
         else:

@@ -1,9 +1,9 @@
-"""The working folder of a run: a copy of what the user's own one holds near at hand.
+"""The working folder of a run: a copy of the files and small folders of the user's working folder.
 
-An agent that keeps its session in the folder in which it starts would meet what another run has
-left there, or a line that two runs have written into each other. A whole copy of a project for each
-run would cost seconds. So files and small folders are copied, and all else is linked: packages,
-environments, and folders with many files.
+An agent may keep its session in the folder in which it starts. There it would meet what another run
+has left, or a line that two runs have torn. A whole copy of a project for each run would cost
+seconds. So files and small folders are copied, and all else is linked: packages, environments, and
+folders with many files.
 """
 
 from __future__ import annotations
