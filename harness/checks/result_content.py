@@ -29,6 +29,7 @@ from harness.checks.evidence.told_results import (
     is_inside_a_character,
     is_other_script,
     is_reflowed,
+    is_slow,
     loses_its_picture,
     pretended,
     reads_as_failure,
@@ -51,7 +52,6 @@ from harness.core.values.errors import InputError
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Opaque, ToolResult, canonical
 from harness.core.values.patterns import Pattern, pattern_of, without
-from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import abridged
 
@@ -64,9 +64,6 @@ _PREVIEWED = 1_000
 
 _SHOWN = 60
 """How much of a text a finding shows."""
-
-_DEADLINE_MS = 1_000
-"""A tool that waits longer may have met a deadline of the agent's own."""
 
 _NO_TEXT = frozenset({"tools.endless", "tools.not_utf8"})
 """Faults after which a tool returns a value that an agent may refuse to read."""
@@ -241,9 +238,8 @@ def _is_late(result: _Result) -> bool:
     """Whether the agent may have given the tool up: at its own deadline, or because a fault made
     the tool return bytes or an iterator without an end."""
     answered, sent = result.run.answered, result.sent
-    waited = waited_ms(answered.steps) if answered else 0
     faults = answered.faults if answered else ()
-    is_given_up = waited >= _DEADLINE_MS or not _NO_TEXT.isdisjoint(faults)
+    is_given_up = is_slow(result.run) or not _NO_TEXT.isdisjoint(faults)
     return is_given_up and (sent.is_error or reads_as_failure(sent.text))
 
 

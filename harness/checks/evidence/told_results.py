@@ -21,6 +21,7 @@ from harness.core.history.history import History
 from harness.core.history.trace import Trace
 from harness.core.values.carried_text import WHOLE_CHARACTERS, Spelt, lost_parts, own_words
 from harness.core.values.messages import Json, Opaque, Text, ToolResult, canonical
+from harness.core.values.plans import waited_ms
 
 
 def answered_runs(trace: Trace) -> Iterator[list[Execution]]:
@@ -30,6 +31,16 @@ def answered_runs(trace: Trace) -> Iterator[list[Execution]]:
         if run.ask and run.answered and run.answered.n < run.ask.sent_n:
             runs.setdefault(id(run.ask), []).append(run)
     yield from runs.values()
+
+
+_DEADLINE_MS = 1_000
+"""A tool that waits longer may have met a deadline of the agent's own."""
+
+
+def is_slow(run: Execution) -> bool:
+    """Whether an agent with a deadline may never have seen the answer of a tool. A batch that runs
+    in series is sent long after its first call was given up, so no event tells."""
+    return run.answered is not None and waited_ms(run.answered.steps) >= _DEADLINE_MS
 
 
 def said_texts(run: Execution) -> list[str]:

@@ -12,6 +12,7 @@ from bisect import insort
 
 import msgspec
 
+from harness.core.history.call_pairing import CallPairing
 from harness.core.history.event_log import EventLog
 from harness.core.history.events import (
     Answered,
@@ -25,7 +26,6 @@ from harness.core.history.events import (
     Valued,
 )
 from harness.core.history.exchanges import (
-    CallPairing,
     Exchange,
     Execution,
     Node,
