@@ -275,7 +275,7 @@ def _sent_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
     first, second = squeeze(old.request.text), squeeze(new.request.text)
     noted = is_killed_between(trace, old.n, new.n) and first != second and first in second
     if not noted:
-        text = f"{turn.words} sends the reply of an earlier turn again, and does not say so"
+        text = f"{turn.words} sends the reply of an earlier turn again: no kill or note tells why"
         yield Finding("outbound_once.twice", text, (old.n, new.n))
 
 
