@@ -34,7 +34,6 @@ class LineScript:
     def __init__(self) -> None:
         self.turns: list[Turn] = []
         self._faults: dict[int, list[FaultSpec]] = defaultdict(list)
-        self._free: set[int] = set()
         self._is_open = False
 
     @property
@@ -121,9 +120,7 @@ class LineScript:
         specs = tuple(spec for place in places for spec in self._faults[place])
         scenario = msgspec.structs.replace(scenario, script=tuple(self.turns), faults=specs)
         ends = len(self.turns) in self._faults
-        script = InlineScript(
-            self.turns, Draws(scenario.seed), ends=ends, misfit=misfit, free=self._free
-        )
+        script = InlineScript(self.turns, Draws(scenario.seed), ends=ends, misfit=misfit)
         made = prepare.transition_for(scenario, script)
         armed = iter(made.faults)
         for place in places:
@@ -135,7 +132,7 @@ class LineScript:
 
     def _frees(self, unoffered: bool) -> None:
         if unoffered:
-            self._free.add(len(self.turns) - 1)
+            self.turns[-1] = msgspec.structs.replace(self.turns[-1], unoffered=True)
 
     def _last(self) -> Turn | None:
         """Return the answer that a line may still join."""

@@ -15,7 +15,7 @@ import msgspec
 
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Scenario
-from harness.core.scenario.script import closing_words
+from harness.core.scenario.script import closing_words, is_playable
 from harness.core.transition.answer_event import record_answer, record_reply
 from harness.core.transition.arming import ArmedFault
 from harness.core.transition.cassette_answer import is_plain, parsed
@@ -287,13 +287,13 @@ class ModelSeam:
         assert isinstance(value, (Reply, ApiError, Recorded)), value
         if not isinstance(value, Reply):
             return value, turn, ""
-        if self.scenario.tools:
+        if turn is not None and not getattr(self.script, "fits_offers", False):
             offered = [tool.name for tool in reading.tools] if reading.tools_offered else []
             value = self._tool_names.in_agents_words(value, offered)
             # No model calls what a request does not offer: one that is asked for a summary or a
             # title answers in words. The turn stays due. Tools told in a text are not seen here.
             is_told = self.scenario.profile.results == "text"
-            if not is_told and self._tool_names.unoffered(value, offered):
+            if not is_told and not is_playable(value, call, offered):
                 value, turn = closing_words(call), None
         return reading.complete(value), turn, ""
 

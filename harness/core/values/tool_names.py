@@ -47,15 +47,6 @@ class ToolNames:
         found = [o for o in offered if o.startswith(_MCP) and self.meant_by(o) == name]
         return found[0] if len(found) == 1 else name
 
-    def unoffered(self, reply: Reply, offered: Iterable[str]) -> bool:
-        """Whether a reply in the agent's words calls a tool of the scenario that is not offered.
-
-        A name that no tool of the scenario has is the author's: no request need offer it.
-        """
-        known = {*offered}
-        calls = (block.name for block in reply.blocks if isinstance(block, ToolUse))
-        return any(name in self._meant and name not in known for name in calls)
-
     def of_the_scenario(self, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
         """The offered tools that are the scenario's; all of them where none is."""
         found = tuple(tool for tool in offered if self.meant_by(tool.name) in self._agents)
