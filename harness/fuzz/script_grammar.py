@@ -76,7 +76,9 @@ TURNS: tuple[Callable[[int], Turn], ...] = (
     lambda n: Turn(blocks=(_look_up(n),), stop="max_tokens"),
     lambda n: Turn(say=word(n), use="look_up", input={"name": word(n)}, stop="end_turn"),
     lambda n: Turn(say=word(n), stop="tool_use"),
-    lambda n: Turn(blocks=({"type": "text", "text": word(n)}, _SEARCH), stop="pause_turn", unoffered=True),
+    lambda n: Turn(
+        blocks=({"type": "text", "text": word(n)}, _SEARCH), stop="pause_turn", unoffered=True
+    ),
     lambda n: Turn(say=word(n), stop="refusal"),
     lambda n: Turn(blocks=(), stop="refusal"),
     lambda n: Turn(blocks=(_look_up(n), {"type": "text", "text": word(n)})),

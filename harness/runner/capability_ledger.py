@@ -95,6 +95,10 @@ class CapabilityLedger(Generic[_R]):
             self._is_mixed = True
             yield with_verdict(run, Verdict("not_applicable", not_applicable=(MIXED,)))
             return
+        if shown.unbound:
+            reason = NotApplicable("run", shown.unbound, "tools", "tools")
+            yield with_verdict(run, Verdict("not_applicable", not_applicable=(reason,)))
+            return
         waiting, self._held = [*self._held, run], []
         for each in waiting:
             if self._missing(each) or self._is_unspoken(each):

@@ -15,7 +15,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import ToolSpec, ToolUse
 from harness.doctor.probe import FOLDER as PROBES
 from harness.files import find_scenarios, load_scenarios
-from harness.runner.inline_script import misfit
+from harness.runner.tool_offers import misfit
 
 ROOT = Path(__file__).parents[2] / "scenarios"
 SEEDS = {"context", "gateway", "tools"}

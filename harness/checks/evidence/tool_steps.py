@@ -165,6 +165,12 @@ def _attempts(turn: Turn) -> Iterator[int]:
     yield from tried.values()
 
 
+def is_unseen(trace: Trace, name: str) -> bool:
+    """Whether the runs of a tool cannot be counted: any safe tool of the agent may stand for it."""
+    profile = trace.profile
+    return bool(profile.safe_tools) and name not in profile.tool_names and not trace.takes_tools
+
+
 def runs_of(trace: Trace, name: str) -> list[int]:
     """The numbers of the events at which a tool ran.
 

@@ -8,7 +8,7 @@ message that started it, and past the end the closing turn is repeated.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TypeVar
 
@@ -136,27 +136,6 @@ _CLOSING_TEXTS = {
 """The model's text where a lane has no turn for a request, by purpose."""
 
 
-SERVER_CALL = "server_tool_use"
-"""A block for a call of the provider's own tool; a real model makes one only where the request
-offers that tool."""
-
-
-def is_playable(reply: Reply, call: Call, offered: Collection[str]) -> bool:
-    """Whether a model makes the calls of a reply in answer to a request with these tools.
-
-    An unoffered call too answers an offer of tools: without one, the agent asks for a title.
-    """
-    if reply.unoffered and (offered or call.purpose != "main"):
-        return True
-    return all(name in offered for name in map(_called_by, reply.blocks) if name is not None)
-
-
-def _called_by(block: Block) -> str | None:
-    if isinstance(block, Opaque) and block.kind == SERVER_CALL:
-        return str(block.value.get("name"))
-    return block.name if isinstance(block, ToolUse) else None
-
-
 def closing_words(call: Call) -> Reply:
     """The model's words to a request that offers no tool for the call that is due."""
     return Reply((Text(_CLOSING_TEXTS[call.purpose]),), "end_turn", {})
@@ -196,8 +175,8 @@ def _unnamed(turn: Turn) -> Reply:
     blocks = (*_short_form(turn), *(block_from(dict(b)) for b in turn.blocks))
     calls_tools = any(isinstance(b, ToolUse) for b in blocks)
     stop = turn.stop or ("tool_use" if calls_tools else "end_turn")
-    stop = None if stop == "null" else stop
-    return Reply(blocks, stop, dict(turn.usage), unoffered=turn.unoffered)
+    said = None if stop == "null" else stop
+    return Reply(blocks, said, dict(turn.usage), unoffered=turn.unoffered)
 
 
 def _named(reply: Reply, draws: Draws, key: str) -> Reply:
