@@ -15,6 +15,7 @@ from msgspec import UNSET
 
 from harness import faults
 from harness.core.history.capabilities import past_of, said_in, touched
+from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario, Turn
 from harness.core.scenario.script import called, model_reply
 from harness.core.transition.arming import seam_of
@@ -74,6 +75,18 @@ def _compacts(scenario: Scenario) -> bool:
 def _calls_tools(scenario: Scenario) -> bool:
     """Whether the model must call a tool of the scenario."""
     return any(not scenario.tools.keys().isdisjoint(called(turn)) for turn in _owed(scenario))
+
+
+def _names_ids(trace: Trace) -> bool | None:
+    """Return whether the agent names messages by their ids; None where it said nothing.
+
+    Behind an adapter it gets texts alone, and the adapter sends its replies.
+    """
+    if trace.profile.declares("outbox") is False:
+        return False
+    rows = (row for look in trace.stored for row in look.added)
+    named = any(s.request.in_reply_to for s in trace.sendings) or any(row.inbound for row in rows)
+    return named if trace.sendings else None
 
 
 def _unbound(played: Transition) -> str:
@@ -154,7 +167,7 @@ def connections(run: Verdict, played: Transition) -> Connections:
     own = () if "tools" in used else tuple(trace.offered)
     return Connections(
         needs=tuple(needed), used=used, speaks=True, offers=own, said=said, past=past,
-        unbound=_unbound(played),
+        unbound=_unbound(played), names_ids=_names_ids(trace),
     )  # fmt: skip
 
 

@@ -56,6 +56,7 @@ class Connections(msgspec.Struct, frozen=True, kw_only=True):
     the model said in the run, `past` what else the first request held. By both a command sees that
     a session outlives its run. `unbound` says why the run of an agent with its own tools does not
     apply: a call met none of them, or the scenario rests on what its own tools say.
+    `names_ids` tells whether a reply or a stored row names the message that it belongs to.
     """
 
     needs: tuple[Capability, ...] = ()
@@ -65,6 +66,7 @@ class Connections(msgspec.Struct, frozen=True, kw_only=True):
     said: tuple[str, ...] = ()
     past: tuple[str, ...] = ()
     unbound: str = ""
+    names_ids: bool | None = None
 
 
 NO_CONNECTIONS = Connections()
