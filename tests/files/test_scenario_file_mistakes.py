@@ -147,7 +147,7 @@ MISTAKES = [
     ),
     (
         "name: s\ninbox: hi\n" + TOOL + "script:\n  - {use: memry}\n",
-        7,
+        8,
         "there is no tool 'memry'; did you mean 'memory'? Or say `unoffered: true`",
     ),
     (MINIMAL + TOOL + "expect:\n  inputs: {memry: {}}\n", 10, "there is no tool 'memry'"),
