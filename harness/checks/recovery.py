@@ -231,9 +231,11 @@ class _Faults:
 
 def fault_events(trace: Trace) -> Iterator[tuple[str, int]]:
     """The session and the number of each fault, kill, cancel and failed tool, in order. A seeded
-    store comes first, and concerns all sessions (""), because it may hold anything."""
+    session comes first, and concerns all sessions (""), because it may hold anything."""
     if trace.stored and trace.deliveries and 0 < trace.stored[0].n < trace.deliveries[0].n:
         yield "", trace.stored[0].n
+    elif trace.settings.get("seeded") and not trace.stored:  # in a store that nothing reads
+        yield "", trace.starts[0].n
     failed = {run.answered.n for run in trace.executions if run.answered and run.failed}
     for event in trace.events:
         if event.n in failed or _is_fault(event):

@@ -7,13 +7,26 @@ whole process; `REAL` holds the ones that go on to tell real time.
 
 from __future__ import annotations
 
+import importlib
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from time_machine import Traveller, escape_hatch, travel
+if TYPE_CHECKING:
+    import time_machine
+    from time_machine import Traveller
+else:
+    # It imports pytest for a fixture, which takes 0.09 s of the 0.3 s that a process of a command
+    # needs. So it does not find pytest here, unless this process has imported that already.
+    STANDS_IN = sys.modules.setdefault("pytest", None) is None
+    try:
+        time_machine = importlib.import_module("time_machine")
+    finally:
+        if STANDS_IN:
+            del sys.modules["pytest"]
 
 
 def _of_the_machine(shown: Callable[[], Any], real: Callable[[], Any]) -> Callable[[], Any]:
@@ -27,8 +40,8 @@ def _of_the_machine(shown: Callable[[], Any], real: Callable[[], Any]) -> Callab
 
 
 REAL: dict[str, Callable[[], Any]] = {
-    "time": _of_the_machine(time.time, escape_hatch.time.time),
-    "time_ns": _of_the_machine(time.time_ns, escape_hatch.time.time_ns),
+    "time": _of_the_machine(time.time, time_machine.escape_hatch.time.time),
+    "time_ns": _of_the_machine(time.time_ns, time_machine.escape_hatch.time.time_ns),
 }
 """The wall clock of the machine, also while dates of a run are shown."""
 
@@ -44,7 +57,7 @@ class WallDates:
     def shown(self, wall_us: int) -> Iterator[None]:
         """Show a moment, in microseconds since 1970, and those that follow, in the block."""
         # Whole seconds first, since a float of today's seconds would round the microseconds.
-        journey = travel(wall_us // 1_000_000, tick=False)
+        journey = time_machine.travel(wall_us // 1_000_000, tick=False)
         try:
             self._traveller = journey.start()
         except RuntimeError:  # freezegun is active in the user's test: dates stay those it shows

@@ -115,7 +115,7 @@ class Restarts:
                 self._end(overdue)
             return False
         if marks[KILLED]:
-            self._record_kill(kill)
+            self._record_kill(kill, (out / PLACE).read_text("utf-8"))
             return True
         if marks[CLOSED]:
             self._end(End("crashed", None, "the target closed files that it did not open"))
@@ -157,11 +157,11 @@ class Restarts:
         said = (out / ACKNOWLEDGED).read_bytes().splitlines()
         self.kept += [msgspec.json.decode(line, type=Acknowledged) for line in said]
 
-    def _record_kill(self, kill: tuple[int, Moment] | None) -> None:
+    def _record_kill(self, kill: tuple[int, Moment] | None, place: str) -> None:
         answers = [event for event in self.history.events if isinstance(event, Answered)]
-        last = next((e for e in reversed(answers) if kill or _kills(e)), None)
+        last = next((e for e in reversed(answers) if kill or place or _kills(e)), None)
         where = {"session": last.session, "turn": last.turn} if last else {}
-        at = f"store#{kill[0]}:{kill[1]}" if kill else last.key if last else ""
+        at = f"store#{kill[0]}:{kill[1]}" if kill else place or (last.key if last else "")
         at_ms = now_ms(self.history)
         self.history.killed(at_ms=at_ms, at=at, **where)
         self._look(at_ms)
@@ -245,7 +245,7 @@ def _words_of(error: InputError) -> list[str]:
 
 
 HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes", "acknowledged"
-ELSEWHERE, IMPORTED = "elsewhere", "imported"
+ELSEWHERE, IMPORTED, PLACE = "elsewhere", "imported", "place"
 """The files of a child that are written line by line."""
 
 FATAL, BROKEN, REFUSED = "fatal", "broken", "refused.json"
@@ -284,7 +284,7 @@ class Attempt:
 
     def __post_init__(self) -> None:
         self.marks, self._count, self._pid = mmap(-1, MARKS), 0, os.getpid()
-        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, ELSEWHERE, IMPORTED, FATAL):
+        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, ELSEWHERE, IMPORTED, PLACE, FATAL):
             self._write(name, b"")
 
     def _write(self, name: str, data: bytes) -> None:
@@ -363,8 +363,10 @@ class Attempt:
     def _in_target(self, is_playing: bool) -> None:
         self._mark(IN_TARGET, is_playing)
 
-    def _die(self) -> None:
+    def _die(self, place: str = "") -> None:
         self._mark(KILLED)
+        self._write(PLACE, place.encode())
+        self._write_fired()
         kill_process()
 
     def _record(self, event: AnyEvent) -> None:
@@ -375,8 +377,11 @@ class Attempt:
                 self._mark(LACK, found.number)
             raise
         if isinstance(event, Answered) and event.faults:
-            fired = [fault.fired for fault in self.of.transition.faults]
-            self._write(FIRED, msgspec.json.encode(fired) + b"\n")
+            self._write_fired()
+
+    def _write_fired(self) -> None:
+        fired = [fault.fired for fault in self.of.transition.faults]
+        self._write(FIRED, msgspec.json.encode(fired) + b"\n")
 
     def _watched(self, store: SessionStore) -> Any:
         return WatchedStore(store, self._store_call, self._acknowledge)

@@ -168,16 +168,16 @@ def start(
         target=target.text, world=world, attempt=attempt, downtime_ms=downtime_ms,
         door="transport" if world == "simulate" else "loopback",
         seams=seams or _seams(scenario, store), versions=dict(versions()),
-        settings={**settings(scenario), **(_own_store(scenario) if store else {})},
+        settings={**settings(scenario), **_session_settings(scenario, store)},
     )  # fmt: skip
 
 
-def _own_store(scenario: Scenario) -> dict[str, Any]:
-    """Return the settings for checks of an agent with its own store.
-
-    They hold how many rows it may have taken from the seed."""
+def _session_settings(scenario: Scenario, store: bool) -> dict[str, Any]:
+    """Return the settings for checks of the session: whether its own store is read, and how many
+    rows the agent may have taken from the seed."""
     seeded = len(seed_messages(scenario))
-    return {"own_store": True, **({"seeded": seeded} if seeded else {})}
+    own = {"own_store": True} if store else {}
+    return {**own, **({"seeded": seeded} if seeded else {})}
 
 
 def _seams(scenario: Scenario, store: bool) -> tuple[Seam, ...]:

@@ -8,6 +8,7 @@ agent, so a diff shows the agent's change.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -150,8 +151,17 @@ def rehearse(wire: str, stream: bool, target: TargetSpec) -> None:
     not name, and has not imported, is left out. Nothing of the target is called.
     """
     sdk = providers.record(wire).sdk.package if wire in providers.names() else ""
-    if sdk in sys.modules or (sdk and sdk in _source(target)):
+    if sdk in sys.modules or (sdk and _asks_for(sdk, target)):
         _rehearsed(wire, stream)
+
+
+def _asks_for(sdk: str, target: TargetSpec) -> bool:
+    """Whether the target's module imports this SDK, or asks the brief for its client.
+
+    The name alone says nothing: a host such as `api.anthropic.com` bears it."""
+    name = re.escape(sdk)
+    asks = rf"\b(?:import|from)\s+{name}\b|\.(?:async_)?{name}\("
+    return re.search(asks, _source(target)) is not None
 
 
 def _source(target: TargetSpec) -> str:

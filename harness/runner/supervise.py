@@ -33,6 +33,7 @@ from harness.processes.machine import full_disk, killed_for_memory, lack_of, out
 from harness.processes.resource_usage import OfProgram, Usage
 from harness.processes.thread_times import BackgroundThread
 from harness.runner import prepare
+from harness.runner.own_files import OwnFiles, watch_files
 from harness.runner.python_attempt import life_seed
 from harness.runner.store_watch import watch_store
 from harness.targets import End, TargetSpec
@@ -106,16 +107,22 @@ class _Attempts:
         self.killed = self.stopped = False
         self.passed: End | None = None
         self.memory_kills = out_of_memory_kills()
+        self._files: OwnFiles | None = None
         dispatcher = loopback.dispatcher
         dispatcher.on_kill, dispatcher.on_stop = self._kill, self._stop
 
     def run(self) -> End:
         for attempt in range(self.limits.restarts + 1):
             self.killed = False
+            if self.transition.files_are_faulty:
+                self._files = watch_files(self.transition, (self.folder,))
             prepare.start(self.transition, self.target, "supervise", attempt, self.store)
             end = self._attempt(attempt)
             if not self.killed:
                 return end
+            if self._files is not None:
+                self._files.damage()
+                self.transition.look(self.clock.now_ms())
         return End("killed", None, f"killed more often than limits.restarts = {attempt}")
 
     def _attempt(self, number: int) -> End:
@@ -234,9 +241,10 @@ class _Attempts:
 
     def _kill(self) -> None:
         self.killed = True
-        history = self.transition.history
+        history, place = self.transition.history, self._files.place if self._files else ""
         last = next(e for e in reversed(history.events) if isinstance(e, Answered))
-        history.killed(at_ms=self.clock.now_ms(), session=last.session, turn=last.turn, at=last.key)
+        where = {"session": last.session, "turn": last.turn, "at": place or last.key}
+        history.killed(at_ms=self.clock.now_ms(), **where)
         signal_group(self.child, signal.SIGKILL)
 
     def _stop(self) -> None:

@@ -18,6 +18,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
 
@@ -29,7 +30,7 @@ REPLIES = ("reply", "answer", "response", "text", "output", "content", "message"
 CRASHES = ("Traceback (most recent call last)", "\nNode.js v", "panic: ", "panicked at")
 """Signs of an error that the program did not catch; another failure is told to its user."""
 
-START_S, TEXT_MAX = 60.0, 4000
+START_S, ENDING_S, TEXT_MAX = 60.0, 2.0, 4000
 
 
 def filled(words: list[str], **named: str) -> list[str]:
@@ -90,6 +91,16 @@ class Endpoint:
             if error.code in (404, 405, 415, 422):
                 sys.exit(f"POST {self.url} with {sorted(body)} is refused: {error.code} {text}")
             return {"text": text or str(error), "kind": "error"}
+        except (OSError, HTTPException) as error:
+            self._say_if_ended()
+            return {"text": f"the server sent no answer: {error}", "kind": "error"}
+
+    def _say_if_ended(self) -> None:
+        """End as the server did. Its socket closes before its process ends: wait a little."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            status = self.child.wait(timeout=ENDING_S)
+            sys.stderr.write(f"the server ended with status {status} in POST {self.url}\n")
+            sys.exit(128 - status if status < 0 else status or 1)
 
 
 def _free_port() -> int:

@@ -287,3 +287,13 @@ def test_what_was_under_way_and_the_next_turn_are_fine() -> None:
 def test_a_cancel_after_the_end_has_nothing_to_stop() -> None:
     story = Story().turn("one").reply("1").final().cancel().turn("two").reply("2").final()
     assert not list(cancel_honoured(story.end()))
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_turn_without_a_reply_whose_message_a_kill_lost_says_so(stored: bool) -> None:
+    story = Story(stores=False).turn("one", "m1")
+    story = story.row(user("one"), labels=["m1"]) if stored else story
+    story.reply("1").killed().take("one", "m1")
+    (finding,) = outbound_once(story.end())
+    assert finding.code == "outbound_once.missing"
+    assert ("its message was in no row of the store" in finding.message) != stored

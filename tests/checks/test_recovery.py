@@ -220,6 +220,12 @@ def test_what_makes_a_session_ill(ill: Callable[[Story], Story]) -> None:
     assert not list(session_heals(_well(ill(Story())).end()))
 
 
+def test_a_seed_that_the_agent_keeps_where_nothing_reads_makes_a_session_ill() -> None:
+    history = _unasked(Story(stores=False, settings={"seeded": 2})).end()
+    assert codes(session_heals(history)) == ["session_heals.unasked"]
+    assert not list(session_heals(_well(Story(stores=False, settings={"seeded": 2})).end()))
+
+
 def test_a_turn_that_meets_a_fault_is_not_judged() -> None:
     world = _ill().turn("And?").fail(529, **FAULTY).final("Not now.", "failed", "error")
     assert not list(session_heals(world.end()))

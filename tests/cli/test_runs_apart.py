@@ -60,3 +60,25 @@ def test_a_run_is_judged_alike_among_many(harness: Harness, keeps: Path) -> None
     (keeps / "scenarios/many.yaml").write_text(MANY + "".join(rows), "utf-8")
     among = _verdicts(harness, "scenarios/many.yaml", "-j", "2")
     assert (len(among), set(among.values())) == (170, {"pass"})
+
+
+HOST = """
+import sys
+
+from agents import ask
+
+HOST = "https://api.anthropic.com"
+
+
+def tells(brief):
+    for inbound in brief.inbox():
+        said = ask(brief, [{"role": "user", "content": inbound.text}])
+        brief.send("anthropic" if "anthropic" in sys.modules else said["content"][0]["text"])
+"""
+
+
+def test_the_name_of_a_host_imports_no_sdk(harness: Harness, keeps: Path) -> None:
+    # The import costs 0.9 s of processor time, which every short command would wait for.
+    (keeps / "hosts.py").write_text(HOST, "utf-8")
+    done = harness("run", "--target", "hosts:tells", "--only", "greeting")
+    assert "1 passed" in done.stdout, done.stdout

@@ -9,9 +9,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.core.scenario.scenario import Scenario, SeedMessage, Session
+from harness.core.scenario.scenario import (
+    Expect,
+    InboxItem,
+    Scenario,
+    SeedMessage,
+    Session,
+    Turn,
+)
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, ToolUse, assistant, user
+from harness.core.values.profile import Capabilities, Profile
+from harness.runner import run
 from harness.runner.session_seed import seed_messages, write_seed
 from tests.stores.hermes_database import add, add_turn, create
 
@@ -117,3 +126,30 @@ def test_the_seed_is_laid_as_lines(tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     write_seed(tmp_path / "none", [])
     assert list((tmp_path / "none").iterdir()) == []
+
+
+def test_an_agent_that_keeps_the_seed_in_a_store_of_no_known_form_is_asked_whether_it_heals() -> (
+    None
+):
+    def agent(brief: Any) -> None:
+        rows = [json.loads(line) for line in (brief.session_dir / "seed.jsonl").open()]
+        past = [{"role": row["role"], "content": row["blocks"]} for row in rows]
+        for inbound in brief.inbox():
+            past.append({"role": "user", "content": inbound.text})
+            answer = brief.anthropic().messages.create(model="any", max_tokens=9, messages=past)
+            brief.send(answer.content[0].text, in_reply_to=inbound.id)
+
+    scenario = Scenario(
+        name="seeded",
+        session=Session(
+            messages=(
+                SeedMessage(role="user", content="Hello."),
+                SeedMessage(role="assistant", content="Hi."),
+            )
+        ),
+        inbox=(InboxItem(id="m1", text="And now?"),),
+        script=(Turn(say="Now we work."),),
+        expect=Expect(must=("session_heals",)),
+    )
+    played = run(scenario, agent, profile=Profile(capabilities=Capabilities(session=True)))
+    assert played.verdict.verdict == "pass", played.verdict

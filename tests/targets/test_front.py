@@ -77,6 +77,31 @@ def test_an_endpoint_is_a_target_of_one_line(tmp_path: Path) -> None:
     assert (first, text, second) == ("final", "Hello to you.", "error")
 
 
+DYING, DROPPING = "os._exit(3)", "self.wfile.close(); self.close_connection = True; return"
+
+
+def test_a_server_that_ends_in_a_message_is_a_crash_with_its_own_words(tmp_path: Path) -> None:
+    body = SERVER.replace(
+        "self.send_response", f"if status == 502: {DYING}\n        self.send_response"
+    )
+    result = play(tmp_path, f"import os\n{body}", " {port}?chat=/talk&text=message&reply=said.text")
+    assert told(result) == [("final", "Hello to you.")]
+    (end,) = (event for event in result.history.events if isinstance(event, Ended))
+    assert (end.how, end.exit_code) == ("crashed", 3)
+    assert "the server ended with status 3" in end.text
+    assert "urllib" not in end.text
+
+
+def test_a_connection_that_is_dropped_is_an_error_that_the_user_is_told(tmp_path: Path) -> None:
+    body = SERVER.replace(
+        "self.send_response", f"if status == 502: {DROPPING}\n        self.send_response"
+    )
+    result = play(tmp_path, body, " {port}?chat=/talk&text=message&reply=said.text")
+    first, (kind, text) = told(result)
+    assert (first, kind) == (("final", "Hello to you."), "error")
+    assert text.startswith("the server sent no answer: ")
+
+
 def test_a_refused_body_says_what_was_sent(tmp_path: Path) -> None:
     result = play(tmp_path, SERVER, " {port}?chat=/chat")
     (ended,) = (e for e in result.history.events if isinstance(e, Ended))

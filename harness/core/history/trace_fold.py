@@ -12,6 +12,7 @@ from bisect import insort
 
 import msgspec
 
+from harness.core.history.call_pairing import CallPairing
 from harness.core.history.event_log import EventLog
 from harness.core.history.events import (
     Answered,
@@ -25,7 +26,6 @@ from harness.core.history.events import (
     Valued,
 )
 from harness.core.history.exchanges import (
-    CallPairing,
     Exchange,
     Execution,
     Node,
@@ -96,6 +96,7 @@ class _Reader:
                 self._start(event)
             case Killed():
                 self.trace.kills.append(event.n)
+                self._damages.killed(event)
                 self._interrupt(event.n)
             case Ended():
                 self.trace.ended = event
@@ -119,6 +120,7 @@ class _Reader:
         trace.stored.append(event)
 
     def _start(self, event: Started) -> None:
+        self._damages.over()
         self.trace.starts.append(event)
         if len(self.trace.starts) == 1:
             profile = self.trace.profile
@@ -128,6 +130,7 @@ class _Reader:
             self._asked = CallPairing(ToolNames(tools, profile) if tools else None)
 
     def _called(self, called: Called) -> None:
+        self._damages.over()
         match called.request:
             case ModelRequest() as request:
                 self._model(called, request)
@@ -341,11 +344,17 @@ class StoreDamage:
         self._is_damaged = False
 
     def called(self, called: Called, request: StoreRequest) -> None:
-        """Handle a call to the store: after it, changes in the store are the agent's own."""
+        """Handle a call to the store."""
         if request.access == "open":
             self._opening = called.key
-        elif request.access == "write":
-            self._is_damaged = False
+
+    def over(self) -> None:
+        """Handle a call, or a new life: after it, changes in the store are the agent's own."""
+        self._is_damaged = False
+
+    def killed(self, event: Killed) -> None:
+        """Handle a kill, which at a write to the agent's files takes rows back."""
+        self._is_damaged = event.at.startswith("files#")
 
     def answered(self, answered: Answered) -> None:
         """Handle the answer to an opening, which a fault may have changed."""
