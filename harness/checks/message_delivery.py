@@ -108,9 +108,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             continue
         name = turn.session, turn.delivery.inbound.id
         before, newest[name] = newest.get(name), turn
-        # Behind an adapter an agent gets a text alone: it cannot tell a message that comes again.
-        knows_ids = trace.profile.declares("outbox") is not False
-        if before is not None and turn.main and knows_ids:
+        if before is not None and turn.main and trace.gets_ids:
             text = f"the message {turn.delivery.inbound.id} starts a second turn"
             events = (before.opened_n, turn.main[0].n)
             found = Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="turn"))

@@ -137,17 +137,18 @@ def _bound(found: Examination) -> Examination:
     from harness.doctor.bindings import bindings
     from harness.files import find_scenarios, load_scenarios
     from harness.files.bundle import named_path
+    from harness.runner.tool_offers import misfit
 
     files = find_scenarios([named_path("@all")])
     offered = {name: s for probe in found.probes for name, s in probe.trace.offered.items()}
     scenarios = (scenario for path in files for scenario in load_scenarios(path))
-    made = bindings(offered, scenarios, found.profile.safe_tools)
+    made = bindings(offered, scenarios, misfit, found.profile.safe_tools)
     for tool, own in made.names.items():
         terminal.note(f"bound: calls of {tool} meet your {own}, where it takes the input")
     for tool, own in made.acting.items():
         terminal.note(f"not bound: calls of {tool} fit your {own}, which may act: {_ALLOW}")
     if not made.names:
-        terminal.note(f"no tool of yours has the name and the inputs of a scenario's: {_ALLOW}")
+        terminal.note(f"none of your tools has the name and the inputs of a scenario's: {_ALLOW}")
     return msgspec.structs.replace(found, profile=made.bound(found.profile))
 
 

@@ -15,10 +15,10 @@ import msgspec
 from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import model_reply
 from harness.core.transition.bound_tools import keys_of
+from harness.core.transition.inline_faults import Misfit
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, ToolSpec, ToolUse, canonical
 from harness.core.values.profile import Profile
-from harness.runner.tool_offers import misfit
 
 _READS = re.compile(
     r"(?:\A|_)(?:check|count|describe|fetch|find|get|list|look|lookup|query|read|recall|search|show|"
@@ -44,13 +44,17 @@ class Bindings(msgspec.Struct, frozen=True):
 
 
 def bindings(
-    offered: Mapping[str, dict[str, Json]], scenarios: Iterable[Scenario], safe: Iterable[str] = ()
+    offered: Mapping[str, dict[str, Json]],
+    scenarios: Iterable[Scenario],
+    misfit: Misfit,
+    safe: Iterable[str] = (),
 ) -> Bindings:
     """The agent's tools that have the name of a scenario's tool, and take some of its inputs."""
     known = [ToolSpec(name, "", schema) for name, schema in offered.items()]
     found: dict[str, str] = {}
     for name, uses in sorted(_calls(scenarios).items()):
-        fitting = [tool.name for tool in known if _is_alike(name, tool.name) and _takes(tool, uses)]
+        alike = [tool for tool in known if _is_alike(name, tool.name)]
+        fitting = [tool.name for tool in alike if _takes(tool, uses, misfit)]
         if name not in offered and len(fitting) == 1 and fitting[0] not in found.values():
             found[name] = fitting[0]
     reads = {own for own in found.values() if own in {*safe} or _READS.search(_plain(own))}
@@ -81,7 +85,7 @@ def _plain(name: str) -> str:
     return re.sub(r"\W+|(?<=[a-z0-9])(?=[A-Z])", "_", name).casefold()
 
 
-def _takes(tool: ToolSpec, uses: Iterable[ToolUse]) -> bool:
+def _takes(tool: ToolSpec, uses: Iterable[ToolUse], misfit: Misfit) -> bool:
     """Whether some calls fit: a run with another call is not applicable."""
     keys = keys_of(tool)
     return any(

@@ -82,7 +82,7 @@ def _names_ids(trace: Trace) -> bool | None:
 
     Behind an adapter it gets texts alone, and the adapter sends its replies.
     """
-    if trace.profile.declares("outbox") is False:
+    if not trace.gets_ids:
         return False
     rows = (row for look in trace.stored for row in look.added)
     named = any(s.request.in_reply_to for s in trace.sendings) or any(row.inbound for row in rows)

@@ -2,21 +2,20 @@
 
 A model calls only what a request offers. Where an agent offers its own tools, a call meets the tool
 that the profile names, if the input of the script fits its schema. A tool that the profile calls
-safe takes drawn inputs too. Any other tool may act, so it gets no input that nobody meant for it:
-the call is not made.
+safe takes drawn inputs too. Any other tool may act, so it gets no invented
+input: the call is not made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from random import Random
 
 import msgspec
 
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.inline_faults import Misfit
 from harness.core.values.calls import Call
-from harness.core.values.draws import Draws
+from harness.core.values.draws import Draws, Generator
 from harness.core.values.messages import Block, Json, Opaque, ToolSpec, ToolUse, canonical
 from harness.core.values.plans import Reply
 from harness.core.values.tool_names import ToolNames
@@ -66,7 +65,7 @@ class BoundTools:
         if tool is None or not self.is_own(use.name, tool):
             named = msgspec.structs.replace(use, name=name)
             return named if tool is not None or free else None
-        if free:  # a wrong input is no business of a tool that may act
+        if free:  # a tool that may act gets no wrong input
             return None
         if self._fits(named := msgspec.structs.replace(use, name=name), tool):
             return named
@@ -106,7 +105,7 @@ def keys_of(tool: ToolSpec) -> frozenset[str]:
 _WORDS = ("harbour", "Oslo", "spring", "boat", "fortress", "island", "hotel", "ticket")
 
 
-def drawn(schema: Json, draw: Random) -> Json:
+def drawn(schema: Json, draw: Generator) -> Json:
     """A value for a JSON Schema: its required keys, and any word for a text."""
     if not isinstance(schema, dict):
         return draw.choice(_WORDS)
@@ -128,7 +127,7 @@ def drawn(schema: Json, draw: Random) -> Json:
     return None if kind == "null" else plain.get(kind, f"{draw.choice(_WORDS)} {number}")
 
 
-def _object(schema: dict[str, Json], draw: Random) -> Json:
+def _object(schema: dict[str, Json], draw: Generator) -> Json:
     properties = schema.get("properties") or {}
     wanted = schema.get("required") or list(properties)[:1]
     return {name: drawn(properties.get(name), draw) for name in wanted}

@@ -35,7 +35,7 @@ from harness.core.transition.ports import (
 )
 from harness.core.values.calls import Call, ModelRequest, Purpose, Received
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Json, Message, digest, is_malformed
+from harness.core.values.messages import Json, Message, Opaque, ToolUse, digest, is_malformed
 from harness.core.values.patterns import EndlessPattern, is_in, pattern_of
 from harness.core.values.plans import ApiError, Plan, Recorded, Reply, only_sends
 
@@ -287,7 +287,8 @@ class ModelSeam:
         assert isinstance(value, (Reply, ApiError, Recorded)), value
         if not isinstance(value, Reply):
             return value, turn, ""
-        if turn is not None and not getattr(self.script, "fits_offers", False):
+        calls = any(isinstance(block, ToolUse | Opaque) for block in value.blocks)
+        if turn is not None and calls and not getattr(self.script, "fits_offers", False):
             # One that is asked for a summary or a title answers in words, and the turn stays due.
             made = self._bound.reply(value, call, reading.tools if reading.tools_offered else ())
             value, turn = (closing_words(call), None) if made is None else (made, turn)
