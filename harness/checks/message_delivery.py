@@ -364,7 +364,7 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
         later = (requests[place] for place in range(start, len(requests)))
         first_n = next((n for n, newest in later if text in newest), 0)
         last_n = ended.get((turn.session, turn.delivery.inbound.id), 0)
-        if first_n and last_n:
+        if 0 < first_n < last_n:  # a later request that quotes the message does not work on it
             yield _Stretch(turn.delivery.inbound.id, turn.session, first_n, last_n)
 
 

@@ -30,17 +30,18 @@ from harness.core.history.events import Answered, AnyEvent, Stored
 from harness.core.history.history import History, decode, encode
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
-from harness.core.values.errors import HarnessError, InputError, PackageMissing
+from harness.core.values.errors import HarnessError, InputError
 from harness.core.values.plans import Kill
 from harness.files.owner import scratch_folder
 from harness.processes import machine
 from harness.processes.life_signs import LifeSigns, Overseer, end_with, tell
 from harness.runner import prepare
-from harness.runner.awaited_child import awaited
+from harness.runner.awaited_child import awaited, refusal_of, refusal_words
 from harness.runner.needs import kills
 from harness.runner.python_attempt import attempt, now_ms
 from harness.runner.session_seed import seed_messages
 from harness.runner.store_watch import OwnStore, StoreWatch
+from harness.runner.work_folder import working_folder
 from harness.stores.opening import (
     OpenStore,
     drop_scratch,
@@ -77,6 +78,7 @@ class Restarts:
         self.store, self.opener, self.watched = store, opener, watched
         self.tape = EventSink()
         self.transition = prepare.transition_for(scenario, script, sink=self.tape)
+        self.work: Path | None = None
         self.writes: list[str] = []
         self.kept: list[Acknowledged] = []
 
@@ -90,6 +92,10 @@ class Restarts:
 
         Raises InputError for an error of the user's files, HarnessError if a child breaks.
         """
+        with working_folder(self.target) as self.work:
+            return self._lives(kill)
+
+    def _lives(self, kill: tuple[int, Moment] | None) -> History:
         again = kill is not None or kills(self.transition.scenario)
         prepare.warm_up(self.transition.scenario, self.target, forks=again)
         for number in range(self.transition.scenario.limits.restarts + 1):
@@ -226,22 +232,9 @@ def _broken(scenario: Scenario, out: Path, code: int) -> Exception:
     """Turn a child's failure into the error for this process."""
     if (out / REFUSED).exists():
         kind, *words = msgspec.json.decode((out / REFUSED).read_bytes())
-        return _REFUSALS[kind](*words)
+        return refusal_of(kind, words)
     text = (out / BROKEN).read_text() if (out / BROKEN).exists() else f"exit status {code}"
     return HarnessError(f"a child of {scenario.run_name} broke: {text}")
-
-
-_REFUSALS: dict[str, Callable[..., InputError]] = {
-    "package": PackageMissing,
-    "input": InputError,
-}
-
-
-def _words_of(error: InputError) -> list[str]:
-    """Return an error as its kind and its text, from which the parent makes it again."""
-    if isinstance(error, PackageMissing):
-        return ["package", error.package, error.extra, error.user, error.place]
-    return ["input", error.what, error.place]
 
 
 HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes", "acknowledged"
@@ -325,7 +318,7 @@ class Attempt:
             self.marks[LACK] = found.number
         elif isinstance(error, InputError):
             self._mark(TOLD)
-            (self.out / REFUSED).write_bytes(msgspec.json.encode(_words_of(error)))
+            (self.out / REFUSED).write_bytes(msgspec.json.encode(refusal_words(error)))
         elif self._is_closed():
             self._mark(CLOSED)
         else:
@@ -349,7 +342,7 @@ class Attempt:
         )  # fmt: skip
         attempt(
             transition, of.target, of.world, of.folder, own,
-            store=of.store, number=self.number, on_kill=self._die,
+            store=of.store, number=self.number, on_kill=self._die, work=of.work,
         )  # fmt: skip
         self._write(ELSEWHERE, "\n".join(transition.elsewhere).encode("utf-8", "replace"))
         own.close(keep=True)
@@ -362,6 +355,8 @@ class Attempt:
 
     def _in_target(self, is_playing: bool) -> None:
         self._mark(IN_TARGET, is_playing)
+        if is_playing and self.of.work is not None:
+            os.chdir(self.of.work)  # the guard has seen the user's folder, and returns to it
 
     def _die(self, place: str = "") -> None:
         self._mark(KILLED)

@@ -52,14 +52,17 @@ def attempt(
     number: int = 0,
     on_kill: Kill = lambda place: None,
     model_url: str = "",
+    work: Path | None = None,
 ) -> None:
     """Run the target once, from the present time of the history's clock to its end.
 
     `store` names the agent's own store as READER:PATH. `on_kill` carries out a `Kill` step. In
-    supervise, `model_url` is the model's URL if another server serves it.
+    supervise, `model_url` is the model's URL if another server serves it. `work` is the working
+    folder of the run, if it has one.
     """
     watch_store(transition, store, folder)
-    files = watch_files(transition, (folder,)) if transition.files_are_faulty else None
+    folders = (folder, work) if work else (folder,)
+    files = watch_files(transition, folders) if transition.files_are_faulty else None
     killed = partial(_killed, files, on_kill)
     seed = life_seed(transition.scenario, number)
     down_ms = downtime_ms(transition.scenario, number) if world == "simulate" else 0

@@ -36,6 +36,7 @@ from harness.runner import prepare
 from harness.runner.own_files import OwnFiles, watch_files
 from harness.runner.python_attempt import life_seed
 from harness.runner.store_watch import watch_store
+from harness.runner.work_folder import working_folder
 from harness.targets import End, TargetSpec
 from harness.targets.process_target import (
     end_program,
@@ -108,14 +109,20 @@ class _Attempts:
         self.passed: End | None = None
         self.memory_kills = out_of_memory_kills()
         self._files: OwnFiles | None = None
+        self.work: Path | None = None
         dispatcher = loopback.dispatcher
         dispatcher.on_kill, dispatcher.on_stop = self._kill, self._stop
 
     def run(self) -> End:
+        with working_folder(self.target) as self.work:
+            return self._lives()
+
+    def _lives(self) -> End:
         for attempt in range(self.limits.restarts + 1):
             self.killed = False
             if self.transition.files_are_faulty:
-                self._files = watch_files(self.transition, (self.folder,))
+                folders = (self.folder, self.work) if self.work else (self.folder,)
+                self._files = watch_files(self.transition, folders)
             prepare.start(self.transition, self.target, "supervise", attempt, self.store)
             end = self._attempt(attempt)
             if not self.killed:
@@ -133,7 +140,7 @@ class _Attempts:
         if self.target.lasts:
             return self._attempt_of_lasting(env)
         with tempfile.TemporaryFile() as output, family(f"{FOLDER}={self.folder}"):
-            self.child = start_program(self.target, env, output)
+            self.child = start_program(self.target, env, output, self.work)
             try:
                 pid = self.child.pid
                 with self._watched(OfProgram(pid), start_s=START_S), self._interrupting():
