@@ -108,7 +108,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             continue
         name = turn.session, turn.delivery.inbound.id
         before, newest[name] = newest.get(name), turn
-        if before is not None and turn.main:
+        if before is not None and turn.main and trace.gets_ids:
             text = f"the message {turn.delivery.inbound.id} starts a second turn"
             events = (before.opened_n, turn.main[0].n)
             found = Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="turn"))
