@@ -64,9 +64,7 @@ def status(
     twice the wait each time where `retry_after` is a number of seconds.
     """
     if isinstance(retry_after, (int, float)):
-        retry_after *= moment.harder
-        # A client may read whole numbers alone, as RFC 9110 writes them: "20", never "20.0".
-        retry_after = int(retry_after) if float(retry_after).is_integer() else retry_after
+        retry_after = _seconds(retry_after * moment.harder)
     headers = {} if retry_after is None else {"retry-after": f"{retry_after}"}
     if should_retry is not None:
         headers["x-should-retry"] = str(should_retry).lower()
@@ -87,8 +85,14 @@ def retry_after(moment: Moment, plan: Plan, *, retry_after: str | float = 1.0) -
     Real ones were seen with 0, negative, huge and past values. With `then: escalate` a number
     doubles.
     """
-    value = retry_after if isinstance(retry_after, str) else retry_after * moment.harder
-    return error(moment, 429, headers={"retry-after": f"{value}"})
+    if not isinstance(retry_after, str):
+        retry_after = _seconds(retry_after * moment.harder)
+    return error(moment, 429, headers={"retry-after": retry_after})
+
+
+def _seconds(value: float) -> str:
+    """A wait as RFC 9110 writes it: "20", never "20.0", because a client may read digits alone."""
+    return f"{int(value) if float(value).is_integer() else value}"
 
 
 def retry_after_ms(moment: Moment, plan: Plan, *, retry_after_ms: float = 250.0) -> Plan:
