@@ -253,7 +253,7 @@ def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
     is_text = result.trace.profile.results == "text"  # it may begin with another result
     begins = _ERROR_BEFORE if is_read else _ERROR
     is_told = sent.is_error or (not is_text and begins.match(sent.text))
-    if not is_told or reads_as_failure(said) or not said.strip():
+    if not is_told or reads_as_failure(said):
         return None
     return _Told("failed", f"is told as an error, {_short(sent.text)}, and the tool succeeded")
 

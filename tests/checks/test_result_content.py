@@ -71,6 +71,7 @@ WRONG: list[tuple[str, Any, Any]] = [
     ("part", "Booked for 19:00", "Booked for 1900"),
     ("part", "the file min_value.py", "the file minvalue.py"),
     ("failed", SENTENCE, "Error: the call failed"),
+    ("failed", "", "Error: interrupted, the outcome is unknown."),
     ("failed", SENTENCE, f"Error: {SENTENCE}"),
     ("replaced", VALUE, "<generator object read at 0x7f>"),
     ("replaced", "Ångström in a café", "ngstrm in a caf"),
