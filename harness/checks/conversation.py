@@ -12,9 +12,11 @@ from itertools import pairwise
 from harness.checks.evidence.carried_words import (
     BEGINNING,
     begins_or_ends,
+    first_difference,
     has_no_memory,
     holds_more,
     is_cut_with_notice,
+    thinned,
     words_of,
 )
 from harness.checks.evidence.declarations import excused_by, needs
@@ -40,7 +42,7 @@ from harness.checks.evidence.stored_messages import (
 from harness.checks.evidence.told_results import is_announced
 from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local, is_uncounted
 from harness.core.history.events import Effected
-from harness.core.history.exchanges import Ask, Exchange, Execution, Node
+from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
@@ -377,21 +379,14 @@ def _differences(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator
     if not _is_gone_on_from(before) or _goes_back(trace, before, exchange):
         return
     events, both = (before.n, exchange.n), f"{before.called.key} and {exchange.called.key}"
+    less = thinned(before, exchange)
     if before.request.system != exchange.request.system:
-        yield Finding("append_only_prefix.system", f"{both} have different system texts", events)
+        text = less or f"{both} have different system texts"
+        yield Finding("append_only_prefix.system", text, events)
     if _is_reordered(trace, before, exchange):
         yield Finding("append_only_prefix.tools", f"{both} offer tools in another order", events)
     settled = settled_list(before.node)
     if not (_leaves_out_a_failure(trace, before, exchange) or stands(settled, exchange.node)):
-        text = f"{both} begin differently: {_first_difference(settled, exchange.node)}"
+        difference = first_difference(before.node, settled, exchange.node)
+        text = less or f"{both} begin differently: {difference}"
         yield Finding("append_only_prefix.messages", text, events)
-
-
-def _first_difference(settled: Node, now: Node) -> str:
-    for old, new in zip(settled.tail(), now.tail(), strict=False):
-        if old is not new:
-            later = (node.depth for node in settled.tail(old) if node.message == new.message)
-            n = next(later, old.depth) - old.depth
-            what = f"and {n - 1} after it are gone" if n else "differs"
-            return f"message {old.depth - 1} ({old.side}) {what}"
-    return f"there were {settled.depth} messages before the newest, and {now.depth} are left"

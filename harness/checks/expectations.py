@@ -249,12 +249,13 @@ def target(history: History) -> Iterator[Finding]:
     A Python target that ends, kills or replaces its process has crashed too.
 
     Not a finding: a crash after an answer of the harness itself, at a limit or at the end of the
-    script. No API gives that answer, and another finding reports it.
+    script. No API gives that answer.
     """
     ended = history.trace.ended
     if ended is not None and ended.how in _ENDS and not _is_ended_by_us(history.trace):
         exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
         place = f" at {ended.frames[-1].partition(' ')[0]}" if ended.frames else ""
+        place += f" with {half}" if (half := history.trace.half_written) else ""
         how = f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}"
         text, at = how.rstrip(": ") + ended.waits_at, ended.place
         source = f"{at.file}:{at.function}" if at else ""

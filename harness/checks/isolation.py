@@ -18,7 +18,7 @@ from harness.checks.evidence.stored_messages import squeeze
 from harness.core.history.exchanges import Crossing, Exchange, Execution, Node, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Delivery, Trace
-from harness.core.values.messages import Message
+from harness.core.values.messages import Message, strings_in
 from harness.core.values.verdict import Finding
 
 PIECE = 24
@@ -125,9 +125,11 @@ class _Words:
             case Sending():
                 yield from self._reply(event)
 
-    def _keep(self, sessions: Iterable[str], text: str, n: int, least: int = PIECE) -> None:
+    def _keep(
+        self, sessions: Iterable[str], text: str, n: int, least: int = PIECE, echoed: str = ""
+    ) -> None:
         """Keep the words of a session. `sessions` holds several names if it may be any of them, and
-        "" if it is unknown."""
+        "" if it is unknown. New words that `echoed` holds too are the agent's."""
         said = squeeze(text)
         for session in sessions:
             self._said[session].append(said)
@@ -137,6 +139,8 @@ class _Words:
             self._short.add(said)
         for session in sessions:
             for piece in [said] if self._memory else _pieces(said):
+                if piece not in self._pieces and piece in echoed:
+                    continue
                 if self._pieces[piece] and session not in self._pieces[piece]:
                     self._homes.clear()  # lists with this piece may belong to this session too
                 self._pieces[piece].setdefault(session, n)
@@ -156,7 +160,17 @@ class _Words:
         sayers = {*homes, exchange.called.session} if homes else {""}
         self._asked_by[exchange.n] = sayers
         if exchange.reply is not None:
-            self._keep(sayers, exchange.reply.text, exchange.n)
+            # A transcript for a summary quotes the inputs of calls, where the model repeats words.
+            given = (text for use in exchange.reply.tool_uses for text in strings_in(use.input))
+            said = "\n".join([exchange.reply.text, *given])
+            self._keep(sayers, said, exchange.n, echoed=self._echoed(exchange))
+
+    def _echoed(self, exchange: Exchange) -> str:
+        """What a model repeats that echoes its prompt. The agent wrote parts of it for all users:
+        orders, refusals, apologies."""
+        texts = map(_text, exchange.node.newest())
+        system = str(self._values.get(exchange.request.system, ""))
+        return squeeze("\n".join([system, *texts]))
 
     def _system(self, exchange: Exchange) -> tuple[str, ...]:
         """The pieces in a request's system text; the run's first one is common to all sessions."""

@@ -33,6 +33,7 @@ from harness.checks.evidence.excuses import (
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
     inbound_rows,
+    lost_at_a_kill,
     may_be_stored,
     same_text,
     squeeze,
@@ -249,14 +250,13 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
         if turn.came_in is not None and is_resent(turn):
             yield from _sent_again(trace, turn)
-        is_unanswered = not endings and turn.settled_by in _ORDERLY
-        if is_unanswered and not (is_local(turn) or is_silent(trace, turn)):
-            text = f"{turn.words} ends without a reply"
-            found = Finding("outbound_once.missing", text, (turn.opened_n, turn.settled_n))
-            yield Case("missing", [found], turn)
+        is_open = not endings and turn.settled_by in _ORDERLY
+        if is_open and not (is_local(turn) or is_silent(trace, turn)):
+            events = (turn.opened_n, turn.settled_n)
+            text = f"{turn.words} ends without a reply{lost_at_a_kill(trace, turn)}"
+            yield Case("missing", [Finding("outbound_once.missing", text, events)], turn)
             if not turn.main and is_excused(marks, Case("", (), turn), (TAKEN,)):
                 text = f"{turn.words}: another process has taken its message, and nothing is said"
-                events = (turn.opened_n, turn.settled_n)
                 yield Case("taken", [Finding("outbound_once.taken", text, events)], turn)
         for sending in turn.sendings:
             late = turn.cancelled_n and _is_after_cancel(turn, sending)
@@ -364,7 +364,7 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
         later = (requests[place] for place in range(start, len(requests)))
         first_n = next((n for n, newest in later if text in newest), 0)
         last_n = ended.get((turn.session, turn.delivery.inbound.id), 0)
-        if first_n and last_n:
+        if 0 < first_n < last_n:  # a later request that quotes the message does not work on it
             yield _Stretch(turn.delivery.inbound.id, turn.session, first_n, last_n)
 
 

@@ -90,8 +90,12 @@ def _in_a_turn(trace: Trace, turn: Turn) -> Iterator[Finding]:
     refused: Exchange | None = None
     is_told = False
     for exchange in turn.main:
-        # The excuse changes the request to compare with, so no filter can apply it.
-        if refused is not None and may_begin_again(trace, turn, refused, exchange):
+        # The excuse changes the request to compare with, so no filter can apply it. An agent may
+        # also have gone on before the refusal arrived.
+        if refused is not None and (
+            refused.ended_ms > exchange.called.at_ms
+            or may_begin_again(trace, turn, refused, exchange)
+        ):
             refused, is_told = None, False
         if refused is not None and not exchange.called.sdk_retry:
             if _is_smaller(exchange, refused):

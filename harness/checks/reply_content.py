@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import needs
@@ -43,6 +44,9 @@ DOUBLED = 12
 
 SHOWN = 40
 """How much of what is lost a finding shows."""
+
+EARLIER = 50
+"""How many turns before a reply are looked through for its words."""
 
 BEGINNING = 8
 """The characters by which a part of an answer is recognised in a reply."""
@@ -143,9 +147,9 @@ def reply_carried(history: History) -> Iterator[Finding]:
     Asked of finals that report a success. `cut`: only a part of the answer. `blocks`: only some of
     its text blocks. `doubled`: the answer several times. `sewn`: beginnings of broken streams
     before it. `before_call`: in its place the words that the model said beside a call; `earlier`:
-    an earlier answer of the turn; `other`: of another turn; `session`: of another session.
-    `continuation`: only the end of an answer that was truncated and continued. `replaced`: anything
-    else in its place.
+    an earlier answer of the turn; `other`: of another turn; `session`: of another session. `stale`:
+    words of an earlier turn beside it. `continuation`: only the end of an answer that was truncated
+    and continued. `replaced`: anything else in its place.
     `blocked`: the user read something else under a status of the agent's own, as a guardrail does,
     and later requests hold the answer as said.
 
@@ -185,7 +189,7 @@ def _is_verbatim(turn: Turn, final: Sending) -> bool:
 
 def _broken(reply: _Reply) -> _Broken | None:
     if reply.has(reply.said):
-        return _doubled(reply) or _continuation(reply)
+        return _doubled(reply) or _continuation(reply) or _stale(reply)
     if doubled := _doubled(reply):
         return doubled
     if any(_is_beside(reply, exchange) for exchange in reply.main[:-1]) or _is_misplaced(reply):
@@ -215,7 +219,7 @@ def _broken_words(reply: _Reply) -> _Broken | None:
     if reply.final.request.status in _CUT_STATUSES:
         return None
     if reply.has(reply.said):
-        return _doubled(reply)
+        return _doubled(reply) or _stale(reply)
     return _blocked(reply) if _own_words(reply) else _cut(reply)
 
 
@@ -267,6 +271,30 @@ def _continuation(reply: _Reply) -> _Broken | None:
     if reply.has(begun) or _begins_in(Spelt(begun).plain, reply.read.plain):
         return None
     return _Broken("continuation", "only the end of an answer that was continued", before.n)
+
+
+def _stale(reply: _Reply) -> _Broken | None:
+    """Words of an earlier turn beside the answer, as from a buffer that was never emptied. A turn
+    that has not succeeded may be made good."""
+    own, read = Spelt(reply.said).plain, reply.read.plain.casefold()
+    if len(read) < len(own) + DOUBLED:
+        return None
+    texts = [
+        *map(reply.text, reply.main),
+        reply.turn.text,
+        *(r.text for r in reply.turn.executions),
+    ]
+    known = Spelt("\n".join(texts)).plain.casefold()
+    turns = (t for t in reversed(reply.trace.turns.values()) if t.session == reply.turn.session)
+    for turn in islice((t for t in turns if t.number < reply.turn.number), EARLIER):
+        for exchange in turn.main if any(claimed(e) == "completed" for e in turn.endings) else ():
+            said = Spelt(reply.text(exchange)).plain.casefold()
+            if len(said) >= DOUBLED and said in read and said not in known:
+                words = (
+                    f"words of {turn.words} beside the answer, which the model did not say again"
+                )
+                return _Broken("stale", words, exchange.n)
+    return None
 
 
 def _other(reply: _Reply) -> _Broken | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -22,18 +21,24 @@ from harness.checks.evidence.told_results import (
     Pretended,
     answered_runs,
     is_announced,
+    is_beside,
     is_code,
+    is_condensed,
+    is_empty,
     is_encoded_twice,
     is_inside_a_character,
+    is_other_script,
     is_reflowed,
+    is_slow,
     loses_its_picture,
     pretended,
     reads_as_failure,
     reads_as_success,
     said_texts,
+    voice_of,
 )
 from harness.core.history.events import Effected
-from harness.core.history.exchanges import Ask, Exchange, Execution
+from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import (
@@ -46,14 +51,10 @@ from harness.core.values.carried_text import (
 )
 from harness.core.values.errors import InputError
 from harness.core.values.finding_key import Cause
-from harness.core.values.messages import Opaque, Text, ToolResult, canonical
+from harness.core.values.messages import Opaque, ToolResult, canonical
 from harness.core.values.patterns import Pattern, pattern_of, without
-from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import abridged
-
-_NEWEST = 500
-"""How many messages of a request are looked through for the text of a result."""
 
 _LEAST, _ACKNOWLEDGED = 2, "ok"
 """A text of two characters is asked too, because a short word must stand there as a word. The one
@@ -64,9 +65,6 @@ _PREVIEWED = 1_000
 
 _SHOWN = 60
 """How much of a text a finding shows."""
-
-_DEADLINE_MS = 1_000
-"""A tool that waits longer may have met a deadline of the agent's own."""
 
 _NO_TEXT = frozenset({"tools.endless", "tools.not_utf8"})
 """Faults after which a tool returns a value that an agent may refuse to read."""
@@ -87,6 +85,7 @@ class _Result(NamedTuple):
     run: Execution
     texts: list[str]
     sent: ToolResult
+    history: History
 
     @property
     def said(self) -> str:
@@ -112,7 +111,8 @@ def result_carried(
     an end is missing, changed or moved silently, or a character is cut. `failed`: it is told as an
     error. `discarded`: it is told as not run, beside a call that failed, or although it had acted
     before it failed. `invented`: no such call ran, and the answer reads like a result.
-    `encoded_twice`: it is JSON in JSON.
+    `encoded_twice`: it is JSON in JSON. `voiced`: a message of the user or of the system repeats
+    it, so that it reads as an instruction.
     `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's
     name says so, if it is marked as code, or if the setting `code` has the tool.
 
@@ -136,7 +136,7 @@ def result_carried(
                 yield Case("unread", _finding(_denied(ask.sent, run), ask, run), turn, ask.sent_n)
             continue
         texts = [_expected(text, masks, bound) for text in said_texts(run)]
-        result = _Result(trace, ask, run, texts, ask.sent)
+        result = _Result(trace, ask, run, texts, ask.sent, history)
         assert run.answered is not None
         found = _finding(_told(result, code), ask, run)
         if reads_as_success(ask.sent):  # a kill may lose a result, and explains no other one
@@ -214,7 +214,7 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     if not lost and loses_its_picture(result.trace, result.ask, result.run):
         return _Told("part", "lacks its picture, and does not say so")
     if not lost:
-        return _as_error(result, is_read=True) or _rewritten(result, code)
+        return _as_error(result, is_read=True) or _rewritten(result, code) or _voiced(result)
     if other := _of_another(result, spelt):
         return other
     if _may_be_elsewhere(result):
@@ -243,9 +243,8 @@ def _is_late(result: _Result) -> bool:
     """Whether the agent may have given the tool up: at its own deadline, or because a fault made
     the tool return bytes or an iterator without an end."""
     answered, sent = result.run.answered, result.sent
-    waited = waited_ms(answered.steps) if answered else 0
     faults = answered.faults if answered else ()
-    is_given_up = waited >= _DEADLINE_MS or not _NO_TEXT.isdisjoint(faults)
+    is_given_up = is_slow(result.run) or not _NO_TEXT.isdisjoint(faults)
     return is_given_up and (sent.is_error or reads_as_failure(sent.text))
 
 
@@ -256,9 +255,9 @@ def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
     """
     said, sent = result.said, result.sent
     is_text = result.trace.profile.results == "text"  # it may begin with another result
-    begins = _ERROR_BEFORE if is_read else _ERROR
+    begins = _ERROR_BEFORE if is_read and said.strip() else _ERROR
     is_told = sent.is_error or (not is_text and begins.match(sent.text))
-    if not is_told or reads_as_failure(said):
+    if not is_told or reads_as_failure(said) or not (said.strip() or is_empty(result.run)):
         return None
     return _Told("failed", f"is told as an error, {_short(sent.text)}, and the tool succeeded")
 
@@ -267,8 +266,11 @@ _ERROR_BEFORE = re.compile(
     r"\A\W{0,20}(?:tool )?(?:error|failed|failure|exception)\b", re.IGNORECASE
 )
 _ERROR = re.compile(
-    r"\A\W{0,20}(?:\w{1,20}\W{1,9}){0,4}(?:error|fail|exception|timed out)", re.IGNORECASE
+    r"\A\W{0,20}(?:(?!no\b|not\b|without\b)\w{1,20}\W{1,9}){0,4}"
+    r"(?:error|fail|exception|timed out|crash|unsuccessful|unable|not succeed|not work)",
+    re.IGNORECASE,
 )
+"""An agent may say of a tool without a text that it ran without an error."""
 
 
 def _discarded(result: _Result) -> _Told | None:
@@ -348,47 +350,25 @@ def _may_be_elsewhere(result: _Result) -> bool:
     exchanges = trace.exchanges
     at = bisect_left(exchanges, ask.sent_n, key=lambda exchange: exchange.n)
     asked = [text for text in result.texts if text.strip()]
-    if all(_is_beside(exchanges[at], text, sent) for text in asked):
+    if all(is_beside(exchanges[at], text, sent) for text in asked):
         return True
     if trace.profile.results == "verbatim":
         return False
     pictures = not isinstance(sent.content, str) and any(
         isinstance(b, Opaque) for b in sent.content
     )
-    if pictures or (result.said.isascii() and _is_other_script(sent.text)):
+    if pictures or (result.said.isascii() and is_other_script(sent.text)):
         return True
     assert result.run.answered is not None
     first = bisect_left(exchanges, result.run.answered.n, key=lambda exchange: exchange.n)
-    return any(_is_condensed(e, asked, sent) for e in exchanges[first:at])
+    return any(is_condensed(e, asked, sent) for e in exchanges[first:at])
 
 
-def _is_condensed(exchange: Exchange, texts: list[str], sent: ToolResult) -> bool:
-    """Whether a model was given these texts, and its answer is the result that was sent."""
-    reply = exchange.reply.text if exchange.reply and exchange.succeeded else ""
-    if not reply.strip() or lost_parts(reply, sent.text):
-        return False
-    given = "\n".join(_texts(exchange, sent))
-    return all(text in given for text in texts)
-
-
-def _is_other_script(text: str) -> bool:
-    letters = [letter for letter in text if letter.isalpha()]
-    return sum(letter > "\u036f" for letter in letters) * 2 > len(letters)
-
-
-def _is_beside(exchange: Exchange, text: str, apart: ToolResult) -> bool:
-    """Whether a request holds a text beside one result. A short text must be all of another."""
-    if len(text) > WHOLE_CHARACTERS:
-        return any(text in other for other in _texts(exchange, apart))
-    return any(text.strip() == other.strip() for other in _texts(exchange, apart))
-
-
-def _texts(exchange: Exchange, apart: ToolResult) -> Iterator[str]:
-    """The texts and results of the newest messages of a request, without one result."""
-    for node in islice(exchange.node.back(), _NEWEST):
-        for block in node.message.blocks:
-            if isinstance(block, Text | ToolResult) and block is not apart:
-                yield block.text
+def _voiced(result: _Result) -> _Told | None:
+    """A text that the request also holds as words of the user or of the system."""
+    whose = voice_of(result.history, result.ask, result.run)
+    words = f"stands there again as words of the {whose}, who never said them"
+    return _Told("voiced", words) if whose else None
 
 
 def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:

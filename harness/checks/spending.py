@@ -119,17 +119,27 @@ def _missed(trace: Trace) -> Iterator[Finding]:
         if refused is None or turn.main[-1] is not refused or not _could_shrink(refused):
             continue
         ended = next((s for s in turn.endings if s.n > refused.n), None)
-        if ended is None or claimed(ended) == "completed":
+        if ended is None or turn.cancelled_n or claimed(ended) == "completed":
             continue
+        if ended.called.at_ms < refused.ended_ms:
+            continue  # the refusal had not arrived when the agent gave up
         own = [c for c in trace.compactions if c.calls and not _ASKED_FOR.search(c.turn.text)]
         steps = [m for m in refused.node.messages if m.role != "system"]
         is_short = all(_bytes_of([message]) < SHORT_BYTES for message in steps)
         if is_short and 2 * _past_bytes(turn) < _bytes_of(steps):
-            own = [c for c in own if not _past_bytes(c.turn)]
+            own = [c for c in own if not _has_past(trace, c.turn)]
         if own and not any(refused.n < c.n < ended.n for c in own):
             text = f"{refused.called.key} is over the window and ends the turn; the agent compacts "
             text += f"at event {own[0].n}, and not here"
             yield Finding("compaction_due.missed", text, (refused.n, ended.n, own[0].n))
+
+
+def _has_past(trace: Trace, turn: Turn) -> bool:
+    """Whether something stands before a turn: in its first request, or in the store. An agent may
+    sum up blank rows and thoughts, which no request shows."""
+    looks = (look for look in trace.stored if look.n < turn.opened_n)
+    stored = any(row.session in ("", turn.session) for look in looks for row in look.added)
+    return stored or bool(_past_bytes(turn))
 
 
 def _past_bytes(turn: Turn) -> int:

@@ -28,14 +28,16 @@ from harness.core.values.verdict import Finding
 
 @needs("model", "tool", place=300)
 def args_complete(history: History) -> Iterator[Finding]:
-    """A tool runs only for a complete answer, and with the input of that answer.
+    """The tool that a complete answer calls runs, with the input of that answer.
 
+    `other_tool`: another tool runs for the call, such as the one with the nearest name.
     `incomplete`: the answer never ended. `truncated`: it stopped for another reason than to call a
     tool. `changed`: the input that ran is not the one on the wire. `empty_input`: `{}` ran although
     the schema requires a name. `no_object`: the input of a recorded call is JSON of another kind (a
     list, a number), or a text that should have been an object: cut short, or encoded twice.
 
-    Not a finding: a complete answer with any numbering of its events; an input with `NaN`, as a
+    Not a finding: a name in other case, with other marks, or without a prefix, such as
+    `functions.`; a complete answer with any numbering of its events; an input with `NaN`, as a
     client reads it; a default that was filled in or a value that was converted, as the schema of
     the tool says ("1" for an integer); half of a character that was taken out or replaced; free
     text for a custom tool; a missing input; in a recording, a failed call, which may never have
@@ -59,6 +61,8 @@ def _broken(
     trace: Trace, execution: Execution, ask: Ask, recorded: bool
 ) -> Iterator[tuple[str, str]]:
     name, exchange = execution.request.name, ask.exchange
+    if _is_other_tool(execution, ask):
+        yield "other_tool", f"{name} runs for a call of {ask.use.name}, which is another tool"
     if exchange.is_cut:
         yield "incomplete", f"{name} runs although the model's answer was cut"
     elif exchange.stop in CUT_STOPS and not (recorded and exchange.stop is None):
@@ -67,6 +71,22 @@ def _broken(
         yield "changed", f"{name} runs with a different input than the model gave"
     if is_empty(execution.request.input) and trace.schema(exchange, name).get("required"):
         yield "empty_input", f"{name} runs with an empty input although its schema requires one"
+
+
+def _is_other_tool(execution: Execution, ask: Ask) -> bool:
+    """Whether a call that names no such tool runs one. Agents repair the form of a name alone: its
+    case, its marks, and a prefix that the model was trained on."""
+    name, asked, exchange = execution.request.name, ask.use.name, ask.exchange
+    uses = exchange.reply.tool_uses if exchange.reply else ()
+    if _bare(asked).endswith(_bare(name)) or not ask.use.id:
+        return False
+    if execution.called.session != exchange.called.session:
+        return False
+    return all(use.id != ask.use.id or use.name == asked for use in uses)
+
+
+def _bare(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).casefold()
 
 
 def _no_objects(trace: Trace) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ from harness.checks.evidence.excuses import (
 )
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import squeeze
-from harness.checks.evidence.told_results import answered_runs, says_success
+from harness.checks.evidence.told_results import answered_runs, is_slow, says_success
 from harness.checks.evidence.turn_outcomes import (
     TELLING,
     claimed,
@@ -215,8 +215,12 @@ def _is_reworded(sent: ToolResult, run: Execution) -> bool:
 
 
 def _error_words(run: Execution) -> str:
-    """The text of a tool's error; "" for a time-out, a kill or a lost answer, which have none."""
-    if run.given_up or (run.answered and any(isinstance(s, Kill) for s in run.answered.steps)):
+    """The text of a tool's error; "" for a time-out, a kill, a lost or slow answer."""
+    if (
+        run.given_up
+        or is_slow(run)
+        or (run.answered and any(isinstance(s, Kill) for s in run.answered.steps))
+    ):
         return ""
     if run.answered is None or not isinstance(run.answered.value, dict):
         steps = run.answered.steps if run.answered else ()

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from harness.core.values.messages import strings_in
+
 NAME = "loop-harness"
 _OURS = re.compile(r"\s*loop[-_.]harness\b(?!-)", re.IGNORECASE)
 _GIT_S = 10
@@ -40,23 +42,15 @@ def _declared(files: Mapping[str, str]) -> Iterator[str]:
         return
     sources = _table(project, "tool", "uv", "sources")
     if not any(_OURS.fullmatch(name) for name in sources):
-        yield from _lines(_strings(_table(project, "project").get("dependencies")))
-        yield from _lines(_strings(_table(project, "project", "optional-dependencies")))
-        yield from _lines(_strings(_table(project, "dependency-groups")))
+        yield from _lines(strings_in(_table(project, "project").get("dependencies")))
+        yield from _lines(strings_in(_table(project, "project", "optional-dependencies")))
+        yield from _lines(strings_in(_table(project, "dependency-groups")))
 
 
 def _table(found: Any, *path: str) -> Mapping[str, Any]:
     for key in path:
         found = found.get(key) if isinstance(found, dict) else None
     return found if isinstance(found, dict) else {}
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _strings(one)
 
 
 def _lines(requirements: Iterator[str]) -> Iterator[str]:

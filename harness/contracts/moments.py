@@ -180,6 +180,7 @@ _REQUESTS: dict[Seam, tuple[Request, ...]] = {
         StoreRequest("open", access="open", store="sqlite"),
         *(StoreRequest(name, access="read", store="sqlite") for name in _READS),
         *(StoreRequest(name, ("d1",), store="jsonl") for name in _WRITES),
+        *(StoreRequest("file", store=how) for how in ("append", "rewrite", "replace")),
     ),
     "provider": (ProviderRequest("count_tokens", "m", 12), ProviderRequest("models")),
 }

@@ -1,8 +1,9 @@
 """Sets of faults, drawn from all that the harness and the loaded plug-ins have.
 
 Each layer or plug-in has one number for the fault and its variant, so it adds at most one fault.
-All faults are equally likely. Settings come from the signature: defaults, or one setting changed to
-a simple value of its type; and from what the fault says of itself in `DRAWN`.
+All faults are equally likely, but those that end the agent come more often. Settings come from the
+signature: defaults, or one setting changed to a simple value of its type; and from what the fault
+says of itself in `DRAWN`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ WHEN: tuple[int | tuple[int, ...] | When, ...] = (
 )
 """On which of the calls it strikes."""
 
+KILL_WHEN = (*WHEN[:3], *(When(after="outbox#1"),) * 3, *WHEN[3:])
+"""The same for faults that end the agent: often after the first answer to a user. What a restart
+forgets or repeats needs that."""
+
 Then: TypeAlias = Literal["ok", "same", "escalate"]
 Repetition: TypeAlias = tuple[Times | Literal["once"], Then]
 
@@ -51,6 +56,9 @@ STORE_REPETITIONS: tuple[Repetition, ...] = (*BRIEF_REPETITIONS, (4, "ok"), (6, 
 
 VARIANTS = 1 << 16
 """In how many ways a fault may strike, at least: the rows of the tables multiplied."""
+
+KILL_WEIGHT = 5
+"""How often a fault that ends the agent is drawn, relative to another; half of them never fire."""
 
 BLOCKING_LAYERS = ("gateway", "persistence")
 """Layers that may keep a message from the agent, the agent from asking the model, or an answer from
@@ -71,7 +79,7 @@ def variant_of(fault: Fault, number: int) -> FaultSpec:
     """The variant of a number from 0 to VARIANTS - 1; 0 leaves everything as it is by default."""
     number, on = _row(number, places(fault))
     number, (often, then) = _row(number, _repetitions(fault, on))
-    number, when = _row(number, WHEN)
+    number, when = _row(number, KILL_WHEN if fault.kills else WHEN)
     _, settings = _row(number, variations(fault.kind))
     return FaultSpec(
         kind=fault.kind,
@@ -221,4 +229,5 @@ def _layers(
     patterns: tuple[str, ...], wire: str, tools: bool, kills: bool, plugins: tuple[Plugin, ...]
 ) -> tuple[tuple[Fault, ...], ...]:
     found = matching(patterns, wire, tools, kills)
-    return tuple(tuple(of) for _, of in groupby(found, lambda f: f.kind.partition(".")[0]))
+    weighed = (fault for fault in found for _ in range(KILL_WEIGHT if fault.kills else 1))
+    return tuple(tuple(of) for _, of in groupby(weighed, lambda f: f.kind.partition(".")[0]))

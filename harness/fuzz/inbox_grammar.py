@@ -47,6 +47,9 @@ CANCELS: tuple[tuple[InboundKind, str, When], ...] = (
 )
 """The ways to cancel a turn: what, in which session, and when."""
 
+CANCEL_WEIGHT = 80
+"""How often a cancel is drawn, relative to a message of one text, session and time: one in ten."""
+
 
 def inbox_of(
     choose: Choose,
@@ -63,7 +66,7 @@ def inbox_of(
     """
     times = _certain(TIMES, is_answered) if bursts else TIMES[:1]
     texts, again = len(TEXTS) * len(SESSIONS) * len(times), REPEATED * len(times) * 4
-    cancelled = len(CANCELS) * 8 if cancels else 0
+    cancelled = len(CANCELS) * CANCEL_WEIGHT if cancels else 0
     kinds = texts + 2 * again + cancelled
     items = [InboxItem(id="m1", text=WORDS[choose(len(WORDS))])]
     for place, kind in enumerate(some(choose, kinds, max_messages - 1, mean=2), start=2):
@@ -121,6 +124,16 @@ def _of_the_same_id(
     is_taken = any((item.id, item.session) == (said[-1].id, session) for item in items)
     id = name if is_taken else said[-1].id
     return InboxItem(id=id, text=WORDS[text], session=session, when=times[when % len(times)])
+
+
+def beside_tools(items: Sequence[InboxItem]) -> tuple[InboxItem, ...]:
+    """The messages with cancels that come after the first tool in place of the first answer."""
+    return tuple(
+        msgspec.structs.replace(item, when={"after": "tool#1"})
+        if item.kind != "message" and item.when == FIRST_ANSWER
+        else item
+        for item in items
+    )
 
 
 def _cancel(name: str, number: int, is_answered: bool) -> InboxItem:

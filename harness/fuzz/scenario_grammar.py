@@ -32,8 +32,8 @@ from harness.fuzz.fault_grammar import (
     matching,
     reachable,
 )
-from harness.fuzz.inbox_grammar import inbox_of
-from harness.fuzz.script_grammar import TOOLS, script_of, tools_of
+from harness.fuzz.inbox_grammar import beside_tools, inbox_of
+from harness.fuzz.script_grammar import TOOLS, WORK, script_of, tools_of
 from harness.fuzz.session_grammar import session_of
 from harness.providers import record
 
@@ -55,7 +55,8 @@ agent that never stops would need most of a campaign's time for more. Enough res
 faults of each layer that ends an agent."""
 
 LAST_MESSAGE = InboxItem(id="last", text="Are you there?")
-"""The last message if a fault may block others, so that the agent has one to answer."""
+"""The last message if a fault may block others, so that the agent has one to answer; and after a
+cancel beside a tool, whose result may come up there."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,13 +126,9 @@ def _benign_faults(patterns: tuple[str, ...], wire: str, tools: bool) -> tuple[s
 def _scenario(choose: Choose, options: Options) -> Scenario:
     """Draw session, inbox, script, tools, faults, dialect, stream and window."""
     struck = faults_of(
-        choose,
-        options.faults,
-        wire=options.wire,
-        tools=bool(options.tools),
-        kills=options.kills,
-        mean=options.mean_faults,
-    )
+        choose, options.faults, wire=options.wire, tools=bool(options.tools),
+        kills=options.kills, mean=options.mean_faults,
+    )  # fmt: skip
     struck = struck if options.odd else once(struck)
     hindered = any(layer_of(spec) in BLOCKING_LAYERS for spec in struck)
     inbox = inbox_of(
@@ -149,6 +146,11 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
     dialect = pick(choose, record(options.wire).dialects.generated)
     stream = bool(choose(2))
     window = _window(choose, options, struck, dialect)
+    if window is None and not struck and options.tools:
+        # Nothing keeps the model from a tool here, so a cancel beside it is certain to come.
+        inbox, before = beside_tools(inbox), inbox
+        if inbox != before:
+            inbox, script = (*inbox, LAST_MESSAGE), (WORK, *script)
     return Scenario(
         name=NAME,
         wire=sys.intern(options.wire),  # a file leaves a default out by identity, also in a worker

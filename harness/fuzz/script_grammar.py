@@ -85,6 +85,9 @@ TURNS: tuple[Callable[[int], Turn], ...] = (
 )
 """The turns of a model, simple ones first."""
 
+WORK = Turn(blocks=(_look_up(0), _use("ping"), _look_up(1)), optional=True)
+"""Three calls, of which a user may cancel the later ones."""
+
 PLAIN = 8
 """The number of turns, from the first, that are answers or calls that keep to the tool's schema."""
 
@@ -102,8 +105,9 @@ OUTCOMES: tuple[ToolTurn, ...] = (
     *(ToolTurn(ok=text) for text in RICH_WORDS),
     ToolTurn(error=RICH_WORDS[-1]),
     ToolTurn(ok=marked("TERMINATE")),
+    *(ToolTurn(ok=marked("found"), hang=2.0),) * 3,
 )
-"""The outcomes of a tool."""
+"""The outcomes of a tool. A slow one is still running when the user cancels."""
 
 LAST = Turn(say="Done.", times="forever", optional=True)
 SUMMARY = Turn(say="They greeted each other.", times="forever", optional=True, purpose="compact")

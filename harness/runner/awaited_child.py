@@ -1,13 +1,17 @@
-"""Waits for a forked child, and kills one whose target nothing else can end."""
+"""Waits for a forked child, and kills one whose target nothing else can end.
+
+A child tells an error of the user's files in words, from which its parent makes the error again.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import connection
 
+from harness.core.values.errors import InputError, PackageMissing
 from harness.processes.life_signs import KILLED_AT, LOOK_S, SIGNS, Overseer
 from harness.targets import End
 from harness.targets.watchdog import STOPS, Stop
@@ -55,3 +59,15 @@ def _overdue_end(overseer: Overseer, real_s: float) -> End:
         return End(STOPS[overseer.stop - 1], None, f"it goes on after it was stopped; {told}")
     how: Stop = "computes" if overseer.computed_s >= overseer.silent_s else "hung"
     return End(how, None, f"one call of it holds the interpreter and does not return; {told}")
+
+
+def refusal_words(error: InputError) -> list[str]:
+    """Return an error of the user's files as its kind and its text."""
+    if isinstance(error, PackageMissing):
+        return ["package", error.package, error.extra, error.user, error.place]
+    return ["input", error.what, error.place]
+
+
+def refusal_of(kind: str, words: Sequence[str]) -> InputError:
+    """Return the error that a child has told."""
+    return PackageMissing(*words) if kind == "package" else InputError(*words)

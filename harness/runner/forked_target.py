@@ -30,17 +30,18 @@ from harness.core.history.events import Answered, AnyEvent, Stored
 from harness.core.history.history import History, decode, encode
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.ports import Script
-from harness.core.values.errors import HarnessError, InputError, PackageMissing
+from harness.core.values.errors import HarnessError, InputError
 from harness.core.values.plans import Kill
 from harness.files.owner import scratch_folder
 from harness.processes import machine
 from harness.processes.life_signs import LifeSigns, Overseer, end_with, tell
 from harness.runner import prepare
-from harness.runner.awaited_child import awaited
+from harness.runner.awaited_child import awaited, refusal_of, refusal_words
 from harness.runner.needs import kills
 from harness.runner.python_attempt import attempt, now_ms
 from harness.runner.session_seed import seed_messages
 from harness.runner.store_watch import OwnStore, StoreWatch
+from harness.runner.work_folder import working_folder
 from harness.stores.opening import (
     OpenStore,
     drop_scratch,
@@ -77,6 +78,7 @@ class Restarts:
         self.store, self.opener, self.watched = store, opener, watched
         self.tape = EventSink()
         self.transition = prepare.transition_for(scenario, script, sink=self.tape)
+        self.work: Path | None = None
         self.writes: list[str] = []
         self.kept: list[Acknowledged] = []
 
@@ -90,6 +92,10 @@ class Restarts:
 
         Raises InputError for an error of the user's files, HarnessError if a child breaks.
         """
+        with working_folder(self.target) as self.work:
+            return self._lives(kill)
+
+    def _lives(self, kill: tuple[int, Moment] | None) -> History:
         again = kill is not None or kills(self.transition.scenario)
         prepare.warm_up(self.transition.scenario, self.target, forks=again)
         for number in range(self.transition.scenario.limits.restarts + 1):
@@ -115,7 +121,7 @@ class Restarts:
                 self._end(overdue)
             return False
         if marks[KILLED]:
-            self._record_kill(kill)
+            self._record_kill(kill, (out / PLACE).read_text("utf-8"))
             return True
         if marks[CLOSED]:
             self._end(End("crashed", None, "the target closed files that it did not open"))
@@ -157,11 +163,11 @@ class Restarts:
         said = (out / ACKNOWLEDGED).read_bytes().splitlines()
         self.kept += [msgspec.json.decode(line, type=Acknowledged) for line in said]
 
-    def _record_kill(self, kill: tuple[int, Moment] | None) -> None:
+    def _record_kill(self, kill: tuple[int, Moment] | None, place: str) -> None:
         answers = [event for event in self.history.events if isinstance(event, Answered)]
-        last = next((e for e in reversed(answers) if kill or _kills(e)), None)
+        last = next((e for e in reversed(answers) if kill or place or _kills(e)), None)
         where = {"session": last.session, "turn": last.turn} if last else {}
-        at = f"store#{kill[0]}:{kill[1]}" if kill else last.key if last else ""
+        at = f"store#{kill[0]}:{kill[1]}" if kill else place or (last.key if last else "")
         at_ms = now_ms(self.history)
         self.history.killed(at_ms=at_ms, at=at, **where)
         self._look(at_ms)
@@ -226,26 +232,13 @@ def _broken(scenario: Scenario, out: Path, code: int) -> Exception:
     """Turn a child's failure into the error for this process."""
     if (out / REFUSED).exists():
         kind, *words = msgspec.json.decode((out / REFUSED).read_bytes())
-        return _REFUSALS[kind](*words)
+        return refusal_of(kind, words)
     text = (out / BROKEN).read_text() if (out / BROKEN).exists() else f"exit status {code}"
     return HarnessError(f"a child of {scenario.run_name} broke: {text}")
 
 
-_REFUSALS: dict[str, Callable[..., InputError]] = {
-    "package": PackageMissing,
-    "input": InputError,
-}
-
-
-def _words_of(error: InputError) -> list[str]:
-    """Return an error as its kind and its text, from which the parent makes it again."""
-    if isinstance(error, PackageMissing):
-        return ["package", error.package, error.extra, error.user, error.place]
-    return ["input", error.what, error.place]
-
-
 HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes", "acknowledged"
-ELSEWHERE, IMPORTED = "elsewhere", "imported"
+ELSEWHERE, IMPORTED, PLACE = "elsewhere", "imported", "place"
 """The files of a child that are written line by line."""
 
 FATAL, BROKEN, REFUSED = "fatal", "broken", "refused.json"
@@ -284,7 +277,7 @@ class Attempt:
 
     def __post_init__(self) -> None:
         self.marks, self._count, self._pid = mmap(-1, MARKS), 0, os.getpid()
-        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, ELSEWHERE, IMPORTED, FATAL):
+        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, ELSEWHERE, IMPORTED, PLACE, FATAL):
             self._write(name, b"")
 
     def _write(self, name: str, data: bytes) -> None:
@@ -325,7 +318,7 @@ class Attempt:
             self.marks[LACK] = found.number
         elif isinstance(error, InputError):
             self._mark(TOLD)
-            (self.out / REFUSED).write_bytes(msgspec.json.encode(_words_of(error)))
+            (self.out / REFUSED).write_bytes(msgspec.json.encode(refusal_words(error)))
         elif self._is_closed():
             self._mark(CLOSED)
         else:
@@ -349,7 +342,7 @@ class Attempt:
         )  # fmt: skip
         attempt(
             transition, of.target, of.world, of.folder, own,
-            store=of.store, number=self.number, on_kill=self._die,
+            store=of.store, number=self.number, on_kill=self._die, work=of.work,
         )  # fmt: skip
         self._write(ELSEWHERE, "\n".join(transition.elsewhere).encode("utf-8", "replace"))
         own.close(keep=True)
@@ -362,9 +355,13 @@ class Attempt:
 
     def _in_target(self, is_playing: bool) -> None:
         self._mark(IN_TARGET, is_playing)
+        if is_playing and self.of.work is not None:
+            os.chdir(self.of.work)  # the guard has seen the user's folder, and returns to it
 
-    def _die(self) -> None:
+    def _die(self, place: str = "") -> None:
         self._mark(KILLED)
+        self._write(PLACE, place.encode())
+        self._write_fired()
         kill_process()
 
     def _record(self, event: AnyEvent) -> None:
@@ -375,8 +372,11 @@ class Attempt:
                 self._mark(LACK, found.number)
             raise
         if isinstance(event, Answered) and event.faults:
-            fired = [fault.fired for fault in self.of.transition.faults]
-            self._write(FIRED, msgspec.json.encode(fired) + b"\n")
+            self._write_fired()
+
+    def _write_fired(self) -> None:
+        fired = [fault.fired for fault in self.of.transition.faults]
+        self._write(FIRED, msgspec.json.encode(fired) + b"\n")
 
     def _watched(self, store: SessionStore) -> Any:
         return WatchedStore(store, self._store_call, self._acknowledge)

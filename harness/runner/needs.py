@@ -15,7 +15,7 @@ from harness import faults
 from harness.core.history.capabilities import past_of, said_in, touched
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario, Turn
 from harness.core.scenario.script import called
-from harness.core.transition.arming import seam_of
+from harness.core.transition.arming import FILES, seam_of
 from harness.core.transition.transition import Transition
 from harness.core.values.profile import CAPABILITIES, Capability, Connections
 from harness.core.values.verdict import NotApplicable, Verdict
@@ -38,7 +38,7 @@ def _shown(scenario: Scenario) -> Iterator[Capability]:
     """Yield the needs of the content."""
     if seed_messages(scenario):
         yield "session"
-    if faults_seam(scenario, "store"):
+    if faults_seam(scenario, "store") and not faults_files(scenario):
         yield "store"
     if faults_seam(scenario, "outbox"):
         yield "outbox"
@@ -84,7 +84,13 @@ def kills(scenario: Scenario) -> bool:
 def faults_seam(scenario: Scenario, seam: str) -> bool:
     """Whether a fault of the scenario is armed on a seam."""
     armed = (spec.on or faults.by_kind(spec.kind).on for spec in scenario.faults)
-    return any(seam_of(on) == seam for on in armed)
+    return any(seam_of(on) == seam and on != FILES for on in armed)
+
+
+def faults_files(scenario: Scenario) -> bool:
+    """Whether a fault strikes at the agent's own files; then an agent need not have `brief.store`,
+    because what strikes at that has its counterpart."""
+    return any((spec.on or faults.by_kind(spec.kind).on) == FILES for spec in scenario.faults)
 
 
 def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
@@ -158,7 +164,7 @@ def unplayable(scenario: Scenario, target: TargetSpec, world: World) -> tuple[No
         lack = "needs a target that can be killed: the harness did not start the server"
     elif kills(scenario) and target.kind == "python" and not hasattr(os, "fork"):
         lack = "needs os.fork, to kill a Python target"
-    elif faults_seam(scenario, "store") and target.kind != "python":
+    elif target.kind != "python" and "store" in needs_of(scenario):
         lack = "needs brief.store: a program keeps its session in its own store"
     return (NotApplicable("run", lack, kind="target"),) if lack else ()
 

@@ -23,6 +23,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.plans import Jump
 from harness.processes.machine import full_disk
 from harness.runner import prepare
+from harness.runner.own_files import OwnFiles, watch_files
 from harness.runner.store_watch import OwnStore, watch_store
 from harness.targets import TargetSpec
 from harness.targets.python_target import live, simulate
@@ -31,7 +32,8 @@ from harness.transports.in_process import InProcessBrief, LoopbackBrief
 from harness.transports.loopback import Loopback
 from harness.transports.mount import mounted_by_option
 
-Kill = Callable[[], None]
+Kill = Callable[[str], None]
+"""Ends the target, at a place in its own files, "" for another one."""
 
 DOWNTIME_MS = (1, 3 * 86_400_000)
 """The shortest downtime, which a supervisor needs that restarts at once, and the longest, that of a
@@ -48,27 +50,39 @@ def attempt(
     *,
     store: str = "",
     number: int = 0,
-    on_kill: Kill = lambda: None,
+    on_kill: Kill = lambda place: None,
     model_url: str = "",
+    work: Path | None = None,
 ) -> None:
     """Run the target once, from the present time of the history's clock to its end.
 
     `store` names the agent's own store as READER:PATH. `on_kill` carries out a `Kill` step. In
-    supervise, `model_url` is the model's URL if another server serves it.
+    supervise, `model_url` is the model's URL if another server serves it. `work` is the working
+    folder of the run, if it has one.
     """
     watch_store(transition, store, folder)
+    folders = (folder, work) if work else (folder,)
+    files = watch_files(transition, folders) if transition.files_are_faulty else None
+    killed = partial(_killed, files, on_kill)
     seed = life_seed(transition.scenario, number)
     down_ms = downtime_ms(transition.scenario, number) if world == "simulate" else 0
     prepare.start(transition, target, world, number, store=bool(store), downtime_ms=down_ms)
     if world == "simulate":
-        _attempt_simulated(transition, target, folder, own, on_kill, seed)
+        _attempt_simulated(transition, target, folder, own, killed, seed)
     else:
-        _attempt_on_loopback(transition, target, folder, own, on_kill, model_url, seed)
+        _attempt_on_loopback(transition, target, folder, own, killed, model_url, seed)
+
+
+def _killed(files: OwnFiles | None, on_kill: Kill) -> None:
+    place = files.place if files else ""
+    if files:
+        files.damage()
+    on_kill(place)
 
 
 def _attempt_simulated(
-    transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill,
-    seed: int,
+    transition: Transition, target: TargetSpec, folder: Path, own: OwnStore,
+    on_kill: Callable[[], None], seed: int,
 ) -> None:  # fmt: skip
     scenario = transition.scenario
     clock = _virtual_clock(transition.history, scenario.limits.virtual_s, seed)
@@ -91,8 +105,8 @@ def _attempt_simulated(
 
 
 def _attempt_on_loopback(
-    transition: Transition, target: TargetSpec, folder: Path, own: OwnStore, on_kill: Kill,
-    model_url: str, seed: int,
+    transition: Transition, target: TargetSpec, folder: Path, own: OwnStore,
+    on_kill: Callable[[], None], model_url: str, seed: int,
 ) -> None:  # fmt: skip
     """Run the target with model calls over loopback; the other seams are plain calls."""
     scenario, clock = transition.scenario, RealClock(now_ms(transition.history))

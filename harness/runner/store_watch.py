@@ -102,6 +102,7 @@ class OwnStore:
 
         Raises the store's own error if it cannot be opened."""
         store, given = self._opened(dispatcher)
+        self._transition.files = tuple  # the session is behind the seam, with faults of that seam
         self._store, history = store, self._transition.history
         watch = StoreWatch(store, history)
         self._transition.look = watch.look

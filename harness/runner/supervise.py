@@ -33,8 +33,10 @@ from harness.processes.machine import full_disk, killed_for_memory, lack_of, out
 from harness.processes.resource_usage import OfProgram, Usage
 from harness.processes.thread_times import BackgroundThread
 from harness.runner import prepare
+from harness.runner.own_files import OwnFiles, watch_files
 from harness.runner.python_attempt import life_seed
 from harness.runner.store_watch import watch_store
+from harness.runner.work_folder import working_folder
 from harness.targets import End, TargetSpec
 from harness.targets.process_target import (
     end_program,
@@ -106,16 +108,28 @@ class _Attempts:
         self.killed = self.stopped = False
         self.passed: End | None = None
         self.memory_kills = out_of_memory_kills()
+        self._files: OwnFiles | None = None
+        self.work: Path | None = None
         dispatcher = loopback.dispatcher
         dispatcher.on_kill, dispatcher.on_stop = self._kill, self._stop
 
     def run(self) -> End:
+        with working_folder(self.target) as self.work:
+            return self._lives()
+
+    def _lives(self) -> End:
         for attempt in range(self.limits.restarts + 1):
             self.killed = False
+            if self.transition.files_are_faulty:
+                folders = (self.folder, self.work) if self.work else (self.folder,)
+                self._files = watch_files(self.transition, folders)
             prepare.start(self.transition, self.target, "supervise", attempt, self.store)
             end = self._attempt(attempt)
             if not self.killed:
                 return end
+            if self._files is not None:
+                self._files.damage()
+                self.transition.look(self.clock.now_ms())
         return End("killed", None, f"killed more often than limits.restarts = {attempt}")
 
     def _attempt(self, number: int) -> End:
@@ -126,7 +140,7 @@ class _Attempts:
         if self.target.lasts:
             return self._attempt_of_lasting(env)
         with tempfile.TemporaryFile() as output, family(f"{FOLDER}={self.folder}"):
-            self.child = start_program(self.target, env, output)
+            self.child = start_program(self.target, env, output, self.work)
             try:
                 pid = self.child.pid
                 with self._watched(OfProgram(pid), start_s=START_S), self._interrupting():
@@ -234,9 +248,10 @@ class _Attempts:
 
     def _kill(self) -> None:
         self.killed = True
-        history = self.transition.history
+        history, place = self.transition.history, self._files.place if self._files else ""
         last = next(e for e in reversed(history.events) if isinstance(e, Answered))
-        history.killed(at_ms=self.clock.now_ms(), session=last.session, turn=last.turn, at=last.key)
+        where = {"session": last.session, "turn": last.turn, "at": place or last.key}
+        history.killed(at_ms=self.clock.now_ms(), **where)
         signal_group(self.child, signal.SIGKILL)
 
     def _stop(self) -> None:

@@ -1,25 +1,26 @@
 """Kill points: a run is killed at each write of its store in turn, and then resumed.
 
 At a point, `Restarts` makes two attempts: one that ends inside a write, and one more on the same
-session.
+session. The agent's own files have such points too, without an audit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 
 import msgspec
 
 from harness.checks.judge import judge
 from harness.core.history.history import History
-from harness.core.scenario.scenario import Scenario
+from harness.core.scenario.scenario import FaultSpec, Scenario
 from harness.core.transition.ports import Script
 from harness.core.values.errors import HarnessError
 from harness.core.values.verdict import Verdict
 from harness.files.owner import scratch_folder
 from harness.runner.forked_target import Restarts
-from harness.runner.run import run
+from harness.runner.run import Run, run
 from harness.stores.opening import OpenStore, open_scratch
 from harness.stores.store_writes import MOMENTS, Moment, WriteAudit, audit_writes
 from harness.targets import TargetSpec
@@ -80,6 +81,31 @@ def points_of(
         whole.run()
     writes = enumerate(whole.writes, start=1)
     return [KillPoint(n, moment, name) for n, name in writes for moment in MOMENTS]
+
+
+def every_own_kill_point(
+    scenario: Scenario, target: TargetSpec, *, store: str = ""
+) -> Iterator[tuple[KillPoint, Run]]:
+    """Yield a run for each moment of each write to the agent's own files, in any language.
+
+    `store` names the agent's own store as READER:PATH, and its rows are judged too.
+    """
+    for write in count(1):
+        points = [KillPoint(write, moment, "file") for moment in MOMENTS]
+        killed = [(point, _killed_at_file(scenario, target, point, store)) for point in points]
+        met = [(point, done) for point, done in killed if done.history.trace.kills]
+        if not met:
+            return
+        yield from met
+
+
+def _killed_at_file(scenario: Scenario, target: TargetSpec, point: KillPoint, store: str) -> Run:
+    fault = FaultSpec(
+        kind="persistence.killed_at_own_write", when=point.write, must_fire=False,
+        settings={"point": point.moment},
+    )  # fmt: skip
+    faulty = msgspec.structs.replace(scenario, faults=(*scenario.faults, fault))
+    return run(faulty, target, store=store)
 
 
 def killed_at(

@@ -165,6 +165,11 @@ def make_replaceable(mark: Callable[[bool], object] = bool) -> None:
     _replaceable, _mark = os.getpid(), mark
 
 
+def start_folder() -> str:
+    """The user's working folder, also where the target plays in another one."""
+    return _active.state.folder if _active else os.getcwd()
+
+
 def kill_process() -> None:
     """End this process like `kill -9`: nothing is flushed, closed or caught."""
     _REAL["kill"](os.getpid(), signal.SIGKILL)

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cache
 from multiprocessing.util import Finalize
+from pathlib import Path
 from typing import IO
 
 import msgspec
@@ -41,15 +42,15 @@ TEXT_MAX = 2000
 
 
 def start_program(
-    target: TargetSpec, env: dict[str, str], output: IO[bytes]
+    target: TargetSpec, env: dict[str, str], output: IO[bytes], folder: Path | None = None
 ) -> subprocess.Popen[bytes]:
-    """Start a program in its own process group.
+    """Start a program in its own process group, in the user's folder if no other one is given.
 
     Raises InputError when it cannot be started, and MachineLacks when nothing can.
     """
     try:
         return subprocess.Popen(
-            target.command, env=env, start_new_session=True,
+            target.command, env=env, start_new_session=True, cwd=folder,
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
         )  # fmt: skip
     except OSError as error:

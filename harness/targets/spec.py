@@ -194,8 +194,10 @@ def _split(text: str) -> tuple[str, dict[str, str | int | bool]]:
     return text[: found.start()], {key: _value(value) for key, _, value in pairs}
 
 
-_CHOICES: dict[str, tuple[str, ...]] = {"runs": ("one", "many"), "cancel": ("ask", "sigint")}
-"""The options of a program that set how the harness treats it, with their values."""
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "runs": ("one", "many"), "cancel": ("ask", "sigint"), "folder": ("own", "shared"),
+}  # fmt: skip
+"""The options of a target that set how the harness treats it, with their values."""
 
 
 def _check_options(options: dict[str, str | int | bool], text: str) -> None:

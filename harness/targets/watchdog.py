@@ -11,7 +11,6 @@ other programs, is not silent. A late heartbeat means a slow machine, so that ti
 from __future__ import annotations
 
 import ctypes
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -27,6 +26,7 @@ from harness.processes.resource_usage import OfRun, Usage
 from harness.processes.thread_states import RunThreads
 from harness.processes.thread_times import BackgroundThread, add_late
 from harness.targets.open_waits import open_waits
+from harness.targets.process_exits import start_folder
 
 Stop = Literal["hung", "computes", "loops", "backs_off", "memory", "slow"]
 STOPS: tuple[Stop, ...] = get_args(Stop)
@@ -277,7 +277,7 @@ def watched(
     If a thread may wait where no exception reaches it, call the function that the block gets.
     `waits` takes the places where the last silence found the run.
     """
-    interrupt, threads, folder = _interrupt(), RunThreads(), os.getcwd()
+    interrupt, threads, folder = _interrupt(), RunThreads(), start_folder()
     passed: list[PassedLimit] = []
 
     def check() -> None:

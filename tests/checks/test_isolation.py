@@ -14,7 +14,7 @@ from harness.core.history.events import StoredRow
 from harness.core.history.history import History
 from harness.core.values.calls import Inbound, InboxRequest, ModelRequest, OutboxRequest
 from harness.core.values.messages import Message, assistant, user
-from tests.checks.histories import codes
+from tests.checks.histories import codes, use
 
 ADA = "My name is Ada, and the word for my safe is cinnamon."
 BOB = "My name is Bob, and nobody knows about my eleven geese."
@@ -41,7 +41,9 @@ class Talk:
         self._last = value["id"]
         return self
 
-    def ask(self, session: str, *texts: str, says: str = "Fine.", system: str = "") -> Talk:
+    def ask(
+        self, session: str, *texts: str, says: str | Message = "Fine.", system: str = ""
+    ) -> Talk:
         """The agent sends texts, the user's and the model's in turn, and is answered."""
         key = self._key(session, "model")
         rows: list[Message] = [
@@ -51,7 +53,7 @@ class Talk:
         request = ModelRequest("m", names, system=self.history.value(system))
         where: dict[str, Any] = {"key": key, "session": session, "turn": 1}
         self.history.called(**where, seam="model", request=request)
-        blocks = self.history.note(assistant(says))
+        blocks = self.history.note(says if isinstance(says, Message) else assistant(says))
         self.history.answered(**where, seam="model", status=200, stop="end_turn", blocks=blocks)
         return self
 
@@ -136,6 +138,22 @@ def test_a_short_text_that_the_sessions_own_model_says_too_is_no_leak() -> None:
     assert talk.codes() == []
     assert talk.send("bob", f"{said} {BOB}").codes() == []
     assert talk.take("bob", "And?").send("bob", ADA).codes() == []
+
+
+def test_a_text_that_the_sessions_own_model_gave_to_a_tool_is_no_leak() -> None:
+    """The agent's transcript for a summary quotes the input of the call."""
+    for told, expected in ((ADA, []), ("Ada", [f"{SEEN}.message"])):
+        called = assistant(use("note", {"texts": [told]}))
+        talk = _both().ask("bob", BOB, says=called).ask("bob", f"Sum it up: {BOB} note {ADA}")
+        assert talk.codes() == expected
+
+
+def test_a_model_that_repeats_its_prompt_has_not_said_the_agents_own_words() -> None:
+    """A transcript for a summary holds an apology that each user may get."""
+    talk = _both().send("ada", SORRY)
+    talk.ask("ada", f"{ADA} {SORRY}", says=f"Be kind to each of your users.\n{ADA} {SORRY} Well.")
+    assert talk.take("bob", BOB).send("bob", SORRY).ask("bob", BOB, SORRY).codes() == []
+    assert talk.take("bob", BOB).send("bob", ADA).codes() == [f"{SEEN}.reply"]
 
 
 def test_a_stored_session_has_said_what_it_held_before_the_first_message() -> None:

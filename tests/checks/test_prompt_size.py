@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from harness.checks.prompt_size import compaction_preserves, request_fits
 from harness.core.history.history import History
 from harness.core.values.messages import Message, Text, ToolResult, assistant, results, user
+from harness.core.values.plans import Wait
 from tests.checks.histories import Story, codes, use
 from tests.checks.twins_compactions import preserves
 
@@ -40,6 +41,15 @@ def test_the_next_request_is_smaller(shape: dict[str, Any], then: int, found: li
     story = refused(Story().turn("go"), 1000, shape)
     story.reply("x", messages=[user("more words")], tokens=then)
     assert codes(request_fits(story.end())) == found
+
+
+def test_a_refusal_that_had_not_arrived_asks_for_nothing() -> None:
+    """The body of a 413 trickles for longer than the agent waits."""
+    shape: dict[str, Any] = {"status": 413, "refused": ("V23",), "steps": (Wait(900_000),)}
+    for waited, found in ((120_000, []), (900_000, ["request_fits.again"])):
+        story = refused(Story().turn("go"), 1000, shape).wait(waited)
+        story.reply("x", messages=[user("more words")], tokens=1000)
+        assert codes(request_fits(story.end())) == found
 
 
 def test_each_refusal_asks_for_less_and_one_that_is_ignored_is_told_once() -> None:

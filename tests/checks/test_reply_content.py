@@ -278,3 +278,27 @@ def test_words_before_a_search_of_the_provider_are_not_the_answer() -> None:
     blocks = Text("I will look it up."), search, Text("It has risen twice.")
     assert not _rules(Story().turn("go").reply(*blocks).final("It has risen twice."))
     assert _rules(Story().turn("go").reply(*blocks).final("I will look it up.")) == ["replaced"]
+
+
+def test_words_of_an_earlier_turn_beside_the_answer_are_found() -> None:
+    story = Story().turn("Is it hot?").reply("I will look at the oven.", use("oven"))
+    story.tool("230 degrees").told("230 degrees").reply("It is hot enough.").final()
+    story.turn("Thanks.").reply("You are welcome, and enjoy your bread.")
+    said = "I will look at the oven.\nYou are welcome, and enjoy your bread."
+    assert _rules(story.final(said)) == ["stale"]
+    assert "words of turn 1 of main beside the answer" in _first(story)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "status"),
+    [
+        ("Why do you write 'The oven is hot enough'?", "Because it is so.", "ok"),
+        ("And now?", "As I said, the oven is hot enough. It stays so.", "ok"),
+        ("And now?", "It stays so.", "failed"),
+    ],
+)
+def test_old_words_may_stand_there_for_a_reason(question: str, answer: str, status: str) -> None:
+    """The user or the model said them in the turn, or the user may not have read them before."""
+    story = Story().turn("Is it hot?").reply("The oven is hot enough.").final(status=status)
+    story.turn(question).reply(answer)
+    assert _rules(story.final(f"The oven is hot enough.\n{answer}")) == []

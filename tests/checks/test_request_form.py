@@ -131,7 +131,22 @@ def test_a_beginning_that_gets_shorter_is_reported() -> None:
 def test_a_window_that_slides_is_told_as_messages_that_are_gone() -> None:
     whole = [user("a"), assistant("x"), user("b"), assistant("y"), user("c")]
     (finding,) = append_only_prefix(_asked(whole, [*whole[2:], assistant("z")]).end())
-    assert "message 0 (user) and 1 after it are gone" in finding.message
+    assert "the 2 oldest messages are gone" in finding.message
+    (finding,) = append_only_prefix(_asked(whole, whole[4:]).end())
+    assert "the 4 oldest messages are gone" in finding.message
+    (finding,) = append_only_prefix(_asked(whole, [*whole[:1], *whole[3:]]).end())
+    assert "message 1 (assistant) and 1 after it are gone" in finding.message
+
+
+def test_a_fallback_with_less_of_the_request_is_told_as_that() -> None:
+    whole = [user("a"), assistant("x"), user("b")]
+    story = Story(stores=False).turn("a").reply("x", messages=whole, status=529)
+    story.reply("x", messages=whole[2:], tools=False)
+    (finding,) = append_only_prefix(story.end())
+    assert finding.message == (
+        "main/model#2 replaces main/model#1, which failed, and lacks 2 of its 3 messages and "
+        "its tools"
+    )
 
 
 def test_a_history_that_only_grows_is_fine() -> None:

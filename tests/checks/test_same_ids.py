@@ -11,7 +11,7 @@ from harness.agent import agent as reference
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.core.scenario.scenario import FaultSpec
 from harness.core.values.messages import user
-from tests.checks.histories import Story, codes
+from tests.checks.histories import Story, codes, use
 
 ALICE, BOB = "Good morning from Alice.", "Good evening from Bob."
 TWO = Scenario(
@@ -99,3 +99,15 @@ def test_a_message_under_a_colliding_key_comes_once() -> None:
     scenario = Scenario(name="collides", inbox=TWO.inbox, script=TWO.script, faults=(collides,))
     history = run(scenario, _agent()).history
     assert [d.inbound.session for d in history.trace.deliveries] == ["alice", "elsewhere", "alice"]
+
+
+def test_a_result_belongs_to_the_call_of_its_own_session() -> None:
+    """A model gives one id in two sessions, and the first list is sent again as a whole."""
+    story = Story().of("alice").turn("Go.").reply(use("list", id="one")).tool("").reply("Done.")
+    mine = list(story.live)
+    story.final().of("bob")
+    story.live = []
+    story.turn("Go on.").reply(use("list", id="one")).tool("no list", error=True).final("failed")
+    story.of("alice").turn("And?").reply("Yes.", messages=[*mine, user("And?")]).final()
+    asks = [ask for ask in story.history.trace.asks if ask.exchange.called.session == "bob"]
+    assert [ask.sent for ask in asks] == [None]

@@ -9,9 +9,11 @@ import pytest
 from harness.checks.spending import compaction_due, wake_budget
 from harness.core.history.history import History
 from harness.core.values.messages import assistant, user
+from harness.core.values.plans import Wait
 from tests.checks.histories import Story, codes, use
 
 EARLY = ["compaction_due.early"]
+MISSED = ["compaction_due.missed"]
 
 
 def _compacted(text: str = "And now?", tokens: int = 50, turns: int = 1, **answer: Any) -> Story:
@@ -99,8 +101,8 @@ def _full(
 
 
 def test_a_turn_that_ends_at_the_window_misses_the_compaction_of_other_turns() -> None:
-    assert _full() == ["compaction_due.missed"]
-    assert _full(past="", listed="a, b" * 200) == ["compaction_due.missed"]
+    assert _full() == MISSED
+    assert _full(past="", listed="a, b" * 200) == MISSED
 
 
 @pytest.mark.parametrize(
@@ -115,6 +117,33 @@ def test_an_agent_that_never_compacts_or_tried_may_end_at_the_window(given: Any)
     assert _full(**given) == []
 
 
+@pytest.mark.parametrize(("arrives_ms", "expected"), [(900_000, []), (0, MISSED)])
+def test_a_refusal_that_had_not_arrived_is_no_reason_to_compact(
+    arrives_ms: int, expected: list[str]
+) -> None:
+    story = Story().turn("zero").reply("nil " * 200).final().turn("one")
+    story.reply(use("list")).tool("a, b").reply(use("list")).tool("a, b")
+    story.fail(413, "V23", refused=("V23",), steps=(Wait(arrives_ms),)).wait(60_000)
+    story.final(status="failed")
+    story.turn("And?").reply("s", purpose="compact", messages=[user("Sum it up.")])
+    assert codes(compaction_due(story.reply("Good.").final().end())) == expected
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_past_that_no_request_shows_was_there_to_compact(stored: bool) -> None:
+    """The store holds a blank row, which the agent leaves out of requests and may sum up."""
+    story = Story()
+    if stored:
+        story.row(user(" \n"))
+    story.turn("one").reply("s", purpose="compact", messages=[user("Sum it up.")])
+    story.fail(400, "V23", refused=("V23",)).final(status="failed")
+    story.of("Main").turn("two")
+    for _ in range(2):
+        story.reply(use("list")).tool("a, b")
+    story.fail(400, "V23", refused=("V23",)).final(status="failed")
+    assert codes(compaction_due(story.end())) == ([] if stored else MISSED)
+
+
 def test_a_request_whose_last_step_is_most_of_it_cannot_be_made_to_fit() -> None:
     """Nothing that stands before the step could be shortened enough."""
 
@@ -125,7 +154,7 @@ def test_a_request_whose_last_step_is_most_of_it_cannot_be_made_to_fit() -> None
         story.turn("And now?").reply("s", purpose="compact", messages=[user("Sum it up.")])
         return codes(compaction_due(story.reply("Good.").final().end()))
 
-    assert full("a" * 2_000, "b") == ["compaction_due.missed"]
+    assert full("a" * 2_000, "b") == MISSED
     assert full("a", "b" * 2_000) == []
 
 

@@ -317,3 +317,11 @@ def test_rows_of_single_results_may_come_again_where_a_provider_repeats_the_ids_
         story.row(results(ToolResult("a", "x"))).row(results(ToolResult("b", "x")))
     history = story.reply("y").row(assistant("y")).final().end()
     assert "reload_equivalence.duplicate" not in codes(reload_equivalence(history))
+
+
+def test_a_stored_reply_with_other_words_than_the_user_reads_is_shown() -> None:
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"]).reply("It is late.")
+    story.row(assistant("It is late.")).final("Done!")
+    (finding,) = reload_equivalence(story.end())
+    assert finding.code == "reload_equivalence.lost_reply"
+    assert 'the user reads "Done!", and the stored reply is "It is late."' in finding.message

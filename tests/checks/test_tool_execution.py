@@ -225,3 +225,22 @@ def test_nothing_may_stand_for_a_missing_value_that_is_not_required() -> None:
     assert _run(use("list", {}), input={"path": None})[0] == []
     found = _run(use("list", {}), input={"path": "a"})[0]
     assert codes(found) == ["args_complete.changed"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "ran", "rules"),
+    [
+        ("write_files", "write", ["args_complete.other_tool"]),
+        ("list", "write", ["args_complete.other_tool"]),
+        ("WRITE", "write", []),
+        ("functions.write", "write", []),
+        ("mcp__disk__write", "write", []),
+    ],
+)
+def test_a_call_runs_the_tool_that_it_names(asked: str, ran: str, rules: list[str]) -> None:
+    story = Story().turn("go").reply(use(asked, {"path": "a"}, "t1"))
+    where = {"at_ms": 0, "session": "main", "turn": 1, "key": "main/tool#1"}
+    request = ToolRequest("t1", ran, {"path": "a"})
+    story.history.called(**where, seam="tool", request=request)
+    story.history.answered(**where, seam="tool", value={"content": "ok"})
+    assert codes(args_complete(story.end())) == rules

@@ -16,6 +16,7 @@ from harness.checks.judge import judge
 from harness.checks.truthfulness import error_visible, truthful_outcome
 from harness.core.history.events import Killed
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, Turn
+from harness.core.values.plans import Wait
 from harness.runner import run
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, codes, use
@@ -187,6 +188,15 @@ def test_a_failure_that_is_told_as_each_success_is_hidden() -> None:
     world.result("(nothing)", flagged=False).reply(PAY).tool("no card", error=True)
     world.result("(nothing)", flagged=False).reply("Good.")
     assert codes(error_visible(world.final().end())) == ["error_visible.hidden"]
+
+
+def test_a_batch_in_series_may_give_up_a_tool_long_before_it_sends_its_results() -> None:
+    """The first call answers after the agent's deadline, and before the second one ends."""
+    for waited, expected in ((1_200_000, []), (10, ["error_visible.reworded"])):
+        world = FailingWorld().turn("Pay order 17.").reply(PAY, PAY)
+        world.tool("no card", error=True, steps=(Wait(waited),)).told_as_error("It timed out.")
+        world.wait(900_000).tool("paid").wait(900_000).reply("I do not know.")
+        assert codes(error_visible(world.final().end())) == expected
 
 
 def test_what_a_request_showed_stays_true_when_a_later_success_reads_the_same() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from harness.core.history.call_pairing import CallPairing
 from harness.core.history.events import Called
-from harness.core.history.exchanges import Ask, CallPairing, Exchange, Execution, root
+from harness.core.history.exchanges import Ask, Exchange, Execution, root
 from harness.core.values.calls import ModelRequest, ToolRequest
 from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, results
 

@@ -25,7 +25,7 @@ class AlteredTools:
 
     def prepared(self, prepare: object) -> AlteredTools:
         """The same tools, made ready."""
-        return AlteredTools(self._tools.prepared(prepare), self._change)  # type: ignore[arg-type]
+        return type(self)(self._tools.prepared(prepare), self._change)  # type: ignore[arg-type]
 
     def run(self, call: ToolUse) -> ToolResult:
         """The result of a call, changed."""

@@ -36,6 +36,38 @@ def leaves_out(before: Exchange, after: Exchange) -> bool:
     return before.node.depth > 1 and carried(before.node, after.node) <= _CARRIED
 
 
+def thinned(before: Exchange, exchange: Exchange) -> str:
+    """What a request lacks that replaces one that failed in its turn, as a fallback does; "" for
+    nothing."""
+    is_of_turn = before.called.turn == exchange.called.turn
+    if before.succeeded or before.too_large or not is_of_turn:
+        return ""
+    gone, old, new = before.node.depth - exchange.node.depth, before.request, exchange.request
+    lacks = [f"{gone} of its {before.node.depth} messages"] if gone > 0 else []
+    lacks += ["its system text"] if old.system and not new.system else []
+    lacks += ["its tools"] if lacks and old.tools_offered and not new.tools_offered else []
+    words = f"{exchange.called.key} replaces {before.called.key}, which failed, and lacks "
+    return words + " and ".join(lacks) if lacks else ""
+
+
+def first_difference(before: Node, settled: Node, now: Node) -> str:
+    """How a list that should begin as `settled` begins; `before` is the whole list that had it."""
+    for old, new in zip(settled.tail(), now.tail(), strict=False):
+        if old is not new:
+            at = old.depth - 1
+            later = (n.depth for n in before.tail(old) if n.message == new.message)
+            gone = next(later, old.depth) - old.depth
+            if gone and not at:
+                return (
+                    "the oldest message is gone"
+                    if gone == 1
+                    else f"the {gone} oldest messages are gone"
+                )
+            what = f"and {gone - 1} after it are gone" if gone else "differs"
+            return f"message {at} ({old.side}) {what}"
+    return f"there were {settled.depth} messages before the newest, and {now.depth} are left"
+
+
 def carried(conversation: Node, request: Node) -> float:
     """The share of a conversation's words that a request holds, in any message."""
     words, said = words_of(conversation), "".join(words_of(request))

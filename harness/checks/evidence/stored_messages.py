@@ -53,6 +53,16 @@ def inbound_rows(trace: Trace, turn: Turn) -> list[Placed]:
     return [p for p in _durable(trace, turn) if keeps_inbound(trace, p.row, p.message, turn)]
 
 
+def lost_at_a_kill(trace: Trace, turn: Turn) -> str:
+    """What explains a turn without a reply: its message came before a kill, and was not stored."""
+    before = turn.came_in
+    if before is None or not before.interrupted_n or "store" not in trace.seams:
+        return ""
+    if inbound_rows(trace, before):
+        return ""
+    return f": when a kill ended {before.words}, its message was in no row of the store"
+
+
 def reply_rows(trace: Trace, turn: Turn, text: str) -> list[Placed]:
     """The durable rows of the turn that keep a reply with this text; a turn that ends with a tool
     call keeps the call."""

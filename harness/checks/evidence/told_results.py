@@ -14,11 +14,14 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import calls_tools
-from harness.core.history.exchanges import Ask, Execution
+from harness.core.history.exchanges import Ask, Exchange, Execution
+from harness.core.history.history import History
 from harness.core.history.trace import Trace
-from harness.core.values.carried_text import Spelt, own_words
-from harness.core.values.messages import Json, Opaque, ToolResult, canonical
+from harness.core.values.carried_text import WHOLE_CHARACTERS, Spelt, lost_parts, own_words
+from harness.core.values.messages import Json, Opaque, Text, ToolResult, canonical
+from harness.core.values.plans import waited_ms
 
 
 def answered_runs(trace: Trace) -> Iterator[list[Execution]]:
@@ -28,6 +31,16 @@ def answered_runs(trace: Trace) -> Iterator[list[Execution]]:
         if run.ask and run.answered and run.answered.n < run.ask.sent_n:
             runs.setdefault(id(run.ask), []).append(run)
     yield from runs.values()
+
+
+_DEADLINE_MS = 1_000
+"""A tool that waits longer may have met a deadline of the agent's own."""
+
+
+def is_slow(run: Execution) -> bool:
+    """Whether an agent with a deadline may never have seen the answer of a tool. A batch that runs
+    in series is sent long after its first call was given up, so no event tells."""
+    return run.answered is not None and waited_ms(run.answered.steps) >= _DEADLINE_MS
 
 
 def said_texts(run: Execution) -> list[str]:
@@ -41,6 +54,12 @@ def said_texts(run: Execution) -> list[str]:
     if content is None:
         return []
     return [content if isinstance(content, str) else canonical(content)]
+
+
+def is_empty(run: Execution) -> bool:
+    """Whether a tool succeeded without a text or a value, as `mkdir` does."""
+    value = run.answered.value if run.answered else None
+    return not run.failed and isinstance(value, dict) and value.get("content") in (None, "", [], ())
 
 
 def loses_its_picture(trace: Trace, ask: Ask, run: Execution) -> bool:
@@ -60,6 +79,63 @@ def loses_its_picture(trace: Trace, ask: Ask, run: Execution) -> bool:
         return False
     own = own_words(Spelt(ask.sent.text), Spelt("\n".join(said_texts(run))))
     return says_success(" ".join(own))
+
+
+_NEWEST = 500
+"""How many messages of a request are looked through for the text of a result."""
+
+
+def is_beside(exchange: Exchange, text: str, apart: ToolResult) -> bool:
+    """Whether a request holds a text beside one result. A short text must be all of another."""
+    if len(text) > WHOLE_CHARACTERS:
+        return any(text in other for other in _texts(exchange, apart))
+    return any(text.strip() == other.strip() for other in _texts(exchange, apart))
+
+
+def is_condensed(exchange: Exchange, texts: list[str], sent: ToolResult) -> bool:
+    """Whether a model was given these texts, and its answer is the result that was sent."""
+    reply = exchange.reply.text if exchange.reply and exchange.succeeded else ""
+    if not reply.strip() or lost_parts(reply, sent.text):
+        return False
+    given = "\n".join(_texts(exchange, sent))
+    return all(text in given for text in texts)
+
+
+def _texts(exchange: Exchange, apart: ToolResult) -> Iterator[str]:
+    """The texts and results of the newest messages of a request, without one result."""
+    for node in islice(exchange.node.back(), _NEWEST):
+        for block in node.message.blocks:
+            if isinstance(block, Text | ToolResult) and block is not apart:
+                yield block.text
+
+
+_QUOTED, _VOICED = 60, 200
+"""A hint quotes fewer characters of a result than the first; more than the second are not looked
+for in words of others."""
+
+
+def voice_of(history: History, ask: Ask, run: Execution) -> str:
+    """Whose words repeat a result in the request that first holds it: "user", "system" or ""."""
+    trace, values = history.trace, history.values
+    said = [t for text in said_texts(run) if len(t := text.strip()[:_VOICED]) >= _QUOTED]
+    between = (*trace.kills, *(c.n for c in trace.compactions))
+    if not said or trace.profile.results == "text" or any(run.n < n < ask.sent_n for n in between):
+        return ""
+    sent = trace.exchanges[bisect_left(trace.exchanges, ask.sent_n, key=lambda e: e.n)]
+    new = (n.message.text for n in sent.node.tail(ask.exchange.node) if n.side != "assistant")
+    before, now = (str(values.get(e.request.system, "")) for e in (ask.exchange, sent))
+    known = before, *(delivery.inbound.text for delivery in trace.deliveries)
+    for whose, words in (("user", "\n".join(new)), ("system", now if now != before else "")):
+        told = [text for text in said if words and squeeze(text) in squeeze(words)]
+        if told and not any(told[0] in text for text in known):
+            return whose
+    return ""
+
+
+def is_other_script(text: str) -> bool:
+    """Whether most letters of a text are of a script other than Latin."""
+    letters = [letter for letter in text if letter.isalpha()]
+    return sum(letter > "\u036f" for letter in letters) * 2 > len(letters)
 
 
 NOTHING = frozenset({"", "null", "undefined", "nan", "objectobject", "promisepending", "nil"})

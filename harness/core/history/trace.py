@@ -17,6 +17,7 @@ from harness.core.history.events import (
     AnyEvent,
     Called,
     Ended,
+    Killed,
     Started,
     Stored,
     StoredRow,
@@ -182,6 +183,15 @@ class Trace(msgspec.Struct, eq=False):
     def settings(self) -> dict[str, Json]:
         """The scenario's settings of checks, expectation and tools."""
         return self.starts[0].settings if self.starts else {}
+
+    @property
+    def half_written(self) -> str:
+        """What the last kill left in a file of the agent, which has asked no model since."""
+        last = self.events[self.kills[-1] - 1] if self.kills else None
+        if not isinstance(last, Killed) or any(e.n > last.n for e in self.exchanges[-1:]):
+            return ""
+        place, _, name = last.at.partition(" ")
+        return f"half a line in {name}" if place.startswith("files#") and name else ""
 
     @property
     def own_store(self) -> bool:

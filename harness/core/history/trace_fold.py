@@ -12,6 +12,7 @@ from bisect import insort
 
 import msgspec
 
+from harness.core.history.call_pairing import CallPairing
 from harness.core.history.event_log import EventLog
 from harness.core.history.events import (
     Answered,
@@ -25,7 +26,6 @@ from harness.core.history.events import (
     Valued,
 )
 from harness.core.history.exchanges import (
-    CallPairing,
     Exchange,
     Execution,
     Node,
@@ -96,6 +96,7 @@ class _Reader:
                 self._start(event)
             case Killed():
                 self.trace.kills.append(event.n)
+                self._damages.killed(event)
                 self._interrupt(event.n)
             case Ended():
                 self.trace.ended = event
@@ -119,6 +120,7 @@ class _Reader:
         trace.stored.append(event)
 
     def _start(self, event: Started) -> None:
+        self._damages.over()
         self.trace.starts.append(event)
         if len(self.trace.starts) == 1:
             profile = self.trace.profile
@@ -128,6 +130,7 @@ class _Reader:
             self._asked = CallPairing(ToolNames(tools, profile) if tools else None)
 
     def _called(self, called: Called) -> None:
+        self._damages.over()
         match called.request:
             case ModelRequest() as request:
                 self._model(called, request)
@@ -338,26 +341,34 @@ class StoreDamage:
         self._seen = seen
         self._rows: dict[str, str] = {}
         self._opening = ""
-        self._is_damaged = False
+        self._is_damaged = self._at_a_write = False
 
     def called(self, called: Called, request: StoreRequest) -> None:
-        """Handle a call to the store: after it, changes in the store are the agent's own."""
+        """Handle a call to the store."""
         if request.access == "open":
             self._opening = called.key
-        elif request.access == "write":
-            self._is_damaged = False
+
+    def over(self) -> None:
+        """Handle a call, or a new life: after it, changes in the store are the agent's own."""
+        self._is_damaged = False
+
+    def killed(self, event: Killed) -> None:
+        """Handle a kill, which at a write to the agent's files takes rows back."""
+        self._is_damaged = self._at_a_write = event.at.startswith("files#")
 
     def answered(self, answered: Answered) -> None:
         """Handle the answer to an opening, which a fault may have changed."""
         if answered.key == self._opening:
-            self._is_damaged = bool(answered.faults)
+            self._is_damaged, self._at_a_write = bool(answered.faults), False
 
     def stored(self, event: Stored) -> Stored:
         """The current rows of the store, without rows that appear again only through damage."""
         if self._is_damaged:
             self._is_damaged = False
             self._seen.add(event.n)
-            known = set(self._rows.values())
+            # A kill at a write doubles no row: an equal text, such as "Done.", may be a new one.
+            is_kept = self._at_a_write and not (event.gone or event.changed)
+            known = set[str]() if is_kept else set(self._rows.values())
             added = tuple(row for row in event.added if row.digest not in known)
             event = msgspec.structs.replace(event, added=added)
         self._rows |= {row.id: row.digest for row in (*event.added, *event.changed)}

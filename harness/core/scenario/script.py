@@ -26,7 +26,16 @@ from harness.core.scenario.scenario import (
 from harness.core.values.calls import Call, ModelRequest
 from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError, nearest
-from harness.core.values.messages import Block, Json, Opaque, Text, Thinking, ToolResult, ToolUse
+from harness.core.values.messages import (
+    Block,
+    Json,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    strings_in,
+)
 from harness.core.values.plans import Reply, ToolAnswer, Value
 from harness.core.values.profile import Results
 
@@ -289,12 +298,4 @@ def _texts(blocks: Iterable[Block]) -> Iterator[str]:
             case ToolResult(content=tuple(parts)):
                 yield from _texts(parts)
             case ToolUse(input=value) | Opaque(value=value):
-                yield from _strings(value)
-
-
-def _strings(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list | tuple):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _strings(part)
+                yield from strings_in(value)

@@ -29,8 +29,11 @@ PURPOSES = ("main", "compact", "aux")
 POLL = "inbox:poll"
 """The agent's poll for a cancel during a turn, which does not ask for a message."""
 
+FILES = "store:file"
+"""A write to the agent's own files: no call, but what a look before each call finds changed."""
+
 STORE_CALLS = (
-    *("open", "read", "write"),
+    *("open", "read", "write", "file"),
     *("pending", "load", "rows"),
     *("seed", "accept", "append", "begin", "reply", "delivered", "summarise"),
 )
@@ -138,6 +141,8 @@ class ArmedFault:
 
     def _ordinal_of_part(self, call: Call, past: Past) -> int:
         request = call.request
+        if self.spec.on == FILES:
+            return call.n
         if self._seam == "tool" and isinstance(request, ToolRequest):
             return past.tool_calls[self._part] if request.name == self._part else 0
         if self._seam == "store" and isinstance(request, StoreRequest):

@@ -8,7 +8,7 @@ cycles, so `gc=False` spares the garbage collector the walk.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import zip_longest
 from types import NoneType
@@ -178,6 +178,15 @@ def mapped_texts(value: Json, change: Callable[[str], str]) -> Json:
             pairs = value.items()
             return {mapped_texts(k, change): mapped_texts(v, change) for k, v in pairs}
     return value
+
+
+def strings_in(value: Json) -> Iterator[str]:
+    """The strings in a value; no names of fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from strings_in(part)
 
 
 def printable(value: Json) -> Json:

@@ -162,10 +162,12 @@ class Kill(msgspec.Struct, frozen=True, gc=False, tag="kill"):
     """The target is ended with SIGKILL here.
 
     If the machine fails too, the unsynced writes of the store are `lost`, or only the last of them
-    are left (`reordered`). If only the process ends, all writes are `kept`.
+    are left (`reordered`). If only the process ends, all writes are `kept`. A kill at a write to
+    the agent's own files leaves them as they were before (`undone`) or half of the last append
+    (`torn`). With `garbled` it leaves a bad line before the last one.
     """
 
-    unsynced: Literal["kept", "lost", "reordered"] = "kept"
+    unsynced: Literal["kept", "lost", "reordered", "undone", "torn", "garbled"] = "kept"
 
 
 Step: TypeAlias = Answer | Send | Wait | Close | Raise | Effect | Jump | Kill

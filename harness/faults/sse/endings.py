@@ -43,11 +43,13 @@ def no_finish_reason(moment: Moment, plan: Plan) -> Plan:
 
 
 def end_inside_tool_input(moment: Moment, plan: Plan) -> Plan:
-    """The stream ends inside the JSON of a tool's input, after half of its first piece."""
+    """The stream ends inside the JSON of a tool's input, in the middle one of its pieces."""
     events = stream.opened(plan)
-    place = stream.find(events, lambda step: bool(_piece(step)))
-    if place is None:
+    places = [place for place, step in enumerate(events) if _piece(step)]
+    if not places:
         return plan
+    own = [place for at, place in enumerate(places) if place == places[0] + at]
+    place = own[len(own) // 2]
     return (*events[:place], _halved(events[place]), Close())
 
 

@@ -19,7 +19,7 @@ from harness.providers.anthropic.blocks import block_to
 from harness.providers.anthropic.record import RECORD, own
 from harness.providers.anthropic.request import AnthropicReading
 from harness.providers.shared.codec import arguments_to, encode, tokens
-from harness.providers.shared.sse import pieces
+from harness.providers.shared.sse import INPUT_CHARACTERS, pieces
 
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream; charset=utf-8"
@@ -236,7 +236,9 @@ def _thinking(text: str, signature: str) -> list[_Delta]:
 
 def _input(value: Json) -> list[_Delta]:
     text = "" if value == {} else arguments_to(value) or '""'
-    return _pieces(_INPUT, text) or [(_INPUT, "")]
+    # The SDK reads each part of an object, and raises ValueError for a part of another value.
+    parts = pieces(text, INPUT_CHARACTERS) if isinstance(value, dict) else pieces(text)
+    return [(_INPUT, part) for part in parts] or [(_INPUT, "")]
 
 
 def _pieces(name: bytes, text: str) -> list[_Delta]:

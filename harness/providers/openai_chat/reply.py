@@ -26,7 +26,7 @@ from harness.providers.openai_chat.record import DONE, RECORD, envelope, own
 from harness.providers.openai_chat.request import OpenAIChatReading
 from harness.providers.shared.codec import encode, tokens
 from harness.providers.shared.json_fields import mapping
-from harness.providers.shared.sse import pieces
+from harness.providers.shared.sse import INPUT_CHARACTERS, PIECE_CHARACTERS, pieces
 
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream; charset=utf-8"
@@ -186,7 +186,7 @@ def _deltas(message: dict[str, Json]) -> Iterator[dict[str, Json]]:
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
         yield {"function_call": {**legacy, "arguments": ""}}
-        for piece in _cut(legacy.get("arguments")):
+        for piece in _cut(legacy.get("arguments"), INPUT_CHARACTERS):
             yield {"function_call": {"arguments": piece}}
 
 
@@ -203,9 +203,9 @@ def _fragments(call: dict[str, Json]) -> Iterator[dict[str, Json]]:
         yield call
         return
     yield {**call, kind: {**said, name: ""}}
-    for piece in _cut(text):
+    for piece in _cut(text, INPUT_CHARACTERS):
         yield {kind: {name: piece}}
 
 
-def _cut(text: Json) -> list[str]:
-    return pieces(text) if isinstance(text, str) else []
+def _cut(text: Json, characters: int = PIECE_CHARACTERS) -> list[str]:
+    return pieces(text, characters) if isinstance(text, str) else []

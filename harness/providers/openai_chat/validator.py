@@ -228,7 +228,9 @@ def _answers(state: RowState, row: Message) -> tuple[tuple[tuple[str, int], ...]
         return state.answered, [violation("C2", n=n)]
     if id_ not in state.calls:
         return state.answered, [violation("C5", n=n, id=id_)]
-    if id_ in known:
+    # A host that sends calls without ids pairs their results by order (QwenLM/Qwen-Agent#943).
+    is_next = not id_ and state.calls.count("") > sum(not name for name, _ in state.answered)
+    if id_ in known and not is_next:
         return state.answered, [violation("C4", n=n, id=id_, first=known[id_])]
     return (*state.answered, (id_, n)), []
 
@@ -236,6 +238,8 @@ def _answers(state: RowState, row: Message) -> tuple[tuple[tuple[str, int], ...]
 def _unanswered(state: RowState, where: str) -> Iterator[Violation]:
     known = dict(state.answered)
     missing = [id_ for id_ in state.calls if id_ not in known]
+    if state.calls.count("") > sum(not name for name, _ in state.answered) > 0:
+        missing.append("")
     if missing:
         yield violation("C1", ids=", ".join(missing), where=where)
 

@@ -22,7 +22,7 @@ from harness.providers.openai_responses.namespaces import in_parts
 from harness.providers.openai_responses.record import RECORD, envelope, own
 from harness.providers.openai_responses.response import FAILED, finished, response_in
 from harness.providers.shared.codec import encode, tokens
-from harness.providers.shared.sse import PIECE_CHARACTERS
+from harness.providers.shared.sse import INPUT_CHARACTERS, pieces
 
 
 def ending(reply: Reply) -> dict[str, Json]:
@@ -171,7 +171,7 @@ def _item(item: dict[str, Json], index: int) -> Iterator[_Event]:
 
 def _arguments(item: dict[str, Json], at: dict[str, Json]) -> Iterator[_Event]:
     kind, text = "response.function_call_arguments", item["arguments"]
-    for piece in _cut(text):
+    for piece in pieces(text, INPUT_CHARACTERS):
         yield f"{kind}.delta", {**at, "delta": piece}
     yield f"{kind}.done", {**at, "name": item.get("name"), "arguments": text}
 
@@ -185,7 +185,7 @@ def _parts(parts: list[dict[str, Json]], at: dict[str, Json]) -> Iterator[_Event
         yield "response.content_part.added", {**here, "part": begun}
         if field:
             more: dict[str, Json] = {"logprobs": []} if field == "text" else {}
-            for piece in _cut(part[field]):
+            for piece in pieces(part[field]):
                 yield f"response.{kind}.delta", {**here, "delta": piece, **more}
             yield f"response.{kind}.done", {**here, field: part[field], **more}
         yield "response.content_part.done", {**here, "part": part}
@@ -200,12 +200,7 @@ def _summary(parts: list[dict[str, Json]], at: dict[str, Json]) -> Iterator[_Eve
         here, text = {**at, "summary_index": index}, part["text"]
         kind = "response.reasoning_summary"
         yield f"{kind}_part.added", {**here, "part": {**part, "text": ""}}
-        for piece in _cut(text):
+        for piece in pieces(text):
             yield f"{kind}_text.delta", {**here, "delta": piece}
         yield f"{kind}_text.done", {**here, "text": text}
         yield f"{kind}_part.done", {**here, "part": part}
-
-
-def _cut(text: str) -> Iterator[str]:
-    size = PIECE_CHARACTERS
-    return (text[at : at + size] for at in range(0, len(text), size))

@@ -18,6 +18,9 @@ from harness.providers.shared.json_fields import parse
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 PIECE_CHARACTERS = 64
+INPUT_CHARACTERS = 6
+"""The input of a call comes a token or two at a time, and most inputs are short: in longer pieces,
+a client that keeps the last piece alone would read most calls right."""
 PIECES_MAX = 2000
 """A longer text comes in longer pieces: clients spend their time on events, not on characters."""
 

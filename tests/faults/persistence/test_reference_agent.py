@@ -32,7 +32,11 @@ KINDS = [fault for kind, fault in faults().items() if kind.startswith("persisten
 SETTINGS: dict[str, dict[str, Any]] = {"large_session": {"rows": 300, "size_bytes": 50}}
 WHEN = {"store:write": 2, "store:read": 1, "store:open": 1, "outbox": 1, "tool": 1, "model": 2}
 
-ALONE = {"stale_cursor": "nothing was delivered before the first opening: see test_between"}
+OWN_FILES = "the agent has brief.store: see tests/runner/test_own_files.py"
+ALONE = {
+    "stale_cursor": "nothing was delivered before the first opening: see test_between",
+    **dict.fromkeys(("killed_at_own_write", "own_line_garbled"), OWN_FILES),
+}
 """Faults that this scenario has no place for."""
 
 NEVER_ANSWERED = {"run.unplayed_turn", "run.undelivered", "run.nothing_intercepted"}

@@ -64,9 +64,11 @@ MET = {
     ("no_message_delta", "anthropic"): WHOLE["anthropic"].replace("tool_use:", "None:", 1),
     ("no_finish_reason", "openai-chat"): WHOLE["openai-chat"].replace("tool_calls:", "None:", 1),
     ("no_message_stop", "openai-responses"): LOST,
-    ("end_inside_tool_input", "anthropic"): f'None: {TEXT}; write({{"path":"/a/b","size":12345}})',
+    ("end_inside_tool_input", "anthropic"): (
+        f'None: {TEXT}; write({{"path":"/a/b","size":12345,"lines":[]}})'
+    ),
     ("end_inside_tool_input", "openai-chat"): (
-        f'None: {TEXT}; toolu_1: write({{"path":"/a/b","size":12345,"lin)'
+        f'None: {TEXT}; toolu_1: write({{"path":"/a/b","size":12345,"lines":["x)'
     ),
     ("end_inside_tool_input", "openai-responses"): LOST,
     ("end_before_tool", "anthropic"): f"None: {TEXT}",
@@ -94,7 +96,7 @@ MET = {
     ("json_to_a_stream_request", "openai-responses"): LOST,
     ("call_without_id", "openai-chat"): WHOLE["openai-chat"].replace("toolu_1:", "None:"),
     ("call_id_in_each_fragment", "openai-chat"): WHOLE["openai-chat"].replace(
-        "toolu_1:", "toolu_1toolu_1toolu_1:"
+        "toolu_1:", f"{'toolu_1' * 13}:"
     ),
 }
 

@@ -66,7 +66,7 @@ def test_a_cut_stream_is_incomplete_and_keeps_what_came(reply: Reply, data: st.D
 def test_a_cut_call_is_not_a_whole_one() -> None:
     call = ToolUse("toolu_1", "write", {"path": "/a", "content": "x" * 100})
     frames = [send.data for send in written(Reply((call,), "tool_use"), stream=True)]
-    cut = parse(b"".join(frames[:3]))
+    cut = parse(b"".join(frames[:4]))
     assert cut.message is not None
     (block,) = cut.message.blocks
     assert isinstance(block, ToolUse)

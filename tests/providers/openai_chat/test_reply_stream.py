@@ -6,6 +6,7 @@ import json
 
 from harness.core.values.messages import Json, Text, Thinking, ToolUse
 from harness.core.values.plans import Reply
+from harness.providers.shared.sse import INPUT_CHARACTERS, pieces
 from tests.providers.openai_chat.sdk import Mouth, joined, written
 
 
@@ -17,20 +18,21 @@ def test_a_stream_is_one_send_for_each_chunk() -> None:
     assert {value["object"] for value in values} == {"chat.completion.chunk"}
     assert len({value["id"] for value in values}) == 1
     arguments = json.dumps(calls[0].input, separators=(",", ":"))
+    parts = pieces(arguments, INPUT_CHARACTERS)
+    assert len(parts) > 10
     assert [_delta(value) for value in values] == [
         {"role": "assistant", "content": "", "reasoning_content": "", "refusal": None},
         {"reasoning_content": "hm"},
         {"content": "a" * 64},
         {"content": "a"},
         {"tool_calls": [_named(0, "call_1", "read")]},
-        {"tool_calls": [{"index": 0, "function": {"arguments": arguments[:64]}}]},
-        {"tool_calls": [{"index": 0, "function": {"arguments": arguments[64:]}}]},
+        *({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} for piece in parts),
         {"tool_calls": [_named(1, "call_2", "list")]},
         {},
         None,
     ]
     reasons = [c["finish_reason"] for value in values for c in value["choices"]]
-    assert reasons == [None] * 8 + ["tool_calls"]
+    assert reasons == [None] * (6 + len(parts)) + ["tool_calls"]
     assert [send.head is not None for send in sends] == [True] + [False] * (len(sends) - 1)
 
 

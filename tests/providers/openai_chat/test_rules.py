@@ -110,3 +110,13 @@ def test_the_default_dialect_is_the_api_itself() -> None:
 def test_an_unknown_dialect_names_the_nearest() -> None:
     with pytest.raises(InputError, match="did you mean 'strict'"):
         rules_of("strikt")
+
+
+@pytest.mark.parametrize(
+    ("results", "rules"), [(2, []), (3, ["C4"]), (1, ["C1"])], ids=["each", "one more", "one less"]
+)
+def test_results_of_calls_without_ids_are_paired_by_order(results: int, rules: list[str]) -> None:
+    # A host that streams calls without ids gives an agent nothing else to answer with.
+    sent = body(asks("", ""), *(done("") for _ in range(results)), said("user"))
+    found = OpenAIChatReader("strict", None).read(sent).violations
+    assert [violation.rule for violation in found] == rules

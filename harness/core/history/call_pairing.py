@@ -1,0 +1,122 @@
+"""Pairs the model's calls with the tool runs and the results that belong to them.
+
+Some providers repeat a call id, in one session or in two, and the agent must rename it. A tool run
+belongs to the first call with its id that has not run, preferably with the same input. A result
+with an unknown id belongs to the call at that place in the previous answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.core.history.exchanges import Ask, Exchange
+from harness.core.values.calls import ToolRequest
+from harness.core.values.messages import Message, ToolResult, ToolUse, canonical
+from harness.core.values.tool_names import ToolNames
+
+
+class CallPairing:
+    """The calls that the model requested, by id and by answer."""
+
+    def __init__(self, names: ToolNames | None = None) -> None:
+        self._names = names
+        self._by_id: dict[str, dict[str, list[Ask]]] = {}
+        self._last: dict[str, list[Ask]] = {}
+
+    def see_answer(self, exchange: Exchange) -> list[Ask]:
+        """Add and return the calls of an answer."""
+        uses = exchange.reply.tool_uses if exchange.reply else ()
+        asks = [Ask(exchange, self._meant(use)) for use in uses]
+        session = exchange.called.session
+        for use in uses:
+            self._by_id.setdefault(use.id, {})[session] = []
+        for ask in asks:
+            self._by_id[ask.use.id][session].append(ask)
+        if asks:
+            self._last[session] = asks
+        return asks
+
+    def run(self, request: ToolRequest, session: str = "") -> Ask | None:
+        """Return the call that a tool run belongs to.
+
+        An id that no answer has is the framework's own, or the item id of the same call. Then the
+        tool's name selects among the session's last calls.
+        """
+        asks = self._of(request.id, session)
+        if not asks:
+            last = self._last.get(session, [])
+            waiting = [a for a in last if a.execution is None and a.use.name == request.name]
+        else:
+            waiting = [ask for ask in asks if ask.execution is None] or asks[-1:]
+        if len(waiting) < 2:
+            return waiting[0] if waiting else None
+        same = (ask for ask in waiting if canonical(ask.use.input) == canonical(request.input))
+        return next(same, waiting[0])
+
+    def see_results(self, exchange: Exchange, messages: Sequence[Message]) -> None:
+        """Record the first result that is sent for each call.
+
+        The last answer must be the newest message with calls. A list that is sent as a whole has
+        older messages with calls of the same names.
+        """
+        newest = next((message for message in reversed(messages) if message.tool_uses), None)
+        renamed = self._renamed(exchange.called.session, newest) if newest else {}
+        others = set(map(id, renamed.values()))
+        for message in messages:
+            for result in message.tool_results:
+                asks = self._of(result.id, exchange.called.session)
+                asks = [a for a in asks if id(a) not in others]
+                ask = renamed.get(result.id) or next((a for a in asks if a.sent is None), None)
+                if ask is not None and ask.sent is None:
+                    ask.sent, ask.sent_n = result, exchange.n
+                    ask.sent_ms = exchange.called.at_ms
+
+    def see_texts(self, exchange: Exchange) -> None:
+        """Record the results that an agent sends as text, in the last user messages.
+
+        The text holds the answer of a call that ran, else the agent's own words about it.
+        """
+        text = "\n".join(message.text for message in exchange.node.newest())
+        for ask in self._last.get(exchange.called.session, ()) if text.strip() else ():
+            ran, is_open = ask.execution, ask.sent is None
+            is_open = is_open and ask.exchange.called.turn == exchange.called.turn
+            own = ran is None or ran.failed or ran.comes_after(exchange.called.at_ms)
+            if is_open and (own or (ran is not None and _begins_in(ran.text, text))):
+                ask.sent, ask.sent_n = ToolResult(ask.use.id, text), exchange.n
+                ask.sent_ms = exchange.called.at_ms
+
+    def _of(self, id: str, session: str) -> list[Ask]:
+        """The calls with an id: those of the session, which a model may give in another one too."""
+        asks = self._by_id.get(id, {})
+        return asks.get(session) or [ask for others in asks.values() for ask in others]
+
+    def _meant(self, use: ToolUse) -> ToolUse:
+        """A call with the scenario's name of its tool."""
+        name = self._names.meant_by(use.name) if self._names else use.name
+        return use if name == use.name else msgspec.structs.replace(use, name=name)
+
+    def _renamed(self, session: str, message: Message) -> dict[str, Ask]:
+        asks, uses = self._last.get(session, []), message.tool_uses
+        # A model that makes a call twice under one id asks for it once.
+        once = [*{(a.use.id, canonical(a.use.input)): a for a in reversed(asks)}.values()]
+        asks = asks if len(uses) > len(once) else once[::-1]
+        is_known = all(use.id in self._by_id for use in uses)
+        if is_known or [ask.use.name for ask in asks] != [self._meant(use).name for use in uses]:
+            return {}
+        pairs = zip(uses, asks, strict=True)
+        return {use.id: ask for use, ask in pairs if use.id not in self._by_id}
+
+
+_BEGINNING = 20
+"""The characters of an answer that a text keeps, even if the agent shortens it."""
+
+_HALF = re.compile(r"\\ud[89a-f][0-9a-f]{2}|[\ud800-\udfff]", re.IGNORECASE)
+"""Half of a surrogate pair, as a history writes it; no request can carry it."""
+
+
+def _begins_in(answer: str, text: str) -> bool:
+    whole = _HALF.split(answer)[0]
+    return "".join(whole.split())[:_BEGINNING] in "".join(text.split())

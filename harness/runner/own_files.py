@@ -1,0 +1,218 @@
+"""Looks at the files that an agent writes itself, and leaves them as a kill at a write leaves them.
+
+No call tells of such a write, in any language. So the files are compared before each call: what
+differs was written since the call before, and the agent has relied on none of it yet. Only states
+that a kill there can leave are made. The file that changed last is the one that is cut; where two
+have changed at one tick of the file system's clock, and at a database or a file that came by
+renaming, nothing is.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.core.transition.transition import NO_KILL, Transition
+
+FILE_BYTES_MOST = 8_000_000
+"""A larger file is not kept in memory, so no kill comes at a write to it."""
+
+FILES_MOST = 2_000
+
+_DATABASE = b"SQLite format 3\0"
+_BESIDE = ("-wal", "-journal")
+_NOT_OWN = ("seed.jsonl",)
+
+_STEADY = 3
+"""How often the files are read until none changes meanwhile: another thread may write."""
+
+
+class _File(NamedTuple):
+    inode: int
+    mtime_ns: int
+    size: int
+    data: bytes | None
+
+
+_Files = Mapping[Path, _File]
+
+
+def watch_files(transition: Transition, folders: Sequence[Path]) -> OwnFiles:
+    """Look at the files before each call of a life, for a fault at a write to them."""
+    watch = OwnFiles(transition, folders)
+    transition.files, transition.file_writes = watch.written, 0
+    return watch
+
+
+class OwnFiles:
+    """The agent's own files in some folders: as they were at the call before, and as they are.
+
+    A write is a group of files that changed together, the last one of which may be cut.
+    """
+
+    def __init__(self, transition: Transition, folders: Sequence[Path]) -> None:
+        self._transition, self._folders = transition, folders
+        self._before: _Files = {}
+        self._now = self._read({}) or {}
+        self._writes: list[list[Path]] = []
+
+    def written(self) -> list[str]:
+        """How each write since the last look was done, in order: `append`, `rewrite`, `replace`."""
+        self._writes = []
+        now = self._read(self._now)
+        if now is None:
+            return []
+        self._before, self._now = self._now, now
+        both = {**self._before, **now}
+        changed = [path for path in both if self._before.get(path) != now.get(path)]
+        files = (f[path] for f in (self._before, now) for path in changed if path in f)
+        if changed and all(file.data is not None for file in files):
+            self._writes = self._in_order(changed)
+        return [self._how(paths) for paths in self._writes]
+
+    @property
+    def place(self) -> str:
+        """The place of the kill that is due, with the file that it leaves half; "" for none due."""
+        key, left, number = self._transition.file_kill
+        name = self._writes[number][-1].name if left in _HALF else ""
+        return f"{key}:{left} {name}".strip() if key else ""
+
+    def damage(self) -> None:
+        """Leave the files as the kill that is due leaves them; no process of the agent may write
+        any more."""
+        (key, left, number), self._transition.file_kill = self._transition.file_kill, NO_KILL
+        later = self._writes[number + (left != "undone") :] if key else []
+        for path in (path for paths in later for path in paths):
+            _restore(path, self._before.get(path))
+        if left in _HALF:
+            path = self._writes[number][-1]
+            _write(path, _HALF[left](self._before[path].data or b"", self._now[path].data or b""))
+
+    def _in_order(self, changed: Sequence[Path]) -> list[list[Path]]:
+        """The writes in the order of their time; one for all where nothing tells the order."""
+        ordered, of_one = sorted(changed, key=self._written_ns), dict[Path, list[Path]]()
+        for path in ordered:
+            of_one.setdefault(_main_file(path), []).append(path)
+        times = [self._written_ns(paths[-1]) for paths in of_one.values()]
+        if len({*times}) < len(times) or not all(map(self._is_once, changed)):
+            return [ordered]
+        return sorted(of_one.values(), key=lambda paths: self._written_ns(paths[-1]))
+
+    def _written_ns(self, path: Path) -> float:
+        """When a file was written; a file that is gone may have gone last."""
+        return self._now[path].mtime_ns if path in self._now else math.inf
+
+    def _is_once(self, path: Path) -> bool:
+        """Whether a file was written once: it has one more line, or came whole."""
+        if self._how([path]) != "append":
+            return True
+        old, new = self._before[path].data or b"", self._now[path].data or b""
+        return new.count(b"\n") - old.count(b"\n") <= 1
+
+    def _how(self, paths: Sequence[Path]) -> str:
+        path = paths[-1]
+        if path not in self._before or path not in self._now:
+            return "replace"
+        if len({*map(self._written_ns, paths[-2:])}) < len(paths[-2:]):
+            return "replace"
+        old, new = self._before[path], self._now[path]
+        if old.inode != new.inode or not old.data or not new.data or _is_database(path, new.data):
+            return "replace"
+        is_longer = len(new.data) > len(old.data) and new.data.startswith(old.data)
+        return "append" if is_longer else "rewrite"
+
+    def _read(self, known: _Files) -> _Files | None:
+        """The files, steady; None where they change all the time."""
+        found = _files(self._folders, known)
+        for _ in range(_STEADY):
+            again = _files(self._folders, found)
+            if again == found:
+                return found
+            found = again
+        return None
+
+
+def _files(folders: Sequence[Path], known: _Files) -> _Files:
+    return {path: _file(path, state, known.get(path)) for path, state in _entries(folders)}
+
+
+def _entries(folders: Sequence[Path]) -> Iterator[tuple[Path, os.stat_result]]:
+    waiting, left = [str(folder) for folder in folders], FILES_MOST
+    for folder in waiting:
+        try:
+            inside = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in inside:
+            try:
+                state = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            if stat.S_ISDIR(state.st_mode):
+                waiting.append(entry.path)
+            elif left and stat.S_ISREG(state.st_mode) and _is_own(entry.name):
+                left -= 1
+                yield Path(entry.path), state
+
+
+def _is_own(name: str) -> bool:
+    return name not in _NOT_OWN and not name.endswith("-shm")
+
+
+def _file(path: Path, state: os.stat_result, known: _File | None) -> _File:
+    marks = state.st_ino, state.st_mtime_ns, state.st_size
+    if known is not None and known[:3] == marks:
+        return known
+    try:
+        return _File(*marks, path.read_bytes() if state.st_size <= FILE_BYTES_MOST else None)
+    except OSError:
+        return _File(*marks, None)
+
+
+def _main_file(path: Path) -> Path:
+    """The database that a journal belongs to; any other file is one by itself."""
+    end = next((end for end in _BESIDE if path.name.endswith(end)), "")
+    return path.with_name(path.name.removesuffix(end))
+
+
+def _is_database(path: Path, data: bytes) -> bool:
+    return data.startswith(_DATABASE) or path.name.endswith(_BESIDE)
+
+
+def _last_line(old: bytes, new: bytes) -> tuple[int, int]:
+    """Where the last line begins that was appended, and where it ends."""
+    end = len(new.rstrip(b"\n"))
+    return max(len(old), new.rfind(b"\n", 0, end) + 1), end
+
+
+def _torn(old: bytes, new: bytes) -> bytes:
+    """Half of the last line that was appended, or of a file that was written again."""
+    if not new.startswith(old):
+        return new[: len(new) // 2]
+    start, end = _last_line(old, new)
+    return new[: max(start + 1, (start + end) // 2)]
+
+
+def _garbled(old: bytes, new: bytes) -> bytes:
+    """The file with half of its last line before that line."""
+    start, end = _last_line(old, new)
+    return new[:start] + new[start : (start + end) // 2] + b"\n" + new[start:]
+
+
+_HALF = {"torn": _torn, "garbled": _garbled}
+
+
+def _restore(path: Path, file: _File | None) -> None:
+    if file is None:
+        path.unlink(missing_ok=True)
+    elif file.data is not None:
+        _write(path, file.data)
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
