@@ -108,7 +108,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             continue
         name = turn.session, turn.delivery.inbound.id
         before, newest[name] = newest.get(name), turn
-        if before is not None and turn.main:
+        if before is not None and turn.main and trace.gets_ids:
             text = f"the message {turn.delivery.inbound.id} starts a second turn"
             events = (before.opened_n, turn.main[0].n)
             found = Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="turn"))
@@ -275,7 +275,7 @@ def _sent_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
     first, second = squeeze(old.request.text), squeeze(new.request.text)
     noted = is_killed_between(trace, old.n, new.n) and first != second and first in second
     if not noted:
-        text = f"{turn.words} sends the reply of an earlier turn again, and does not say so"
+        text = f"{turn.words} sends the reply of an earlier turn again: no kill or note tells why"
         yield Finding("outbound_once.twice", text, (old.n, new.n))
 
 
