@@ -136,7 +136,7 @@ IMPURE_METHODS: frozenset[str] = frozenset({"now", "utcnow", "today"})
 
 PACKAGES: dict[str, tuple[str, ...]] = {
     "msgspec": ("",),
-    "jsonschema_rs": ("runner.inline_script",),
+    "jsonschema_rs": ("runner.tool_offers",),
     "regex": ("core.values.patterns",),
     "yaml": ("files", "cassettes", "recordings.yaml_documents"),
     "anthropic": ("transports.sdk_clients", "adapters.message_runner"),

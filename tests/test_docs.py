@@ -112,11 +112,15 @@ def test_the_readers_see_what_is_wrong(tmp_path: Path) -> None:
     assert named("harness", text) == {"fly"}
 
 
+OF_AN_APPLICATION = "own-client.md"
+"""The page whose scenarios call tools of its application; its commands play them."""
+
 SCENARIO_BLOCKS = [
     pytest.param(block, id=f"{document.name}-{msgspec.yaml.decode(block)['name']}")
     for document in DOCUMENTS
     for block in blocks(document, "yaml")
     if re.search(r"^name:", block, re.MULTILINE) and re.search(r"^script:", block, re.MULTILINE)
+    if document.name != OF_AN_APPLICATION
 ]
 PROGRAMS = [
     pytest.param(document, block.text, id=f"{document.name}-{block.line}")

@@ -169,7 +169,7 @@ def _words_beside_calls(trace: Trace, turn: Turn) -> Iterator[Case]:
         held = {use.id for message in new for use in message.tool_uses}
         if not held.intersection(use.id for use in reply.tool_uses) or not is_asked(said):
             continue
-        sent = "".join(m.text for m in new if m.role == "assistant")
+        sent = "\n".join(m.text for m in new if m.role == "assistant")
         is_cut = is_announced(said, sent) and begins_or_ends(squeeze(said), squeeze(sent))
         if lost_parts(said, sent) and not is_cut:
             text = f"{later.called.key}: the words beside the calls of {exchange.called.key} "

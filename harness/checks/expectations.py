@@ -82,7 +82,7 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
     if calls.model is not None:
         bounds = _raised(calls.model, more.total() + tool_steps.uncounted_attempts(trace))
         yield from _bounds("", [e.n for e in trace.exchanges], bounds, _end(history))
-    for name, bounds in calls.tool.items():
+    for name, bounds in tool_steps.counted(trace, calls.tool) if calls.tool else ():
         numbers = tool_steps.runs_of(trace, name)
         if _gave_up(trace):  # the calls after that point are not expected
             bounds = msgspec.structs.replace(bounds, min=0)

@@ -108,7 +108,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             continue
         name = turn.session, turn.delivery.inbound.id
         before, newest[name] = newest.get(name), turn
-        if before is not None and turn.main:
+        if before is not None and turn.main and trace.gets_ids:
             text = f"the message {turn.delivery.inbound.id} starts a second turn"
             events = (before.opened_n, turn.main[0].n)
             found = Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="turn"))
@@ -275,7 +275,7 @@ def _sent_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
     first, second = squeeze(old.request.text), squeeze(new.request.text)
     noted = is_killed_between(trace, old.n, new.n) and first != second and first in second
     if not noted:
-        text = f"{turn.words} sends the reply of an earlier turn again, and does not say so"
+        text = f"{turn.words} sends the reply of an earlier turn again: no kill or note tells why"
         yield Finding("outbound_once.twice", text, (old.n, new.n))
 
 
@@ -364,7 +364,7 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
         later = (requests[place] for place in range(start, len(requests)))
         first_n = next((n for n, newest in later if text in newest), 0)
         last_n = ended.get((turn.session, turn.delivery.inbound.id), 0)
-        if first_n and last_n:
+        if 0 < first_n < last_n:  # a later request that quotes the message does not work on it
             yield _Stretch(turn.delivery.inbound.id, turn.session, first_n, last_n)
 
 

@@ -352,7 +352,9 @@ def _parts(reply: _Reply) -> tuple[int, int]:
     said, read = reply.said, reply.read.plain
     head = _most(said, lambda size: Spelt(said[:size]).plain in read)
     tail = _most(said, lambda size: Spelt(said[len(said) - size :]).plain in read)
-    if not (read and read in Spelt(said).plain):
+    if read and read in Spelt(said).plain:  # one piece: the smaller size is by chance
+        head, tail = (head, 0) if head >= tail else (0, tail)
+    else:
         head, tail = (size if size >= BEGINNING else 0 for size in (head, tail))
     return len(said[:head].rstrip()), len(said[len(said) - tail :].lstrip())
 

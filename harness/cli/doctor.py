@@ -54,6 +54,9 @@ _PROBES = 16
               metavar="[NAME|FILE]",
               help=f"Write the profile, into the configuration or a file.  [name: {NAME}]",
               )  # fmt: skip
+@click.option("--bind", is_flag=True,
+              help="Find the agent's tools that calls of the catalogue can meet; writes them too.",
+              )  # fmt: skip
 @outputs
 @jobs
 @in_place
@@ -61,7 +64,7 @@ _PROBES = 16
 @every_verb
 def command(
     target: str, profile_name: str, world: World | None, store: str, written: str | None,
-    jobs: int | None, as_json: bool,
+    bind: bool, jobs: int | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Play short probes against an agent, and print the connections and behaviour that they show.
 
@@ -79,11 +82,13 @@ def command(
     target = target or given.target
     check_target(target, [])
     known = _known(given.completed_by(resolve(target).profile), store)
+    written = written or (NAME if bind else None)
     place = place_for(written, start) if written else None
     engine = target_engine("local", jobs, target, _PROBES)
     found, has_failed = _examined(target, world, known, given, engine, as_json)
     if place and found.wire:
         path, table = place
+        found = _bound(found) if bind else found
         with deferred():
             text = profile_text(found.profile, found.observations, target, table)
             write(told(text), path)
@@ -122,6 +127,32 @@ def _examined(
         screen.outside = outside(found.probes)
         tell.totals = row(target, found, screen.outside)
     return found, tell.has_failed
+
+
+def _bound(found: Examination) -> Examination:
+    """Return the examination with a profile that binds the agent's tools, and say which."""
+    import msgspec
+
+    from harness.cli import terminal
+    from harness.doctor.bindings import bindings
+    from harness.files import find_scenarios, load_scenarios
+    from harness.files.bundle import named_path
+    from harness.runner.tool_offers import misfit
+
+    files = find_scenarios([named_path("@all")])
+    offered = {name: s for probe in found.probes for name, s in probe.trace.offered.items()}
+    scenarios = (scenario for path in files for scenario in load_scenarios(path))
+    made = bindings(offered, scenarios, misfit, found.profile.safe_tools)
+    for tool, own in made.names.items():
+        terminal.note(f"bound: calls of {tool} meet your {own}, where it takes the input")
+    for tool, own in made.acting.items():
+        terminal.note(f"not bound: calls of {tool} fit your {own}, which may act: {_ALLOW}")
+    if not made.names:
+        terminal.note(f"none of your tools has the name and the inputs of a scenario's: {_ALLOW}")
+    return msgspec.structs.replace(found, profile=made.bound(found.profile))
+
+
+_ALLOW = "name tools that do no harm in `safe_tools` of the profile"
 
 
 def _known(profile: Profile, store: str) -> Profile:

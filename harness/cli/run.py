@@ -151,6 +151,8 @@ def _bound_told(planned: Planned, agent: Profile) -> Planned:
     for tool, own in agent.tool_names.items():
         if tool in known:
             terminal.note(f"the tool {tool} of the scenarios is the agent's {own}, by the profile")
+    for own in agent.safe_tools if known else ():
+        terminal.note(f"the agent's {own} stands for a tool of the scenarios, by the profile")
     return planned
 
 

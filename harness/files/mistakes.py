@@ -7,7 +7,8 @@ the error has a line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from harness.catalogue import ROWS, incident
 from harness.checks.judge import checks, rules_of, setting_types
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Expect, ExpectReply, Scenario, Turn
-from harness.core.scenario.script import block_from
+from harness.core.scenario.script import block_from, called
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
 from harness.core.values.patterns import pattern_of
@@ -290,6 +291,7 @@ def _tools(scenario: Scenario) -> Iterator[Mistake]:
     """Names of tools in `expect`: those that are offered, and those that the model asks for."""
     if isinstance(scenario.script, CassetteScript):
         return
+    yield from _misspelt(scenario.script, scenario.tools)
     known = {*scenario.tools, *_asked_for(scenario.script)}
     expect = scenario.expect
     named: list[tuple[str, tuple[str | int, ...]]] = [
@@ -300,6 +302,18 @@ def _tools(scenario: Scenario) -> Iterator[Mistake]:
     for name, path in named:
         if name not in known:
             yield Mistake(f"there is no tool {name!r}; {nearest(name, known)}", path)
+
+
+def _misspelt(script: Sequence[Turn], tools: Collection[str]) -> Iterator[Mistake]:
+    """Calls by almost the name of a tool: the agent's answer to them would hide the mistake.
+
+    Any other name may be the agent's own tool.
+    """
+    for place, turn in enumerate(script):
+        for name in [] if turn.unoffered else called(turn):
+            if name not in tools and get_close_matches(name, tools):
+                what = f"there is no tool {name!r}; {nearest(name, tools)}"
+                yield Mistake(f"{what} Or say `unoffered: true`", ("script", place))
 
 
 def _asked_for(script: Sequence[Turn]) -> Iterator[str]:

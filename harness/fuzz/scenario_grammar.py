@@ -55,7 +55,8 @@ agent that never stops would need most of a campaign's time for more. Enough res
 faults of each layer that ends an agent."""
 
 LAST_MESSAGE = InboxItem(id="last", text="Are you there?")
-"""The last message if a fault may block others, so that the agent has one to answer."""
+"""The last message if a fault may block others, so that the agent has one to answer; and after a
+cancel beside a tool, whose result may come up there."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,7 +149,8 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
     if window is None and not struck and options.tools:
         # Nothing keeps the model from a tool here, so a cancel beside it is certain to come.
         inbox, before = beside_tools(inbox), inbox
-        script = script if inbox == before else (WORK, *script)
+        if inbox != before:
+            inbox, script = (*inbox, LAST_MESSAGE), (WORK, *script)
     return Scenario(
         name=NAME,
         wire=sys.intern(options.wire),  # a file leaves a default out by identity, also in a worker

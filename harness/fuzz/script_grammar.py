@@ -68,15 +68,17 @@ TURNS: tuple[Callable[[int], Turn], ...] = (
     lambda n: Turn(blocks=()),
     lambda n: Turn(say=BLANKS[n % len(BLANKS)]),
     lambda n: Turn(blocks=(_THOUGHT,)),
-    lambda n: Turn(use="look_up"),
-    lambda n: Turn(use="no_such_tool"),
+    lambda n: Turn(use="look_up", unoffered=True),
+    lambda n: Turn(use="no_such_tool", unoffered=True),
     lambda n: Turn(blocks=(_look_up(n, "same"), _look_up(n + 1, "same"))),
     lambda n: Turn(blocks=(_look_up(n, "old_1"),)),
     lambda n: Turn(say=word(n), stop="max_tokens"),
     lambda n: Turn(blocks=(_look_up(n),), stop="max_tokens"),
     lambda n: Turn(say=word(n), use="look_up", input={"name": word(n)}, stop="end_turn"),
     lambda n: Turn(say=word(n), stop="tool_use"),
-    lambda n: Turn(blocks=({"type": "text", "text": word(n)}, _SEARCH), stop="pause_turn"),
+    lambda n: Turn(
+        blocks=({"type": "text", "text": word(n)}, _SEARCH), stop="pause_turn", unoffered=True
+    ),
     lambda n: Turn(say=word(n), stop="refusal"),
     lambda n: Turn(blocks=(), stop="refusal"),
     lambda n: Turn(blocks=(_look_up(n), {"type": "text", "text": word(n)})),
@@ -116,7 +118,7 @@ LASTS: tuple[Turn, ...] = (
     *(LAST,) * 12,
     Turn(use="ping", times="forever", optional=True),
     Turn(use="look_up", input={"name": "Ada"}, times="forever", optional=True),
-    Turn(use="look_up", times="forever", optional=True),
+    Turn(use="look_up", times="forever", optional=True, unoffered=True),
     Turn(blocks=(), times="forever", optional=True),
 )
 """The turn after all others: mostly an end, else a model that does not end."""

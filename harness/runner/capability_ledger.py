@@ -83,6 +83,7 @@ class CapabilityLedger(Generic[_R]):
         self._offers: dict[str, None] = {}
         self._said: set[str] = set()
         self._is_mixed = False
+        self._names_ids: set[bool | None] = set()
         self._held: list[_R] = []
 
     def take(self, run: _R) -> Iterator[_R]:
@@ -90,10 +91,15 @@ class CapabilityLedger(Generic[_R]):
         self._seen.see(run.connections.used)
         self._wires |= {run.wire} if run.connections.speaks else set()
         self._offers |= dict.fromkeys(run.connections.offers)
+        self._names_ids |= {run.connections.names_ids} - {None}
         shown, self._said = run.connections, self._said.union(run.connections.said)
         if not self._said.isdisjoint(shown.past):
             self._is_mixed = True
             yield with_verdict(run, Verdict("not_applicable", not_applicable=(MIXED,)))
+            return
+        if shown.unbound:
+            reason = NotApplicable("run", shown.unbound, "tools", "tools")
+            yield with_verdict(run, Verdict("not_applicable", not_applicable=(reason,)))
             return
         waiting, self._held = [*self._held, run], []
         for each in waiting:
@@ -132,6 +138,9 @@ class CapabilityLedger(Generic[_R]):
             if is_bare
             else "",
             "its runs are not separate: docs/targets.md#a-session-file" if self._is_mixed else "",
+            "no message id reaches its replies or rows, so one that comes again is new to it"
+            if self._names_ids == {False}
+            else "",
         ]
         return "; ".join(filter(None, [wires, *lacks])) if any(lacks) else ""
 

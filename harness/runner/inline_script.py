@@ -9,7 +9,7 @@ tool's name would pass by that answer.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Literal
 
@@ -21,9 +21,10 @@ from harness.core.scenario.script import model_reply
 from harness.core.transition.inline_faults import FaultQueue, InlineScript
 from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
-from harness.core.values.errors import InputError, nearest
-from harness.core.values.messages import Json, ToolSpec, ToolUse
+from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
 from harness.runner import prepare
+from harness.runner.tool_offers import misfit
 
 _PLACE = "fake_model"
 
@@ -34,7 +35,6 @@ class LineScript:
     def __init__(self) -> None:
         self.turns: list[Turn] = []
         self._faults: dict[int, list[FaultSpec]] = defaultdict(list)
-        self._free: set[int] = set()
         self._is_open = False
 
     @property
@@ -121,9 +121,7 @@ class LineScript:
         specs = tuple(spec for place in places for spec in self._faults[place])
         scenario = msgspec.structs.replace(scenario, script=tuple(self.turns), faults=specs)
         ends = len(self.turns) in self._faults
-        script = InlineScript(
-            self.turns, Draws(scenario.seed), ends=ends, misfit=misfit, free=self._free
-        )
+        script = InlineScript(self.turns, Draws(scenario.seed), ends=ends, misfit=misfit)
         made = prepare.transition_for(scenario, script)
         armed = iter(made.faults)
         for place in places:
@@ -135,7 +133,7 @@ class LineScript:
 
     def _frees(self, unoffered: bool) -> None:
         if unoffered:
-            self._free.add(len(self.turns) - 1)
+            self.turns[-1] = msgspec.structs.replace(self.turns[-1], unoffered=True)
 
     def _last(self) -> Turn | None:
         """Return the answer that a line may still join."""
@@ -155,53 +153,3 @@ def _checked(text: str, word: str) -> str:
     if not isinstance(text, str):
         raise InputError(f"{word} takes a text, not {type(text).__name__}", _PLACE)
     return text
-
-
-_TOLD_MOST_CHARS = 200
-
-
-def misfit(call: ToolUse, offer: Sequence[ToolSpec]) -> str:
-    """Why a request with these tools cannot be answered by this call; "" if it can."""
-    found = next((tool for tool in offer if tool.name == call.name), None)
-    if found is None and not offer:
-        return f"the script calls {call.name!r}, and the request offers no tool"
-    if found is None:
-        near = nearest(call.name, (tool.name for tool in offer))
-        return f"the script calls {call.name!r}, which the request does not offer; {near}"
-    broken = _broken(call.input, found.input_schema)
-    return broken and f"the script's input of {call.name!r} breaks the tool's schema: {broken}"
-
-
-def _broken(value: Json, schema: dict[str, Json]) -> str:
-    """What breaks the schema, with its place; "" for nothing, or a schema that cannot be read."""
-    import jsonschema_rs  # here, because most scripts call no tool
-
-    try:
-        validator = jsonschema_rs.validator_for(_lower_types(schema), retriever=_unfetched)
-        error = next(validator.iter_errors(value), None)
-    except (ValueError, TypeError, RecursionError):
-        # The provider refuses such a schema, or its dialect is one that we do not know. A value
-        # that is not JSON ends here too.
-        return ""
-    if error is None:
-        return ""
-    place = "".join(
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path
-    )
-    return f"{place.removeprefix('.')}: ".removeprefix(": ") + error.message[:_TOLD_MOST_CHARS]
-
-
-def _unfetched(address: str) -> Any:
-    """No `$ref` is fetched: a test makes no request to the network."""
-    raise ValueError(f"{address} is not fetched")
-
-
-def _lower_types(schema: Json) -> Any:
-    """The schema with the types of JSON Schema: Gemini's own form writes `OBJECT`, `STRING`."""
-    if isinstance(schema, (list, tuple)):
-        return [_lower_types(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    lower = {name: _lower_types(part) for name, part in schema.items()}
-    said = lower.get("type")
-    return {**lower, "type": said.lower()} if isinstance(said, str) else lower

@@ -11,17 +11,23 @@ import os
 from collections.abc import Iterator
 from typing import Literal, get_args
 
+from msgspec import UNSET
+
 from harness import faults
 from harness.core.history.capabilities import past_of, said_in, touched
+from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario, Turn
-from harness.core.scenario.script import called
+from harness.core.scenario.script import called, model_reply
 from harness.core.transition.arming import FILES, seam_of
+from harness.core.transition.bound_tools import BoundTools
 from harness.core.transition.transition import Transition
+from harness.core.values.messages import ToolSpec, ToolUse
 from harness.core.values.profile import CAPABILITIES, Capability, Connections
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.core.values.visible_text import duration
 from harness.providers import records
 from harness.runner.session_seed import scenario_path, seed_messages
+from harness.runner.tool_offers import misfit
 from harness.targets import TargetSpec
 
 
@@ -69,6 +75,46 @@ def _compacts(scenario: Scenario) -> bool:
 def _calls_tools(scenario: Scenario) -> bool:
     """Whether the model must call a tool of the scenario."""
     return any(not scenario.tools.keys().isdisjoint(called(turn)) for turn in _owed(scenario))
+
+
+def _names_ids(trace: Trace) -> bool | None:
+    """Return whether the agent names messages by their ids; None where it said nothing.
+
+    Behind an adapter it gets texts alone, and the adapter sends its replies.
+    """
+    if not trace.gets_ids:
+        return False
+    rows = (row for look in trace.stored for row in look.added)
+    named = any(s.request.in_reply_to for s in trace.sendings) or any(row.inbound for row in rows)
+    return named if trace.sendings else None
+
+
+def _unbound(played: Transition) -> str:
+    """Return why a run of an agent with its own tools says nothing of it; "" if it does.
+
+    Nothing is asked of an agent that takes the scenario's tools.
+    """
+    scenario, trace = played.scenario, played.history.trace
+    profile, bound = scenario.profile, BoundTools(scenario, misfit)
+    if not (profile.tool_names or profile.safe_tools) or trace.takes_tools:
+        return ""
+    offered = [ToolSpec(name, "", schema) for name, schema in trace.offered.items()]
+    for turn in _owed(scenario):
+        said = [b for b in model_reply(turn, played.draws, "").blocks if isinstance(b, ToolUse)]
+        for use in said:
+            made = bound.met(use, offered, free=turn.unoffered)
+            if use.name in scenario.tools and made is None:
+                return "needs tools: a call meets no tool of the agent that takes its input"
+            if use.name in scenario.tools and _is_told(scenario, use.name):
+                return "needs tools: the scenario rests on what its own tools say"
+    return ""
+
+
+def _is_told(scenario: Scenario, tool: str) -> bool:
+    """Whether a scenario rests on the answers of a tool: other ones would ask another question."""
+    script = scenario.tools[tool].script
+    is_plain = len(script) < 2 and all(turn.ok is not UNSET and not turn.effect for turn in script)
+    return not is_plain or faults_seam(scenario, "tool")
 
 
 def _cancels(scenario: Scenario) -> bool:
@@ -126,8 +172,9 @@ def connections(run: Verdict, played: Transition) -> Connections:
     needed = (n for n in needs_of(scenario) if scenario.profile.declares(n) is not True)
     own = () if "tools" in used else tuple(trace.offered)
     return Connections(
-        needs=tuple(needed), used=used, speaks=True, offers=own, said=said, past=past
-    )
+        needs=tuple(needed), used=used, speaks=True, offers=own, said=said, past=past,
+        unbound=_unbound(played), names_ids=_names_ids(trace),
+    )  # fmt: skip
 
 
 def _is_deaf(run: Verdict, played: Transition) -> bool:

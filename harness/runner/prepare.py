@@ -31,6 +31,7 @@ from harness.core.values.errors import InputError, MachineLacks
 from harness.core.values.profile import NO_PROFILE
 from harness.runner.disk_log import DiskLog
 from harness.runner.session_seed import scenario_path, seed_messages
+from harness.runner.tool_offers import misfit
 from harness.targets import End, TargetSpec
 from harness.transports.sdk_clients import import_sdk, sdks
 
@@ -67,7 +68,7 @@ def transition_for(
     ]
     history = History(sink, DiskLog())
     script, stored = script or script_of(scenario), seed_messages(scenario)
-    return Transition(scenario, wire, script, history, faults=armed, stored=stored)
+    return Transition(scenario, wire, script, history, faults=armed, stored=stored, misfit=misfit)
 
 
 def has_profile(scenario: Scenario) -> bool:

@@ -28,11 +28,15 @@ ASKS = Scenario(
     script=(Turn(blocks=({"type": "text", "text": "Let me look for that."}, CALL)),),
 )
 
+OFFER: Any = [{"name": "search", "input_schema": {"type": "object"}}]
+
 
 def _ask(text: str) -> Any:
     said: Any = [{"role": "user", "content": text}]
     client = anthropic.Anthropic(max_retries=0)
-    return client.messages.create(model="claude-sonnet-5", max_tokens=99, messages=said)
+    return client.messages.create(
+        model="claude-sonnet-5", max_tokens=99, messages=said, tools=OFFER
+    )
 
 
 def lets_through(text: str) -> str:
@@ -100,7 +104,7 @@ def test_an_agent_with_a_status_has_to_use_it() -> None:
     def agent(brief: Any) -> None:
         for message in brief.inbox():
             client, said = brief.anthropic(), [{"role": "user", "content": message.text}]
-            client.messages.create(model="any", max_tokens=99, messages=said)
+            client.messages.create(model="any", max_tokens=99, messages=said, tools=OFFER)
             brief.send("Sorry, I cannot do this.", in_reply_to=message.id)
 
     found = {f.code for f in run(ASKS, agent).verdict.findings}
@@ -159,3 +163,10 @@ def test_a_function_without_a_session_need_not_remember() -> None:
     assert codes["none"] == codes["all"] == set()
     assert forgotten in codes["some"]
     assert forgotten in codes["told"]
+
+
+def test_a_function_that_gets_no_id_may_answer_a_message_that_comes_again() -> None:
+    inbox = (InboxItem(id="m1", text="Hello."),) * 2
+    scenario = Scenario(name="again", inbox=inbox, script=(Turn(say="Hello to you.", times=2),))
+    ran = _play(scenario, lets_through)
+    assert (ran.verdict.verdict, ran.connections.names_ids) == ("pass", False)

@@ -112,9 +112,9 @@ class Chronicle(Timeline):
         self.history.stored(**self._where(), store="sqlite", changed=changed)
         return self
 
-    def killed(self) -> Self:
+    def killed(self, at: str = "main/model#1") -> Self:
         """The target is killed and starts again."""
-        self.history.killed(at_ms=self.at_ms, at="main/model#1")
+        self.history.killed(at_ms=self.at_ms, at=at)
         return self
 
     def end(self, how: str = "returned", **fields: Any) -> History:

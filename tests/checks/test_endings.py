@@ -62,6 +62,15 @@ def test_words_beside_a_call_are_kept() -> None:
     assert _next_request("Hm.", "") == []
 
 
+def test_an_earlier_answer_beside_kept_words_hides_none_of_them() -> None:
+    """The agent changed its past, so the next request is read from its first message on."""
+    call, said = use("list", id="t1"), "Let me look."
+    story = Story().turn("go").reply(said, call).tool("a, b")
+    sent = [user("hi"), assistant("yes"), user("go"), assistant(said, call)]
+    story.reply("done", messages=[*sent, results(ToolResult("t1", "a, b"))])
+    assert codes(history_faithful(story.final().end())) == []
+
+
 def test_a_limit_of_a_turn_does_not_run_on_over_the_turns() -> None:
     def second(text: str = "two", **ending: str) -> list[str]:
         story = Story().turn("one").reply("1").final().turn(text)

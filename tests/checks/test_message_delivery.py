@@ -254,6 +254,14 @@ def test_a_message_that_is_handed_out_again_does_not_overlap_with_itself() -> No
     assert not list(turn_serial(_end(story, "m1", "1").end()))
 
 
+def test_a_later_request_that_quotes_an_answered_message_is_no_overlap() -> None:
+    """A turn is stopped before it asks the model, and a summary of it begins the next turn."""
+    story = _end(Story().turn("one"), "m1", "Stopped.").turn("two")
+    for text in ("two", "So far: one. Now: two."):
+        story.reply("2", messages=[user(text)])
+    assert not list(turn_serial(_end(story, "m2", "2").end()))
+
+
 def test_one_turn_after_the_other_is_no_overlap() -> None:
     story = Story().turn("one").reply("1").final().turn("two").reply("2").final()
     assert not list(turn_serial(story.end()))

@@ -104,6 +104,18 @@ def test_a_message_that_stands_twice_in_the_end_is_found() -> None:
     assert "inbound_exactly_once.twice" in told(one_turn_late(of_first=first, of_second=second))
 
 
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_kill_at_a_write_takes_no_row_of_an_equal_text(is_kept: bool) -> None:
+    """Both turns are answered "Done."; the second answer stands in the file at the kill."""
+    story = Story(stores=False, **OWN).turn("one").row(user("one"), assistant("Done."))
+    story.reply("Done.").final().turn("two").row(user("two")).reply("Done.")
+    story.killed("files#2:garbled marks.jsonl")
+    if is_kept:
+        story.row(assistant("Done."))
+    story.history.started(run="r", scenario="s", world="simulate", attempt=1, **OWN)
+    assert ("reload_equivalence.lost_reply" in told(story.say("Done.").end())) != is_kept
+
+
 def test_rows_of_another_session_are_not_those_of_the_turn() -> None:
     rows = [user("one"), assistant("1")]
     for session, is_lost in (("main", False), ("other", True)):

@@ -302,3 +302,10 @@ def test_old_words_may_stand_there_for_a_reason(question: str, answer: str, stat
     story = Story().turn("Is it hot?").reply("The oven is hot enough.").final(status=status)
     story.turn(question).reply(answer)
     assert _rules(story.final(f"The oven is hot enough.\n{answer}")) == []
+
+
+def test_a_cut_answer_whose_last_letter_is_read_by_chance_lacks_its_end() -> None:
+    said = "Take the flour, then the water, and wait for an hour. " * 6 + "Bake it, as in part two."
+    story = _answered(said).final(said[:199])
+    assert _rules(story) == ["cut"]
+    assert f"only the first 199 characters of an answer of {len(said)}" in _first(story)

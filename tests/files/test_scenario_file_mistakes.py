@@ -145,6 +145,11 @@ MISTAKES = [
         11,
         "there is no tool 'memry'; did you mean 'memory'?",
     ),
+    (
+        "name: s\ninbox: hi\n" + TOOL + "script:\n  - {use: memry}\n",
+        8,
+        "there is no tool 'memry'; did you mean 'memory'? Or say `unoffered: true`",
+    ),
     (MINIMAL + TOOL + "expect:\n  inputs: {memry: {}}\n", 10, "there is no tool 'memry'"),
     (MINIMAL + TOOL + "expect:\n  must_not: {call: [memry]}\n", 10, "there is no tool 'memry'"),
     (

@@ -111,6 +111,22 @@ def test_the_facts_of_an_agent_are_one_line() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("seen", "told"), [([None, False], True), ([False, True], False), ([None], False)]
+)
+def test_an_agent_that_names_no_message_is_told(seen: list[bool | None], told: bool) -> None:
+    ledger = CapabilityLedger[Made]()
+    for number, names in enumerate(seen):
+        list(ledger.take(Made(number, Connections(speaks=True, names_ids=names))))
+    assert ("no message id" in ledger.facts) == told
+
+
+def test_a_run_that_no_tool_of_the_agent_meets_is_not_applicable() -> None:
+    unbound = Made(1, Connections(used=frozenset({"tools"}), unbound="needs tools: no tool"))
+    (found,) = settled([unbound])
+    assert [n.kind for n in found.verdict.not_applicable] == ["tools"]
+
+
 @pytest.mark.parametrize("word", ["pass", "unknown", "fail"])
 def test_no_verdict_stands_without_its_capability(word: str) -> None:
     run = msgspec.structs.replace(made(1, ("store",)), verdict=Verdict(word))  # type: ignore[arg-type]

@@ -14,7 +14,15 @@ from harness.runner.needs import needs_of
 SEARCH = {"name": "search", "input_schema": {"type": "object"}}
 
 
-def asked(offers: list[list[dict[str, Any]]], profile: Profile | None = None) -> Any:
+BROKEN = Turn(use="no_such_tool", unoffered=True)
+SCRIPT = (Turn(use="search"), BROKEN, Turn(say="Done."))
+
+
+def asked(
+    offers: list[list[dict[str, Any]]],
+    profile: Profile | None = None,
+    script: tuple[Turn, ...] = SCRIPT,
+) -> Any:
     """What the model says to requests with these tools, one request for each list."""
     said: list[list[str]] = []
 
@@ -31,7 +39,7 @@ def asked(offers: list[list[dict[str, Any]]], profile: Profile | None = None) ->
         name="looks-up",
         tools={"search": ToolScript(script=(ToolTurn(ok="found", times="forever"),))},
         inbox=(InboxItem(text="go"),),
-        script=(Turn(use="search"), Turn(use="no_such_tool"), Turn(say="Done.")),
+        script=script,
         profile=profile or Profile(),
     )
     return said, run(scenario, agent)
@@ -43,9 +51,26 @@ def test_a_call_stays_due_until_a_request_offers_the_tool() -> None:
     assert "tools" in ran.connections.used
 
 
-def test_a_call_outside_the_scenario_needs_no_offer() -> None:
-    said, _ = asked([[SEARCH], [], []])
-    assert said == [["search"], ["no_such_tool"], ["Done."]]
+def test_an_unoffered_call_answers_an_offer_of_tools() -> None:
+    said, _ = asked([[SEARCH], [], [SEARCH], []])
+    assert said == [["search"], ["That is all."], ["no_such_tool"], ["Done."]]
+
+
+@pytest.mark.parametrize("name", ["no_such_tool", "Search"])
+def test_a_name_that_nobody_offers_is_said_to_be_unoffered(name: str) -> None:
+    script = (Turn(use=name, optional=True), Turn(say="Done."))
+    assert asked([[SEARCH]], script=script)[0] == [["That is all."]]
+
+
+SERVER_CALL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+WEB_SEARCH = {"type": "web_search_20250305", "name": "web_search"}
+
+
+@pytest.mark.parametrize(("tools", "answer"), [([], "That is all."), ([SEARCH], "That is all."),
+                                               ([SEARCH, WEB_SEARCH], "web_search")])  # fmt: skip
+def test_a_pause_comes_only_where_its_server_tool_is_offered(tools: Any, answer: str) -> None:
+    paused = Turn(blocks=(SERVER_CALL,), stop="pause_turn")
+    assert asked([tools], script=(paused, Turn(say="Done.")))[0] == [[answer]]
 
 
 @pytest.mark.parametrize("own", [[], [{"name": "my_search", "input_schema": {"type": "object"}}]])

@@ -10,7 +10,12 @@ import pytest
 
 from harness.catalogue import CLASSES
 from harness.core.scenario.scenario import Scenario
+from harness.core.scenario.script import model_reply
+from harness.core.values.draws import Draws
+from harness.core.values.messages import ToolSpec, ToolUse
+from harness.doctor.probe import FOLDER as PROBES
 from harness.files import find_scenarios, load_scenarios
+from harness.runner.tool_offers import misfit
 
 ROOT = Path(__file__).parents[2] / "scenarios"
 SEEDS = {"context", "gateway", "tools"}
@@ -52,6 +57,18 @@ def test_a_scenario_is_short_told_and_sourced(path: Path) -> None:
     assert any(source.startswith(("incidents:", "fault:")) for source in scenario.source)
     expect = scenario.expect
     assert expect.outcome or expect.calls.model or expect.must
+
+
+@pytest.mark.parametrize("path", find_scenarios([ROOT, PROBES]), ids=lambda path: path.stem)
+def test_a_call_fits_the_offer_or_says_that_it_does_not(path: Path) -> None:
+    """`task` is the tool with which an agent starts others: an agent's own one."""
+    for scenario in load_scenarios(path):
+        offer = [ToolSpec(name, "", tool.input_schema) for name, tool in scenario.tools.items()]
+        turns = scenario.script if isinstance(scenario.script, tuple) else ()
+        for turn in turns:
+            uses = [b for b in model_reply(turn, Draws(0), "").blocks if isinstance(b, ToolUse)]
+            found = [misfit(use, offer) for use in uses if use.name != "task"]
+            assert turn.unoffered == any(found), (scenario.run_name, found)
 
 
 def played(scenario: Scenario) -> bytes:

@@ -11,12 +11,13 @@ be right by one rule and wrong by another. So some steps are not counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import NamedTuple
 
 from harness.core.history.exchanges import Execution
 from harness.core.history.repetition import REPEATS, equal_runs
 from harness.core.history.trace import Trace, Turn
+from harness.core.scenario.scenario import Bounds
 from harness.core.values.messages import canonical
 
 _AGAIN = ("again",)
@@ -163,6 +164,15 @@ def _attempts(turn: Turn) -> Iterator[int]:
         if exchange.succeeded:
             yield tried.pop(content)
     yield from tried.values()
+
+
+def counted(trace: Trace, bounds: Mapping[str, Bounds]) -> Iterator[tuple[str, Bounds]]:
+    """Yield the tools whose runs can be counted. Any safe tool of the agent may stand for another
+    one of the scenario, and runs unseen."""
+    is_bound = bool(trace.profile.safe_tools) and not trace.takes_tools
+    for name, each in bounds.items():
+        if not is_bound or name in trace.profile.tool_names:
+            yield name, each
 
 
 def runs_of(trace: Trace, name: str) -> list[int]:

@@ -224,6 +224,12 @@ class Trace(msgspec.Struct, eq=False):
         return {name: schema for offered in lists for name, schema in offered.items()}
 
     @property
+    def gets_ids(self) -> bool:
+        """Whether the agent gets ids of messages. Behind an adapter, which declares that it has no
+        outbox, it gets texts alone, and cannot tell a message that comes again."""
+        return self.profile.declares("outbox") is not False
+
+    @property
     def takes_tools(self) -> bool:
         """Whether the agent takes the tools of the scenario: one of them ran, or the agent listed
         them."""

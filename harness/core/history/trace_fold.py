@@ -341,7 +341,7 @@ class StoreDamage:
         self._seen = seen
         self._rows: dict[str, str] = {}
         self._opening = ""
-        self._is_damaged = False
+        self._is_damaged = self._at_a_write = False
 
     def called(self, called: Called, request: StoreRequest) -> None:
         """Handle a call to the store."""
@@ -354,19 +354,21 @@ class StoreDamage:
 
     def killed(self, event: Killed) -> None:
         """Handle a kill, which at a write to the agent's files takes rows back."""
-        self._is_damaged = event.at.startswith("files#")
+        self._is_damaged = self._at_a_write = event.at.startswith("files#")
 
     def answered(self, answered: Answered) -> None:
         """Handle the answer to an opening, which a fault may have changed."""
         if answered.key == self._opening:
-            self._is_damaged = bool(answered.faults)
+            self._is_damaged, self._at_a_write = bool(answered.faults), False
 
     def stored(self, event: Stored) -> Stored:
         """The current rows of the store, without rows that appear again only through damage."""
         if self._is_damaged:
             self._is_damaged = False
             self._seen.add(event.n)
-            known = set(self._rows.values())
+            # A kill at a write doubles no row: an equal text, such as "Done.", may be a new one.
+            is_kept = self._at_a_write and not (event.gone or event.changed)
+            known = set[str]() if is_kept else set(self._rows.values())
             added = tuple(row for row in event.added if row.digest not in known)
             event = msgspec.structs.replace(event, added=added)
         self._rows |= {row.id: row.digest for row in (*event.added, *event.changed)}

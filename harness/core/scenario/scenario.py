@@ -148,7 +148,7 @@ class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     `blocks` gives them in full. A conditional turn (`when`) is played only while its condition
     holds, and then ends a running `times`. `refused`: a result arrived although its call never
     crossed the tool seam. `ended`: the request offers no tools any more. A mapping: the request has
-    or lacks a text.
+    or lacks a text. `unoffered`: its calls are not what the request offers, by name or by input.
     """
 
     say: str | None = None
@@ -160,6 +160,7 @@ class Turn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     usage: dict[str, int] = {}
     times: Times = 1
     optional: bool = False
+    unoffered: bool = False
     when: Literal["refused", "ended"] | RequestText | None = None
     purpose: Purpose = msgspec.field(default="main", name="for")
 

@@ -128,9 +128,12 @@ def _is_left_behind(turn: Turn, call: Call, past: Past) -> bool:
     return bool(message[1] and called(turn)) and not past.is_worked_on(message)
 
 
+_CALLS = ("tool_use", "server_tool_use")
+
+
 def called(turn: Turn) -> list[str]:
     """The tools that a turn calls, in order, each as often as it is called."""
-    blocks = (str(b.get("name")) for b in turn.blocks if b.get("type") == "tool_use")
+    blocks = (str(b.get("name")) for b in turn.blocks if b.get("type") in _CALLS)
     return [*([turn.use] if turn.use is not None else []), *blocks]
 
 
@@ -181,7 +184,8 @@ def _unnamed(turn: Turn) -> Reply:
     blocks = (*_short_form(turn), *(block_from(dict(b)) for b in turn.blocks))
     calls_tools = any(isinstance(b, ToolUse) for b in blocks)
     stop = turn.stop or ("tool_use" if calls_tools else "end_turn")
-    return Reply(blocks, None if stop == "null" else stop, dict(turn.usage))
+    said = None if stop == "null" else stop
+    return Reply(blocks, said, dict(turn.usage), unoffered=turn.unoffered)
 
 
 def _named(reply: Reply, draws: Draws, key: str) -> Reply:

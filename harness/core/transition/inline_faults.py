@@ -9,7 +9,7 @@ gives that function, because only it may read JSON Schemas with a library.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from harness.core.history.past import Past
@@ -62,11 +62,11 @@ class FaultQueue:
 class InlineScript:
     """Turns with fault queues; after a queue that `ends` them, the script is exhausted.
 
-    `last` is the queue after the last turn; it is made once the faults are armed. `free` holds the
-    indices of the turns whose calls need no offer.
+    `last` is the queue after the last turn; it is made once the faults are armed.
     """
 
     last: FaultQueue | None = None
+    fits_offers = True
 
     def __init__(
         self,
@@ -75,18 +75,17 @@ class InlineScript:
         *,
         ends: bool,
         misfit: Misfit,
-        free: Collection[int] = (),
     ) -> None:
         rest = (Turn(say="", optional=True),) if ends else ()
         self._turns = TurnScript((*turns, *rest), draws)
-        self._ends, self._misfit, self._free = ends, misfit, free
+        self._ends, self._misfit = ends, misfit
 
     def reply(self, call: Call, past: Past) -> tuple[Value, int | None] | Miss | None:
         """The reply that is due, a miss if it does not fit; None past the last turn and fault."""
         if self._ends and self.last is not None and self.last.is_over(past):
             return None
         found = self._turns.reply(call, past)
-        if found is None or found[1] in self._free or not isinstance(found[0], Reply):
+        if found is None or not isinstance(found[0], Reply) or found[0].unoffered:
             return found
         uses = (block for block in found[0].blocks if isinstance(block, ToolUse))
         misfit = next(filter(None, (self._misfit(use, call.tools) for use in uses)), "")

@@ -18,6 +18,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import closing_words
 from harness.core.transition.answer_event import record_answer, record_reply
 from harness.core.transition.arming import ArmedFault
+from harness.core.transition.bound_tools import BoundTools
 from harness.core.transition.cassette_answer import is_plain, parsed
 from harness.core.transition.faulty_answer import Bent, bend, is_too_large
 from harness.core.transition.limits import STOP, no_answer, over_limit
@@ -34,10 +35,9 @@ from harness.core.transition.ports import (
 )
 from harness.core.values.calls import Call, ModelRequest, Purpose, Received
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Json, Message, digest, is_malformed
+from harness.core.values.messages import Json, Message, Opaque, ToolUse, digest, is_malformed
 from harness.core.values.patterns import EndlessPattern, is_in, pattern_of
 from harness.core.values.plans import ApiError, Plan, Recorded, Reply, only_sends
-from harness.core.values.tool_names import ToolNames
 
 _TOLD = frozenset({"cassette.miss", "script.unoffered"})
 """The codes of `Miss`: the history keeps the text of these answers, for findings to say."""
@@ -95,11 +95,11 @@ class ModelSeam:
         history: History,
         draws: Draws,
         faults: Sequence[ArmedFault],
-        tool_names: ToolNames,
+        bound: BoundTools,
         issued: IssuedThinking | None,
     ) -> None:
         self.scenario, self.wire, self.script, self.history = scenario, wire, script, history
-        self.draws, self.faults, self._tool_names = draws, faults, tool_names
+        self.draws, self.faults, self._bound = draws, faults, bound
         self._issued, self._home = issued, wire.paths()[0]
         self._readers: dict[tuple[str, str], Reader] = {}
         self._last_key: dict[tuple[str, str], str] = {}
@@ -287,14 +287,11 @@ class ModelSeam:
         assert isinstance(value, (Reply, ApiError, Recorded)), value
         if not isinstance(value, Reply):
             return value, turn, ""
-        if self.scenario.tools:
-            offered = [tool.name for tool in reading.tools] if reading.tools_offered else []
-            value = self._tool_names.in_agents_words(value, offered)
-            # No model calls what a request does not offer: one that is asked for a summary or a
-            # title answers in words. The turn stays due. Tools told in a text are not seen here.
-            is_told = self.scenario.profile.results == "text"
-            if not is_told and self._tool_names.unoffered(value, offered):
-                value, turn = closing_words(call), None
+        calls = any(isinstance(block, ToolUse | Opaque) for block in value.blocks)
+        if turn is not None and calls and not getattr(self.script, "fits_offers", False):
+            # One that is asked for a summary or a title answers in words, and the turn stays due.
+            made = self._bound.reply(value, call, reading.tools if reading.tools_offered else ())
+            value, turn = (closing_words(call), None) if made is None else (made, turn)
         return reading.complete(value), turn, ""
 
     def _exhausted(self) -> ApiError:

@@ -18,6 +18,8 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import ToolScripts
 from harness.core.transition.answer_event import record_answer
 from harness.core.transition.arming import FILES, POLL, ArmedFault, bend_all, seam_of
+from harness.core.transition.bound_tools import BoundTools
+from harness.core.transition.inline_faults import Misfit
 from harness.core.transition.limits import STOP
 from harness.core.transition.model_seam import ModelSeam
 from harness.core.transition.ports import (
@@ -41,7 +43,7 @@ from harness.core.values.calls import (
     ToolRequest,
 )
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Message
+from harness.core.values.messages import Message, ToolSpec, ToolUse
 from harness.core.values.plans import (
     Accepted,
     Answer,
@@ -68,6 +70,11 @@ message. Without it a clock in the system text, a time as a key and a deadline t
 turns pass: time would stand still between messages."""
 
 
+def _unread_schema(use: ToolUse, offered: Sequence[ToolSpec]) -> str:
+    """Every input fits a schema that nothing reads."""
+    return ""
+
+
 class Transition:
     """The state of one run: its history, and the parts that read, script, change and write.
 
@@ -91,6 +98,7 @@ class Transition:
         *,
         faults: Sequence[ArmedFault] = (),
         stored: Sequence[Message] = (),
+        misfit: Misfit = _unread_schema,
     ) -> None:
         self.scenario, self.history, self.faults = scenario, history, tuple(faults)
         self.script, self.draws, self.paths = script, Draws(scenario.seed), wire.paths()
@@ -110,8 +118,9 @@ class Transition:
         self._refusals = 0
         recorded = getattr(script, "recorded", False)
         issued = None if recorded else IssuedThinking(history, stored)
+        bound = BoundTools(scenario, misfit)
         self._model = ModelSeam(
-            scenario, wire, script, history, self.draws, self.faults, self._tool_names, issued
+            scenario, wire, script, history, self.draws, self.faults, bound, issued
         )
         self._provider = ProviderSeam(scenario, wire, history, self.draws, self.faults, issued)
         self.question = self._provider.question

@@ -11,6 +11,8 @@ import string
 from binascii import b2a_base64
 from hashlib import blake2b
 
+Generator = random.Random
+
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 _BASE64 = string.ascii_letters + string.digits + "+/"
 _LETTERS = bytes.maketrans(_BASE64.encode(), (_ALPHABET + _ALPHABET[:7]).encode())

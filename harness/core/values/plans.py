@@ -25,12 +25,14 @@ of the core it is one in scenarios and histories; the records pair it with the p
 
 class Reply(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A reply of the model. `usage` overrides the counted usage, key by key. `extra` holds more
-    fields of the message, by the wire's names (`stop_details`, `stop_sequence`)."""
+    fields of the message, by the wire's names (`stop_details`, `stop_sequence`). `unoffered`: its
+    calls are not what the request offers."""
 
     blocks: tuple[Block, ...] = ()
     stop: str | None = "end_turn"
     usage: dict[str, Json] = {}
     extra: dict[str, Json] = {}
+    unoffered: bool = False
 
 
 class ApiError(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

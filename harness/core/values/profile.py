@@ -54,7 +54,9 @@ class Connections(msgspec.Struct, frozen=True, kw_only=True):
     hang leaves that open, or if the profile declares the wire. `offers` holds the names of the
     agent's own tools, if its requests offer no tool of the scenario. `said` holds what the user and
     the model said in the run, `past` what else the first request held. By both a command sees that
-    a session outlives its run.
+    a session outlives its run. `unbound` says why the run of an agent with its own tools does not
+    apply: a call met none of them, or the scenario rests on what its own tools say.
+    `names_ids` tells whether a reply or a stored row names the message that it belongs to.
     """
 
     needs: tuple[Capability, ...] = ()
@@ -63,6 +65,8 @@ class Connections(msgspec.Struct, frozen=True, kw_only=True):
     offers: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     past: tuple[str, ...] = ()
+    unbound: str = ""
+    names_ids: bool | None = None
 
 
 NO_CONNECTIONS = Connections()
@@ -100,8 +104,9 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     `replies: text`: it has no way to say that a turn failed but its text. `silent` are words of the
     model that are not for the user. `tool_names` maps a name
     of the scenario to the agent's; any other tool of the scenario has `tool_prefix` before its
-    name. `checks` are settings of checks, as in a scenario. `cancel` is the way in which a program
-    learns of a cancel: it polls a URL, or gets SIGINT.
+    name. `safe_tools` are tools of the agent that may be called with any input that fits. `checks`
+    are settings of checks, as in a scenario. `cancel` is the way in which a program learns of a
+    cancel: it polls a URL, or gets SIGINT.
     """
 
     target: str = ""
@@ -115,6 +120,7 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     silent: tuple[str, ...] = SILENT
     tool_prefix: str = ""
     tool_names: dict[str, str] = {}
+    safe_tools: tuple[str, ...] = ()
     purposes: dict[str, Purpose] = {}
     checks: dict[str, dict[str, Json]] = {}
     limits: ProfileLimits = ProfileLimits()

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
-
-from harness.core.values.messages import ToolSpec, ToolUse
-from harness.core.values.plans import Reply
+from harness.core.values.messages import ToolSpec
 from harness.core.values.profile import NO_PROFILE, Profile
 
 _MCP, _PARTS = "mcp__", "__"
@@ -23,6 +20,14 @@ class ToolNames:
     def __init__(self, tools: Iterable[str] = (), profile: Profile = NO_PROFILE) -> None:
         self._agents = {name: profile.agent_name(name) for name in tools}
         self._meant = {agent: name for name, agent in self._agents.items()}
+        bound = [*profile.tool_names.values()]
+        rest = [name for name in self._agents if name not in profile.tool_names]
+        self._safe = {*profile.safe_tools}
+        left = (tool for tool in profile.safe_tools if tool not in bound)
+        self._stand_ins = dict(zip(rest, left, strict=False))
+        self._meant.update((own, name) for name, own in self._stand_ins.items())
+        self.own = {*bound, *self._safe}
+        """The tools that the profile names, which may be the agent's own."""
 
     def meant_by(self, name: str) -> str:
         """The scenario's name of the tool that the agent calls `name`.
@@ -44,32 +49,18 @@ class ToolNames:
         agent = self._agents.get(name, name)
         if agent != name or name not in self._agents:
             return agent
-        found = [o for o in offered if o.startswith(_MCP) and self.meant_by(o) == name]
-        return found[0] if len(found) == 1 else name
+        known = [*offered]
+        found = [o for o in known if o.startswith(_MCP) and self.meant_by(o) == name]
+        if len(found) == 1:
+            return found[0]
+        stand_in = self._stand_ins.get(name, "")
+        return stand_in if stand_in in known and name not in known else name
 
-    def unoffered(self, reply: Reply, offered: Iterable[str]) -> bool:
-        """Whether a reply in the agent's words calls a tool of the scenario that is not offered.
-
-        A name that no tool of the scenario has is the author's: no request need offer it.
-        """
-        known = {*offered}
-        calls = (block.name for block in reply.blocks if isinstance(block, ToolUse))
-        return any(name in self._meant and name not in known for name in calls)
+    def is_safe(self, own: str) -> bool:
+        """Whether the user says that a tool of the agent may be called with any input."""
+        return own in self._safe
 
     def of_the_scenario(self, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
         """The offered tools that are the scenario's; all of them where none is."""
         found = tuple(tool for tool in offered if self.meant_by(tool.name) in self._agents)
         return found or offered
-
-    def in_agents_words(self, reply: Reply, offered: Iterable[str]) -> Reply:
-        """A reply of the script with the agent's names in its calls."""
-        if not self._agents or not any(isinstance(block, ToolUse) for block in reply.blocks):
-            return reply
-        names = tuple(offered)
-        blocks = tuple(
-            msgspec.structs.replace(block, name=self.offered_as(block.name, names))
-            if isinstance(block, ToolUse)
-            else block
-            for block in reply.blocks
-        )
-        return reply if blocks == reply.blocks else msgspec.structs.replace(reply, blocks=blocks)

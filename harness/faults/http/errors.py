@@ -65,6 +65,8 @@ def status(
     """
     if isinstance(retry_after, (int, float)):
         retry_after *= moment.harder
+        # A client may read whole numbers alone, as RFC 9110 writes them: "20", never "20.0".
+        retry_after = int(retry_after) if float(retry_after).is_integer() else retry_after
     headers = {} if retry_after is None else {"retry-after": f"{retry_after}"}
     if should_retry is not None:
         headers["x-should-retry"] = str(should_retry).lower()

@@ -12,7 +12,7 @@ import msgspec
 from harness.core.transition.ports import Moment
 from harness.core.values.messages import Block, Opaque, Text, Thinking, ToolUse
 from harness.core.values.plans import Plan, Reply
-from harness.faults.shared.replies import rewritten, with_calls
+from harness.faults.shared.replies import may_call, rewritten, with_calls
 
 STAGE = "value"
 SEAMS = ("model",)
@@ -94,6 +94,8 @@ def refusal_after_call(moment: Moment, plan: Plan, *, category: Category | None 
 
 def pause_turn(moment: Moment, plan: Plan, *, text: str = "Let me search for that.") -> Plan:
     """The provider's own tool takes long, so the turn pauses and is to be sent back as it is."""
+    if not may_call(moment):
+        return plan
     blocks = (Text(text), Opaque("server_tool_use", _SEARCH))
     return rewritten(plan, lambda reply: Reply(blocks, "pause_turn", reply.usage))
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.messages import ToolSpec, ToolUse
-from harness.runner.inline_script import misfit
+from harness.runner.tool_offers import misfit
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
