@@ -37,6 +37,7 @@ from harness.checks.evidence.told_results import (
     said_texts,
     voice_of,
 )
+from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
@@ -108,9 +109,10 @@ def result_carried(
     language writes for nothing. `replaced`: it is another text. `other`: it is the result of
     another call, turn, session or user, as from a cache. `part`: a block, a line, a picture or
     an end is missing, changed or moved silently, or a character is cut. `failed`: it is told as an
-    error. `discarded`: it is told as not run, beside a call that failed. `invented`: no such call
-    ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON.
-    `voiced`: a message of the user or of the system repeats it, so that it reads as an instruction.
+    error. `discarded`: it is told as not run, beside a call that failed, or although it had acted
+    before it failed. `invented`: no such call ran, and the answer reads like a result.
+    `encoded_twice`: it is JSON in JSON. `voiced`: a message of the user or of the system repeats
+    it, so that it reads as an instruction.
     `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's
     name says so, if it is marked as code, or if the setting `code` has the tool.
 
@@ -126,9 +128,12 @@ def result_carried(
     To fix it, send the text of each result under the id of its call. Source: design, Carried.
     """
     trace, masks = history.trace, _patterns(redacted)
+    acted = {event.key for event in trace.events if isinstance(event, Effected)}
     for ask, run in _results(trace):
         turn = _turn(trace, ask)
         if ask.sent is None or turn is None or run.failed or run.given_up:
+            if ask.sent is not None and turn is not None and run.called.key in acted:
+                yield Case("unread", _finding(_denied(ask.sent, run), ask, run), turn, ask.sent_n)
             continue
         texts = [_expected(text, masks, bound) for text in said_texts(run)]
         result = _Result(trace, ask, run, texts, ask.sent, history)
@@ -283,6 +288,19 @@ def _discarded(result: _Result) -> _Told | None:
         "discarded", f"is thrown away because another call failed: {_short(result.sent.text)}"
     )
 
+
+def _denied(sent: ToolResult, run: Execution) -> _Told | None:
+    """A call that acted and then failed, as by a time-out, and is told as not run."""
+    if not _NOT_RUN.search(sent.text) or _UNSURE.search(sent.text) or _NOT_RUN.search(run.text):
+        return None
+    return _Told("discarded", f"is told as not run, and the tool had acted: {_short(sent.text)}")
+
+
+_NOT_RUN = re.compile(
+    r"(?:\bnot|\bnever|n't) (?:been )?(?:run|ran|executed|called|started|carried out|performed)\b",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(r"\b(?:may|might|could|unknown|unclear|whether|perhaps|probably)\b", re.I)
 
 _UNRUN = re.compile(r"\b(?:not|never|skip|cancel|abort|discard|fail|error)|n't", re.IGNORECASE)
 

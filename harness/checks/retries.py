@@ -211,14 +211,15 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
 
     Permanent failures are a 4xx other than 408, 409 and 429, a refusal, and a full context. After a
     truncated answer, a request may be repeated `truncated` times; after an empty answer, `empty`
-    times. An unchanged request has the same messages, fields and headers; a hint, one beta less or
-    another key is a change. Headers that are new with each attempt do not count.
+    times. A paused answer is sent back, and never asked for again. An unchanged request has the
+    same messages, fields and headers; a hint, one beta less or another key is a change. Headers
+    that are new with each attempt do not count.
 
     Not a finding: retries by the SDK, which follow the provider's advice; a step that a kill
     interrupted and the agent repeats. Source: invariant 13; lsdefine/GenericAgent#225.
     """
     for turn in history.trace.turns.values():
-        tries = _Tries({"truncated": truncated, "empty": empty})
+        tries = _Tries({"truncated": truncated, "empty": empty, "paused": 0})
         for exchange in turn.exchanges:
             earlier = tries.failed.get(exchange.whole)
             # The excuse ends the count of this request, so no filter can apply it.

@@ -18,7 +18,8 @@ from harness.files.owner import scratch_folder
 from harness.targets import TargetSpec
 
 FILES_MOST, BYTES_MOST = 200, 8_000_000
-"""The most files and bytes of a copy, 10 ms; what comes after them is linked."""
+"""The most files and bytes of a copy, 20 ms; a small project takes 1 ms. What comes after them is
+linked."""
 
 FOLDER_FILES_MOST = 50
 """A folder with more files is linked: it rather holds programs than sessions."""

@@ -68,6 +68,14 @@ def test_a_truncated_answer_may_be_asked_for_again_once() -> None:
     assert codes(no_blind_resend(story.end())) == ["no_blind_resend.same_request"]
 
 
+def test_a_paused_answer_is_sent_back_and_not_asked_for_again() -> None:
+    story = Story().turn("go").reply("I will look.", stop="pause_turn")
+    assert not list(no_blind_resend(story.reply("It is here.").final().end()))
+    again = Story().turn("go").reply("I will look.", stop="pause_turn")
+    again.reply("It is here.", messages=again.live[:1])
+    assert codes(no_blind_resend(again.end())) == ["no_blind_resend.same_request"]
+
+
 def _asks_after_nothing(times: int, *blocks: Any, **answer: Any) -> Story:
     """A turn in which the model says nothing, and is asked the very same again."""
     story = Story().turn("go")

@@ -325,3 +325,18 @@ def test_a_stored_reply_with_other_words_than_the_user_reads_is_shown() -> None:
     (finding,) = reload_equivalence(story.end())
     assert finding.code == "reload_equivalence.lost_reply"
     assert 'the user reads "Done!", and the stored reply is "It is late."' in finding.message
+
+
+def test_a_reply_that_is_stored_while_the_next_message_is_read_is_not_lost() -> None:
+    def stored(*, keeps: bool) -> list[str]:
+        story = Story(stores=False).turn("one").row(user("one"), labels=["m1"]).reply("x")
+        story.session = "bob"
+        story.take("two")
+        story.session = "main"
+        if keeps:
+            story.row(assistant("x"))
+        found = codes(reload_equivalence(story.say("x", "final").end()))
+        return [code for code in found if code.endswith("lost_reply")]
+
+    assert stored(keeps=True) == []
+    assert stored(keeps=False) == ["reload_equivalence.lost_reply"]

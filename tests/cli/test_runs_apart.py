@@ -44,7 +44,8 @@ def keeps(folder: Path) -> Path:
 
 def _verdicts(harness: Harness, *words: str) -> dict[str, str]:
     done = harness("run", "--json", "--target", "keeps:remembers", *words)
-    return {row["name"]: row["verdict"] for row in map(json.loads, done.stdout.splitlines())}
+    rows = map(json.loads, done.stdout.splitlines())
+    return {row["name"]: row["verdict"] for row in rows if "verdict" in row}
 
 
 def test_a_run_is_judged_alike_alone_and_among_seven(harness: Harness) -> None:
@@ -60,6 +61,14 @@ def test_a_run_is_judged_alike_among_many(harness: Harness, keeps: Path) -> None
     (keeps / "scenarios/many.yaml").write_text(MANY + "".join(rows), "utf-8")
     among = _verdicts(harness, "scenarios/many.yaml", "-j", "2")
     assert (len(among), set(among.values())) == (170, {"pass"})
+
+
+@pytest.mark.nightly
+def test_a_kill_is_judged_alike_alone_and_among_all_of_its_folder(harness: Harness) -> None:
+    alone = _verdicts(harness, "@resume/killed-again", "--wire", "anthropic", "-j", "1")
+    among = _verdicts(harness, "@resume", "--wire", "anthropic", "-j", "1")
+    assert len(alone) == 4 < len(among)
+    assert {name: among[name] for name in alone} == alone
 
 
 HOST = """

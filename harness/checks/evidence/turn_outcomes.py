@@ -173,13 +173,16 @@ def _is_read(exchange: Exchange) -> bool:
 
 
 def in_vain(exchange: Exchange) -> str:
-    """ "truncated" for an answer cut at its length, "empty" for one without content, else ""; also
-    "" for an answer that a client may have failed to read."""
+    """ "truncated" for an answer cut at its length, "empty" for one without content, "paused" for
+    one that goes on once it is sent back, else ""; also "" for an answer that a client may have
+    failed to read."""
     if not _is_read(exchange):
         return ""
     if exchange.stop in TRUNCATED_STOPS:
         return "truncated"
-    return "empty" if exchange.succeeded and _says_nothing(exchange) else ""
+    if exchange.succeeded and _says_nothing(exchange):
+        return "empty"
+    return "paused" if exchange.stop == "pause_turn" else ""
 
 
 def _says_nothing(exchange: Exchange) -> bool:
@@ -194,6 +197,8 @@ def failure_words(exchange: Exchange) -> str:
     """A failure in a few words."""
     if exchange.stop in FINAL_STOPS or exchange.stop in TRUNCATED_STOPS:
         return f"stopped with {exchange.stop}"
+    if exchange.stop == "pause_turn" and not _says_nothing(exchange):
+        return "paused within an answer"
     if exchange.succeeded:
         return "was answered with nothing, as before,"
     return f"was answered {exchange.status}"

@@ -256,7 +256,8 @@ EVENTS: Mapping[Question, _Event] = {
     ),
     "retry_after": _exchange("a failure that asks for a wait", _asks_for_a_wait),
     "vain_answer": _exchange(
-        "a refused, truncated or empty answer", lambda e: fails_for_good(e) or bool(in_vain(e))
+        "a refused, paused, truncated or empty answer",
+        lambda e: fails_for_good(e) or bool(in_vain(e)),
     ),
     "bad_answer": _answer("a failed or cut answer", "failed", "incomplete", "truncated"),
     "cut_answer": _exchange("an answer that broke off", lambda e: e.is_cut),

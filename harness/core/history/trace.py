@@ -269,10 +269,12 @@ class Trace(msgspec.Struct, eq=False):
                     yield event, row, self.messages.get(row.digest, Message("user"))
 
     def stored_during(self, turn: Turn) -> Iterator[Stored]:
-        """The changes in the store during the turn."""
+        """The changes in the store during the turn. An agent that reads its inbox in a task beside
+        the turn ends it later than it asks for the next message."""
         last = len(self.stored)
         if turn.settled_n:
-            last = bisect_right(self.stored, turn.settled_n, key=_number)
+            end_n = max((turn.settled_n, *(ending.n for ending in turn.endings)))
+            last = bisect_right(self.stored, end_n, key=_number)
         first_n = turn.begun_n or turn.opened_n
         for event in self.stored[bisect_left(self.stored, first_n, key=_number) : last]:
             if event.session in ("", turn.session):
