@@ -26,6 +26,7 @@ ALLOWED = {
     "doctor.profile_text": "strings of TOML, after the encoder's masks",
     "cassettes.folder_redaction": "writes an agent's file again, masked",
     "runner.forked_target": "tells the parent process, which encodes",
+    "runner.own_files": "leaves an agent's file as a kill does",
     "runner.recorded_calls": "the body of an answer",
     "runner.session_seed": "what the agent reads",
     "runner.supervise": "the environment of the agent",

@@ -103,7 +103,7 @@ def test_the_run_fails_and_the_next_one_passes(harness: Harness, target: str, wo
 
 
 def test_a_process_that_ends_once_is_no_pass(harness: Harness) -> None:
-    done = harness("run", "--json", "--target", "ends:once")
+    done = harness("run", "--json", "--target", "ends:once?folder=shared")
     first, second = (json.loads(line) for line in done.stdout.splitlines())
     assert (first["verdict"], second["verdict"], done.returncode) == ("fail", "pass", 1)
     assert [found["code"] for found in first["findings"]] == ["target.crashed"]

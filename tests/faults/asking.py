@@ -20,7 +20,7 @@ from harness.core.scenario.scenario import FaultSpec, Limits, Scenario, ToolScri
 from harness.core.scenario.script import TurnScript
 from harness.core.transition.transition import Transition
 from harness.core.values.draws import Draws
-from harness.core.values.profile import Profile
+from harness.core.values.profile import Profile, Results
 from harness.faults import arm
 from harness.providers import by_name
 from harness.transports.dispatcher import Dispatcher
@@ -92,9 +92,10 @@ def ask(
     often: Any = "forever" if retries else "once"
     # OpenAI's accumulation takes strict tools only, so its requests offer none.
     specs = (FaultSpec(kind=kind, settings=settings or {}, often=often),) if kind else ()
+    results: Results = "text" if helper or not tools else "blocks"  # a call needs no offer then
     scenario = Scenario(
         name="asked", wire=wire, stream=stream, script=(turn,), faults=specs, tools=tools,
-        limits=Limits(virtual_s=1e7), profile=Profile(results="text" if helper else "blocks"),
+        limits=Limits(virtual_s=1e7), profile=Profile(results=results),
     )  # fmt: skip
     run, clock = _transition(scenario), VirtualClock()
     with ExitStack() as stack:

@@ -10,8 +10,10 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from harness.core.scenario.scenario import Scenario
+from harness.core.scenario.script import called
 from harness.faults import faults
 from harness.files import find_scenarios, load_scenarios
+from harness.targets import TargetSpec, resolve
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"
@@ -35,6 +37,13 @@ def _by_name() -> dict[str, Scenario]:
 def named(name: str) -> Scenario:
     """The run of that name."""
     return _by_name()[name]
+
+
+def reference_for(scenario: Scenario) -> TargetSpec:
+    """The reference agent; with the tool that starts sub-agents where the script calls it."""
+    turns = scenario.script if isinstance(scenario.script, tuple) else ()
+    spawns = any("task" in called(turn) for turn in turns) and "task" not in scenario.tools
+    return resolve("reference?spawn=true" if spawns else "reference")
 
 
 def is_of_the_seeds(scenario: Scenario) -> bool:

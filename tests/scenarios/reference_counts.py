@@ -15,10 +15,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from harness.agent import agent
 from harness.core.scenario.scenario import Scenario
 from harness.runner import Run, run
-from tests.scenarios.all_runs import all_runs
+from tests.scenarios.all_runs import all_runs, reference_for
 
 TABLE = Path(__file__).with_name("reference_counts.tsv")
 COLUMNS = ("run", "outcome", "main", "compact", "aux", "tools")
@@ -58,7 +57,7 @@ def _made() -> Iterator[dict[str, str]]:
     """The rows: of each variant its first run, and the runs that differ from it."""
     variants: dict[str, dict[str, dict[str, str]]] = {}
     for scenario in all_runs():
-        row = counts_of(run(scenario, agent))
+        row = counts_of(run(scenario, reference_for(scenario)))
         variants.setdefault(_variant(scenario), {})[scenario.run_name] = row
     for variant, runs in sorted(variants.items()):
         first = next(iter(runs.values()))

@@ -14,14 +14,13 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from harness.agent import agent
 from harness.core.history.history import canonical
 from harness.core.scenario.scenario import Scenario
 from harness.faults import faults
 from harness.runner import run
 from tests import mutants
 from tests.mutants.__main__ import is_killed
-from tests.scenarios.all_runs import all_runs, is_of_the_seeds, named, on_wire, tiers
+from tests.scenarios.all_runs import all_runs, is_of_the_seeds, named, on_wire, reference_for, tiers
 
 WIRE = "openai-chat"
 
@@ -58,7 +57,7 @@ HEADLINE = ("empty-inputs", "identical-failures", "prompt-too-long", "replay-spi
 
 @pytest.mark.parametrize("scenario", tiers(RUNS, QUICK))
 def test_reference_passes(scenario: Scenario) -> None:
-    verdict = run(scenario, agent).verdict
+    verdict = run(scenario, reference_for(scenario)).verdict
     assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
     assert verdict.doubts == ()
     assert verdict.verdict == "pass"
@@ -70,7 +69,10 @@ def test_reference_passes(scenario: Scenario) -> None:
     ids=lambda s: s.run_name,
 )
 def test_both_worlds_agree(scenario: Scenario) -> None:
-    supervised, simulated = run(scenario, agent, world="supervise"), run(scenario, agent)
+    supervised, simulated = (
+        run(scenario, reference_for(scenario), world="supervise"),
+        run(scenario, reference_for(scenario)),
+    )
     assert supervised.verdict.verdict == simulated.verdict.verdict == "pass"
     assert canonical(supervised.history) == canonical(simulated.history)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness.agent import agent
 from harness.core.history.history import canonical
 from harness.core.scenario.scenario import Scenario
 from harness.runner import run
 from tests.http_library import IS_OLDER
 from tests.scenarios import reference_counts
-from tests.scenarios.all_runs import all_runs, is_of_the_seeds, tiers
+from tests.scenarios.all_runs import all_runs, is_of_the_seeds, reference_for, tiers
 
 RUNS = list(all_runs())
 QUICK = [s for s in RUNS if s.wire == "anthropic" and not (s.variant and s.stream)]
@@ -30,7 +29,7 @@ QUICK_IN_BOTH = [s for s in IN_BOTH_WORLDS if is_of_the_seeds(s) and not s.fault
 def test_reference_passes(scenario: Scenario) -> None:
     if IS_OLDER and scenario.run_name.startswith("overloaded/rate-limit"):
         pytest.skip("the SDK of that generation comes back sooner than a long retry-after says")
-    played = run(scenario, agent)
+    played = run(scenario, reference_for(scenario))
     verdict = played.verdict
     assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
     assert verdict.doubts == ()
@@ -50,11 +49,11 @@ def test_the_table_of_counts_has_a_row_for_each_variant_and_no_other() -> None:
 
 @pytest.mark.parametrize("scenario", tiers(IN_BOTH_WORLDS, QUICK_IN_BOTH))
 def test_both_worlds_agree(scenario: Scenario) -> None:
-    supervised = run(scenario, agent, world="supervise")
+    supervised = run(scenario, reference_for(scenario), world="supervise")
     if supervised.verdict.verdict == "not_applicable":
         assert supervised.verdict.not_applicable[0].reason.startswith("needs virtual time")
         return
-    simulated = run(scenario, agent)
+    simulated = run(scenario, reference_for(scenario))
     assert supervised.verdict.verdict == simulated.verdict.verdict == "pass"
     assert canonical(supervised.history) == canonical(simulated.history)
 

@@ -48,7 +48,9 @@ def end_inside_tool_input(moment: Moment, plan: Plan) -> Plan:
     places = [place for place, step in enumerate(events) if _piece(step)]
     if not places:
         return plan
-    own = [place for at, place in enumerate(places) if place == places[0] + at]
+    # Gemini sends each call whole, so the next event is another call.
+    is_whole = any("functionCall" in part for part in stream.parts(events[places[0]]))
+    own = [p for at, p in enumerate(places) if p == places[0] + at and not (is_whole and at)]
     place = own[len(own) // 2]
     return (*events[:place], _halved(events[place]), Close())
 
