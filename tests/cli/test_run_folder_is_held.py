@@ -70,6 +70,7 @@ def test_the_lock_is_no_recording(harness: Harness, folder: Path) -> None:
     assert ".lock" not in harness(*again).stderr
 
 
+@pytest.mark.real
 def test_a_relative_folder_is_the_one_of_the_start(harness: Harness, folder: Path) -> None:
     (folder / "wanderer.py").write_text(_WANDERER)
     done = harness("run", "scenarios", "--target", "wanderer:agent", "--out", "runs", "--json")

@@ -28,7 +28,7 @@ def scenarios(folder: Path) -> None:
         (folder / "scenarios" / f"{name}.yaml").write_text(text, "utf-8")
 
 
-@pytest.mark.parametrize("jobs", ["1", "3"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.real), "3"])
 @pytest.mark.parametrize(("flags", "played"), [(["-x"], 1), (["--maxfail", "3"], 3)])
 def test_it_stops_after_so_many_failures(
     harness: Harness, flags: list[str], played: int, jobs: str

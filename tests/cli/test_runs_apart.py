@@ -63,6 +63,7 @@ def test_a_run_is_judged_alike_among_many(harness: Harness, keeps: Path) -> None
     assert (len(among), set(among.values())) == (170, {"pass"})
 
 
+@pytest.mark.real
 @pytest.mark.nightly
 def test_a_kill_is_judged_alike_alone_and_among_all_of_its_folder(harness: Harness) -> None:
     alone = _verdicts(harness, "@resume/killed-again", "--wire", "anthropic", "-j", "1")

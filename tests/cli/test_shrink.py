@@ -71,6 +71,7 @@ def test_a_variant_is_chosen_by_its_name_and_the_seed_by_the_flag(
     assert "--seed 0" in in_process(*words[:-1]).out
 
 
+@pytest.mark.real
 def test_without_a_code_the_first_finding_of_the_agent_is_kept_and_named(
     in_process: Command, talks: Path
 ) -> None:

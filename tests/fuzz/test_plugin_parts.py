@@ -96,6 +96,7 @@ def test_a_campaign_draws_them_among_all_others() -> None:
     assert len(kinds) > 100
 
 
+@pytest.mark.real
 def test_a_check_of_theirs_finds_and_its_finding_is_shrunk() -> None:
     target = resolve(TARGET)
     tried = play_all(Batch(number=0, first=1, count=4, seed=13, target=TARGET), target)

@@ -99,6 +99,7 @@ def test_judge_and_show(harness: Line, folder: Path) -> None:
     assert "my_parts.polite.word" in harness("show", str(kept), *FLAG).out
 
 
+@pytest.mark.real
 def test_judge_again_after_the_plugin_was_changed(harness: Line, folder: Path) -> None:
     harness(*RUN)
     words = ("judge", str(folder / ".harness/runs/greeting/strict"), "--resume", str(folder / "j"))

@@ -34,7 +34,7 @@ _RATIO_MOST = 9.0
 
 PATTERNS = [*package_patterns()]
 
-_EVERY = 4
+_EVERY = 8
 """One of so many cases is in the fast tier. All of them take half a minute of processor time."""
 
 

@@ -122,6 +122,7 @@ def test_another_thread_that_computes_is_not_the_run() -> None:
     assert raised.value.stop == "hung"
 
 
+@pytest.mark.real
 def test_a_heartbeat_that_comes_late_is_a_slow_machine() -> None:
     """Each look at the usage takes longer than a heartbeat may be late, without computing."""
     stops: list[Stop] = []
