@@ -27,9 +27,13 @@ _PREFIX = re.compile(r"""APIRouter\([^)]{0,500}prefix\s*=\s*["']([^"']+)["']""")
 _INCLUDED = re.compile(
     r"""include_router\(\s*([\w.]+)[^)]{0,500}prefix\s*=\s*(?:f?["'])([^"'{]+)["']"""
 )
-_ROUTE = re.compile(r"""\b\w+\.post\(\s*["'`](/[^"'`]{0,200})["'`]""")
+_ROUTE = re.compile(
+    r"""(?:\b\w+\.post\(|\b(?:url|pathname)\s*={2,3})\s*["'`](/[^"'`]{0,200})["'`]"""
+)
+"""A route of a library, or the comparison in a server that Node itself makes."""
 _BODY = re.compile(
-    r"""(?:const|let)\s*\{([^{}]{0,500})\}\s*=\s*(?:await\s+)?[\w.]{0,99}(?:body|json\(\))|body\??\.(\w+)"""
+    r"""(?:const|let)\s*\{([^{}]{0,500})\}\s*=\s*(?:await\s+)?[\w.]{0,99}(?:body|json\(\)|JSON\.parse\()"""
+    r"""|(?:body|JSON\.parse\([^()]{0,99}\))\??\.(\w+)"""
 )
 _PORT = re.compile(r"""listen\(\s*(?:\{\s*port:\s*)?(\d{2,5})""")
 

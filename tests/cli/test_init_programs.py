@@ -64,11 +64,8 @@ def test_a_program_of_another_language_is_asked_for(tmp_path: Path) -> None:
 
 def test_a_server_in_node(tmp_path: Path, node: str) -> None:
     shutil.copy(PROGRAMS / "helpdesk_server.js", tmp_path / "server.mjs")
-    target = "process:node server.mjs?chat=/chat"
-    assert _first_red(tmp_path, "--target", target) == (
-        target,
-        "truthful_outcome.truncated",
-    )
+    target = "process:node server.mjs?chat=/chat&text=text"
+    assert _first_red(tmp_path) == (target, "truthful_outcome.truncated")
 
 
 def test_a_function_in_node_is_found(tmp_path: Path, node: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 LOOP = """\
 import anthropic
 
@@ -204,6 +206,8 @@ app.post("/chat", async (req, res) => {
 app.listen(8080);
 """
 
+NODE_SERVER = (Path(__file__).parents[1] / "cli/programs_of_init/helpdesk_server.js").read_text()
+
 NODE_CLASS = """\
 import { openai } from "@ai-sdk/openai";
 import { generateText } from "ai";
@@ -260,6 +264,9 @@ FOUND: dict[str, tuple[dict[str, str], str, str, str]] = {
         "app.chat:respond", "chat", "",
     ),
     "FastAPI": (SERVER, "bot.routes:chat", "endpoint", ""),
+    "a server of Node itself": (
+        {"server.mjs": NODE_SERVER}, "server.mjs:/chat", "endpoint", "anthropic",
+    ),
     "Flask": ({"web.py": FLASK}, "web:ask", "endpoint", "anthropic"),
     "Express": (
         {"web.js": EXPRESS, "package.json": '{"scripts": {"start": "node web.js"}}'},
