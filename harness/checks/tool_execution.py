@@ -77,11 +77,11 @@ def _is_other_tool(execution: Execution, ask: Ask) -> bool:
     """Whether a call that names no such tool runs one. Agents repair the form of a name alone: its
     case, its marks, and a prefix that the model was trained on."""
     name, asked, exchange = execution.request.name, ask.use.name, ask.exchange
-    uses = exchange.reply.tool_uses if exchange.reply else ()
     if _bare(asked).endswith(_bare(name)) or not ask.use.id:
         return False
     if execution.called.session != exchange.called.session:
         return False
+    uses = exchange.reply.tool_uses if exchange.reply else ()
     return all(use.id != ask.use.id or use.name == asked for use in uses)
 
 

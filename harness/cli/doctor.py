@@ -24,7 +24,7 @@ from harness.cli.options import (
     target_engine,
     world,
 )
-from harness.cli.probe_world import in_place, outside, told, told_result, user_folder
+from harness.cli.probe_world import in_place, outside, played_as, told, told_result, user_folder
 from harness.cli.reports import outputs, reporting, wanted_reports
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _examined(
         scratch_folder() as out,
         engine if isinstance(engine, Local) else nullcontext(),
     ):
-        player = _Player(target, world, known.store, out, engine, tell)
+        player = _Player(played_as(target), world, known.store, out, engine, tell)
         try:
             found = examine(known, player.play)
         except KeyboardInterrupt:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _WORLD, _START = "harness.probe_world", "harness.start_folder"
+_IN_PLACE = "harness.in_place"
 
 NAMES_MOST = 8
 """The most places that are named; the rest is counted."""
@@ -44,6 +45,7 @@ def in_place(function: _F) -> _F:
 
         meta = click.get_current_context().meta
         meta[_START] = Path.cwd()  # a target may change the folder of the process
+        meta[_IN_PLACE] = in_place
         if in_place or not _is_of_folder(named["target"]):
             return function(*args, **named)
         with scratch_world(Path.cwd()) as world:
@@ -125,6 +127,14 @@ def user_folder() -> Path:
 
 def _world() -> ScratchWorld | None:
     return click.get_current_context().meta.get(_WORLD)
+
+
+def played_as(target: str) -> str:
+    """Return a target as its probes play it: with `--in-place` not in a copy for each run."""
+    is_meant = click.get_current_context().meta.get(_IN_PLACE) and _is_of_folder(target)
+    if not is_meant or target.startswith(("process:", "http")):
+        return target
+    return f"{target}{'&' if '?' in target else '?'}folder=shared"
 
 
 def told(text: str) -> str:

@@ -50,9 +50,11 @@ def _copied(source: Path, parent: Path) -> Path:
     for entry in sorted(os.scandir(source), key=lambda entry: (entry.is_dir(), entry.name)):
         if entry.name in _LEFT_OUT:
             continue
-        found = list(_files(entry, min(files, FOLDER_FILES_MOST)))
-        bytes_of = sum(one.stat(follow_symlinks=False).st_size for one in found)
-        if not _is_copied(entry, found) or len(found) > files or bytes_of > size:
+        # A temporary folder below the project holds the copy, and those of runs beside this one.
+        is_around = parent.is_relative_to(entry.path)
+        found = [] if is_around else list(_files(entry, min(files, FOLDER_FILES_MOST)))
+        bytes_of = sum(map(_size_bytes, found))
+        if is_around or not _is_copied(entry, found) or len(found) > files or bytes_of > size:
             (work / entry.name).symlink_to(entry.path)
             continue
         files, size = files - len(found), size - bytes_of
@@ -73,6 +75,13 @@ def _files(entry: os.DirEntry[str], most: int) -> Iterator[os.DirEntry[str]]:
                 waiting += os.scandir(one.path)
         if left < 0:
             return
+
+
+def _size_bytes(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except OSError:  # another program has removed it
+        return 0
 
 
 def _is_copied(entry: os.DirEntry[str], found: list[os.DirEntry[str]]) -> bool:

@@ -40,7 +40,7 @@ variants:
 def test_runs_that_continue_each_other_are_not_judged(tmp_path: Path, harness: Harness) -> None:
     (tmp_path / "keeps.py").write_text(AGENT)
     (tmp_path / "talk.yaml").write_text(SCENARIO)
-    done = harness("run", "talk.yaml", "--target", "keeps:agent", "-j", "1")
+    done = harness("run", "talk.yaml", "--target", "keeps:agent?folder=shared", "-j", "1")
     assert "3 runs: 1 passed, 2 not applicable" in done.stdout
     assert "keep a session file below brief.session_dir" in " ".join(done.stdout.split())
     again = harness("run", "talk.yaml", "--only", "talk/again", "--target", "keeps:agent")

@@ -55,7 +55,9 @@ def test_hash_seeds_change_nothing(harness: Harness, talks: Path) -> None:
 @pytest.mark.real
 def test_ctrl_c_keeps_the_smallest_so_far(harness: Harness, talks: Path) -> None:
     (talks / "ends.py").write_text(AGENTS, "utf-8")
-    words = shrink_words("--keep", "target", "--out", "small", target="ends:interrupting")
+    words = shrink_words(
+        "--keep", "target", "--out", "small", target="ends:interrupting?folder=shared"
+    )
     done = harness(*words, PYTHONPATH=str(Path(__file__).parents[2]))
     assert done.returncode == 130, done.stderr
     assert "interrupted: the smallest scenario so far" in done.stdout
@@ -66,7 +68,9 @@ def test_ctrl_c_keeps_the_smallest_so_far(harness: Harness, talks: Path) -> None
 @pytest.mark.real
 def test_an_agent_that_does_not_do_the_same_twice_is_said(harness: Harness, talks: Path) -> None:
     (talks / "ends.py").write_text(AGENTS, "utf-8")
-    words = shrink_words("--keep", "target.crashed", "--only", "chat", target="ends:fickle")
+    words = shrink_words(
+        "--keep", "target.crashed", "--only", "chat", target="ends:fickle?folder=shared"
+    )
     done = harness(*words, PYTHONPATH=str(Path(__file__).parents[2]))
     assert done.returncode == 3, done.stderr
     assert "the agent behaves differently each time" in done.stdout

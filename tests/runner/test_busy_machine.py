@@ -13,9 +13,9 @@ import pytest
 from harness.core.scenario.scenario import InboxItem, Limits, Scenario, Turn
 from harness.files import load_scenarios
 from harness.runner import run
-from harness.targets import TargetSpec, resolve
 from tests.runner import programs
 from tests.runner.programs import program
+from tests.scenarios.all_runs import reference_for
 
 pytestmark = pytest.mark.real
 LIMITS = Path(__file__).parents[2] / "scenarios" / "limits"
@@ -32,14 +32,14 @@ def load() -> Iterator[None]:
         child.wait()
 
 
-def _verdicts(target: TargetSpec) -> list[tuple[str, str]]:
+def _verdicts() -> list[tuple[str, str]]:
     scenarios = [s for path in sorted(LIMITS.glob("*.yaml"))[:6] for s in load_scenarios(path)]
-    return [(s.run_name, run(s, target).verdict.verdict) for s in scenarios]
+    return [(s.run_name, run(s, reference_for(s)).verdict.verdict) for s in scenarios]
 
 
 @pytest.mark.usefixtures("load")
 def test_the_reference_agent_passes_beside_a_load() -> None:
-    verdicts = _verdicts(resolve("reference"))
+    verdicts = _verdicts()
     assert len(verdicts) > 10
     assert [name for name, verdict in verdicts if verdict != "pass"] == []
 

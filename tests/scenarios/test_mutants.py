@@ -8,12 +8,11 @@ from types import ModuleType
 
 import pytest
 
-from harness.agent import agent as reference
 from harness.runner import run
 from tests import mutants
 from tests.mutants import Mutant
 from tests.mutants.__main__ import is_killed
-from tests.scenarios.all_runs import named
+from tests.scenarios.all_runs import named, reference_for
 
 EVERY = list(mutants.every())
 IDS = [name for name, _, _ in EVERY]
@@ -44,7 +43,8 @@ def test_the_table_of_first_findings_names_mutants() -> None:
 def test_reference_survives_where_the_mutant_dies(
     name: str, mutant: Mutant, module: ModuleType
 ) -> None:
-    assert run(named(mutant.scenario), reference).verdict.verdict == "pass"
+    scenario = named(mutant.scenario)
+    assert run(scenario, reference_for(scenario)).verdict.verdict == "pass"
 
 
 def test_the_defects_that_the_incidents_had_are_there() -> None:

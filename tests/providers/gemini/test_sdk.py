@@ -168,6 +168,13 @@ def ask(client: Any) -> Any:
     return client.models.generate_content(model="gemini-3.7-flash", contents="hi")
 
 
+def ask_with_a_tool(client: Any) -> Any:
+    tools = [{"function_declarations": [{"name": "f", "description": "Finds"}]}]
+    return client.models.generate_content(
+        model="gemini-3.7-flash", contents="hi", config={"tools": tools}
+    )
+
+
 def failing(client: Any) -> Any:
     with pytest.raises(genai.errors.APIError) as caught:
         ask(client)
@@ -190,7 +197,7 @@ def test_a_blocked_prompt_has_no_candidates() -> None:
 def test_thoughts_and_their_signature_are_read() -> None:
     call = {"type": "tool_use", "id": "c", "name": "f", "input": {}}
     turn = Turn(think="hm", blocks=(call,))
-    thought, called = answers(turn, ask=ask).candidates[0].content.parts
+    thought, called = answers(turn, ask=ask_with_a_tool).candidates[0].content.parts
     assert (thought.text, thought.thought) == ("hm", True)
     assert called.thought_signature.startswith(b"lhg\x01")
 
