@@ -55,6 +55,7 @@ def test_every_module_with_figures_is_measured_here() -> None:
 
 
 @pytest.mark.real
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SMALLEST)
 def test_a_measure_runs_at_its_smallest_size(name: str) -> None:
     figures = list(SMALLEST[name]())

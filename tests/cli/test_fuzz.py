@@ -151,7 +151,9 @@ def test_an_agent_that_ends_its_process_is_named_and_never_passes(
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)]
+)
 def test_what_is_killed_and_resumed_comes_to_the_same(
     agent: Path, harness: Harness, how: signal.Signals
 ) -> None:

@@ -80,6 +80,7 @@ def test_a_relative_folder_is_the_one_of_the_start(harness: Harness, folder: Pat
 
 
 @pytest.mark.real
+@pytest.mark.nightly
 def test_shrink_and_doctor_write_below_the_start(harness: Harness, folder: Path) -> None:
     (folder / "wanderer.py").write_text(_WANDERER)
     only = ("--only", "greeting", "--json")

@@ -165,6 +165,7 @@ def test_a_campaign_goes_on_from_a_torn_line(reference: Path, tmp_path: Path) ->
 
 
 @pytest.mark.real
+@pytest.mark.nightly
 def test_a_campaign_goes_on_from_wherever_its_journal_ends(reference: Path, tmp_path: Path) -> None:
     data = (reference / FILE).read_bytes()
     for cut in [*_ends_of_lines(data)][::3]:
@@ -183,6 +184,7 @@ def test_a_campaign_that_is_over_can_be_gone_on_with(reference: Path, tmp_path: 
 
 
 @pytest.mark.real
+@pytest.mark.nightly
 def test_time_that_is_over_ends_exploring_and_shrinking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

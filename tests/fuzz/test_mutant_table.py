@@ -78,6 +78,7 @@ SAMPLE = (
 
 
 @pytest.mark.real
+@pytest.mark.nightly
 def test_mutants_of_many_parts_are_found_and_half_of_them_in_three_turns_and_a_fault() -> None:
     table = list(rows(SAMPLE, 400, workers=os.cpu_count() or 1))
     assert all(r.examples for r in table), "\n".join(map(str, table))

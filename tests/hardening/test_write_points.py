@@ -54,6 +54,10 @@ CASES = {
 }
 
 
+LONG = ("shrink", "fuzz")
+"""Each play of them costs seconds, and six points twice cost minutes."""
+
+
 def _visible(tree: Tree) -> Tree:
     return {name: data for name, data in tree.items() if not Path(name).name.startswith(".")}
 
@@ -118,7 +122,9 @@ def test_some_writes(name: str, place: Callable[[str], Place]) -> None:
 @pytest.mark.timeout(7200)
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 @pytest.mark.parametrize("how", ["kill", "full"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.nightly] * (n in LONG)) for n in CASES]
+)
 def test_writes(name: str, how: str, place: Callable[[str], Place]) -> None:
     count, expected = _points(CASES[name], place)
     numbers = _chosen(count, EVERY)

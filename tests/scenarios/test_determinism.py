@@ -30,7 +30,7 @@ def _histories(
     return {str(f.relative_to(out)): f.read_bytes() for f in files}, done.stdout
 
 
-SLOW = ("poisoned", "store")
+SLOW = [pytest.param("poisoned", marks=pytest.mark.nightly), "store"]
 
 
 @pytest.mark.real

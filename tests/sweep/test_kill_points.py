@@ -31,7 +31,7 @@ WRITES = TURNS * 3 + len(TOOLS) * 2
 """Each turn stores its message, its reply and the delivery; each tool a call and a result."""
 
 
-@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+@pytest.mark.parametrize("store", [pytest.param("sqlite", marks=pytest.mark.nightly), "postgres"])
 def test_nothing_is_lost_or_done_twice_wherever_the_agent_is_killed(
     store: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
