@@ -95,9 +95,10 @@ def _unbound(played: Transition) -> str:
     Nothing is asked of an agent that takes the scenario's tools.
     """
     scenario, trace = played.scenario, played.history.trace
-    profile, bound = scenario.profile, BoundTools(scenario, misfit)
+    profile = scenario.profile
     if not (profile.tool_names or profile.safe_tools) or trace.takes_tools:
         return ""
+    bound = BoundTools(scenario, misfit)
     offered = [ToolSpec(name, "", schema) for name, schema in trace.offered.items()]
     for turn in _owed(scenario):
         said = [b for b in model_reply(turn, played.draws, "").blocks if isinstance(b, ToolUse)]

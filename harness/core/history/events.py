@@ -183,11 +183,26 @@ class Stored(Event, frozen=True, kw_only=True, tag="stored"):
     durable: bool = True
 
 
+OWN_WRITE = "files#"
+"""How the key of a write to the agent's own files begins; its number follows."""
+
+
 class Killed(Event, frozen=True, kw_only=True, tag="killed"):
-    """The target was ended with a signal at a call or a store write."""
+    """The target was ended with a signal at a call, at a store write, or at a write to its own
+    files."""
 
     at: str
     signal: str = "SIGKILL"
+
+    @property
+    def is_at_own_write(self) -> bool:
+        """Whether it came at a write to the agent's own files."""
+        return self.at.startswith(OWN_WRITE)
+
+    @property
+    def half_file(self) -> str:
+        """The agent's file that the kill left with half a line; "" for none."""
+        return self.at.partition(" ")[2] if self.is_at_own_write else ""
 
 
 class Refused(Event, frozen=True, kw_only=True, tag="refused"):

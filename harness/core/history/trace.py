@@ -190,8 +190,7 @@ class Trace(msgspec.Struct, eq=False):
         last = self.events[self.kills[-1] - 1] if self.kills else None
         if not isinstance(last, Killed) or any(e.n > last.n for e in self.exchanges[-1:]):
             return ""
-        place, _, name = last.at.partition(" ")
-        return f"half a line in {name}" if place.startswith("files#") and name else ""
+        return f"half a line in {last.half_file}" if last.half_file else ""
 
     @property
     def own_store(self) -> bool:

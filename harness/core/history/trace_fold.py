@@ -354,7 +354,7 @@ class StoreDamage:
 
     def killed(self, event: Killed) -> None:
         """Handle a kill, which at a write to the agent's files takes rows back."""
-        self._is_damaged = self._at_a_write = event.at.startswith("files#")
+        self._is_damaged = self._at_a_write = event.is_at_own_write
 
     def answered(self, answered: Answered) -> None:
         """Handle the answer to an opening, which a fault may have changed."""

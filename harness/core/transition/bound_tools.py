@@ -2,8 +2,8 @@
 
 A model calls only what a request offers. Where an agent offers its own tools, a call meets the tool
 that the profile names, if the input of the script fits its schema. A tool that the profile calls
-safe takes drawn inputs too. Any other tool may act, so it gets no invented
-input: the call is not made.
+safe takes drawn inputs too. Any other tool may act, so it gets no invented input: the call is not
+made.
 """
 
 from __future__ import annotations
@@ -41,8 +41,6 @@ class BoundTools:
         An unoffered call too answers an offer of tools: without one, the agent asks for a title.
         Tools that are told in a text are not seen, so they may be called.
         """
-        if not any(map(_is_call, said.blocks)):
-            return said
         is_asked = bool(offered) or call.purpose != "main"
         free = self._is_told or (said.unoffered and is_asked)
         made = [self._block(block, offered, free=free) for block in said.blocks]
@@ -90,10 +88,6 @@ class BoundTools:
             if not self._misfit(made, [tool]):
                 return made
         return None
-
-
-def _is_call(block: Block) -> bool:
-    return isinstance(block, ToolUse) or (isinstance(block, Opaque) and block.kind == SERVER_CALL)
 
 
 def keys_of(tool: ToolSpec) -> frozenset[str]:

@@ -12,6 +12,7 @@ from functools import partial
 
 import msgspec
 
+from harness.core.history.events import OWN_WRITE
 from harness.core.history.history import History
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import Scenario
@@ -292,7 +293,7 @@ class Transition:
         """
         for number, how in enumerate(self.files() if self._file_faults else ()):
             self.file_writes += 1
-            n, key = self.file_writes, f"files#{self.file_writes}"
+            n, key = self.file_writes, f"{OWN_WRITE}{self.file_writes}"
             turn, request = self.history.past.turn(session), StoreRequest("file", store=how)
             call = Call(key, "store", n, session, turn, at_ms, request)
             plan, _ = bend_all(self._file_faults, "value", call, self.history, self.draws, ())
