@@ -95,7 +95,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     Not a finding: words before or after it; other line ends, or white space around it; the message
     of a turn that failed or whose reply was empty, which the history may keep; a request that
     cannot be read; a command that the program itself answers; a message that answers a question of
-    the agent (status `waiting`); a long message with a notice in place of its middle. Source:
+    the agent (status `waiting`, or a question mark beside calls that stand open until the next
+    turn); a long message with a notice in place of its middle. Source:
     invariant 29.
     """
     trace = history.trace
@@ -251,7 +252,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
         if turn.came_in is not None and is_resent(turn):
             yield from _sent_again(trace, turn)
         is_open = not endings and turn.settled_by in _ORDERLY
-        if is_open and not (is_local(turn) or is_silent(trace, turn)):
+        if is_open and not (is_local(turn) or is_silent(trace, turn) or is_waiting(turn)):
             events = (turn.opened_n, turn.settled_n)
             text = f"{turn.words} ends without a reply{lost_at_a_kill(trace, turn)}"
             yield Case("missing", [Finding("outbound_once.missing", text, events)], turn)
