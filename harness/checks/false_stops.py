@@ -76,13 +76,13 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     while the model asks for a tool. `unasked`: after earlier turns, a turn ends with a failure
     before the model is asked, so that a limit of one turn runs on over several.
 
-    A limit, a cancel, a kill, a write that the store refused, and anything that repeats excuse the
-    stop. A failed answer of the model excuses it until the model has answered well. A final with
-    the status `waiting` excuses it, because it asks the user first; so does a message with a
-    question mark, if the next turn runs or refuses the calls that it left open. So does a turn that
-    has lasted four hours or cost a million tokens, because its budget may be spent.
-    `budget_ceiling.tokens` of the profile says the budget; then a turn below four fifths of it is not excused. Such an agent
-    counts a usage twice, or the turns before. A success with a new
+    A limit, a cancel, a kill, a write that the store refused, and anything that repeats excuse
+    the stop. A failed answer of the model excuses it until the model has answered well. A final
+    with the status `waiting` excuses it, because it asks the user first; so does a message with a
+    question mark, if the next turn runs or refuses the calls that it left open. So does a turn
+    that has lasted four hours or cost a million tokens, because its budget may be spent.
+    `budget_ceiling.tokens` of the profile says the budget; then a turn below four fifths of it is
+    not excused. Such an agent counts a usage twice, or the turns before. A success with a new
     result starts the count again: a failure, a success and two more failures are not three in a
     row. Source: invariant 12.
     """
