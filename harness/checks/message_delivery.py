@@ -95,8 +95,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     Not a finding: words before or after it; other line ends, or white space around it; the message
     of a turn that failed or whose reply was empty, which the history may keep; a request that
     cannot be read; a command that the program itself answers; a message that answers a question of
-    the agent (status `waiting`, or a question mark beside calls that stand open until the next
-    turn); a long message with a notice in place of its middle. Source:
+    the agent (status `waiting`); a long message with a notice in place of its middle. Source:
     invariant 29.
     """
     trace = history.trace

@@ -8,7 +8,6 @@ doubled in the next look.
 
 from __future__ import annotations
 
-import re
 from bisect import insort
 
 import msgspec
@@ -27,7 +26,6 @@ from harness.core.history.events import (
     Valued,
 )
 from harness.core.history.exchanges import (
-    Ask,
     Exchange,
     Execution,
     Node,
@@ -35,6 +33,7 @@ from harness.core.history.exchanges import (
     grow,
     root,
 )
+from harness.core.history.open_questions import OpenQuestions
 from harness.core.history.trace import Compaction, Delivery, Trace, Turn
 from harness.core.values.calls import (
     Inbound,
@@ -64,20 +63,6 @@ def trace(history: EventLog) -> Trace:
     return reader.trace
 
 
-class _Question(msgspec.Struct):
-    """A message beside open calls, which may ask whether they may run."""
-
-    turn: Turn
-    sending: Sending
-    asks: list[Ask]
-
-
-_TELLING = ("final", "error", "notice", "partial")
-
-_QUESTION_MARK = re.compile("[?\uff1f\u061f\u037e]")
-"""The mark of a question in most scripts."""
-
-
 class _Reader:
     def __init__(self, history: EventLog) -> None:
         self.trace = Trace(messages=history.messages, events=history.events)
@@ -91,7 +76,7 @@ class _Reader:
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
-        self._questions: dict[str, _Question] = {}
+        self._questions = OpenQuestions()
         self._damages = StoreDamage(self.trace.damages)
 
     def see(self, event: AnyEvent) -> None:
@@ -117,8 +102,7 @@ class _Reader:
                 self._interrupt(event.n)
             case Ended():
                 self.trace.ended = event
-                for question in self._questions.values():
-                    question.sending.is_question = False
+                self._questions.end()
                 for turn in self.trace.turns.values():
                     self._settle(turn, event.n, event.how)
 
@@ -178,8 +162,8 @@ class _Reader:
         self._asked.see_results(exchange, [message for _, message in added])
         if self._sends_texts and called.purpose == "main":
             self._asked.see_texts(exchange)
-        if called.purpose == "main" and (question := self._questions.get(called.session)):
-            self._answer_question(question, called)
+        if called.purpose == "main":
+            self._questions.see_request(called.session, called.turn)
         if called.purpose == "compact":
             self._compact(exchange)
         elif called.purpose == "main" and not request.unread:
@@ -260,8 +244,7 @@ class _Reader:
         turn.sendings.append(sending)
         if self._says_texts and request.kind == "final" and not request.status:
             sending.asked = turn.exchanges
-        if request.kind in _TELLING:
-            self._see_question(turn, sending)
+        self._questions.see_sending(turn, sending)
         if request.kind in ("error", "notice") and turn.unstored:
             turn.store_failed = True
         if request.kind == "compaction":
@@ -269,28 +252,6 @@ class _Reader:
             if running is None or (running.notice is not None and not running.is_announced):
                 running = self._new_compaction(called)
             running.notice = sending
-
-    def _see_question(self, turn: Turn, sending: Sending) -> None:
-        """Take a question in the agent's words beside open calls for a question about them.
-
-        Many agents ask for an approval in a plain message, and take the next one as the answer. An
-        agent whose question has no mark says it by the status `waiting`.
-        """
-        last = turn.main[-1] if turn.main else None
-        said, own = (last.reply.text if last and last.reply else ""), sending.request.text
-        asks = [a for a in turn.asks if a.exchange is last and not (a.execution or a.sent)]
-        if asks and _QUESTION_MARK.search(own) and own.strip() not in said:
-            if before := self._questions.get(turn.session):
-                before.sending.is_question = False
-            self._questions[turn.session] = _Question(turn, sending, asks)
-            sending.is_question = True
-
-    def _answer_question(self, question: _Question, called: Called) -> None:
-        """Decide by the first request after a question whether its calls were waiting for it."""
-        del self._questions[called.session]
-        handled = [a for a in question.asks if a.sent or a.execution]
-        is_next = called.turn == question.turn.number + 1
-        question.sending.is_question = is_next and len(handled) == len(question.asks)
 
     def _replied_turn(self, called: Called, request: OutboxRequest) -> Turn:
         """After a restart, a sending belongs to the turn whose message it answers."""
