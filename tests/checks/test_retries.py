@@ -151,7 +151,7 @@ def test_an_answer_that_a_client_could_not_read_may_be_asked_for_again(
 
 
 def test_the_count_of_empty_answers_begins_anew_after_a_kill() -> None:
-    """What a request brought in vain stands in no store, so the next life cannot count it."""
+    """No store keeps the count, so the next life cannot know it."""
     story = Story(seams=("model", "inbox", "outbox")).turn("go", "m1")
     story.reply("", messages=TRIED).reply("", messages=TRIED).killed().take("go", "m1")
     for _ in range(3):
