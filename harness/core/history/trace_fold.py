@@ -12,7 +12,7 @@ from bisect import insort
 
 import msgspec
 
-from harness.core.history.call_pairing import CallPairing
+from harness.core.history.call_pairing import CallPairing, OpenQuestions
 from harness.core.history.event_log import EventLog
 from harness.core.history.events import (
     Answered,
@@ -33,7 +33,6 @@ from harness.core.history.exchanges import (
     grow,
     root,
 )
-from harness.core.history.open_questions import OpenQuestions
 from harness.core.history.trace import Compaction, Delivery, Trace, Turn
 from harness.core.values.calls import (
     Inbound,
