@@ -20,7 +20,15 @@ from harness.agent.sessions.transcript import SessionTranscript
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.agent.toolbox import Toolbox, error_result
 from harness.agent.turn_policy import Policy
-from harness.core.values.messages import Message, Text, Thinking, ToolResult, ToolUse, results
+from harness.core.values.messages import (
+    Message,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    canonical,
+    results,
+)
 
 _STOPS = frozenset({"end_turn", "stop_sequence", "tool_use", "max_tokens", "pause_turn", "refusal"})
 
@@ -149,7 +157,27 @@ class Loop:
     def result_of(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolResult:
         """The result of one call of a batch."""
         refusal = self.refusal_of(call, earlier)
+        if refusal is None and self.toolbox.asks_for(call):
+            return self.result_of_gated(call)
         return refusal or self.watched(call, self.toolbox.run(call))
+
+    def result_of_gated(self, call: ToolUse) -> ToolResult:
+        """The result of a call that needs the user's approval. The model is told of a denial and of
+        an edited input, because its own words in the history name the first input."""
+        approval = self.toolbox.approved(call)
+        reason = f" {approval.reason}" if approval.reason else ""
+        if self.is_cancelled():  # the user has cancelled while the question was open
+            return error_result(call, "Not run: the user cancelled the turn.")
+        if approval.answer == "expired":
+            return error_result(call, f"Not run: the user did not answer in time.{reason}")
+        if approval.answer == "deny":
+            return error_result(call, f"Not run: the user denied it.{reason}")
+        edited = msgspec.structs.replace(call, input=approval.input)
+        result = self.watched(call, self.toolbox.run(edited))
+        if canonical(edited.input) == canonical(call.input):
+            return result
+        note = f"The user changed the input; it ran with {canonical(edited.input)}.{reason}"
+        return _guided(result, note)
 
     def refusal_of(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolResult | None:
         """The error result of a call that must not run; None if it may run."""

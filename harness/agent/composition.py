@@ -163,7 +163,7 @@ def standard_transcript(brief: Brief) -> NewTranscript:
 
 def standard_tools(brief: Brief) -> Toolbox:
     """The tools of the brief that are for the model."""
-    return Toolbox(tools_for_model(brief.tools))
+    return Toolbox(tools_for_model(brief.tools), ask=getattr(brief, "ask", None))
 
 
 def standard_environment(brief: Brief) -> Environments:

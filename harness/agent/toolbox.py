@@ -17,6 +17,7 @@ from harness.agent.conversation.history_size import clip
 from harness.agent.conversation.projection import NO_TEXT
 from harness.agent.guards.guard_protocol import is_unparsed
 from harness.core.values.brief import Tool
+from harness.core.values.calls import Approval
 from harness.core.values.messages import (
     Json,
     Opaque,
@@ -39,6 +40,9 @@ ENDLESS = "\n[... the tool has more to say; it was stopped here]"
 TOOL_TIMEOUT_S = 1800.0
 """The timeout of a tool that accepts one."""
 
+QUESTIONS_MOST = 3
+"""How often the user is asked about one call."""
+
 _AROUND_A_PART = len('{"type":"text","text":""},')
 
 
@@ -46,13 +50,19 @@ class Toolbox:
     """The tools of one agent, by their names for the model (`tool_names`).
 
     A tool whose `call` takes `timeout_s` gets `timeout_s` seconds, and raises TimeoutError after
-    that. A tool without that parameter cannot be stopped from outside.
+    that. A tool without that parameter cannot be stopped from outside. `ask` asks the user whether
+    a call may run; it is used for the tools that need an approval.
     """
 
-    def __init__(self, tools: Sequence[Tool], timeout_s: float = TOOL_TIMEOUT_S) -> None:
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        timeout_s: float = TOOL_TIMEOUT_S,
+        ask: Callable[..., Approval] | None = None,
+    ) -> None:
         self._tools = dict(zip(tool_names([tool.name for tool in tools]), tools, strict=True))
         self._limited = {tool.name for tool in tools if _takes_timeout(tool)}
-        self._timeout_s = timeout_s
+        self._timeout_s, self._ask = timeout_s, ask
         self._prepare: Callable[[str], object] = lambda name: None
 
     @property
@@ -76,6 +86,22 @@ class Toolbox:
         others = {name: one for name, one in self._tools.items() if name != tool.name}
         other._tools = {**others, tool.name: tool}
         return other
+
+    def asks_for(self, call: ToolUse) -> bool:
+        """Whether a call needs the user's approval."""
+        tool = self._tools.get(call.name)
+        return tool is not None and tool.needs_approval and self._ask is not None
+
+    def approved(self, call: ToolUse) -> Approval:
+        """The user's answer to a call. An answer that names another call counts for that one, so
+        the user is asked again."""
+        assert self._ask is not None
+        name = self._tools[call.name].name
+        for _ in range(QUESTIONS_MOST):
+            approval = self._ask(name, deepcopy(call.input), id=call.id)
+            if approval.id == call.id:
+                return approval
+        return Approval(call.id, "expired")
 
     def run(self, call: ToolUse) -> ToolResult:
         """The result of a call. A tool that raises, or does not exist, gives an error result.

@@ -271,7 +271,7 @@ def _explained_until(event: Called | Answered, most: _Patience) -> float:
     match event.seam:
         case "tool":
             explained_ms = min(within_ms, most.tool)
-        case "inbox":
+        case "inbox" | "approval":
             explained_ms = within_ms
         case "model":
             pause_ms = asked_ms(event.retry_after)

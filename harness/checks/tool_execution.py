@@ -68,10 +68,21 @@ def _broken(
     elif exchange.stop in CUT_STOPS and not (recorded and exchange.stop is None):
         yield "truncated", f"{name} runs although the answer stopped with {exchange.stop}"
     ran, schema = execution.request.input, trace.schema(exchange, name)
-    if not any(_is_said(ran, said, schema) for said in (ask.use.input, *_stray_inputs(exchange))):
+    said = ask.use.input, *_stray_inputs(exchange), *_allowed(trace, execution)
+    if not any(_is_said(ran, value, schema) for value in said):
         yield "changed", f"{name} runs with a different input than the model gave"
     if is_empty(ran) and schema.get("required"):
         yield "empty_input", f"{name} runs with an empty input although its schema requires one"
+
+
+def _allowed(trace: Trace, execution: Execution) -> Iterator[Json]:
+    """Yield the inputs that the user allowed for a call, which may be edited. With another one
+    `approval` says what is wrong, so a run after a question is not judged here."""
+    name, session = execution.request.id, execution.called.session
+    for question in trace.questions:
+        is_its = question.request.id == name and question.called.session == session
+        if is_its and question.n < execution.n and question.approval:
+            yield execution.request.input
 
 
 def _stray_inputs(exchange: Exchange) -> Iterator[Json]:

@@ -247,6 +247,8 @@ def _waits(scenario: Scenario) -> Iterator[tuple[str, float]]:
             yield f"fault {fault.kind} with {name} {duration(wait_s)}", wait_s
     yield from _of_cassette(scenario)
     for name, tool in scenario.tools.items():
+        for said in tool.approval:
+            yield f"the approval of {name} takes {duration(said.after_s)}", said.after_s
         for turn in tool.script:
             wait_s = math.inf if turn.hang is True else float(turn.hang)
             yield f"tool {name} hangs {duration(wait_s)}", wait_s

@@ -197,10 +197,16 @@ def settings(scenario: Scenario) -> dict[str, Any]:
         "limits": msgspec.to_builtins(scenario.limits),
         "window_tokens": scenario.window_tokens,
         "tools": {name: tool.input_schema for name, tool in scenario.tools.items()},
+        **({"gated": gated} if (gated := _gated(scenario)) else {}),
         **({"overlaid": True} if scenario.overlaid else {}),
         **({"policy": scenario.policy} if scenario.policy != "strict" else {}),
         **({"profile": msgspec.to_builtins(scenario.profile)} if has_profile(scenario) else {}),
     }
+
+
+def _gated(scenario: Scenario) -> list[str]:
+    """Return the tools whose calls need the user's approval."""
+    return [name for name, tool in scenario.tools.items() if tool.approval]
 
 
 @cache

@@ -14,7 +14,13 @@ import msgspec
 
 from harness.clock import Clock, VirtualClock
 from harness.core.transition.transition import Transition
-from harness.core.values.calls import OutboxRequest, Received, StoreRequest, ToolRequest
+from harness.core.values.calls import (
+    ApprovalRequest,
+    OutboxRequest,
+    Received,
+    StoreRequest,
+    ToolRequest,
+)
 from harness.core.values.messages import Message
 from harness.core.values.plans import (
     DATA,
@@ -31,7 +37,7 @@ from harness.core.values.plans import (
 )
 from harness.providers.shared.record import shape
 
-_ORDER = ("tool", "model", "outbox", "inbox", "store")
+_ORDER = ("approval", "tool", "model", "outbox", "inbox", "store")
 """The seams in the order in which threads call at one moment."""
 
 
@@ -105,6 +111,13 @@ class Dispatcher:
         self._take_turn("tool", session, lambda: self.transition.place_of(request, session))
         with self._lock:
             return self._given(self.transition.tool(request, self.clock.now_ms(), session))
+
+    def approval(self, request: ApprovalRequest, session: str = "") -> Plan:
+        """The plan for the agent's question whether a call may run."""
+        asked = ToolRequest(request.id, request.name, request.input)
+        self._take_turn("approval", session, lambda: self.transition.place_of(asked, session))
+        with self._lock:
+            return self._given(self.transition.approval(request, self.clock.now_ms(), session))
 
     def next_inbound(self, cancels: bool = False) -> Plan:
         """The plan for the agent's question for its next message.

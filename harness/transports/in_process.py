@@ -15,7 +15,13 @@ from typing import Any, get_args
 import msgspec
 
 from harness.core.values.brief import BriefClock, Tool
-from harness.core.values.calls import Inbound, OutboundKind, OutboxRequest
+from harness.core.values.calls import (
+    Approval,
+    ApprovalRequest,
+    Inbound,
+    OutboundKind,
+    OutboxRequest,
+)
 from harness.core.values.errors import nearest
 from harness.core.values.messages import Json, builtin, builtin_text
 from harness.core.values.plans import Delivered
@@ -126,6 +132,19 @@ class InProcessBrief:
         """What comes next; without `cancels` a cancel may come, which is to be skipped."""
         value = outcome(self._dispatcher, self._dispatcher.next_inbound(cancels), "the inbox")
         return value.inbound if isinstance(value, Delivered) else None
+
+    def ask(self, tool: str, input: Json, *, id: str = "", session: str = "") -> Approval:
+        """Ask the user whether a call may run, and wait for the answer on the run's clock.
+
+        `id` is the model's id of the call. An async agent asks in a thread, as it calls a tool.
+        """
+        given = {"tool": tool, "id": id, "session": session}
+        said = {name: builtin_text(v, f"brief.ask: the {name}") for name, v in given.items()}
+        request = ApprovalRequest(said["id"], said["tool"], builtin(input))
+        plan = self._dispatcher.approval(request, said["session"])
+        value = outcome(self._dispatcher, plan, "the approval")
+        assert isinstance(value, Approval), value
+        return value
 
     def cancelled(self, session: str = "main") -> bool:
         """Whether the user has cancelled the turn that the session works on."""

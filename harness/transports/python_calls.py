@@ -48,7 +48,7 @@ def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool
             raise ToolError(value.content)
         return handed_over(value, input, held)
 
-    return Tool(name, script.description, script.input_schema, call)
+    return Tool(name, script.description, script.input_schema, call, bool(script.approval))
 
 
 def handed_over(value: ToolAnswer, input: Json, held: list[Json]) -> Any:

@@ -15,7 +15,13 @@ from urllib.parse import parse_qs, unquote
 
 import msgspec
 
-from harness.core.values.calls import OutboundKind, OutboxRequest, ToolRequest
+from harness.core.values.calls import (
+    Approval,
+    ApprovalRequest,
+    OutboundKind,
+    OutboxRequest,
+    ToolRequest,
+)
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, is_malformed
 from harness.core.values.plans import (
@@ -39,6 +45,7 @@ from harness.transports.http_exchange import CONNECTION_ERRORS
 from harness.transports.mcp_tools import McpEndpoint
 
 INBOX, OUTBOX, TOOLS = "/harness/inbox", "/harness/outbox", "/harness/tools"
+APPROVALS = "/harness/approvals"
 MCP = "/harness/mcp"
 INBOX_WAIT_MS = 20_000
 """How long the inbox keeps a client waiting before it says 202: ask again."""
@@ -64,6 +71,15 @@ class ToolBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     id: str = ""
     input: Json = msgspec.field(default_factory=dict)
+
+
+class ApprovalBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an agent posts to ask whether a call may run."""
+
+    tool: str
+    id: str = ""
+    input: Json = msgspec.field(default_factory=dict)
+    session: str | None = None
 
 
 class Endpoints:
@@ -98,6 +114,8 @@ class Endpoints:
                 return self._mcp(request, session)
             case "POST", "/harness/outbox":
                 return self._decoded(request, OutboxBody, lambda body: self._outbox(body, session))
+            case "POST", "/harness/approvals":
+                return self._decoded(request, ApprovalBody, lambda body: self._ask(body, session))
             case "GET", "/harness/tools":
                 return json_answer(200, self._tools())
             case "POST", _ if path.startswith(f"{TOOLS}/"):
@@ -148,10 +166,15 @@ class Endpoints:
     def _tool(self, name: str, body: ToolBody, session: str) -> Plan:
         return as_http(self.dispatcher.tool(ToolRequest(body.id, name, body.input), session))
 
+    def _ask(self, body: ApprovalBody, session: str) -> Plan:
+        asked = ApprovalRequest(body.id, body.tool, body.input)
+        return as_http(self.dispatcher.approval(asked, body.session or session))
+
     def _tools(self) -> list[dict[str, Json]]:
         self.dispatcher.transition.tools_taken = True
         return [
             {"name": name, "description": t.description, "input_schema": t.input_schema}
+            | ({"needs_approval": True} if t.approval else {})
             for name, t in self.dispatcher.transition.scenario.tools.items()
         ]
 
@@ -222,6 +245,8 @@ def _answer(value: Value) -> Plan:
             if isinstance(content, bytes):  # as a program reads the output of another one
                 content = content.decode("utf-8", "surrogateescape")
             return json_answer(200, {"content": content, "is_error": is_error})
+        case Approval():
+            return json_answer(200, msgspec.structs.asdict(value))
         case Delivered(None) | Accepted():
             return (Send(b"", Head(204, {})),)
         case Delivered(inbound):
@@ -263,5 +288,6 @@ def _timeout_ms(seconds: str) -> int | None:
 
 
 _KNOWN = (
-    f"GET {INBOX}, GET {INBOX}/cancelled, POST {OUTBOX}, GET {TOOLS}, POST {TOOLS}/NAME, POST {MCP}"
+    f"GET {INBOX}, GET {INBOX}/cancelled, POST {OUTBOX}, POST {APPROVALS}, GET {TOOLS}, "
+    f"POST {TOOLS}/NAME, POST {MCP}"
 )

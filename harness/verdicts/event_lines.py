@@ -21,6 +21,7 @@ from harness.core.history.events import (
 )
 from harness.core.history.history import History
 from harness.core.values.calls import (
+    ApprovalRequest,
     InboxRequest,
     ModelRequest,
     OutboxRequest,
@@ -153,6 +154,8 @@ def _called(event: Called, history: History) -> str:
         case OutboxRequest(kind, text):
             status = f", status {request.status}" if request.status else ""
             return f"outbox ← {kind} {quoted(text)}{status}"
+        case ApprovalRequest(_, name, value):
+            return f"ask    ← {name} {short(value)}"
         case StoreRequest(operation, rows):
             return f"store  ← {operation}{f' {len(rows)} rows' if rows else ''}"
         case InboxRequest(poll, cancels):
@@ -182,6 +185,10 @@ def _answered(event: Answered, history: History, called: Called | None) -> str:
     elif event.seam == "tool":
         name = getattr(called.request, "name", "") if called else ""
         parts = [f"{name} {_tool_words(event)}".strip(), *tail]
+    elif event.seam == "approval" and isinstance(event.value, dict):
+        said = event.value
+        parts = [said.get("answer", "allow"), *filter(None, [said.get("reason")]), *tail]
+        return f"ask    → {', '.join(parts)}"
     elif event.seam == "inbox":
         parts = [_inbound(event.value), *tail]
     else:

@@ -289,9 +289,12 @@ def is_waiting(turn: Turn) -> bool:
     return bool(told) and asks_the_user(told[-1])
 
 
-def was_left_to_the_user(turn: Turn, ask: Ask) -> bool:
+def was_left_to_the_user(trace: Trace, turn: Turn, ask: Ask) -> bool:
     """Whether the user was asked about a call before it was answered, and may have denied it."""
-    return is_waiting(turn) and turn.sendings[-1].n < ask.sent_n
+    asked = (q for q in trace.questions if q.n < ask.sent_n and q.called.session == turn.session)
+    said = [q.approval for q in asked if q.request.id == ask.use.id]
+    is_denied = bool(said) and (said[-1] is None or said[-1].answer != "allow")
+    return is_denied or (is_waiting(turn) and turn.sendings[-1].n < ask.sent_n)
 
 
 def is_local(turn: Turn) -> bool:

@@ -25,7 +25,7 @@ Question: TypeAlias = Literal[
     "cut_answer", "refused_answer", "truncated_answer", "unfinished_answer", "synthetic_answer",
     "non_ascii_answer", "text_blocks", "text_beside_call",
     "tool_call", "repeated_call", "unrun_call", "cut_call", "stopped_call", "ended_call",
-    "odd_input",
+    "odd_input", "approval",
     "empty_input", "tool_result", "tool_run", "second_tool_run", "failed_tool", "effect",
     "message", "blank_message", "second_message", "second_session", "request_after_reply",
     "message_after_fault", "cancel", "kill", "reply", "partial_reply",

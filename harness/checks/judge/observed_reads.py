@@ -32,6 +32,7 @@ _EVIDENCE: Mapping[str, _Evidence] = {
     "executions": _Evidence("tool run", "tool"),
     "deliveries": _Evidence("message", "inbox"),
     "delivery": _Evidence("message", "inbox"),
+    "questions": _Evidence("request for approval"),
     "sendings": _Evidence("message to the user", "outbox"),
     "stored": _Evidence("stored row", "store"),
     "compactions": _Evidence("compaction"),

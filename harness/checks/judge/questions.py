@@ -270,6 +270,7 @@ EVENTS: Mapping[Question, _Event] = {
     "text_beside_call": _exchange(
         "a text beside a tool call", lambda e: bool(_texts(e) and e.reply and e.reply.tool_uses)
     ),
+    "approval": _Event("a request for approval", lambda t: bool(t.questions)),
     "tool_call": _Event("a tool call", _calls),
     "repeated_call": _Event("a repeated tool call", _is_repeated),
     "unrun_call": _ask("a tool call that the agent answers itself", lambda a: a.refused),

@@ -11,7 +11,14 @@ from itertools import takewhile
 import msgspec
 
 from harness.core.history.events import Answered, Called
-from harness.core.values.calls import ModelRequest, OutboxRequest, Purpose, ToolRequest
+from harness.core.values.calls import (
+    Approval,
+    ApprovalRequest,
+    ModelRequest,
+    OutboxRequest,
+    Purpose,
+    ToolRequest,
+)
 from harness.core.values.messages import Json, Message, Side, ToolResult, ToolUse, canonical, side
 from harness.core.values.plans import WINDOW_FULL, Close, waited_ms, words
 
@@ -235,6 +242,19 @@ class Execution(Crossing, eq=False):
         if self.answered is None or self.given_up:
             return *self.identity, ""
         return *self.identity, canonical(_came(self.answered))
+
+
+class Question(Crossing, eq=False):
+    """A request for approval: the call that the user was shown, and the answer."""
+
+    request: ApprovalRequest
+    answered: Answered | None = None
+
+    @property
+    def approval(self) -> Approval | None:
+        """What the user answered; None without an answer."""
+        value = self.answered.value if self.answered else None
+        return msgspec.convert(value, Approval) if value else None
 
 
 class Ask(msgspec.Struct, eq=False):

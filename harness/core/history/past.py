@@ -9,6 +9,7 @@ from collections import Counter
 from typing import TypeAlias
 
 from harness.core.values.calls import (
+    ApprovalRequest,
     InboxRequest,
     OutboxRequest,
     Purpose,
@@ -139,6 +140,8 @@ class Past:
             self.ran[session] = request
             self._running[key] = request.id
             lane = f"tool:{request.name}"
+        if isinstance(request, ApprovalRequest):
+            lane = f"approval:{request.name}"
         if isinstance(request, StoreRequest):
             self.store_calls.update({request.access, request.operation})
         self._lanes[key] = (lane, ordinal)

@@ -22,7 +22,7 @@ from harness.core.history.events import (
     Stored,
     StoredRow,
 )
-from harness.core.history.exchanges import Ask, Exchange, Execution, Sending
+from harness.core.history.exchanges import Ask, Exchange, Execution, Question, Sending
 from harness.core.values.calls import Inbound, Seam, StoreRequest
 from harness.core.values.messages import Json, Message
 from harness.core.values.profile import NO_PROFILE, Profile, profile_of
@@ -156,6 +156,7 @@ class Trace(msgspec.Struct, eq=False):
     asks: list[Ask] = msgspec.field(default_factory=list)
     executions: list[Execution] = msgspec.field(default_factory=list)
     deliveries: list[Delivery] = msgspec.field(default_factory=list)
+    questions: list[Question] = msgspec.field(default_factory=list)
     sendings: list[Sending] = msgspec.field(default_factory=list)
     stored: list[Stored] = msgspec.field(default_factory=list)
     compactions: list[Compaction] = msgspec.field(default_factory=list)

@@ -29,12 +29,14 @@ from harness.core.history.exchanges import (
     Exchange,
     Execution,
     Node,
+    Question,
     Sending,
     grow,
     root,
 )
 from harness.core.history.trace import Compaction, Delivery, Trace, Turn
 from harness.core.values.calls import (
+    ApprovalRequest,
     Inbound,
     InboxRequest,
     ModelRequest,
@@ -67,7 +69,7 @@ class _Reader:
         self.trace = Trace(messages=history.messages, events=history.events)
         self._root = root()
         self._nodes: dict[str, Node] = {}
-        self._open: dict[str, Exchange | Execution | Sending | Called] = {}
+        self._open: dict[str, Exchange | Execution | Question | Sending | Called] = {}
         self._asked, self._sends_texts, self._says_texts = CallPairing(), False, False
         self._last_main: dict[str, Exchange] = {}
         self._main_before: dict[str, Exchange] = {}
@@ -138,6 +140,9 @@ class _Reader:
                 self._model(called, request)
             case ToolRequest() as request:
                 self._tool(called, request)
+            case ApprovalRequest() as request:
+                question = self._open[called.key] = Question(called, request)
+                self.trace.questions.append(question)
             case OutboxRequest() as request:
                 self._sending(called, request)
             case StoreRequest(access=access) as request:
@@ -265,7 +270,7 @@ class _Reader:
         self.trace.answers.append(answered)
         self._damages.answered(answered)
         call = self._open.pop(answered.key, None)
-        if isinstance(call, (Exchange, Execution, Sending)):
+        if isinstance(call, (Exchange, Execution, Question, Sending)):
             call.answered = answered
             if answered.error.startswith("limit."):
                 self._turn(call.called).limits.append(answered)

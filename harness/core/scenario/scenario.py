@@ -105,7 +105,7 @@ class Expect(Strict, frozen=True, kw_only=True, omit_defaults=True):
 
 Times: TypeAlias = FromOne | Literal["forever"]
 CallKey: TypeAlias = Annotated[
-    str, msgspec.Meta(pattern=r"^(.+/)?(model|tool|inbox|outbox|store)#[1-9][0-9]*$")
+    str, msgspec.Meta(pattern=r"^(.+/)?(model|tool|approval|inbox|outbox|store)#[1-9][0-9]*$")
 ]
 """The n-th call on a seam, of one session or (`model#3`) of the whole run."""
 
@@ -216,12 +216,36 @@ def _no_arguments() -> dict[str, Json]:
     return {"type": "object", "properties": {}}
 
 
+class ApprovalTurn(Strict, frozen=True, kw_only=True, omit_defaults=True):
+    """The user's answer to a question about a call of the tool.
+
+    `always` allows further calls too. `expire`: nobody answers, and the question is taken back.
+    `input` is the edited input, which is allowed. The answer comes after `after_s` seconds.
+    `names` is the id that it names in place of the call's.
+    """
+
+    answer: Literal["allow", "always", "deny", "expire"] = "allow"
+    input: Json = msgspec.UNSET
+    reason: str = ""
+    after_s: Seconds = 0.0
+    names: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an edited input that is not allowed."""
+        if self.input is not msgspec.UNSET and self.answer != "allow":
+            raise ValueError("`input` belongs to the answer `allow`")
+
+
 class ToolScript(Strict, frozen=True, kw_only=True, omit_defaults=True):
-    """A tool as offered, and its answers; without a script it always answers `ok`."""
+    """A tool as offered, and its answers; without a script it always answers `ok`.
+
+    With `approval` its calls need the user's approval: the answers in order, the last one for good.
+    """
 
     description: str = ""
     input_schema: dict[str, Json] = msgspec.field(default_factory=_no_arguments)
     script: tuple[ToolTurn, ...] = ()
+    approval: tuple[ApprovalTurn, ...] = ()
 
 
 class AtMs(Strict, frozen=True, kw_only=True):

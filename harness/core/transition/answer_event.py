@@ -18,7 +18,7 @@ import msgspec
 
 from harness.core.history.events import Rare
 from harness.core.history.history import History
-from harness.core.values.calls import Call
+from harness.core.values.calls import Approval, Call
 from harness.core.values.messages import Json, Message
 from harness.core.values.plans import (
     DATA,
@@ -148,6 +148,8 @@ def _record_value(
     failed = getattr(value, "is_error", False) or any(map(_is_error, plan))
     if isinstance(value, ToolAnswer):
         told = msgspec.to_builtins(_written(value))
+    if isinstance(value, Approval):
+        told = msgspec.to_builtins(value)
     if isinstance(value, Delivered) and value.inbound is not None:
         session, told = value.inbound.session, msgspec.to_builtins(value.inbound)
         turn = history.past.turn(session) + (value.inbound.kind == "message")

@@ -18,6 +18,7 @@ from harness.core.scenario import inbox
 from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import ToolScripts
 from harness.core.transition.answer_event import record_answer
+from harness.core.transition.approval_seam import answer_approval
 from harness.core.transition.arming import FILES, POLL, ArmedFault, bend_all, seam_of
 from harness.core.transition.bound_tools import BoundTools
 from harness.core.transition.inline_faults import Misfit
@@ -32,6 +33,7 @@ from harness.core.transition.ports import (
 from harness.core.transition.provider_seam import ProviderSeam
 from harness.core.transition.tool_seam import answer_tool, meant_call, place_of, spread
 from harness.core.values.calls import (
+    ApprovalRequest,
     Call,
     Inbound,
     InboxRequest,
@@ -175,6 +177,21 @@ class Transition:
         )
         plan = spread(plan, self.history, call, self.draws)
         return self._answer(call, plan, turn=turn, error=error)
+
+    def approval(self, request: ApprovalRequest, at_ms: int, session: str = "") -> Plan:
+        """Ask the user whether a call may run; see `answer_approval`."""
+        meant = ToolRequest(request.id, self._tool_names.meant_by(request.name), request.input)
+        session = session or self.history.past.working_session
+        name = request.id or meant_call(self.history, self._tool_names, meant, session)
+        request = msgspec.structs.replace(request, id=name, name=meant.name)
+        call = self._call("approval", session, at_ms, request)
+        if struck := self._file_write(session, at_ms):
+            return struck
+        plan, turn = answer_approval(self.scenario.tools, self.history, session, request)
+        self._record(call)
+        if limit := self._limit(call):
+            return self._answer(call, (STOP,), error=f"limit.{limit}")
+        return self._answer(call, plan, turn=turn)
 
     def place_of(self, request: ToolRequest, session: str = "") -> str:
         """A text by which calls of tools sort in the order of the model's answer."""

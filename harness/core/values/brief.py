@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from harness.core.values.calls import Inbound, OutboundKind
+from harness.core.values.calls import Approval, Inbound, OutboundKind
 from harness.core.values.messages import Json
 
 
@@ -23,16 +23,18 @@ class ToolError(Exception):
 class Tool(msgspec.Struct, frozen=True):
     """A tool of the scenario. `call(input, id=...)` crosses the tool seam.
 
-    `id` is the model's id of the call. Without it the run belongs to the first open call with that
-    name, preferably with the same input. It returns text or a list of content blocks, or raises
-    `ToolError`. A script may make it raise another exception, or hang. A hanging tool blocks on the
-    run's clock, for `timeout_s` seconds if the caller sets them, and then raises `TimeoutError`.
+    `id` is the model's id of the call. Without it the run belongs to the first open call with
+    that name, preferably with the same input. It returns text or a list of content blocks, or
+    raises `ToolError`. With `needs_approval` the user is asked first: `brief.ask`. A script may
+    make it raise another exception, or hang. A hanging tool blocks on the run's clock, for
+    `timeout_s` seconds if the caller sets them, and then raises `TimeoutError`.
     """
 
     name: str
     description: str
     input_schema: dict[str, Json]
     call: Callable[..., Any]
+    needs_approval: bool = False
 
 
 class BriefClock(Protocol):
@@ -75,6 +77,9 @@ class Brief(Protocol):
 
     def inbox(self, *, cancels: bool = False) -> Iterator[Inbound]:
         """The inbound messages, until the scenario has no more; with `cancels`, also cancels."""
+
+    def ask(self, tool: str, input: Json, *, id: str = "", session: str = "") -> Approval:
+        """Ask the user whether a call may run, and wait for the answer: the approval seam."""
 
     def cancelled(self, session: str = "main") -> bool:
         """Whether the user has cancelled the turn that the session works on."""

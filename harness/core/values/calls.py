@@ -14,7 +14,7 @@ import msgspec
 
 from harness.core.values.messages import Json, Message, ToolSpec
 
-Seam = Literal["model", "tool", "inbox", "outbox", "store", "provider"]
+Seam = Literal["model", "tool", "approval", "inbox", "outbox", "store", "provider"]
 Purpose = Literal["main", "compact", "aux"]
 InboundKind = Literal["message", "cancel", "disconnect"]
 OutboundKind = Literal["partial", "final", "notice", "error", "heartbeat", "compaction"]
@@ -65,6 +65,14 @@ class ToolRequest(msgspec.Struct, frozen=True, gc=False, tag="tool", omit_defaul
     input: Json = None
 
 
+class ApprovalRequest(msgspec.Struct, frozen=True, gc=False, tag="approval", omit_defaults=True):
+    """The agent asks the user whether a call may run: its id, its tool, and the input shown."""
+
+    id: str
+    name: str
+    input: Json = None
+
+
 class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defaults=True):
     """The agent asks for the next inbound message, which ends the turn of the one before.
 
@@ -102,7 +110,13 @@ class StoreRequest(msgspec.Struct, frozen=True, gc=False, tag="store", omit_defa
 
 
 Request: TypeAlias = (
-    ModelRequest | ToolRequest | InboxRequest | OutboxRequest | StoreRequest | ProviderRequest
+    ModelRequest
+    | ToolRequest
+    | ApprovalRequest
+    | InboxRequest
+    | OutboxRequest
+    | StoreRequest
+    | ProviderRequest
 )
 
 
@@ -114,6 +128,21 @@ class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     text: str = ""
     kind: InboundKind = "message"
     at_ms: int = 0
+
+
+class Approval(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """The user's answer to a request for approval.
+
+    `id` is the call that it is about, which the agent has to compare. `input` is what may run: as
+    shown, or as the user has edited it. `always`: further calls of the tool in this session need no
+    question. `expired`: the user did not answer in time.
+    """
+
+    id: str
+    answer: Literal["allow", "deny", "expired"] = "allow"
+    input: Json = None
+    reason: str = ""
+    always: bool = False
 
 
 class Received(msgspec.Struct, frozen=True, gc=False):

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, TypeGuard
 
 import msgspec
 
-from harness.core.values.calls import Inbound
+from harness.core.values.calls import Approval, Inbound
 from harness.core.values.messages import Block, Json
 from harness.core.values.visible_text import duration
 
@@ -101,7 +101,9 @@ class Facts(msgspec.Struct, frozen=True, gc=False):
     body: dict[str, Json]
 
 
-Value: TypeAlias = Reply | ApiError | Recorded | ToolAnswer | Delivered | Accepted | Kept | Facts
+Value: TypeAlias = (
+    Reply | ApiError | Recorded | ToolAnswer | Approval | Delivered | Accepted | Kept | Facts
+)
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):

@@ -100,7 +100,13 @@ def _finding(finding: Finding, verdict: Verdict) -> dict[str, Json]:
 TEXT_MAX = 20_000
 """The most characters of one text; the history has the whole text."""
 
-LANES = {"inbox": "inbox", "outbox": "outbox", "tool": "tools", "store": "store"}
+LANES = {
+    "inbox": "inbox",
+    "approval": "inbox",
+    "outbox": "outbox",
+    "tool": "tools",
+    "store": "store",
+}
 """The lane of each seam; requests for facts are in the model's lane."""
 
 
