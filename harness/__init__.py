@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from harness.checks.judge import judge as judge
     from harness.core.history.history import History as History
     from harness.core.history.past import Past as Past
+    from harness.core.scenario.scenario import ApprovalTurn as ApprovalTurn
     from harness.core.scenario.scenario import FaultSpec as FaultSpec
     from harness.core.scenario.scenario import InboxItem as InboxItem
     from harness.core.scenario.scenario import Limits as Limits

@@ -277,6 +277,7 @@ def environment(
         "HARNESS_INBOX_URL": urls.inbox,
         "HARNESS_OUTBOX_URL": urls.outbox,
         "HARNESS_TOOLS_URL": urls.tools,
+        "HARNESS_APPROVALS_URL": urls.approvals,
         "HARNESS_MCP_URL": urls.mcp,
         "HARNESS_CANCELLED_URL": f"{urls.inbox}/cancelled",
         FOLDER: str(folder),

@@ -20,7 +20,7 @@ from harness.transports.dispatcher import Dispatcher
 from harness.transports.http_connection import Request
 from harness.transports.http_server import Server, responder
 from harness.transports.request_heads import RefusedRequest
-from harness.transports.seam_endpoints import INBOX, MCP, OUTBOX, TOOLS, Endpoints
+from harness.transports.seam_endpoints import APPROVALS, INBOX, MCP, OUTBOX, TOOLS, Endpoints
 
 RUNS = "/r/"
 
@@ -33,11 +33,12 @@ class Urls(msgspec.Struct, frozen=True):
     outbox: str
     tools: str
     mcp: str
+    approvals: str
 
 
 def urls_below(base: str) -> Urls:
     """The seams of a run whose paths begin with `base`."""
-    return Urls(base, base + INBOX, base + OUTBOX, base + TOOLS, base + MCP)
+    return Urls(base, base + INBOX, base + OUTBOX, base + TOOLS, base + MCP, base + APPROVALS)
 
 
 class Loopback:

@@ -14,6 +14,7 @@ import msgspec
 
 from harness.core.history.events import Called, Rare
 from harness.core.values.calls import (
+    ApprovalRequest,
     Inbound,
     InboxRequest,
     ModelRequest,
@@ -166,6 +167,16 @@ class Story(Chronicle):
             faults=faults,
         )  # fmt: skip
         self._results.append(ToolResult(asked.id, content, error))
+        return self
+
+    def ask(self, answer: str = "allow", *, input: Any = None, **said: Any) -> Story:
+        """The agent asks the user about the next call that was asked for."""
+        asked, key = self._asked[0], self._key("approval")
+        request = ApprovalRequest(asked.id, asked.name, asked.input)
+        self.history.called(**self._where(), key=key, seam="approval", request=request)
+        allowed = asked.input if input is None else input
+        value = {"id": asked.id, "answer": answer, "input": allowed, **said}
+        self.history.answered(**self._where(), key=key, seam="approval", value=value)
         return self
 
     def told(self, content: Any, *, error: bool = False) -> Story:

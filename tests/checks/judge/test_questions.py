@@ -149,6 +149,10 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
         lambda: _done(_go().reply(Text("a"), use("list"))),
         lambda: _done(_go().reply(use("list")).tool().reply("a")),
     ),
+    "approval": (
+        lambda: _done(_go().reply(use("list", {"path": "a"})).ask().tool("x")),
+        lambda: _done(_ran()),
+    ),
     "tool_call": (lambda: _done(_ran()), QUIET),
     "repeated_call": (
         lambda: _done(loop(_go(), "list", 2)),

@@ -1,0 +1,119 @@
+"""What runs is what the user allowed, and the model learns what the user decided."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness import ApprovalTurn, Brief, InboxItem, Scenario, ToolScript, ToolTurn, Turn, run
+from harness.checks.approvals import approval
+from harness.checks.tool_execution import args_complete
+from harness.core.values.messages import ToolUse
+from tests.checks.histories import Story, codes, use
+
+PATH = {"path": "a"}
+
+
+def _asked(call: ToolUse | None = None, **settings: Any) -> Story:
+    story = Story(settings={"gated": ["write"], **settings})
+    return story.turn("go").reply(call or use("write", PATH))
+
+
+def _found(story: Story) -> list[str]:
+    return codes(approval(story.reply("x").final().end()))
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [("allow", []), ("deny", ["approval.denied"]), ("expired", ["approval.denied"])],
+)
+def test_a_call_runs_only_where_the_user_allows_it(answer: str, found: list[str]) -> None:
+    assert _found(_asked().ask(answer).tool("written")) == found
+
+
+def test_a_denial_reaches_the_model_with_its_reason() -> None:
+    told = _asked().ask("deny", reason="not today").refuse("Denied: not today.")
+    assert _found(told) == []
+    hidden = _asked().ask("deny", reason="not today").refuse("Interrupted.")
+    assert _found(hidden) == ["approval.untold"]
+    plain = _asked().ask("deny").refuse("Interrupted.")
+    assert _found(plain) == []
+
+
+def test_the_edited_input_is_what_runs_and_what_the_model_reads_of() -> None:
+    edit = {"path": "folder/b"}
+    told = _asked().ask(input=edit).tool("written to folder/b", input=edit)
+    assert _found(told) == []
+    assert codes(args_complete(told.history)) == []
+    assert _found(_asked().ask(input=edit).tool("written", input=edit)) == ["approval.untold"]
+    lost = _asked().ask(input=edit).tool("written")
+    assert _found(lost) == ["approval.input"]
+
+
+def test_an_answer_counts_for_the_call_that_it_names() -> None:
+    other = _asked().ask(id="t9").tool("written")
+    assert _found(other) == ["approval.another"]
+    again = _asked().ask(id="t9").ask().tool("written")
+    assert _found(again) == []
+
+
+def test_each_call_of_a_gated_tool_is_asked_for_unless_the_user_always_allows_it() -> None:
+    two = use("write", PATH), use("write", {"path": "b"})
+    for always, found in ((False, ["approval.not_asked"]), (True, [])):
+        story = Story(settings={"gated": ["write"]}).turn("go").reply(*two)
+        story.ask(always=always).tool("written").tool("written")
+        assert _found(story) == found
+    assert _found(_asked().tool("written")) == []  # an agent without questions has no such seam
+    free = Story(settings={"gated": ["write"]}).turn("go").reply(use("write", PATH), use("list"))
+    assert _found(free.ask().tool("written").tool("a, b")) == []
+
+
+PAY = ToolScript(
+    script=(ToolTurn(ok="paid", times="forever"),),
+    approval=(
+        ApprovalTurn(answer="expire", after_s=60),
+        ApprovalTurn(names="call_other"),
+        ApprovalTurn(answer="deny", reason="Not now.", after_s=5),
+        ApprovalTurn(answer="always"),
+    ),
+)
+SCENARIO = Scenario(
+    name="asks",
+    policy="open",
+    tools={"pay": PAY, "free": ToolScript()},
+    inbox=(InboxItem(text="Pay."),),
+    script=(Turn(say="Hello."),),
+)
+
+
+def test_the_user_answers_in_the_order_of_the_script_and_stays_by_an_answer() -> None:
+    answers: list[Any] = []
+
+    def agent(brief: Brief) -> None:
+        for message in brief.inbox():
+            for number in (1, 1, 1, 1, 2, 3):
+                answers.append(brief.ask("pay", {"sum": number}, id=f"call_{number}"))
+            answers.append(brief.ask("free", {"sum": 9}, id="call_9"))
+            assert [tool.needs_approval for tool in brief.tools] == [True, False]
+            said = brief.anthropic().messages.create(
+                model="m", max_tokens=9, messages=[{"role": "user", "content": message.text}]
+            )
+            brief.send(said.content[0].text)
+            answers.append(brief.clock.now_ms())
+
+    run(SCENARIO, agent)
+    *said, now_ms = answers
+    assert [a.answer for a in said] == [
+        "expired",
+        "allow",
+        "deny",
+        "deny",
+        "allow",
+        "allow",
+        "allow",
+    ]
+    assert said[1].id == "call_other"
+    assert [a.always for a in said[4:]] == [True, True, False]
+    assert said[5].input == {"sum": 3}
+    assert now_ms == 65_000
