@@ -40,9 +40,10 @@ class Turn(msgspec.Struct, eq=False):
 
     `settled_n` is the event that closes the turn: the next look into the inbox, or the run's end; 0
     while it is open. `settled_by` is `next`, or how the run ended. A turn is a `redelivery` if its
-    message came before and was answered or cancelled. If a turn resumes one that a kill
-    interrupted, `begun_n` is the event of the first delivery. `came_in` is the turn in which the
-    same message came before. `store_failed`: the store refused a write
+    message came before and was answered or cancelled. `came` are the messages that came while it
+    was open, `joined` those that it takes in by the profile's policy. If a turn resumes one that a
+    kill interrupted, `begun_n` is the event of the first delivery. `came_in` is the turn in which
+    the same message came before. `store_failed`: the store refused a write
     permanently, and the agent told the user of it while no later attempt had
     succeeded. `cancelled_n` is the event at which the agent learned of a cancel; calls before
     `cancel_met_ms` may have crossed it.
@@ -52,6 +53,8 @@ class Turn(msgspec.Struct, eq=False):
     number: int
     opened_n: int
     delivery: Delivery | None = None
+    came: list[Delivery] = msgspec.field(default_factory=list)
+    joined: list[Delivery] = msgspec.field(default_factory=list)
     redelivery: bool = False
     exchanges: list[Exchange] = msgspec.field(default_factory=list)
     asks: list[Ask] = msgspec.field(default_factory=list)

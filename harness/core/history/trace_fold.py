@@ -33,6 +33,7 @@ from harness.core.history.exchanges import (
     grow,
     root,
 )
+from harness.core.history.past import TAKES_IN
 from harness.core.history.trace import Compaction, Delivery, Trace, Turn
 from harness.core.values.calls import (
     Inbound,
@@ -75,6 +76,8 @@ class _Reader:
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
+        self._waiting: dict[str, list[Delivery]] = {}
+        self._newest: dict[str, Turn] = {}
         self._damages = StoreDamage(self.trace.damages)
 
     def see(self, event: AnyEvent) -> None:
@@ -100,6 +103,7 @@ class _Reader:
                 self._interrupt(event.n)
             case Ended():
                 self.trace.ended = event
+                self._leave(event.n)
                 for turn in self.trace.turns.values():
                     self._settle(turn, event.n, event.how)
 
@@ -142,9 +146,9 @@ class _Reader:
                 self._damages.called(called, request)
                 if access == "write":
                     self._open[called.key] = called
-            case InboxRequest(poll=poll):
+            case InboxRequest(poll=poll, reader=reader):
                 self._open[called.key] = called
-                if not poll and self._delivered is not None:
+                if not poll and not reader and self._delivered is not None:
                     self._settle(self._delivered, called.n, "next")
 
     def _model(self, called: Called, request: ModelRequest) -> None:
@@ -161,13 +165,29 @@ class _Reader:
             self._asked.see_texts(exchange)
         if called.purpose == "compact":
             self._compact(exchange)
-        elif called.purpose == "main" and not request.unread:
+        elif called.purpose == "main" and called.session in self._waiting:
+            self._take_in(called)
+        if called.purpose == "main" and not request.unread:
             self._recognise_summary(exchange)
             if (compaction := self._compacting.pop(called.session, None)) is not None:
                 compaction.after = exchange
             if (last := self._last_main.get(called.session)) is not None:
                 self._main_before[called.session] = last
             self._last_main[called.session] = exchange
+
+    def _take_in(self, called: Called) -> None:
+        """Let a main request take in what has come, by the policy of the profile."""
+        if self.trace.profile.inbound_policy(called.session) in TAKES_IN:
+            self._turn(called).joined += self._waiting.pop(called.session)
+
+    def _leave(self, n: int) -> None:
+        """Give each message that no turn took in a turn without any work."""
+        for session, waiting in self._waiting.items():
+            number = self._newest[session].number
+            for place, delivery in enumerate(waiting, start=1):
+                turn = Turn(session, number + place, opened_n=n, delivery=delivery)
+                self.trace.turns[session, number + place] = turn
+                self._deliveries.setdefault((session, delivery.inbound.id), []).append(turn)
 
     def _recognise_summary(self, later: Exchange) -> None:
         """Take the last main request for a compaction if its answer was a summary.
@@ -297,21 +317,36 @@ class _Reader:
                     turn.cancel_met_ms = answered.at_ms + REACTION_MS
                 turn.cancelled_n = turn.cancelled_n or answered.n
             return
-        before = self._deliveries.setdefault((turn.session, inbound.id), [])
         self.trace.received.setdefault(inbound.id, {})[turn.session] = inbound.text
+        delivery = Delivery(inbound, answered.n)
+        self.trace.deliveries.append(delivery)
+        if turn.delivery is not None and isinstance(request, InboxRequest) and request.reader:
+            turn.came.append(delivery)
+            self._waiting.setdefault(turn.session, []).append(delivery)
+        else:
+            self._begin(turn, delivery)
+
+    def _begin(self, turn: Turn, delivery: Delivery) -> None:
+        """Begin the turn of a message."""
+        before = self._deliveries.setdefault((turn.session, delivery.inbound.id), [])
         turn.redelivery = any(t is not turn and (t.endings or t.cancelled_n) for t in before)
         turn.came_in = before[-1] if before else None
         first = before[0] if before else turn
         turn.begun_n = first.opened_n if first is not turn and first.interrupted_n else 0
         before.append(turn)
-        turn.delivery = Delivery(inbound, answered.n)
-        self.trace.deliveries.append(turn.delivery)
+        turn.delivery = delivery
         self._delivered = turn
 
     def _turn(self, event: Called | Answered) -> Turn:
         name = (event.session, event.turn)
         if name not in self.trace.turns:
-            self.trace.turns[name] = Turn(*name, opened_n=event.n)
+            turn = self.trace.turns[name] = Turn(*name, opened_n=event.n)
+            if waiting := self._waiting.get(event.session):
+                self._settle(self._newest[event.session], event.n, "next")
+                self._begin(turn, waiting.pop(0))
+                if not waiting:
+                    del self._waiting[event.session]
+            self._newest[event.session] = turn
         return self.trace.turns[name]
 
     def _interrupt(self, n: int) -> None:

@@ -135,12 +135,24 @@ class ModelSeam:
         key = self._last_key[lane] = f"{session}/model#{n}"
         request = self._request(lane, reading, after, received)
         purpose = self._purpose(stated or reading.purpose, reading)
+        turn = self._turn(session, reading)
         call = Call(
-            key, "model", n, session, past.turn(session), received.at_ms, request, purpose,
+            key, "model", n, session, turn, received.at_ms, request, purpose,
             messages=reading.messages, system=reading.system, tools=reading.tools,
             settings=reading.settings, timeout_ms=received.timeout_ms, tokens=reading.tokens,
         )  # fmt: skip
         return call, reading
+
+    def _turn(self, session: str, reading: Reading) -> int:
+        """The turn of a request: the open one, or the next one if it holds the message that
+        interrupts."""
+        past = self.history.past
+        turn, waiting = past.turn(session), past.waiting(session)
+        if not waiting or past.profile.inbound_policy(session) != "interrupt":
+            return turn
+        sent = [message.text for message in reading.added if message.role == "user"]
+        texts = (past.inbounds[session, name].get("text", "") for name in waiting)
+        return turn + any(text in said for text in texts for said in sent if text)
 
     def _request(
         self, lane: tuple[str, str], reading: Reading, after: str, received: Received

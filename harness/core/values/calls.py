@@ -70,12 +70,14 @@ class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defa
 
     `poll`: it only checks, during a turn, whether the user has cancelled. `cancels`: it takes
     cancels and disconnects here too; otherwise a cancel between turns is skipped. `pushed`: the
-    harness notified it of a cancel at once, without a request of the agent.
+    harness notified it of a cancel at once, without a request of the agent. `reader`: the agent
+    takes messages while it works, so the question ends no turn.
     """
 
     poll: bool = False
     cancels: bool = False
     pushed: bool = False
+    reader: bool = False
 
 
 class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_defaults=True):
