@@ -118,6 +118,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             yield from _in_store(trace, turn)
         if turn.readable:
             yield from _doubled(trace, turn, turn.readable[-1])
+        yield from _taken_in(trace, turn)
         if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):
             beginning = _paragraphs(turn.text)[0]
             answered.setdefault((turn.session, beginning), []).append(turn)
@@ -155,6 +156,42 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
         text += "although it had its reply"
         events = (earlier.opened_n, earlier.endings[0].n, first.n)
         yield Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="request"))
+
+
+def _taken_in(trace: Trace, turn: Turn) -> Iterator[Case]:
+    """Ask each message that an open turn takes in whether the model gets it, and in time.
+
+    A reader may accept a message while its worker builds a request, so the second request after the
+    acceptance is in time too. So is any request where the answer on its way ends the turn.
+    """
+    for delivery in turn.joined:
+        name, said = delivery.inbound.id, squeeze(delivery.inbound.text)
+        later = [e for e in trace.exchanges if e.n > delivery.n and _is_main(e, turn.session)]
+        if not said or not later or any(exchange.request.unread for exchange in later):
+            continue
+        cause, first = Cause(subject="request"), later[0]
+        holds = [exchange for exchange in later if said in squeeze(_sent(exchange))]
+        if not holds:
+            text = f"the message {name} came during {turn.words}, and no later request holds it"
+            found = Finding("inbound_exactly_once.lost", text, (delivery.n, first.n), cause=cause)
+            yield Case("nothing_done", [found], turn)
+        elif holds[0] not in later[:2] and holds[0].called.turn != turn.number:
+            text = f"the message {name} came during {turn.words}, and the model gets it later"
+            events = (delivery.n, first.n, holds[0].n)
+            found = Finding("inbound_exactly_once.late", text, events, cause=cause)
+            yield Case("nothing_done", [found], turn)
+
+
+def _is_main(exchange: Exchange, session: str) -> bool:
+    return exchange.purpose == "main" and exchange.called.session == session
+
+
+def _sent(exchange: Exchange) -> str:
+    """What the user and the tools say in a request."""
+    user = (message for message in exchange.node.messages if message.role != "assistant")
+    return "\n".join(
+        text for m in user for text in (m.text, *(result.text for result in m.tool_results))
+    )
 
 
 def _allows(trace: Trace, turn: Turn, first: Exchange) -> bool:

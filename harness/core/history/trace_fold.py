@@ -313,9 +313,7 @@ class _Reader:
             wanted = isinstance(request, InboxRequest) and (request.poll or request.cancels)
             if wanted or not turn.settled_n:  # else the cancel is skipped: the turn had ended
                 pushed = isinstance(request, InboxRequest) and request.pushed
-                if pushed and not turn.cancelled_n:
-                    turn.cancel_met_ms = answered.at_ms + REACTION_MS
-                turn.cancelled_n = turn.cancelled_n or answered.n
+                self._cancel(turn, answered, pushed=pushed)
             return
         self.trace.received.setdefault(inbound.id, {})[turn.session] = inbound.text
         delivery = Delivery(inbound, answered.n)
@@ -323,8 +321,16 @@ class _Reader:
         if turn.delivery is not None and isinstance(request, InboxRequest) and request.reader:
             turn.came.append(delivery)
             self._waiting.setdefault(turn.session, []).append(delivery)
+            if self.trace.profile.inbound_policy(turn.session) == "interrupt":
+                self._cancel(turn, answered, pushed=True)
         else:
             self._begin(turn, delivery)
+
+    @staticmethod
+    def _cancel(turn: Turn, answered: Answered, *, pushed: bool) -> None:
+        if pushed and not turn.cancelled_n:
+            turn.cancel_met_ms = answered.at_ms + REACTION_MS
+        turn.cancelled_n = turn.cancelled_n or answered.n
 
     def _begin(self, turn: Turn, delivery: Delivery) -> None:
         """Begin the turn of a message."""
