@@ -90,7 +90,10 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     reads a part of it, or its words in another writing. `white_space`: its lines are joined, or
     have lost their indentation. `twice`: it starts a second turn, comes again as new after its
     reply, or is stored again. `order`: it is in its request, but before an older message.
-    `doubled`: a request holds it twice, as after a retry.
+    `doubled`: a request holds it twice, as after a retry. For a message in mid-turn the profile's
+    `inbound` names the turn. `early`: the model gets it in the open turn, against `queue` or
+    `collect`. `late`: it gets it in another one, against `steer` or `interrupt`, or `collect`
+    leaves it for a second turn.
 
     Not a finding: words before or after it; other line ends, or white space around it; the message
     of a turn that failed or whose reply was empty, which the history may keep; a request that
@@ -159,39 +162,28 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
 
 
 def _taken_in(trace: Trace, turn: Turn) -> Iterator[Case]:
-    """Ask each message that an open turn takes in whether the model gets it, and in time.
+    """Ask each message that came during a turn whether the policy's turn holds it.
 
     A reader may accept a message while its worker builds a request, so the second request after the
-    acceptance is in time too. So is any request where the answer on its way ends the turn.
+    acceptance is in time too.
     """
-    for delivery in turn.joined:
-        name, said = delivery.inbound.id, squeeze(delivery.inbound.text)
-        later = [e for e in trace.exchanges if e.n > delivery.n and _is_main(e, turn.session)]
-        if not said or not later or any(exchange.request.unread for exchange in later):
-            continue
-        cause, first = Cause(subject="request"), later[0]
-        holds = [exchange for exchange in later if said in squeeze(_sent(exchange))]
-        if not holds:
-            text = f"the message {name} came during {turn.words}, and no later request holds it"
-            found = Finding("inbound_exactly_once.lost", text, (delivery.n, first.n), cause=cause)
+    policy = trace.profile.inbound_policy(turn.session) if turn.came else None
+    for delivery in turn.came:
+        took = [e for e in turn.main if delivery.inbound.id in e.request.took and e.n > delivery.n]
+        after = [e for e in turn.readable if e.n > delivery.n]
+        own = next((t for t in trace.turns.values() if t.delivery is delivery), None)
+        rule, events = "", (delivery.n, *(e.n for e in took or after))
+        if took and (policy == "queue" or (policy == "collect" and took[0] is not turn.main[0])):
+            rule, text = "early", "and the model gets it there, although the agent answers in order"
+        elif own is not None and own.main:
+            waits = len(after) if policy in ("steer", "interrupt") else 0
+            waits += 2 * (policy == "collect" and own.number > turn.number + 1)
+            rule, text = "late" if waits > 1 else "", f"and the model gets it in {own.words}"
+        if rule:
+            text = f"the message {delivery.inbound.id} came during {turn.words}, {text}"
+            cause = Cause(subject="request")
+            found = Finding(f"inbound_exactly_once.{rule}", text, events, cause=cause)
             yield Case("nothing_done", [found], turn)
-        elif holds[0] not in later[:2] and holds[0].called.turn != turn.number:
-            text = f"the message {name} came during {turn.words}, and the model gets it later"
-            events = (delivery.n, first.n, holds[0].n)
-            found = Finding("inbound_exactly_once.late", text, events, cause=cause)
-            yield Case("nothing_done", [found], turn)
-
-
-def _is_main(exchange: Exchange, session: str) -> bool:
-    return exchange.purpose == "main" and exchange.called.session == session
-
-
-def _sent(exchange: Exchange) -> str:
-    """What the user and the tools say in a request."""
-    user = (message for message in exchange.node.messages if message.role != "assistant")
-    return "\n".join(
-        text for m in user for text in (m.text, *(result.text for result in m.tool_results))
-    )
 
 
 def _allows(trace: Trace, turn: Turn, first: Exchange) -> bool:
@@ -281,7 +273,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
         if turn.delivery is None:
             continue
         endings = turn.endings
-        if len(endings) > 1 and not all(_may_repeat(trace, turn, e) for e in endings[1:]):
+        if _doubled_endings(turn) and not all(_may_repeat(trace, turn, e) for e in endings[1:]):
             same = endings[0].request.text == endings[1].request.text
             text = f"{turn.words} ends twice, with {'the same text' if same else 'different texts'}"
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
@@ -314,6 +306,13 @@ def _sent_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
     if not noted:
         text = f"{turn.words} sends the reply of an earlier turn again: no kill or note tells why"
         yield Finding("outbound_once.twice", text, (old.n, new.n))
+
+
+def _doubled_endings(turn: Turn) -> bool:
+    """Whether a turn ends several times; each message that it took in may have a reply."""
+    named = [ending.request.in_reply_to for ending in turn.endings]
+    joined = {each.inbound.id for each in turn.joined}
+    return len(named) > 1 and not (joined and len({*named}) == len(named))
 
 
 def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:

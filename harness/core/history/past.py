@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from harness.core.values.calls import (
     InboxRequest,
+    ModelRequest,
     OutboxRequest,
     Purpose,
     Request,
@@ -19,9 +20,6 @@ from harness.core.values.calls import (
 )
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE
-
-TAKES_IN = ("steer", "collect")
-"""The policies by which an open turn takes in what has come, with its next request."""
 
 MessageName: TypeAlias = tuple[str, str]
 """A session and the id of one of its inbound messages. Many channels count the messages of each
@@ -66,6 +64,8 @@ class Past:
         self._turns: Counter[str] = Counter()
         self._open: dict[str, str] = {}
         self._waiting: dict[str, list[str]] = {}
+        self._took: dict[str, tuple[str, ...]] = {}
+        self._shared: dict[str, tuple[str, ...]] = {}
         self._unanswered: set[str] = set()
         self._lanes: dict[str, tuple[str, str]] = {}
 
@@ -150,8 +150,8 @@ class Past:
         self.session_calls[session, seam] += 1
         ordinal = f"{seam}#{n}"
         if seam == "model":
-            if purpose == "main" and session in self._waiting:
-                self._see_reached(session, turn)
+            if session in self._waiting and isinstance(request, ModelRequest):
+                self._see_reached(session, turn, request.took)
             self.purpose_calls[purpose] += 1
             self.turn_calls[session] += 1
             self._lanes[key] = (f"model:{purpose}", ordinal)
@@ -167,15 +167,23 @@ class Past:
             self.store_calls.update({request.access, request.operation})
         self._lanes[key] = (lane, ordinal)
         if isinstance(request, OutboxRequest) and request.kind in ("final", "error"):
-            self._open.pop(session, None)
-            self._unanswered.discard(session)
-            self.said[session] = request.text
-            if session in self._waiting:
-                self._begin_waiting(session)
+            self._see_ended(session, request)
         if isinstance(request, InboxRequest) and not request.poll:
             if not request.reader:
                 self._open.pop(self._last_delivered, None)
+                self._begin_waiting(self._last_delivered)
             self._unconfirmed = None
+
+    def _see_ended(self, session: str, request: OutboxRequest) -> None:
+        """Count the end of a turn; a further reply of the last turn, to a message that it took in,
+        ends no other."""
+        self.said[session], named = request.text, request.in_reply_to
+        if named in self._shared.get(session, ()) and named != self._open.get(session):
+            return
+        opened, took = self._open.pop(session, ""), self._took.pop(session, ())
+        self._shared[session] = (opened, *took) if took else ()
+        self._unanswered.discard(session)
+        self._begin_waiting(session)
 
     def see_answered(
         self,
@@ -212,6 +220,8 @@ class Past:
             self.delivered[self._unconfirmed] -= 1
             self.taken_back += 1
             self._unconfirmed = None
+        if self.profile.inbound is not None:
+            self._open.clear()
 
     def _see_delivered(self, inbound: Json, due_in: str) -> None:
         """Count a delivery. `due_in` is the session that the message was sent to.
@@ -231,6 +241,8 @@ class Past:
                 self.cancelled[session] = self.turn(session)
             return
         self._unconfirmed, self._last_delivered = counted, session
+        again = self._waiting.pop(session, [])  # after a kill it comes a second time
+        self._wait(session, [waiting for waiting in again if waiting != name])
         if self.comes_in_turn(session):
             self._waiting.setdefault(session, []).append(name)
         else:
@@ -244,14 +256,19 @@ class Past:
 
     def _begin_waiting(self, session: str) -> None:
         """Begin the turn of the first message that came during the one that has ended."""
-        names = self._waiting[session]
-        self._begin(session, names.pop(0))
-        if not names:
-            del self._waiting[session]
+        if names := self._waiting.pop(session, None):
+            self._begin(session, names[0])
+            self._wait(session, names[1:])
 
-    def _see_reached(self, session: str, turn: int) -> None:
+    def _see_reached(self, session: str, turn: int, took: tuple[str, ...]) -> None:
         """Count a main request: it takes in what has come, or begins the turn that interrupts."""
         if turn > self.turn(session):
             self._begin_waiting(session)
-        elif self.profile.inbound_policy(session) in TAKES_IN:
-            del self._waiting[session]
+        if took:
+            names = self._waiting.pop(session, [])
+            self._wait(session, [name for name in names if name not in took])
+            self._took[session] = self._took.get(session, ()) + took
+
+    def _wait(self, session: str, names: list[str]) -> None:
+        if names:
+            self._waiting[session] = names

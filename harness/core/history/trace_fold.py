@@ -33,7 +33,6 @@ from harness.core.history.exchanges import (
     grow,
     root,
 )
-from harness.core.history.past import TAKES_IN
 from harness.core.history.trace import Compaction, Delivery, Trace, Turn
 from harness.core.values.calls import (
     Inbound,
@@ -103,7 +102,8 @@ class _Reader:
                 self._interrupt(event.n)
             case Ended():
                 self.trace.ended = event
-                self._leave(event.n)
+                for session, waiting in self._waiting.items():
+                    self._begin_waiting(session, self._newest[session].number + len(waiting), event)
                 for turn in self.trace.turns.values():
                     self._settle(turn, event.n, event.how)
 
@@ -165,8 +165,8 @@ class _Reader:
             self._asked.see_texts(exchange)
         if called.purpose == "compact":
             self._compact(exchange)
-        elif called.purpose == "main" and called.session in self._waiting:
-            self._take_in(called)
+        if request.took:
+            self._take_in(called, request)
         if called.purpose == "main" and not request.unread:
             self._recognise_summary(exchange)
             if (compaction := self._compacting.pop(called.session, None)) is not None:
@@ -175,19 +175,14 @@ class _Reader:
                 self._main_before[called.session] = last
             self._last_main[called.session] = exchange
 
-    def _take_in(self, called: Called) -> None:
-        """Let a main request take in what has come, by the policy of the profile."""
-        if self.trace.profile.inbound_policy(called.session) in TAKES_IN:
-            self._turn(called).joined += self._waiting.pop(called.session)
-
-    def _leave(self, n: int) -> None:
-        """Give each message that no turn took in a turn without any work."""
-        for session, waiting in self._waiting.items():
-            number = self._newest[session].number
-            for place, delivery in enumerate(waiting, start=1):
-                turn = Turn(session, number + place, opened_n=n, delivery=delivery)
-                self.trace.turns[session, number + place] = turn
-                self._deliveries.setdefault((session, delivery.inbound.id), []).append(turn)
+    def _take_in(self, called: Called, request: ModelRequest) -> None:
+        """Let a turn take in the messages that its request holds."""
+        turn, waiting = self._turn(called), self._waiting.get(called.session, [])
+        joined = [each for each in waiting if each.inbound.id in request.took]
+        self._waiting[called.session] = [each for each in waiting if each not in joined]
+        turn.joined += joined
+        for each in joined:
+            self._deliveries.setdefault((turn.session, each.inbound.id), []).append(turn)
 
     def _recognise_summary(self, later: Exchange) -> None:
         """Take the last main request for a compaction if its answer was a summary.
@@ -268,10 +263,11 @@ class _Reader:
             running.notice = sending
 
     def _replied_turn(self, called: Called, request: OutboxRequest) -> Turn:
-        """After a restart, a sending belongs to the turn whose message it answers."""
+        """After a restart, a sending belongs to the turn whose message it answers; so does one of
+        several replies of a turn that took in messages."""
         turn = self._turn(called)
         delivered = self._deliveries.get((turn.session, request.in_reply_to), ())
-        if not delivered or len(self.trace.starts) < 2:
+        if not delivered or (len(self.trace.starts) < 2 and not delivered[0].joined):
             return turn
         own = turn.delivery is not None and turn.delivery.inbound.id == request.in_reply_to
         return turn if own else delivered[0]
@@ -317,6 +313,8 @@ class _Reader:
             return
         self.trace.received.setdefault(inbound.id, {})[turn.session] = inbound.text
         delivery = Delivery(inbound, answered.n)
+        waiting = self._waiting.get(turn.session, [])
+        waiting[:] = [each for each in waiting if each.inbound.id != inbound.id]
         self.trace.deliveries.append(delivery)
         if turn.delivery is not None and isinstance(request, InboxRequest) and request.reader:
             turn.came.append(delivery)
@@ -346,14 +344,20 @@ class _Reader:
     def _turn(self, event: Called | Answered) -> Turn:
         name = (event.session, event.turn)
         if name not in self.trace.turns:
-            turn = self.trace.turns[name] = Turn(*name, opened_n=event.n)
-            if waiting := self._waiting.get(event.session):
-                self._settle(self._newest[event.session], event.n, "next")
-                self._begin(turn, waiting.pop(0))
-                if not waiting:
-                    del self._waiting[event.session]
-            self._newest[event.session] = turn
+            opens = isinstance(event, Answered) and event.seam == "inbox"
+            self._begin_waiting(event.session, event.turn - opens, event)
+        if name not in self.trace.turns:
+            self._newest[event.session] = self.trace.turns[name] = Turn(*name, opened_n=event.n)
         return self.trace.turns[name]
+
+    def _begin_waiting(self, session: str, last: int, event: AnyEvent) -> None:
+        """Begin the turns, up to a number, of the messages that came during one that has ended."""
+        waiting = self._waiting.get(session, [])
+        while waiting and (before := self._newest[session]).number < last:
+            self._settle(before, event.n, "next")
+            turn = Turn(session, before.number + 1, opened_n=event.n)
+            self.trace.turns[session, turn.number] = self._newest[session] = turn
+            self._begin(turn, waiting.pop(0))
 
     def _interrupt(self, n: int) -> None:
         for turn in self.trace.turns.values():

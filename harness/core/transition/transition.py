@@ -14,7 +14,6 @@ import msgspec
 
 from harness.core.history.events import OWN_WRITE
 from harness.core.history.history import History
-from harness.core.history.past import TAKES_IN
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import ToolScripts
@@ -223,11 +222,11 @@ class Transition:
             return self._push(entry.inbound if entry else None, at_ms, timed, cancels)
         entry = inbox.due(self.inbox, past, at_ms, busy=False, cancels=cancels)
         inbound = entry.inbound if entry else None
-        reads = inbound is not None and self._takes_in(inbound.session)
+        reads = inbound is not None and self._steers(inbound.session)
         return self._push(inbound, at_ms, at_ms, cancels, reads=reads)
 
-    def _takes_in(self, session: str) -> bool:
-        return self.scenario.profile.inbound_policy(session) in TAKES_IN
+    def _steers(self, session: str) -> bool:
+        return self.scenario.profile.inbound_policy(session) == "steer"
 
     def _push(
         self, inbound: Inbound | None, at_ms: int, when_ms: int, cancels: bool, reads: bool = True

@@ -27,7 +27,8 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False, tag="model", omit_defa
     The messages are the first `keep` of the call `after`, then `messages` (digests). `stateful`:
     the provider holds earlier messages that the harness did not see. `settings` is the digest of
     the body's other fields, and `header_set` numbers the headers; both serve only to compare
-    requests. `unread`: the body, or the conversation that it continues, is unreadable.
+    requests. `unread`: the body, or the conversation that it continues, is unreadable. `took` are
+    the ids of the messages that came while the turn was open, and that this request holds.
     """
 
     model: str
@@ -44,6 +45,7 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False, tag="model", omit_defa
     settings: str = ""
     header_set: int = 0
     unread: bool = False
+    took: tuple[str, ...] = ()
 
 
 class ProviderRequest(msgspec.Struct, frozen=True, gc=False, tag="provider", omit_defaults=True):
