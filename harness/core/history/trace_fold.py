@@ -386,7 +386,7 @@ class StoreDamage:
         self._seen = seen
         self._rows: dict[str, str] = {}
         self._opening = ""
-        self._is_damaged = self._at_a_write = False
+        self._is_damaged = self._at_a_write = self._is_unkept = False
 
     def called(self, called: Called, request: StoreRequest) -> None:
         """Handle a call to the store."""
@@ -398,13 +398,17 @@ class StoreDamage:
         self._is_damaged = False
 
     def killed(self, event: Killed) -> None:
-        """Handle a kill, which at a write to the agent's files takes rows back."""
-        self._is_damaged = self._at_a_write = event.is_at_own_write
+        """Handle a kill, which takes rows back: at a write to the agent's own files, or after a
+        write that a fault only seemed to keep."""
+        self._is_damaged = self._at_a_write = event.is_at_own_write or self._is_unkept
+        self._is_unkept = False
 
     def answered(self, answered: Answered) -> None:
-        """Handle the answer to an opening, which a fault may have changed."""
+        """Handle the answer to an opening, which a fault may have changed, or to a write."""
         if answered.key == self._opening:
             self._is_damaged, self._at_a_write = bool(answered.faults), False
+        elif answered.seam == "store" and answered.faults and answered.outcome == "ok":
+            self._is_unkept = True
 
     def stored(self, event: Stored) -> Stored:
         """The current rows of the store, without rows that appear again only through damage."""
