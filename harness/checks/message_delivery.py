@@ -30,6 +30,11 @@ from harness.checks.evidence.excuses import (
     is_excused,
     is_killed_between,
 )
+from harness.checks.evidence.messages_in_turn import (
+    answers_question,
+    came_in_turn,
+    ends_twice,
+)
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
     inbound_rows,
@@ -44,7 +49,6 @@ from harness.checks.evidence.turn_outcomes import (
     claimed,
     is_local,
     is_resent,
-    is_waiting,
     wrong,
 )
 from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
@@ -121,7 +125,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             yield from _in_store(trace, turn)
         if turn.readable:
             yield from _doubled(trace, turn, turn.readable[-1])
-        yield from _taken_in(trace, turn)
+        yield from came_in_turn(trace, turn)
         if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):
             beginning = _paragraphs(turn.text)[0]
             answered.setdefault((turn.session, beginning), []).append(turn)
@@ -144,7 +148,7 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
     said, sent = squeeze(turn.text), squeeze(newest)
     is_there = said in sent or is_cut_with_notice(said, sent)
     is_there = is_there or squeeze(canonical(turn.text)[1:-1]) in sent  # a field of JSON
-    if not is_there and not _allows(trace, turn, first):
+    if not is_there and not answers_question(trace, turn, first):
         rule, text = _misplaced(trace, turn, first, newest)
     elif is_there and "\n" in turn.text.strip() and is_reflowed(turn.text, newest):
         rule, text = "white_space", "has lost its lines or their indentation"
@@ -159,40 +163,6 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
         text += "although it had its reply"
         events = (earlier.opened_n, earlier.endings[0].n, first.n)
         yield Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="request"))
-
-
-def _taken_in(trace: Trace, turn: Turn) -> Iterator[Case]:
-    """Ask each message that came during a turn whether the policy's turn holds it.
-
-    A reader may accept a message while its worker builds a request, so the second request after the
-    acceptance is in time too.
-    """
-    policy = trace.profile.inbound_policy(turn.session) if turn.came else None
-    for delivery in turn.came:
-        took = [e for e in turn.main if delivery.inbound.id in e.request.took and e.n > delivery.n]
-        after = [e for e in turn.readable if e.n > delivery.n]
-        own = next((t for t in trace.turns.values() if t.delivery is delivery), None)
-        rule, events = "", (delivery.n, *(e.n for e in took or after))
-        if took and (policy == "queue" or (policy == "collect" and took[0] is not turn.main[0])):
-            rule, text = "early", "and the model gets it there, although the agent answers in order"
-        elif own is not None and own.main:
-            waits = len(after) if policy in ("steer", "interrupt") else 0
-            waits += 2 * (policy == "collect" and own.number > turn.number + 1)
-            rule, text = "late" if waits > 1 else "", f"and the model gets it in {own.words}"
-        if rule:
-            text = f"the message {delivery.inbound.id} came during {turn.words}, {text}"
-            cause = Cause(subject="request")
-            found = Finding(f"inbound_exactly_once.{rule}", text, events, cause=cause)
-            yield Case("nothing_done", [found], turn)
-
-
-def _allows(trace: Trace, turn: Turn, first: Exchange) -> bool:
-    """Whether the message answers the agent's own question, so that the model need not read it: the
-    first request has the result of a call that waited for the user."""
-    before = trace.turns.get((turn.session, turn.number - 1))
-    if before is None or not is_waiting(before):
-        return False
-    return any(ask.sent_n == first.n for ask in before.asks)
 
 
 def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tuple[str, str]:
@@ -273,7 +243,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
         if turn.delivery is None:
             continue
         endings = turn.endings
-        if _doubled_endings(turn) and not all(_may_repeat(trace, turn, e) for e in endings[1:]):
+        if ends_twice(turn) and not all(_may_repeat(trace, turn, e) for e in endings[1:]):
             same = endings[0].request.text == endings[1].request.text
             text = f"{turn.words} ends twice, with {'the same text' if same else 'different texts'}"
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
@@ -306,13 +276,6 @@ def _sent_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
     if not noted:
         text = f"{turn.words} sends the reply of an earlier turn again: no kill or note tells why"
         yield Finding("outbound_once.twice", text, (old.n, new.n))
-
-
-def _doubled_endings(turn: Turn) -> bool:
-    """Whether a turn ends several times; each message that it took in may have a reply."""
-    named = [ending.request.in_reply_to for ending in turn.endings]
-    joined = {each.inbound.id for each in turn.joined}
-    return len(named) > 1 and not (joined and len({*named}) == len(named))
 
 
 def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:

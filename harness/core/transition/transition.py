@@ -207,7 +207,7 @@ class Transition:
 
         A message of an idle user waits until no turn is open, and so does the end: a program ends
         its worker with its reader. `is_last`: nothing else can happen, so neither waits longer. An
-        agent that takes in nothing has then ended its turn without a word.
+        agent that takes in nothing has then ended its turn without a reply.
         """
         past = self.history.past
         entry = inbox.due(self.inbox, past, at_ms, busy=not past.is_idle, cancels=cancels)

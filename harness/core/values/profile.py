@@ -6,7 +6,7 @@ configuration or in a separate file, and in the first event of a history.
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
+import re
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
@@ -114,7 +114,7 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     are settings of checks, as in a scenario. `cancel` is the way in which a program learns of a
     cancel: it polls a URL, or gets SIGINT. `inbound` says that messages are pushed to the agent
     while it works, and what it does with them. It is one policy, or one for each pattern of a
-    session's name, of which the first that fits counts.
+    session's name (`*` for any text), of which the first that fits counts.
     """
 
     target: str = ""
@@ -163,8 +163,10 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
         """What the agent does with a message of a session in mid-turn; None if it asks for each."""
         if not isinstance(self.inbound, dict):
             return self.inbound
-        fits = (policy for name, policy in self.inbound.items() if fnmatchcase(session, name))
-        return next(fits, None)
+        for name, policy in self.inbound.items():
+            if re.fullmatch(re.escape(name).replace(r"\*", ".*"), session, re.DOTALL):
+                return policy
+        return None
 
     def agent_name(self, tool: str) -> str:
         """The agent's name of a tool of the scenario."""
