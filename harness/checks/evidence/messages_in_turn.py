@@ -1,5 +1,5 @@
 """Messages that come while a turn is open: in which turn the model gets them, by the policy of the
-profile, and which replies answer them. One that answers the agent's own question goes on with it."""
+profile, and which replies answer them. One that answers a question of the agent continues it."""
 
 from __future__ import annotations
 
