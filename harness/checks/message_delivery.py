@@ -30,11 +30,7 @@ from harness.checks.evidence.excuses import (
     is_excused,
     is_killed_between,
 )
-from harness.checks.evidence.messages_in_turn import (
-    answers_question,
-    came_in_turn,
-    ends_twice,
-)
+from harness.checks.evidence.messages_in_turn import answers_question, came_in_turn, ends_twice
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
     inbound_rows,
@@ -125,7 +121,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             yield from _in_store(trace, turn)
         if turn.readable:
             yield from _doubled(trace, turn, turn.readable[-1])
-        yield from came_in_turn(trace, turn)
+        if turn.came:
+            yield from came_in_turn(trace, turn)
         if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):
             beginning = _paragraphs(turn.text)[0]
             answered.setdefault((turn.session, beginning), []).append(turn)
@@ -243,14 +240,15 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
         if turn.delivery is None:
             continue
         endings = turn.endings
-        if ends_twice(turn) and not all(_may_repeat(trace, turn, e) for e in endings[1:]):
+        twice = len(endings) > 1 and ends_twice(turn)
+        if twice and not all(_may_repeat(trace, turn, e) for e in endings[1:]):
             same = endings[0].request.text == endings[1].request.text
             text = f"{turn.words} ends twice, with {'the same text' if same else 'different texts'}"
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
         if turn.came_in is not None and is_resent(turn):
             yield from _sent_again(trace, turn)
         is_open = not endings and turn.settled_by in _ORDERLY
-        if is_open and not (is_local(turn) or is_silent(trace, turn)):
+        if is_open and not (is_local(turn) or is_silent(trace, turn) or is_waiting(turn)):
             events = (turn.opened_n, turn.settled_n)
             text = f"{turn.words} ends without a reply{lost_at_a_kill(trace, turn)}"
             yield Case("missing", [Finding("outbound_once.missing", text, events)], turn)

@@ -19,7 +19,7 @@ def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:
     A reader may accept a message while its worker builds a request, so the second request after the
     acceptance is in time too.
     """
-    policy = trace.profile.inbound_policy(turn.session) if turn.came else None
+    policy = trace.profile.inbound_policy(turn.session)
     for delivery in turn.came:
         took = [e for e in turn.main if delivery.inbound.id in e.request.took and e.n > delivery.n]
         after = [e for e in turn.readable if e.n > delivery.n]

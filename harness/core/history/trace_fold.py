@@ -9,7 +9,7 @@ from bisect import insort
 
 import msgspec
 
-from harness.core.history.call_pairing import CallPairing
+from harness.core.history.call_pairing import CallPairing, OpenQuestions
 from harness.core.history.event_log import EventLog
 from harness.core.history.events import (
     Answered,
@@ -30,8 +30,7 @@ from harness.core.history.exchanges import (
     grow,
     root,
 )
-from harness.core.history.store_damage import StoreDamage
-from harness.core.history.trace import Compaction, Delivery, Trace, Turn
+from harness.core.history.trace import Compaction, Delivery, StoreDamage, Trace, Turn
 from harness.core.values.calls import (
     Inbound,
     InboxRequest,
@@ -75,6 +74,7 @@ class _Reader:
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
         self._waiting: dict[str, list[Delivery]] = {}
         self._newest: dict[str, Turn] = {}
+        self._questions = OpenQuestions()
         self._damages = StoreDamage(self.trace.damages)
 
     def see(self, event: AnyEvent) -> None:
@@ -102,6 +102,7 @@ class _Reader:
                 self.trace.ended = event
                 for session, waiting in self._waiting.items():
                     self._begin_waiting(session, self._newest[session].number + len(waiting), event)
+                self._questions.end()
                 for turn in self.trace.turns.values():
                     self._settle(turn, event.n, event.how)
 
@@ -161,6 +162,8 @@ class _Reader:
         self._asked.see_results(exchange, [message for _, message in added])
         if self._sends_texts and called.purpose == "main":
             self._asked.see_texts(exchange)
+        if called.purpose == "main":
+            self._questions.see_request(called.session, called.turn)
         if called.purpose == "compact":
             self._compact(exchange)
         if request.took:
@@ -252,6 +255,7 @@ class _Reader:
         turn.sendings.append(sending)
         if self._says_texts and request.kind == "final" and not request.status:
             sending.asked = turn.exchanges
+        self._questions.see_sending(turn, sending)
         if request.kind in ("error", "notice") and turn.unstored:
             turn.store_failed = True
         if request.kind == "compaction":
