@@ -45,6 +45,7 @@ from harness.checks.evidence.turn_outcomes import (
     claimed,
     is_local,
     is_resent,
+    is_waiting,
     wrong,
 )
 from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
