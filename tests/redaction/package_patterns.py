@@ -53,8 +53,9 @@ def package_patterns() -> Iterator[PackagePattern]:
     for path in sorted(PACKAGE.rglob("*.py")):
         yield from _of_file(path)
     for shapes in (secret_patterns._IN_WORDS, secret_patterns._APART):
-        for issuer, pattern in shapes.compiled:
-            yield PackagePattern(f"secret_shapes.tsv: {issuer}", pattern, False)
+        for shape in shapes.shapes:
+            pattern = secret_patterns._pattern(shape.pattern)
+            yield PackagePattern(f"secret_shapes.tsv: {shape.issuer}", pattern, False)
     for place in get_args(recorded_texts.Place):
         made = recorded_texts._pattern(place)
         yield PackagePattern(f"agent_texts.tsv: {place}", made, is_anchored=place != "tail")
