@@ -24,9 +24,15 @@ CUT_TO_SIZE = {"prompt-too-long/all-attempts-fail"}
 
 
 @cache
+def runs_of(file: Path) -> tuple[Scenario, ...]:
+    """Every variant in a file. The catalogue takes 1 s to load, in each process."""
+    return tuple(load_scenarios(file))
+
+
+@cache
 def all_runs() -> tuple[Scenario, ...]:
     """Every variant of every scenario, on each of its wires, streamed and not."""
-    return tuple(s for file in find_scenarios([SCENARIOS]) for s in load_scenarios(file))
+    return tuple(s for file in find_scenarios([SCENARIOS]) for s in runs_of(file))
 
 
 @cache
