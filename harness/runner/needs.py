@@ -89,10 +89,14 @@ def _names_ids(trace: Trace) -> bool | None:
     return named if trace.sendings else None
 
 
-def _unbound(played: Transition) -> str:
+_RESTS = "needs tools: the scenario rests on what its own tools say"
+
+
+def _unbound(run: Verdict, played: Transition) -> str:
     """Return why a run of an agent with its own tools says nothing of it; "" if it does.
 
-    Nothing is asked of an agent that takes the scenario's tools.
+    Nothing is asked of an agent that takes the scenario's tools. A check that the scenario asks
+    for may need a failure of its tools, which no other tool gives.
     """
     scenario, trace = played.scenario, played.history.trace
     profile = scenario.profile
@@ -107,8 +111,10 @@ def _unbound(played: Transition) -> str:
             if use.name in scenario.tools and made is None:
                 return "needs tools: a call meets no tool of the agent that takes its input"
             if use.name in scenario.tools and _is_told(scenario, use.name):
-                return "needs tools: the scenario rests on what its own tools say"
-    return ""
+                return _RESTS
+    unasked = {n.check for n in run.not_applicable if n.kind == "unasked"}
+    is_vain = run.verdict == "unknown" and not unasked.isdisjoint(scenario.expect.must)
+    return _RESTS if is_vain and "tools" in needs_of(scenario) else ""
 
 
 def _is_told(scenario: Scenario, tool: str) -> bool:
@@ -174,7 +180,7 @@ def connections(run: Verdict, played: Transition) -> Connections:
     own = () if "tools" in used else tuple(trace.offered)
     return Connections(
         needs=tuple(needed), used=used, speaks=True, offers=own, said=said, past=past,
-        unbound=_unbound(played), names_ids=_names_ids(trace),
+        unbound=_unbound(run, played), names_ids=_names_ids(trace),
     )  # fmt: skip
 
 
