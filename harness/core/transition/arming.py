@@ -49,7 +49,7 @@ ON = (
 
 def seam_of(on: str) -> str:
     """The seam of an `on`: a purpose is on the model seam, `tool:NAME` on the tool seam,
-    `store:CALL` on the store seam, but `store:file` on the seam of the agent's own files."""
+    `store:CALL` on the store seam. `store:file` has a seam to itself."""
     if on == FILES:
         return "file"
     return "model" if on in PURPOSES else on.partition(":")[0]
