@@ -128,11 +128,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
             break
         scenario, choices = batch.drawn(_given(batch, random), random, target)
         run = run_of(scenario, target, keep=batch.keep, compare=batch.compare)
-        played = played_of(run, choices, example)
-        # A seeded session holds drawn texts, which come again in other examples.
-        if not (said.isdisjoint(run.connections.past) or scenario.session.messages):
-            played = msgspec.structs.replace(played, found=(), causes=(), doubts=(NOT_SEPARATE,))
-        said.update(run.connections.said)
+        played = _apart(played_of(run, choices, example), run, scenario, said)
         shown.append(ShownByExamples.of(played, example))
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
@@ -157,6 +153,18 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         held=tuple(held.values()),
         used=used_by(shown),
     )
+
+
+def _apart(played: PlayedExample, run: Run, scenario: Scenario, said: set[str]) -> PlayedExample:
+    """Return the example; as a doubt, if it begins with what is `said` in those before it.
+
+    A seeded session holds drawn texts, which come again in other examples.
+    """
+    is_mixed = not (said.isdisjoint(run.connections.past) or scenario.session.messages)
+    said.update(run.connections.said)
+    if is_mixed:
+        return msgspec.structs.replace(played, found=(), causes=(), doubts=(NOT_SEPARATE,))
+    return played
 
 
 def _given(batch: Batch, random: Random) -> Choices:
