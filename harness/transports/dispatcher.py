@@ -138,8 +138,8 @@ class Dispatcher:
         """The plan for a reader; None if it has to wait. See `Transition.pushed`."""
         with self._lock:
             at_ms = self.clock.now_ms()
-            plan = self.transition.file_write(at_ms)
-            plan = plan or self.transition.pushed(at_ms, cancels, is_last=is_last)
+            struck = self.transition.file_write(at_ms)
+            plan = struck or self.transition.pushed(at_ms, cancels, is_last=is_last)
             return None if plan is None else self._given(plan)
 
     @contextmanager
