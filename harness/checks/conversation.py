@@ -154,7 +154,10 @@ def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
     past = [text for text in past if text not in told]
     system = str(history.values.get(now.request.system, ""))
     words = "".join([squeeze(system), *words_of(now.node)])
-    if any(past) and not any(begins_or_ends(text, words) for text in past):
+    # The agent's client may read a summary in a stream that the provider's own SDK refuses.
+    read = [squeeze(c.calls[-1].reply.text) for c in failed if c.calls and c.calls[-1].reply]
+    kept = (begins_or_ends(text, words) for text in (*past, *read) if text)
+    if any(past) and not any(kept):
         text = f"{now.called.key}: a compaction failed in the turn before, and what was "
         text += "said before that is gone"
         events = (first.n, failed[0].n, now.n)

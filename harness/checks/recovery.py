@@ -354,15 +354,17 @@ def _late_results(trace: Trace, turn: Turn) -> Iterator[Case]:
     if not turn.cancelled_n or trace.profile.results == "text":
         return
     runs = [run for run in turn.executions if run.answered]
-    texts = {text: run for run in runs if len(text := squeeze(run.text)) >= LONG_ENOUGH}
+    texts = {text: run for run in runs if (text := squeeze(run.text))}
     users = "\n".join(squeeze(delivery.inbound.text) for delivery in trace.deliveries)
     for later in trace.turns.values() if texts else ():
         if later.session != turn.session or later.number <= turn.number or not later.readable:
             continue
         first = later.readable[0]
-        said = "".join(squeeze(n.message.text) for n in first.added if n.side == "user")
+        said = [squeeze(n.message.text) for n in first.added if n.side == "user"]
         for text, run in texts.items():
-            if text in said and text not in users:
+            # A short result, such as "ok", tells only where nothing but the message stands beside.
+            told = "".join(said) if len(text) >= LONG_ENOUGH else ""
+            if text not in users and (text in told or text + squeeze(later.text) in said):
                 words = f"{first.called.key}: the late result of {run.called.key}, of {turn.words} "
                 words += "that was cancelled, stands among the words of the user"
                 found = Finding("turn_closed.result", words, (run.n, first.n))

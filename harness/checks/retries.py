@@ -221,9 +221,9 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
     for turn in history.trace.turns.values():
         tries = _Tries({"truncated": truncated, "empty": empty, "paused": 0})
         for exchange in turn.exchanges:
-            earlier = tries.failed.get(exchange.whole)
+            earlier, last = tries.failed.get(exchange.whole), tries.last.get(exchange.whole)
             # The excuse ends the count of this request, so no filter can apply it.
-            if earlier is not None and may_begin_again(history.trace, turn, earlier, exchange):
+            if last is not None and may_begin_again(history.trace, turn, last, exchange):
                 tries.forget(exchange)
             elif earlier is not None and not exchange.called.sdk_retry:
                 text = f"{exchange.called.key} asks again what {failure_words(earlier)} in "
@@ -241,12 +241,14 @@ class _Tries:
 
     def __init__(self, allowed: dict[str, int]) -> None:
         self.failed: dict[tuple[object, ...], Exchange] = {}
+        self.last: dict[tuple[object, ...], Exchange] = {}
         self._allowed = allowed
         self._vain: dict[tuple[str, tuple[object, ...]], int] = {}
 
     def see(self, exchange: Exchange) -> None:
         """Record the result of a request."""
         how = in_vain(exchange)
+        self.last[exchange.whole] = exchange
         if fails_for_good(exchange):
             self.failed[exchange.whole] = exchange
         elif how:

@@ -22,7 +22,7 @@ from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
 from harness.core.values.finding_key import Cause
-from harness.core.values.messages import Json, ToolUse, canonical
+from harness.core.values.messages import Json, Text, ToolUse, canonical
 from harness.core.values.verdict import Finding
 
 
@@ -67,10 +67,19 @@ def _broken(
         yield "incomplete", f"{name} runs although the model's answer was cut"
     elif exchange.stop in CUT_STOPS and not (recorded and exchange.stop is None):
         yield "truncated", f"{name} runs although the answer stopped with {exchange.stop}"
-    if not _is_said(execution.request.input, ask.use.input, trace.schema(exchange, name)):
+    ran, schema = execution.request.input, trace.schema(exchange, name)
+    if not any(_is_said(ran, said, schema) for said in (ask.use.input, *_stray_inputs(exchange))):
         yield "changed", f"{name} runs with a different input than the model gave"
-    if is_empty(execution.request.input) and trace.schema(exchange, name).get("required"):
+    if is_empty(ran) and schema.get("required"):
         yield "empty_input", f"{name} runs with an empty input although its schema requires one"
+
+
+def _stray_inputs(exchange: Exchange) -> Iterator[Json]:
+    """The inputs that an answer gives to its texts. Anthropic's SDK counts a block that began twice
+    as two, so the input under the index of a call goes to a text; another client reads it right."""
+    for block in exchange.reply.blocks if exchange.reply else ():
+        if isinstance(block, Text) and "input" in block.extra:
+            yield block.extra["input"]
 
 
 def _is_other_tool(execution: Execution, ask: Ask) -> bool:

@@ -54,6 +54,14 @@ def test_a_late_result_is_no_word_of_the_user() -> None:
     assert "turn_closed.result" in _codes(story.turn(NEXT).reply("Many.").final().end())
 
 
+@pytest.mark.parametrize(("told", "found"), [("37", True), ("37 of them.", False)])
+def test_a_short_late_result_directly_before_the_message_is_known(told: str, found: bool) -> None:
+    world = FailingWorld().turn(ASKED).reply(use("list", {"path": "a"})).tool("37").cancel()
+    story = world.say("Stopped.", "final", "cancelled")
+    story.turn(NEXT).reply("Many.", messages=[user(f"{told}\n{NEXT}")])
+    assert ("turn_closed.result" in _codes(story.final().end())) is found
+
+
 def test_a_late_result_under_its_call_or_in_the_users_words_is_in_order() -> None:
     kept = _cancelled().say("Stopped.", "final", "cancelled").turn(NEXT)
     assert "turn_closed.result" not in _codes(kept.reply("Many.").final().end())

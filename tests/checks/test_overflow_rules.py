@@ -124,9 +124,10 @@ def test_a_whole_summary_is_used() -> None:
     assert _summary_used("Summary: Four people") == []
 
 
-def _next_turn(summary: str, *past: Any) -> list[str]:
+def _next_turn(summary: str, *past: Any, complete: bool = True) -> list[str]:
     story = Story(stores=False).turn("one").reply("1").final().turn("two").fail(400)
-    story.reply(summary, purpose="compact").reply("2", messages=[user("two")]).final()
+    story.reply(summary, purpose="compact", complete=complete)
+    story.reply("2", messages=[user("two")]).final()
     story.turn("three").reply("3", messages=[*past, assistant("2"), user("three")])
     return codes(history_faithful(story.final().end()))
 
@@ -135,6 +136,12 @@ def test_a_failed_compaction_does_not_cost_the_next_turn_its_past() -> None:
     assert _next_turn(" ", user("!")) == ["history_faithful.forgotten_past"]
     assert _next_turn(" ", user("one"), assistant("1")) == []
     assert _next_turn("They counted.", user("They counted.")) == []
+
+
+def test_a_summary_that_only_another_client_can_read_is_a_past() -> None:
+    forgotten = ["history_faithful.forgotten_past"]
+    assert _next_turn("They counted.", user("!"), complete=False) == forgotten
+    assert _next_turn("They counted.", user("They counted."), complete=False) == []
 
 
 def test_texts_around_a_call_are_known_again_each_for_itself() -> None:

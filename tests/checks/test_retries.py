@@ -148,3 +148,14 @@ def test_an_answer_that_a_client_could_not_read_may_be_asked_for_again(
     for _ in range(3):
         story.reply("half", stop="max_tokens", messages=TRIED, faults=faults)
     assert codes(no_blind_resend(story.final().end()))[:1] == found
+
+
+def test_the_count_of_empty_answers_begins_anew_after_a_kill() -> None:
+    """No store keeps the count, so the next life cannot know it."""
+    story = Story(seams=("model", "inbox", "outbox")).turn("go", "m1")
+    story.reply("", messages=TRIED).reply("", messages=TRIED).killed().take("go", "m1")
+    for _ in range(3):
+        story.reply("", messages=TRIED)
+    assert codes(no_blind_resend(story.history)) == []
+    story.reply("", messages=TRIED)
+    assert codes(no_blind_resend(story.final().end())) == ["no_blind_resend.same_request"]

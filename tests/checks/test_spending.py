@@ -102,16 +102,19 @@ def _full(
 
 def test_a_turn_that_ends_at_the_window_misses_the_compaction_of_other_turns() -> None:
     assert _full() == MISSED
-    assert _full(past="", listed="a, b" * 200) == MISSED
+    assert _full(past="", listed="a, b" * 400) == MISSED
 
 
 @pytest.mark.parametrize(
     "given",
     [
         *({"depth": 0}, {"helped": True}, {"compacts": ""}, {"compacts": "Summarise it."}),
-        *({"past": ""}, {"past": "nil"}),
+        *({"past": ""}, {"past": "nil"}, {"past": "", "listed": "a, b" * 200}),
     ],
-    ids=["little", "tried", "never", "asked", "nothing before the turn", "little before"],
+    ids=[
+        *("little", "tried", "never", "asked", "nothing before the turn", "little before"),
+        "results of half a screen",
+    ],
 )
 def test_an_agent_that_never_compacts_or_tried_may_end_at_the_window(given: Any) -> None:
     assert _full(**given) == []

@@ -12,7 +12,7 @@ import pytest
 from harness.checks.false_stops import no_false_stop
 from harness.checks.tool_execution import args_complete, effect_once
 from harness.core.values.calls import ToolRequest
-from harness.core.values.messages import ToolResult, ToolUse
+from harness.core.values.messages import Text, ToolResult, ToolUse
 from tests.checks.histories import Story, codes, use
 
 
@@ -47,6 +47,14 @@ def test_a_call_is_run_with_the_input_that_was_said() -> None:
     found, events = _run(use("write", {"path": "a"}), input={"path": "b"})
     assert codes(found) == ["args_complete.changed"]
     assert found[0].events == events
+
+
+def test_an_input_that_a_client_puts_to_another_block_is_said() -> None:
+    """Anthropic's SDK counts a block that began twice as two."""
+    for path, found in (("a", []), ("b", ["args_complete.changed"])):
+        story = Story().turn("go").reply(Text("", {"input": {"path": "a"}}), use("write", {}))
+        story.tool("x", input={"path": path}).reply("done").final()
+        assert codes(args_complete(story.end())) == found
 
 
 def test_an_input_that_does_not_parse_is_not_repaired() -> None:

@@ -51,6 +51,19 @@ def test_results_that_are_text_refuse_a_call_of_the_newest_answer_that_never_ran
     assert due(script, past, call()) == 0
 
 
+def test_a_result_under_an_id_of_the_agents_own_answers_the_newest_call() -> None:
+    script, past = (
+        TurnScript([Turn(use="t", times=9), Turn(say="a", when="refused")], Draws(1)),
+        Past(),
+    )
+    past.see_called("main/model#1", "model", "main", call().request)
+    past.see_answered("main/model#1", "model", asks=("toolu_1",))
+    past = played(past, 0)
+    assert due(script, past, call(results=("own_1",))) == 1
+    past.see_called("main/tool#1", "tool", "main", ToolRequest("toolu_1", "t"))
+    assert due(script, past, call(results=("own_1",))) == 0
+
+
 def test_what_is_owed_is_the_first_play_of_plain_turns() -> None:
     script = TurnScript(
         [

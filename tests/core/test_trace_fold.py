@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.core.history.events import StoredRow
 from harness.core.history.history import History
 from harness.core.values.calls import StoreRequest
@@ -47,3 +49,17 @@ def test_behind_a_write_nobody_knows_whose_doing_it_is() -> None:
     history = _history("persistence.garbage_line", writes=True)
     assert _added(history) == [("1",), ("2", "3")]
     assert history.trace.damages == set()
+
+
+@pytest.mark.parametrize("faults", [(), ("persistence.commit_forgotten",)])
+def test_a_row_that_a_write_only_seemed_to_keep_is_lost_by_the_kill(
+    faults: tuple[str, ...],
+) -> None:
+    history = History()
+    kept = history.note(user("hello"))
+    history.called(key="main/store#1", seam="store", request=StoreRequest("append"))
+    history.answered("main/store#1", "store", faults=faults)
+    history.stored(store="sqlite", added=(StoredRow("1", kept),))
+    history.killed(at="main/outbox#1")
+    history.stored(store="sqlite", gone=("1",))
+    assert history.trace.damages == ({history.events[-1].n} if faults else set())

@@ -12,7 +12,7 @@ from bisect import insort
 
 import msgspec
 
-from harness.core.history.call_pairing import CallPairing
+from harness.core.history.call_pairing import CallPairing, OpenQuestions
 from harness.core.history.event_log import EventLog
 from harness.core.history.events import (
     Answered,
@@ -75,6 +75,7 @@ class _Reader:
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
+        self._questions = OpenQuestions()
         self._damages = StoreDamage(self.trace.damages)
 
     def see(self, event: AnyEvent) -> None:
@@ -100,6 +101,7 @@ class _Reader:
                 self._interrupt(event.n)
             case Ended():
                 self.trace.ended = event
+                self._questions.end()
                 for turn in self.trace.turns.values():
                     self._settle(turn, event.n, event.how)
 
@@ -159,6 +161,8 @@ class _Reader:
         self._asked.see_results(exchange, [message for _, message in added])
         if self._sends_texts and called.purpose == "main":
             self._asked.see_texts(exchange)
+        if called.purpose == "main":
+            self._questions.see_request(called.session, called.turn)
         if called.purpose == "compact":
             self._compact(exchange)
         elif called.purpose == "main" and not request.unread:
@@ -239,6 +243,7 @@ class _Reader:
         turn.sendings.append(sending)
         if self._says_texts and request.kind == "final" and not request.status:
             sending.asked = turn.exchanges
+        self._questions.see_sending(turn, sending)
         if request.kind in ("error", "notice") and turn.unstored:
             turn.store_failed = True
         if request.kind == "compaction":
@@ -341,7 +346,7 @@ class StoreDamage:
         self._seen = seen
         self._rows: dict[str, str] = {}
         self._opening = ""
-        self._is_damaged = self._at_a_write = False
+        self._is_damaged = self._at_a_write = self._is_unkept = False
 
     def called(self, called: Called, request: StoreRequest) -> None:
         """Handle a call to the store."""
@@ -353,13 +358,17 @@ class StoreDamage:
         self._is_damaged = False
 
     def killed(self, event: Killed) -> None:
-        """Handle a kill, which at a write to the agent's files takes rows back."""
-        self._is_damaged = self._at_a_write = event.is_at_own_write
+        """Handle a kill, which takes rows back: at a write to the agent's own files, or after a
+        write that a fault only seemed to keep."""
+        self._is_damaged = self._at_a_write = event.is_at_own_write or self._is_unkept
+        self._is_unkept = False
 
     def answered(self, answered: Answered) -> None:
-        """Handle the answer to an opening, which a fault may have changed."""
+        """Handle the answer to an opening, which a fault may have changed, or to a write."""
         if answered.key == self._opening:
             self._is_damaged, self._at_a_write = bool(answered.faults), False
+        elif answered.seam == "store" and answered.faults and answered.outcome == "ok":
+            self._is_unkept = True
 
     def stored(self, event: Stored) -> Stored:
         """The current rows of the store, without rows that appear again only through damage."""

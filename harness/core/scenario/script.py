@@ -164,14 +164,16 @@ def _closes(turn: Turn) -> bool:
 
 
 def _is_refused(call: Call, past: Past, results: Results) -> bool:
-    """Whether the request answers a call that was never run. Text results have no ids, so the calls
-    of the newest answer count."""
+    """Whether the request answers a call that was never run. Text results have no ids, and some
+    agents give their own, so then the calls of the newest answer count."""
     last = call.messages[-1] if call.messages else None
     if last is None:
         return False
     answered = tuple(result.id for result in last.tool_results)
-    if results == "text" and not answered and last.role == "user":
-        answered = past.asked.get(call.session, ())
+    asked = past.asked.get(call.session, ())
+    has_own_ids = len(answered) == len(asked) and not set(asked).intersection(answered)
+    if has_own_ids or (results == "text" and not answered and last.role == "user"):
+        answered = asked
     return any(id not in past.crossed for id in answered)
 
 
