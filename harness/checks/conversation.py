@@ -74,8 +74,9 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     `forgotten_past`: after a turn whose compactions made no summary, the next turn begins without
     any earlier answer of the agent. Not even the beginning or the end of an answer is left. What
     told the user about a failed turn does not count as an answer. Not a finding: a turn whose last
-    request was refused for its size, because then the agent cannot know what fits. Or: the request
-    after a refused one has nothing of what was said before its turn, and the user is not told.
+    request was refused for its size, because then the agent cannot know what fits.
+    It is also a request after a refused one that has nothing of what was said before its turn,
+    unless the user is told.
     `forgotten_effect`: a call changed the outside world, and the agent was killed in that turn. The
     session's next main request has nothing new compared with the request before the call. Not a
     finding for `forgotten_effect`: an effect with an idempotency key, unless it happens again under
