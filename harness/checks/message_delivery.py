@@ -34,11 +34,11 @@ from harness.checks.evidence.messages_in_turn import answers_question, came_in_t
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
     inbound_rows,
-    lost_at_a_kill,
     may_be_stored,
     same_text,
     squeeze,
     times_said,
+    why_unanswered,
 )
 from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import (
@@ -134,7 +134,7 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
     name, opened = turn.delivery.inbound.id, turn.delivery.n
     if not turn.main:
         if turn.settled_by in _ORDERLY and not turn.sendings:
-            text = f"nothing is done about the message {name}"
+            text = f"nothing is done about the message {name}{why_unanswered(trace, turn)}"
             ends, cause = (opened, turn.settled_n), Cause(subject="turn")
             found = Finding("inbound_exactly_once.lost", text, ends, cause=cause)
             yield Case("nothing_done", [found], turn)
@@ -251,7 +251,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
         is_open = not endings and turn.settled_by in _ORDERLY
         if is_open and not (is_local(turn) or is_silent(trace, turn) or is_waiting(turn)):
             events = (turn.opened_n, turn.settled_n)
-            text = f"{turn.words} ends without a reply{lost_at_a_kill(trace, turn)}"
+            text = f"{turn.words} ends without a reply{why_unanswered(trace, turn)}"
             yield Case("missing", [Finding("outbound_once.missing", text, events)], turn)
             if not turn.main and is_excused(marks, Case("", (), turn), (TAKEN,)):
                 text = f"{turn.words}: another process has taken its message, and nothing is said"
