@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness.core.history.history import History
 from harness.core.scenario.scenario import (
@@ -184,3 +186,35 @@ def test_a_killed_agent_gets_what_it_had_not_taken(policy: InboundPolicy) -> Non
     history, _, codes = played("thread", policy, policy, killed)
     assert history.past.delivered.total() == 3
     assert "outbound_once.twice" not in codes
+
+
+MOMENTS = st.sampled_from(["main/model#1", "main/tool#1", "main/model#2", "main/tool#2", ""])
+POLICIES: tuple[InboundPolicy, ...] = ("queue", "steer", "interrupt", "collect")
+
+
+@pytest.mark.real
+@settings(max_examples=20)
+@given(
+    policy=st.sampled_from(POLICIES),
+    reader=st.sampled_from(sorted(READERS)),
+    moments=st.lists(MOMENTS, max_size=4),
+    steps=st.integers(0, 3),
+)
+def test_a_right_agent_passes_at_any_moment(
+    policy: InboundPolicy, reader: str, moments: list[str], steps: int
+) -> None:
+    came = [
+        InboxItem(text=f"And number {n}.", when={"after": moment} if moment else {"ms": 0})
+        for n, moment in enumerate(moments)
+    ]
+    turns = (Turn(use="step", optional=True),) * steps
+    scenario = msgspec.structs.replace(
+        SCENARIO,
+        inbox=(InboxItem(text="Begin."), *came, InboxItem(text="Thanks.")),
+        script=(*turns, Turn(say="Done.", times="forever")),
+    )
+    history, verdict, codes = played(reader, policy, policy, scenario)
+    found = [code for code in codes if not code.startswith("run.")]
+    assert found == [], [turn.words for turn in history.trace.turns.values()]
+    assert verdict != "unknown"
+    assert history.past.is_idle
