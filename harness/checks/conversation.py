@@ -40,7 +40,13 @@ from harness.checks.evidence.stored_messages import (
     written_by_another,
 )
 from harness.checks.evidence.told_results import is_announced
-from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local, is_uncounted
+from harness.checks.evidence.turn_outcomes import (
+    claimed,
+    ending_calls,
+    is_local,
+    is_over_window,
+    is_uncounted,
+)
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
@@ -75,7 +81,7 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     `forgotten_past`: after a turn whose compactions made no summary, the next turn begins without
     any earlier answer of the agent. Not even the beginning or the end of an answer is left. What
     told the user about a failed turn does not count as an answer. Not a finding: a turn whose last
-    request was refused for its size, because then the agent cannot know what fits.
+    request was refused for its size, or one without a past, because then no past may fit.
     `forgotten_effect`: a call changed the outside world, and the agent was killed in that turn. The
     session's next main request has nothing new compared with the request before the call. Not a
     finding for `forgotten_effect`: an effect with an idempotency key, unless it happens again under
@@ -143,6 +149,8 @@ def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
     last = before.main[-1]
     if not failed or not all(c.failed for c in failed) or last.too_large or last.status == 413:
         return
+    if any(is_over_window(e) and not _has_answer(e) for e in before.main):
+        return  # the newest message alone was too large, so no past could stay beside it
     first, now = before.readable[0], turn.readable[0]
     said_before = (m for m in first.node.messages if m.role == "assistant")
     told = {squeeze(s.request.text) for s in history.trace.sendings if claimed(s) != "completed"}
@@ -158,6 +166,10 @@ def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
         text += "said before that is gone"
         events = (first.n, failed[0].n, now.n)
         yield Finding("history_faithful.forgotten_past", text, events)
+
+
+def _has_answer(exchange: Exchange) -> bool:
+    return any(m.role == "assistant" and m.text.strip() for m in exchange.node.messages)
 
 
 def _words_beside_calls(trace: Trace, turn: Turn) -> Iterator[Case]:

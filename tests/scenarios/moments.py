@@ -32,8 +32,7 @@ from harness.runner import run
 from tests.scenarios.all_runs import all_runs
 
 TABLE = Path(__file__).with_name("moments.tsv")
-WIRES = ("anthropic", "openai-chat", "openai-responses")
-"""The wires of the catalogue; four files for Gemini hold what only that API has."""
+WIRES = ("anthropic", "openai-chat", "openai-responses", "gemini")
 
 COLUMNS = ("moment", "wires", "words", *WIRES)
 
