@@ -23,6 +23,7 @@ from harness.checks.evidence.turn_outcomes import (
     gave_up,
     is_empty,
     is_local,
+    was_left_to_the_user,
 )
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
@@ -75,12 +76,13 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     while the model asks for a tool. `unasked`: after earlier turns, a turn ends with a failure
     before the model is asked, so that a limit of one turn runs on over several.
 
-    A limit, a cancel, a kill, a write that the store refused, and anything that repeats excuse the
-    stop. A failed answer of the model excuses it until the model has answered well. A final with
-    the status `waiting` excuses it, because it asks the user first. So does a turn that has lasted
-    four hours or cost a million tokens, because its budget may be spent. `budget_ceiling.tokens` of
-    the profile says the budget; then a turn below four fifths of it is not excused. Such an agent
-    counts a usage twice, or the turns before. A success with a new
+    A limit, a cancel, a kill, a write that the store refused, and anything that repeats excuse
+    the stop. A failed answer of the model excuses it until the model has answered well. A final
+    with the status `waiting` excuses it, because it asks the user first; so does a message with a
+    question mark, if the next turn runs or refuses the calls that it left open. So does a turn
+    that has lasted four hours or cost a million tokens, because its budget may be spent.
+    `budget_ceiling.tokens` of the profile says the budget; then a turn below four fifths of it is
+    not excused. Such an agent counts a usage twice, or the turns before. A success with a new
     result starts the count again: a failure, a success and two more failures are not three in a
     row. Source: invariant 12.
     """
@@ -103,6 +105,7 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
               max(a.sent_n, ran.get(a.use.name, NEVER)), a.use.name)
         for a in turn.asks
         if a.refused and is_valid_call(trace, a) and pretended(trace, a) is None
+        and not was_left_to_the_user(turn, a)
     ]  # fmt: skip
     for before, exchange in pairwise(turn.readable):
         if before.request.tools_offered and not exchange.request.tools_offered:
@@ -266,9 +269,13 @@ def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     cut_off = [_is_cut_off(e) or None for e in turn.main if e.n < n]
     if any(equal_runs(cut_off, repeats)):
         return True
-    if any(equal_runs([_is_in_vain(trace, a, n) or None for a in turn.asks if a.exchange.n < n],
-                      repeats)):  # fmt: skip
-        return True
+    asked = [ask for ask in turn.asks if ask.exchange.n < n]
+    for each in (
+        [_is_in_vain(trace, ask, n) or None for ask in asked],
+        [_answered(trace, ask, n) for ask in asked],
+    ):
+        if any(equal_runs(each, repeats)):
+            return True
     unknown = _unknown_calls(trace, turn, n)
     return any(count >= repeats for count in (*unknown, *_useless_calls(trace, turn, n)))
 
@@ -281,6 +288,12 @@ def _is_in_vain(trace: Trace, ask: Ask, n: int) -> bool:
     given, required = ask.use.input, trace.schema(ask.exchange, ask.use.name).get("required") or ()
     is_known = ask.use.name in trace.settings.get("tools", {})
     return not (is_known and isinstance(given, dict) and set(required) <= set(given))
+
+
+def _answered(trace: Trace, ask: Ask, n: int) -> Hashable | None:
+    """A call of the agent's own tool with the result that the model reads: the run is not seen."""
+    is_own = ask.refused and ask.sent_n <= n and not trace.takes_tools
+    return (ask.use.name, canonical(ask.use.input), ask.sent.text) if is_own and ask.sent else None
 
 
 def _unknown_calls(trace: Trace, turn: Turn, n: int) -> Iterable[int]:

@@ -251,7 +251,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
         if turn.came_in is not None and is_resent(turn):
             yield from _sent_again(trace, turn)
         is_open = not endings and turn.settled_by in _ORDERLY
-        if is_open and not (is_local(turn) or is_silent(trace, turn)):
+        if is_open and not (is_local(turn) or is_silent(trace, turn) or is_waiting(turn)):
             events = (turn.opened_n, turn.settled_n)
             text = f"{turn.words} ends without a reply{lost_at_a_kill(trace, turn)}"
             yield Case("missing", [Finding("outbound_once.missing", text, events)], turn)

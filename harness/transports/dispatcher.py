@@ -90,12 +90,14 @@ class Dispatcher:
         known = own or (method == "POST" and self._is_model(path))
         if not known and asked is None:
             return self._no_endpoint(method, path)
-        with self._lock:
-            at_ms = self.clock.now_ms()
+
+        def decide(at_ms: int) -> Plan:
             received = Received(path, headers, body, at_ms, session, timeout_ms, query)
             if asked is not None:
-                return self._given(self.transition.provider(asked, received))
-            return self._given(self.transition.model(received))
+                return self.transition.provider(asked, received)
+            return self.transition.model(received)
+
+        return self._decided(decide)
 
     def _is_model(self, path: str) -> bool:
         return path in self._paths or any(known.fullmatch(path) for known in self._shapes)
@@ -103,8 +105,7 @@ class Dispatcher:
     def tool(self, request: ToolRequest, session: str = "") -> Plan:
         """The plan for a tool call."""
         self._take_turn("tool", session, lambda: self.transition.place_of(request, session))
-        with self._lock:
-            return self._given(self.transition.tool(request, self.clock.now_ms(), session))
+        return self._decided(lambda at_ms: self.transition.tool(request, at_ms, session))
 
     def next_inbound(self, cancels: bool = False) -> Plan:
         """The plan for the agent's question for its next message.
@@ -113,15 +114,12 @@ class Dispatcher:
         again.
         """
         self._take_turn("inbox", "", str)
-        with self._lock:
-            plan = self.transition.next_inbound(self.clock.now_ms(), cancels)
-            return self._given(plan)
+        return self._decided(lambda at_ms: self.transition.next_inbound(at_ms, cancels))
 
     def outbox(self, request: OutboxRequest, session: str = "") -> Plan:
         """The plan for what the agent says to the user."""
         self._take_turn("outbox", session, lambda: f"{request.in_reply_to}/{request.text}")
-        with self._lock:
-            return self._given(self.transition.outbox(request, self.clock.now_ms(), session))
+        return self._decided(lambda at_ms: self.transition.outbox(request, at_ms, session))
 
     def store(
         self,
@@ -132,10 +130,9 @@ class Dispatcher:
     ) -> Plan:
         """The plan for a call of the agent's store; see `Transition.store`."""
         self._take_turn("store", session, lambda: repr((request, records)))
-        with self._lock:
-            at_ms = self.clock.now_ms()
-            plan = self.transition.store(request, records, messages, at_ms, session)
-            return self._given(plan)
+        return self._decided(
+            lambda at_ms: self.transition.store(request, records, messages, at_ms, session)
+        )
 
     def refused(self, status: int, text: str, request: str) -> None:
         """Record a request that is refused before it reaches a seam."""
@@ -151,9 +148,13 @@ class Dispatcher:
         if isinstance(self.clock, VirtualClock):
             self.clock.take_turn(lambda: f"{_ORDER.index(seam)}/{session}/{said()}")
 
-    def _given(self, plan: Plan) -> Plan:
-        self.calls, self._last = self.calls + 1, plan
-        return plan
+    def _decided(self, decide: Callable[[int], Plan]) -> Plan:
+        """The plan for a call; a kill at a write to the agent's own files comes before any call."""
+        with self._lock:
+            at_ms = self.clock.now_ms()
+            plan = self.transition.file_write(at_ms) or decide(at_ms)
+            self.calls, self._last = self.calls + 1, plan
+            return plan
 
     @property
     def failed(self) -> bool:
@@ -201,7 +202,11 @@ class Dispatcher:
         )
         status = 405 if self._is_model(path) else 404
         error = {"type": "not_found_error", "message": text}
-        return self._given(json_answer(status, {"type": "error", "error": error}))
+        self.calls, self._last = (
+            self.calls + 1,
+            json_answer(status, {"type": "error", "error": error}),
+        )
+        return self._last
 
 
 class _UnderWay:

@@ -9,7 +9,7 @@ import msgspec
 
 from harness.checks.evidence.output_tools import is_output
 from harness.core.history.events import Answered
-from harness.core.history.exchanges import Exchange, Sending
+from harness.core.history.exchanges import Ask, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
@@ -254,7 +254,8 @@ _WORST: tuple[OutcomeWord, ...] = ("limit", "none", "failed_truthfully", "cancel
 def claimed(sending: Sending) -> OutcomeWord:
     """The outcome that a final or an error claims."""
     word = STATUSES.get(sending.request.status, "failed_truthfully")
-    if word == "completed" and (sending.request.kind == "error" or _is_apology(sending)):
+    is_end = sending.request.kind != "error" and not sending.is_question
+    if word == "completed" and (not is_end or _is_apology(sending)):
         return "failed_truthfully"
     return word
 
@@ -270,8 +271,10 @@ def _is_apology(sending: Sending) -> bool:
 
 
 def asks_the_user(sending: Sending) -> bool:
-    """Whether a final asks the user for a decision, by its status."""
-    return sending.request.kind == "final" and sending.request.status == _WAITING
+    """Whether a message asks the user for a decision: by its status, or by what the next turn does
+    with the calls that stood open."""
+    is_said = sending.request.kind == "final" and sending.request.status == _WAITING
+    return is_said or sending.is_question
 
 
 def is_a_reply(sending: Sending) -> bool:
@@ -282,7 +285,13 @@ def is_a_reply(sending: Sending) -> bool:
 
 def is_waiting(turn: Turn) -> bool:
     """Whether a turn ended with a question to the user, which the next message answers."""
-    return bool(turn.endings) and asks_the_user(turn.endings[-1])
+    told = turn.endings or turn.sendings
+    return bool(told) and asks_the_user(told[-1])
+
+
+def was_left_to_the_user(turn: Turn, ask: Ask) -> bool:
+    """Whether the user was asked about a call before it was answered, and may have denied it."""
+    return is_waiting(turn) and turn.sendings[-1].n < ask.sent_n
 
 
 def is_local(turn: Turn) -> bool:

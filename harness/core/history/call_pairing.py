@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from harness.core.history.exchanges import Ask, Exchange
-from harness.core.values.calls import ToolRequest
+from harness.core.history.exchanges import Ask, Exchange, Sending
+from harness.core.history.trace import Turn
+from harness.core.values.calls import OutboundKind, ToolRequest
 from harness.core.values.messages import Message, ToolResult, ToolUse, canonical
 from harness.core.values.tool_names import ToolNames
 
@@ -120,3 +121,53 @@ _HALF = re.compile(r"\\ud[89a-f][0-9a-f]{2}|[\ud800-\udfff]", re.IGNORECASE)
 def _begins_in(answer: str, text: str) -> bool:
     whole = _HALF.split(answer)[0]
     return "".join(whole.split())[:_BEGINNING] in "".join(text.split())
+
+
+_TELLING: tuple[OutboundKind, ...] = ("final", "error", "notice", "partial")
+
+_MARK = re.compile("[?\uff1f\u061f\u037e]")
+"""The mark of a question in most scripts. A question without one has the status `waiting`."""
+
+
+class _Question(msgspec.Struct):
+    turn: Turn
+    sending: Sending
+    asks: list[Ask]
+
+
+class OpenQuestions:
+    """The last question about open calls of each session that no later request has decided.
+
+    Many agents ask for an approval in a plain message, and take the next one as the answer. Only
+    the next turn shows that: it runs or refuses the calls before its first request. Until then the
+    message is taken for a question.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[str, _Question] = {}
+
+    def see_sending(self, turn: Turn, sending: Sending) -> None:
+        """Take words of the agent beside open calls for a question about them."""
+        last, own = turn.main[-1] if turn.main else None, sending.request.text
+        if last is None or sending.request.kind not in _TELLING or not _MARK.search(own):
+            return
+        asks = [a for a in turn.asks if a.exchange is last and not (a.execution or a.sent)]
+        if asks and own.strip() not in (last.reply.text if last.reply else ""):
+            self._leave(turn.session)
+            self._open[turn.session] = _Question(turn, sending, asks)
+            sending.is_question = True
+
+    def see_request(self, session: str, turn: int) -> None:
+        """Decide by the first request after a question whether its calls were waiting for it."""
+        if question := self._open.pop(session, None):
+            handled = all(ask.sent or ask.execution for ask in question.asks)
+            question.sending.is_question = handled and turn == question.turn.number + 1
+
+    def end(self) -> None:
+        """Leave the questions that were never answered."""
+        for session in tuple(self._open):
+            self._leave(session)
+
+    def _leave(self, session: str) -> None:
+        if question := self._open.pop(session, None):
+            question.sending.is_question = False

@@ -258,11 +258,16 @@ class Ask(msgspec.Struct, eq=False):
 
 
 class Sending(Crossing, eq=False):
-    """A message to the user. `asked`: the requests of its turn, if only texts tell of failures."""
+    """A message to the user. `asked`: the requests of its turn, if only texts tell of failures.
+
+    `is_question`: it asks whether calls may run that stand open, and the next turn has run or
+    refused them before its first request. Until that turn shows it, it is taken for a question.
+    """
 
     request: OutboxRequest
     answered: Answered | None = None
     asked: list[Exchange] | None = None
+    is_question: bool = False
 
     @property
     def ends_turn(self) -> bool:

@@ -12,7 +12,7 @@ from bisect import insort
 
 import msgspec
 
-from harness.core.history.call_pairing import CallPairing
+from harness.core.history.call_pairing import CallPairing, OpenQuestions
 from harness.core.history.event_log import EventLog
 from harness.core.history.events import (
     Answered,
@@ -75,6 +75,7 @@ class _Reader:
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
+        self._questions = OpenQuestions()
         self._damages = StoreDamage(self.trace.damages)
 
     def see(self, event: AnyEvent) -> None:
@@ -100,6 +101,7 @@ class _Reader:
                 self._interrupt(event.n)
             case Ended():
                 self.trace.ended = event
+                self._questions.end()
                 for turn in self.trace.turns.values():
                     self._settle(turn, event.n, event.how)
 
@@ -159,6 +161,8 @@ class _Reader:
         self._asked.see_results(exchange, [message for _, message in added])
         if self._sends_texts and called.purpose == "main":
             self._asked.see_texts(exchange)
+        if called.purpose == "main":
+            self._questions.see_request(called.session, called.turn)
         if called.purpose == "compact":
             self._compact(exchange)
         elif called.purpose == "main" and not request.unread:
@@ -239,6 +243,7 @@ class _Reader:
         turn.sendings.append(sending)
         if self._says_texts and request.kind == "final" and not request.status:
             sending.asked = turn.exchanges
+        self._questions.see_sending(turn, sending)
         if request.kind in ("error", "notice") and turn.unstored:
             turn.store_failed = True
         if request.kind == "compaction":

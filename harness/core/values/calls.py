@@ -14,7 +14,9 @@ import msgspec
 
 from harness.core.values.messages import Json, Message, ToolSpec
 
-Seam = Literal["model", "tool", "inbox", "outbox", "store", "provider"]
+Seam = Literal["model", "tool", "inbox", "outbox", "store", "provider", "file"]
+"""`file` is a write to the agent's own files: no call, so no history records one."""
+
 Purpose = Literal["main", "compact", "aux"]
 InboundKind = Literal["message", "cancel", "disconnect"]
 OutboundKind = Literal["partial", "final", "notice", "error", "heartbeat", "compaction"]
