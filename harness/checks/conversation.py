@@ -40,13 +40,7 @@ from harness.checks.evidence.stored_messages import (
     written_by_another,
 )
 from harness.checks.evidence.told_results import is_announced
-from harness.checks.evidence.turn_outcomes import (
-    claimed,
-    ending_calls,
-    is_local,
-    is_over_window,
-    is_uncounted,
-)
+from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local, is_uncounted
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
@@ -149,7 +143,7 @@ def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
     last = before.main[-1]
     if not failed or not all(c.failed for c in failed) or last.too_large or last.status == 413:
         return
-    if any(is_over_window(e) and not _has_answer(e) for e in before.main):
+    if any(e.too_large and not _has_answer(e) for e in before.main):
         return  # the newest message alone was too large, so no past could stay beside it
     first, now = before.readable[0], turn.readable[0]
     said_before = (m for m in first.node.messages if m.role == "assistant")
@@ -164,8 +158,7 @@ def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
     if any(past) and not any(kept):
         text = f"{now.called.key}: a compaction failed in the turn before, and what was "
         text += "said before that is gone"
-        events = (first.n, failed[0].n, now.n)
-        yield Finding("history_faithful.forgotten_past", text, events)
+        yield Finding("history_faithful.forgotten_past", text, (first.n, failed[0].n, now.n))
 
 
 def _has_answer(exchange: Exchange) -> bool:
