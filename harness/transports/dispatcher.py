@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from urllib.parse import unquote
 
 import msgspec
 
-from harness.clock import Clock, VirtualClock
+from harness.clock import Clock, NewsWait, VirtualClock
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import OutboxRequest, Received, StoreRequest, ToolRequest
 from harness.core.values.messages import Message
@@ -31,8 +32,9 @@ from harness.core.values.plans import (
 )
 from harness.providers.shared.record import shape
 
-_ORDER = ("tool", "model", "outbox", "inbox", "store")
-"""The seams in the order in which threads call at one moment."""
+_ORDER = ("tool", "push", "model", "outbox", "inbox", "store")
+"""The seams in the order in which threads call at one moment. What is pushed comes before the next
+request, so that a message can reach the turn in which it comes."""
 
 
 def _nothing() -> None:
@@ -64,6 +66,7 @@ class Dispatcher:
         self._shapes = tuple(shape(path) for path in transition.paths if "{" in path)
         self._lock = threading.Lock()
         self._last: Plan = ()
+        self._readers: list[NewsWait] = []
         self._answering, self._idle = _UnderWay(self, 1), _UnderWay(self, -1)
 
     def model(
@@ -113,8 +116,47 @@ class Dispatcher:
         It may deliver a cancel in any case: without `cancels` the transport skips that and asks
         again.
         """
+        if self.transition.pushes:
+            return self._pushed(cancels)
         self._take_turn("inbox", "", str)
         return self._decided(lambda at_ms: self.transition.next_inbound(at_ms, cancels))
+
+    def _pushed(self, cancels: bool) -> Plan:
+        """The plan for a reader, once there is a message for it, or the end."""
+        is_last = False
+        while True:
+            self._take_turn("push", "", str)
+            with self._reading(cancels) as news:
+                if (plan := self.pushed(cancels, is_last=is_last or news is None)) is not None:
+                    return plan
+                assert isinstance(self.clock, VirtualClock)
+                assert news is not None
+                self.clock.keeper.wait(news)
+                is_last = news.gave_in
+
+    def pushed(self, cancels: bool, *, is_last: bool) -> Plan | None:
+        """The plan for a reader; None if it has to wait. See `Transition.pushed`."""
+        with self._lock:
+            at_ms = self.clock.now_ms()
+            struck = self.transition.file_write(at_ms)
+            plan = struck or self.transition.pushed(at_ms, cancels, is_last=is_last)
+            return None if plan is None else self._given(plan)
+
+    @contextmanager
+    def _reading(self, cancels: bool) -> Iterator[NewsWait | None]:
+        """The wait of a reader, which each event of the block ends; None where nothing else can
+        happen, since no other thread is there."""
+        clock = self.clock
+        if not isinstance(clock, VirtualClock) or clock.keeper.is_alone():
+            yield None
+            return
+        timed_ms = self.transition.next_push_ms(cancels)
+        news = NewsWait(None if timed_ms is None else timed_ms * 1000)
+        self._readers.append(news)
+        try:
+            yield news
+        finally:
+            self._readers.remove(news)
 
     def outbox(self, request: OutboxRequest, session: str = "") -> Plan:
         """The plan for what the agent says to the user."""
@@ -153,8 +195,13 @@ class Dispatcher:
         with self._lock:
             at_ms = self.clock.now_ms()
             plan = self.transition.file_write(at_ms) or decide(at_ms)
-            self.calls, self._last = self.calls + 1, plan
-            return plan
+            return self._given(plan)
+
+    def _given(self, plan: Plan) -> Plan:
+        self.calls, self._last = self.calls + 1, plan
+        for reader in self._readers:
+            reader.end()
+        return plan
 
     @property
     def failed(self) -> bool:

@@ -190,6 +190,46 @@ class Transition:
         request = InboxRequest(cancels=cancels)
         return self._deliver(request, entry.inbound if entry else None, at_ms, when_ms)
 
+    @property
+    def pushes(self) -> bool:
+        """Whether messages are pushed to the agent while it works."""
+        return self.scenario.profile.inbound is not None
+
+    def pushed(self, at_ms: int, cancels: bool = False, *, is_last: bool = False) -> Plan | None:
+        """Give a reader the next message, or the end; None while the reader has to wait.
+
+        A message of an idle user waits until no turn is open, and so does the end: a program ends
+        its worker with its reader. `is_last`: nothing else can happen, so neither waits longer. An
+        agent that takes in nothing has then ended its turn without a reply.
+        """
+        past = self.history.past
+        entry = inbox.due(self.inbox, past, at_ms, busy=not past.is_idle, cancels=cancels)
+        if entry is None and not is_last:
+            waits = not past.is_idle or inbox.next_ms(self.inbox, past, cancels) is not None
+            return None if waits else self._push(None, at_ms, at_ms, cancels)
+        if entry is not None:
+            pause_ms = self._pause_ms(entry.inbound) if entry.idle and self.user_pauses else 0
+            return self._push(entry.inbound, at_ms, at_ms + pause_ms, cancels)
+        if (timed := inbox.next_ms(self.inbox, past, cancels)) is not None:
+            entry = inbox.due(self.inbox, past, timed, busy=True, cancels=cancels)
+            return self._push(entry.inbound if entry else None, at_ms, timed, cancels)
+        entry = inbox.due(self.inbox, past, at_ms, busy=False, cancels=cancels)
+        inbound = entry.inbound if entry else None
+        reads = inbound is not None and self._steers(inbound.session)
+        return self._push(inbound, at_ms, at_ms, cancels, reads=reads)
+
+    def _steers(self, session: str) -> bool:
+        return self.scenario.profile.inbound_policy(session) == "steer"
+
+    def _push(
+        self, inbound: Inbound | None, at_ms: int, when_ms: int, cancels: bool, reads: bool = True
+    ) -> Plan:
+        return self._deliver(InboxRequest(cancels=cancels, reader=reads), inbound, at_ms, when_ms)
+
+    def next_push_ms(self, cancels: bool = False) -> int | None:
+        """The time of the next timed message in milliseconds; None if none is pending."""
+        return inbox.next_ms(self.inbox, self.history.past, cancels)
+
     def _pause_ms(self, inbound: Inbound) -> int:
         """How long the user takes for a message; the first one opens the run, and one that comes
         again after a kill has been written long since."""
