@@ -74,9 +74,9 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     `forgotten_past`: after a turn whose compactions made no summary, the next turn begins without
     any earlier answer of the agent. Not even the beginning or the end of an answer is left. What
     told the user about a failed turn does not count as an answer. Not a finding: a turn whose last
-    request was refused for its size, because then the agent cannot know what fits.
-    It is also a request after a refused one that has nothing of what was said before its turn,
-    unless the user is told.
+    request was refused for its size, or one without a past, because then no past may fit. It is
+    also a request after a refused one that has nothing of what was said before its turn, unless the
+    user is told.
     `forgotten_effect`: a call changed the outside world, and the agent was killed in that turn. The
     session's next main request has nothing new compared with the request before the call. Not a
     finding for `forgotten_effect`: an effect with an idempotency key, unless it happens again under
@@ -148,6 +148,9 @@ def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
     last = before.main[-1]
     if not failed or not all(c.failed for c in failed) or last.too_large or last.status == 413:
         return
+    refused = [e.node.messages for e in before.main if e.too_large]
+    if any(all(m.role != "assistant" for m in messages) for messages in refused):
+        return  # a message that is too large alone leaves no room for a past
     first, now = before.readable[0], turn.readable[0]
     said_before = (m for m in first.node.messages if m.role == "assistant")
     told = {squeeze(s.request.text) for s in history.trace.sendings if claimed(s) != "completed"}
@@ -161,8 +164,7 @@ def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
     if any(past) and not any(kept):
         text = f"{now.called.key}: a compaction failed in the turn before, and what was "
         text += "said before that is gone"
-        events = (first.n, failed[0].n, now.n)
-        yield Finding("history_faithful.forgotten_past", text, events)
+        yield Finding("history_faithful.forgotten_past", text, (first.n, failed[0].n, now.n))
 
 
 def _thrown_away(turn: Turn) -> Iterator[Case]:
