@@ -11,8 +11,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -56,22 +56,24 @@ class Block:
         return [c for c in typed if c and not c.startswith(("#", *PREPARED))]
 
 
-def blocks_of(page: Path) -> Iterator[Block]:
+@cache
+def blocks_of(page: Path) -> tuple[Block, ...]:
     """The fenced and indented blocks of a page, in order."""
-    lead = excuse = ""
+    found, lead, excuse = list[Block](), "", ""
     for token in MarkdownIt().parse(page.read_text("utf-8")):
         if token.type == "inline":
             lead = token.content
         elif token.type == "html_block":
-            found = _EXCUSE.search(token.content)
-            excuse = found[1] if found else ""
+            excused = _EXCUSE.search(token.content)
+            excuse = excused[1] if excused else ""
         elif token.type in ("fence", "code_block"):
             named = _FILE.search(lead)
             line = token.map[0] + 1 if token.map else 0
             fits = named and named[1].rpartition(".")[2] in _SUFFIXES.get(token.info, "").split()
             name = named[1] if named and fits else ""
-            yield Block(page, line, token.info.strip(), token.content, name, excuse)
+            found.append(Block(page, line, token.info.strip(), token.content, name, excuse))
             lead = excuse = ""
+    return tuple(found)
 
 
 def follow(page: Path, folder: Path, *, writes: bool = True) -> int:

@@ -174,12 +174,13 @@ def standard_environment(brief: Brief) -> Environments:
 
 def standard_store(brief: Brief) -> SessionStore:
     """The brief's store, else the one that the options `store` and `dsn` name, for the session
-    folder; a SQLite file without them.
+    folder; a SQLite file without them. With `own_store` the agent opens that one in any case.
 
     A new store begins with the messages of `seed.jsonl`, if the folder has one. A failed call is
     retried (`RetryingStore`).
     """
-    store: Any = RetryingStore(brief.store or _own_store(brief), brief.clock.sleep)
+    given = None if is_on(brief, "own_store") else brief.store
+    store: Any = RetryingStore(given or _own_store(brief), brief.clock.sleep)
     return store  # type: ignore[no-any-return]
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from harness.checks.evidence.carried_words import (
-    BEGINNING,
     begins_or_ends,
     first_difference,
     has_no_memory,
@@ -39,10 +38,10 @@ from harness.checks.evidence.stored_messages import (
     stands,
     written_by_another,
 )
-from harness.checks.evidence.told_results import is_announced
+from harness.checks.evidence.told_results import is_announced, swapped_with
 from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local, is_uncounted
 from harness.core.history.events import Effected
-from harness.core.history.exchanges import Ask, Exchange, Execution
+from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
@@ -75,7 +74,9 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     `forgotten_past`: after a turn whose compactions made no summary, the next turn begins without
     any earlier answer of the agent. Not even the beginning or the end of an answer is left. What
     told the user about a failed turn does not count as an answer. Not a finding: a turn whose last
-    request was refused for its size, because then the agent cannot know what fits.
+    request was refused for its size, or one without a past, because then no past may fit. It is
+    also a request after a refused one that has nothing of what was said before its turn, unless the
+    user is told.
     `forgotten_effect`: a call changed the outside world, and the agent was killed in that turn. The
     session's next main request has nothing new compared with the request before the call. Not a
     finding for `forgotten_effect`: an effect with an idempotency key, unless it happens again under
@@ -85,20 +86,24 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     """
     trace = history.trace
     last: dict[str, Turn] = {}
+    replied: dict[str, Turn] = {}
     for turn in trace.turns.values():
         if turn.delivery is None or turn.redelivery or is_local(turn):
             continue
         before = last.get(turn.session)
-        if turn.readable and before is not None:
-            said_n = max((ending.n for ending in before.endings), default=before.opened_n)
-            found = _reply(trace, before, turn)
-            yield Case("forgotten_reply", found, before, turn.readable[0].n, said_n)
+        if turn.readable and (answered := replied.get(turn.session)) is not None:
+            said_n = max((ending.n for ending in answered.endings), default=answered.opened_n)
+            found = _reply(trace, answered, turn)
+            yield Case("forgotten_reply", found, answered, turn.readable[0].n, said_n)
         if turn.readable and before is not None and before.readable and trace.compactions:
             yield Case("forgotten_past", _past(history, before, turn), turn, turn.readable[0].n)
         yield from _words_beside_calls(trace, turn)
         yield from _results(turn)
         yield from _begun_anew(turn)
+        yield from _thrown_away(turn)
         last[turn.session] = turn
+        if not turn.cancelled_n:  # a cancel may cost its own turn, and nothing before it
+            replied[turn.session] = turn
     yield from _effects(trace)
 
 
@@ -143,6 +148,9 @@ def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
     last = before.main[-1]
     if not failed or not all(c.failed for c in failed) or last.too_large or last.status == 413:
         return
+    refused = [e.node.messages for e in before.main if e.too_large]
+    if any(all(m.role != "assistant" for m in messages) for messages in refused):
+        return  # a message that is too large alone leaves no room for a past
     first, now = before.readable[0], turn.readable[0]
     said_before = (m for m in first.node.messages if m.role == "assistant")
     told = {squeeze(s.request.text) for s in history.trace.sendings if claimed(s) != "completed"}
@@ -156,8 +164,23 @@ def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
     if any(past) and not any(kept):
         text = f"{now.called.key}: a compaction failed in the turn before, and what was "
         text += "said before that is gone"
-        events = (first.n, failed[0].n, now.n)
-        yield Finding("history_faithful.forgotten_past", text, events)
+        yield Finding("history_faithful.forgotten_past", text, (first.n, failed[0].n, now.n))
+
+
+def _thrown_away(turn: Turn) -> Iterator[Case]:
+    """Yield a case for each request that replaces a refused one and has nothing of its past."""
+    if any(s.request.kind == "notice" or claimed(s) != "completed" for s in turn.sendings):
+        return
+    for before, later in pairwise(turn.readable):
+        if before.succeeded or before.transient or not before.status or before.status == 413:
+            continue
+        newest, words = before.node.newest(), "".join(words_of(later.node))
+        past = [squeeze(m.text) for m in before.node.messages if m.text and m not in newest]
+        if len(past) > 1 and not any(begins_or_ends(text, words) for text in past):
+            text = f"{later.called.key}: {before.called.key} was refused, and all that was said "
+            text += "before this turn is gone"
+            finding = Finding("history_faithful.forgotten_past", text, (before.n, later.n))
+            yield Case("result", [finding], turn, later.n, before.n)
 
 
 def _words_beside_calls(trace: Trace, turn: Turn) -> Iterator[Case]:
@@ -195,7 +218,7 @@ def _results(turn: Turn) -> Iterator[Case]:
             text = f"{later.called.key}: the result of {run.called.key} is missing"
             finding = Finding("history_faithful.forgotten_result", text, (run.n, later.n))
             yield Case("result", [finding], turn, later.n, ask.exchange.n)
-        elif other := _swapped_with(turn, ask, run):
+        elif other := swapped_with(turn, ask, run):
             text = f"{later.called.key}: {run.called.key} is given the result of {other.called.key}"
             events = (run.n, other.n, ask.sent_n)
             finding = Finding("history_faithful.swapped_result", text, events)
@@ -261,24 +284,6 @@ def _says_failed(turn: Turn, killed_n: int, n: int) -> bool:
     """Whether the user is told, between two events, that a turn did not succeed."""
     said = (s for s in turn.endings if killed_n < s.n < n)
     return any(claimed(sending) != "completed" for sending in said)
-
-
-def _swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
-    """Return the other execution whose answer was sent as the result of a call.
-
-    The sent text must begin with that answer and have the same error flag. An agent's own words,
-    for example about a late answer, may hold a short answer by chance.
-    """
-    own, sent = squeeze(run.text), squeeze(ask.sent.text if ask.sent else "")
-    if ask.sent is None or not own or own[:BEGINNING] in sent:
-        return None
-    for other in turn.executions:
-        if other.ask is ask or not other.answered or other.n >= ask.sent_n:
-            continue
-        said = squeeze(other.text)
-        if said and other.failed == ask.sent.is_error and sent.startswith(said):
-            return other
-    return None
 
 
 @needs("model", "inbox", told_by="run", place=70)

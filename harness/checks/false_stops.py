@@ -269,9 +269,13 @@ def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     cut_off = [_is_cut_off(e) or None for e in turn.main if e.n < n]
     if any(equal_runs(cut_off, repeats)):
         return True
-    if any(equal_runs([_is_in_vain(trace, a, n) or None for a in turn.asks if a.exchange.n < n],
-                      repeats)):  # fmt: skip
-        return True
+    asked = [ask for ask in turn.asks if ask.exchange.n < n]
+    for each in (
+        [_is_in_vain(trace, ask, n) or None for ask in asked],
+        [_answered(trace, ask, n) for ask in asked],
+    ):
+        if any(equal_runs(each, repeats)):
+            return True
     unknown = _unknown_calls(trace, turn, n)
     return any(count >= repeats for count in (*unknown, *_useless_calls(trace, turn, n)))
 
@@ -284,6 +288,12 @@ def _is_in_vain(trace: Trace, ask: Ask, n: int) -> bool:
     given, required = ask.use.input, trace.schema(ask.exchange, ask.use.name).get("required") or ()
     is_known = ask.use.name in trace.settings.get("tools", {})
     return not (is_known and isinstance(given, dict) and set(required) <= set(given))
+
+
+def _answered(trace: Trace, ask: Ask, n: int) -> Hashable | None:
+    """A call of the agent's own tool with the result that the model reads: the run is not seen."""
+    is_own = ask.refused and ask.sent_n <= n and not trace.takes_tools
+    return (ask.use.name, canonical(ask.use.input), ask.sent.text) if is_own and ask.sent else None
 
 
 def _unknown_calls(trace: Trace, turn: Turn, n: int) -> Iterable[int]:

@@ -30,14 +30,15 @@ from harness.checks.evidence.excuses import (
     is_excused,
     is_killed_between,
 )
+from harness.checks.evidence.messages_in_turn import answers_question, came_in_turn, ends_twice
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
     inbound_rows,
-    lost_at_a_kill,
     may_be_stored,
     same_text,
     squeeze,
     times_said,
+    why_unanswered,
 )
 from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import (
@@ -90,7 +91,10 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     reads a part of it, or its words in another writing. `white_space`: its lines are joined, or
     have lost their indentation. `twice`: it starts a second turn, comes again as new after its
     reply, or is stored again. `order`: it is in its request, but before an older message.
-    `doubled`: a request holds it twice, as after a retry.
+    `doubled`: a request holds it twice, as after a retry. For a message in mid-turn the profile's
+    `inbound` names the turn. `early`: the model gets it in the open turn, against `queue` or
+    `collect`. `late`: it gets it in another one, against `steer` or `interrupt`, or `collect`
+    leaves it for a second turn.
 
     Not a finding: words before or after it; other line ends, or white space around it; the message
     of a turn that failed or whose reply was empty, which the history may keep; a request that
@@ -118,6 +122,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             yield from _in_store(trace, turn)
         if turn.readable:
             yield from _doubled(trace, turn, turn.readable[-1])
+        if turn.came:
+            yield from came_in_turn(trace, turn)
         if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):
             beginning = _paragraphs(turn.text)[0]
             answered.setdefault((turn.session, beginning), []).append(turn)
@@ -128,7 +134,7 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
     name, opened = turn.delivery.inbound.id, turn.delivery.n
     if not turn.main:
         if turn.settled_by in _ORDERLY and not turn.sendings:
-            text = f"nothing is done about the message {name}"
+            text = f"nothing is done about the message {name}{why_unanswered(trace, turn)}"
             ends, cause = (opened, turn.settled_n), Cause(subject="turn")
             found = Finding("inbound_exactly_once.lost", text, ends, cause=cause)
             yield Case("nothing_done", [found], turn)
@@ -140,7 +146,7 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
     said, sent = squeeze(turn.text), squeeze(newest)
     is_there = said in sent or is_cut_with_notice(said, sent)
     is_there = is_there or squeeze(canonical(turn.text)[1:-1]) in sent  # a field of JSON
-    if not is_there and not _allows(trace, turn, first):
+    if not is_there and not answers_question(trace, turn, first):
         rule, text = _misplaced(trace, turn, first, newest)
     elif is_there and "\n" in turn.text.strip() and is_reflowed(turn.text, newest):
         rule, text = "white_space", "has lost its lines or their indentation"
@@ -155,15 +161,6 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
         text += "although it had its reply"
         events = (earlier.opened_n, earlier.endings[0].n, first.n)
         yield Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="request"))
-
-
-def _allows(trace: Trace, turn: Turn, first: Exchange) -> bool:
-    """Whether the message answers the agent's own question, so that the model need not read it: the
-    first request has the result of a call that waited for the user."""
-    before = trace.turns.get((turn.session, turn.number - 1))
-    if before is None or not is_waiting(before):
-        return False
-    return any(ask.sent_n == first.n for ask in before.asks)
 
 
 def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tuple[str, str]:
@@ -244,7 +241,8 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
         if turn.delivery is None:
             continue
         endings = turn.endings
-        if len(endings) > 1 and not all(_may_repeat(trace, turn, e) for e in endings[1:]):
+        twice = len(endings) > 1 and ends_twice(turn)
+        if twice and not all(_may_repeat(trace, turn, e) for e in endings[1:]):
             same = endings[0].request.text == endings[1].request.text
             text = f"{turn.words} ends twice, with {'the same text' if same else 'different texts'}"
             yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
@@ -253,7 +251,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
         is_open = not endings and turn.settled_by in _ORDERLY
         if is_open and not (is_local(turn) or is_silent(trace, turn) or is_waiting(turn)):
             events = (turn.opened_n, turn.settled_n)
-            text = f"{turn.words} ends without a reply{lost_at_a_kill(trace, turn)}"
+            text = f"{turn.words} ends without a reply{why_unanswered(trace, turn)}"
             yield Case("missing", [Finding("outbound_once.missing", text, events)], turn)
             if not turn.main and is_excused(marks, Case("", (), turn), (TAKEN,)):
                 text = f"{turn.words}: another process has taken its message, and nothing is said"

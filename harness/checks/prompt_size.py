@@ -224,7 +224,9 @@ def _is_open(ask: Ask, compaction: Compaction) -> bool:
         return False
     later = next((e for e in compaction.turn.main if made_n < e.n < n), None)
     return later is None or any(
-        use.id == ask.use.id for message in later.node.messages for use in message.tool_uses
+        use.id == ask.use.id  # an older call of the session may have the same id
+        for node in later.node.tail(ask.exchange.node)
+        for use in node.message.tool_uses
     )
 
 

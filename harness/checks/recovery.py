@@ -39,7 +39,7 @@ from harness.checks.evidence.turn_outcomes import (
     wrong,
 )
 from harness.core.history.events import Answered, AnyEvent, Effected, Killed
-from harness.core.history.exchanges import Execution, Sending
+from harness.core.history.exchanges import Exchange, Execution, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
@@ -68,10 +68,10 @@ def resume_bounded(history: History, *, resumes: int = 1) -> Iterator[Finding]:
     if not kills:
         return
     for message, attempts in _attempts(trace, kills).items():
-        begun = list(attempts.values())
+        begun = [exchange.n for exchange in attempts.values()]
         if len(begun) > resumes + 1:
             text = f"the message {message[1]} is worked on for the {_th(resumes + 2)} time, after "
-            text += f"{len(begun) - 1} kills"
+            text += f"{len(begun) - 1} kills{_from_the_beginning(trace, list(attempts.values()))}"
             yield Finding("resume_bounded.again", text, tuple(begun[: resumes + 2]))
         yield from _parked(trace, message, attempts, kills, resumes)
     yield from _executed(trace, kills)
@@ -81,27 +81,39 @@ def _th(number: int) -> str:
     return {2: "2nd", 3: "3rd"}.get(number, f"{number}th")
 
 
-def _attempts(trace: Trace, kills: list[int]) -> dict[MessageName, dict[int, int]]:
+def _from_the_beginning(trace: Trace, begun: list[Exchange]) -> str:
+    """What to add where no attempt keeps anything that the one before has done."""
+    first, *again = begun
+    has_run = any(first.n < run.n < again[0].n for run in trace.executions)
+    is_anew = has_run and all(exchange.node is first.node for exchange in again)
+    return ", each time from its beginning: nothing of an attempt is stored" if is_anew else ""
+
+
+def _attempts(trace: Trace, kills: list[int]) -> dict[MessageName, dict[int, Exchange]]:
     """Map each message to the attempts that worked on it, each with its first main request."""
-    found: dict[MessageName, dict[int, int]] = {}
+    found: dict[MessageName, dict[int, Exchange]] = {}
     for turn in trace.turns.values():
         if turn.delivery is None:
             continue
         attempts = found.setdefault((turn.session, turn.delivery.inbound.id), {})
         for exchange in turn.exchanges:
             if exchange.purpose == "main":
-                attempts.setdefault(bisect_left(kills, exchange.n), exchange.n)
+                attempts.setdefault(bisect_left(kills, exchange.n), exchange)
     return found
 
 
 def _parked(
-    trace: Trace, message: MessageName, attempts: dict[int, int], kills: list[int], resumes: int
+    trace: Trace,
+    message: MessageName,
+    attempts: dict[int, Exchange],
+    kills: list[int],
+    resumes: int,
 ) -> Iterator[Finding]:
     """A message whose attempts were killed too often, and that has no report."""
     killed = [kills[attempt] for attempt in attempts if attempt < len(kills)]
     if len(killed) <= resumes or trace.ended is None or trace.ended.how != "returned":
         return
-    if not any(n > attempts[min(attempts)] for n in _told(trace, message)):
+    if not any(n > attempts[min(attempts)].n for n in _told(trace, message)):
         text = f"the message {message[1]} was interrupted {len(killed)} times, and nothing is said"
         yield Finding("resume_bounded.parked", text, (*killed, trace.ended.n))
 

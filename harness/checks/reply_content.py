@@ -326,6 +326,8 @@ def _blocks(reply: _Reply) -> _Broken | None:
 
 def _cut(reply: _Reply) -> _Broken | None:
     """A part of the answer, without a note of that; or nothing of it."""
+    if _is_only_ascii(reply):
+        return _Broken("cut", "the answer without some of its letters beyond ASCII")
     head, tail = _parts(reply)
     if not head and not tail:
         return _Broken("replaced", "something else, and nothing that the model answered")
@@ -336,6 +338,12 @@ def _cut(reply: _Reply) -> _Broken | None:
         return _Broken("cut", f"an answer that lacks or changes its middle, from {lost!r} on")
     which = f"first {head}" if head else f"last {tail}"
     return _Broken("cut", f"only the {which} characters of an answer of {len(reply.said)}")
+
+
+def _is_only_ascii(reply: _Reply) -> bool:
+    """Whether letters beyond ASCII are gone and all else is there: a decoder left them out."""
+    said, read = ("".join(filter(str.isascii, t)) for t in (reply.said, reply.read.text))
+    return not reply.said.isascii() and is_asked(said) and squeeze(said) in squeeze(read)
 
 
 def _is_noted(reply: _Reply) -> bool:

@@ -30,7 +30,7 @@ FEW = 4
 _ASKED_FOR = re.compile(r"compact|summar|shorten", re.IGNORECASE)
 """Words of a user's request for a summary."""
 
-SHORT_BYTES = 1_000
+SHORT_BYTES = 600
 """A message of this size has no text that an agent could make much shorter."""
 
 

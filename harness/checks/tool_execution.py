@@ -86,11 +86,15 @@ def _allowed(trace: Trace, execution: Execution) -> Iterator[Json]:
 
 
 def _stray_inputs(exchange: Exchange) -> Iterator[Json]:
-    """The inputs that an answer gives to its texts. Anthropic's SDK counts a block that began twice
-    as two, so the input under the index of a call goes to a text; another client reads it right."""
+    """The inputs that an answer gives to a text, or to a call that began twice. Anthropic's SDK
+    counts such a block as two, so what follows goes to another one; other clients read it right."""
+    uses = exchange.reply.tool_uses if exchange.reply else ()
+    ids = [use.id for use in uses if use.id]
     for block in exchange.reply.blocks if exchange.reply else ():
         if isinstance(block, Text) and "input" in block.extra:
             yield block.extra["input"]
+        elif isinstance(block, ToolUse) and len(set(ids)) < len(ids):
+            yield block.input
 
 
 def _is_other_tool(execution: Execution, ask: Ask) -> bool:
@@ -245,6 +249,7 @@ def _unrun(
     held = [use for message in new for use in message.tool_uses]
     inputs = {use.id: use for use in held if use.id}
     calls = set(map(_named, held))
+    given = [(use.id, use.input) for use in exchange.reply.tool_uses]
     words, said = "\n".join(message.text for message in new), exchange.reply.text
     is_part = bool(calls.intersection(map(_named, exchange.reply.tool_uses)))
     is_part = is_part or (is_asked(said) and not lost_parts(said, words))
@@ -254,7 +259,9 @@ def _unrun(
             continue
         if found := inputs.get(use.id):
             sent = _readings(found.input).values()  # Chat keeps the arguments as text
-            if found.name == use.name and not any(_is_said(i, use.input, schema) for i in sent):
+            said_here = [input for id, input in given if id == use.id]
+            is_said = any(_is_said(i, value, schema) for i in sent for value in said_here)
+            if found.name == use.name and not is_said:
                 yield ask, "misread"
         elif is_part and use.name not in words:
             yield ask, "dropped"

@@ -8,9 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-from harness.cli.terminal import descriptor, results
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from harness.scratch import ScratchWorld
@@ -30,7 +28,7 @@ def child_command(
     words: Sequence[str],
     limit_s: float | None,
     *,
-    shows: Literal["nothing", "notes", "all"] = "nothing",
+    shows_notes: bool = False,
     python: str = "",
     world: ScratchWorld | None = None,
 ) -> ChildEnd:
@@ -38,15 +36,13 @@ def child_command(
 
     `-P`: the modules of the current folder are not found until a target is named.
 
-    It plays in `world`, if one is given, and its output names the paths of the project itself.
-    `shows` selects the output that is passed on. The child has no standard input. It has its own
-    process group, which ends with it.
+    It plays in `world`, if one is given, and its output names the paths of the project itself. With
+    `shows_notes` its error stream is ours. The child has no standard input. It has its own process
+    group, which ends with it.
     """
-    # Without a descriptor, as where a test has put a stream in memory, the child takes ours.
-    out = descriptor(results()) if shows == "all" else subprocess.PIPE
-    err = subprocess.PIPE if shows == "nothing" else None
     with subprocess.Popen(
-        [python or sys.executable, "-P", *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+        [python or sys.executable, "-P", *words], stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=None if shows_notes else subprocess.PIPE,
         start_new_session=True, cwd=world.folder if world else None,
         env={**os.environ, **world.env} if world else None,
     ) as child:  # fmt: skip

@@ -177,7 +177,7 @@ def played_side(request: SideRequest, words: Iterable[str], out: Path) -> Side:
     terminal.note(f"{request.letter.upper()}: playing {request.named} into {folder}")
     profile = ["--profile", request.profile] if request.profile else []
     run = ["-m", "harness", "run", *words, "--target", request.named, "--out", str(folder)]
-    ended = child_command([*run, *profile, "--json"], None, shows="notes", python=request.python)
+    ended = child_command([*run, *profile, "--json"], None, shows_notes=True, python=request.python)
     if ended.status not in (0, 1, 3):
         raise click.exceptions.Exit(ended.status if ended.status == 2 else 3)
     lines = [msgspec.json.decode(line) for line in ended.out.splitlines()]

@@ -135,7 +135,10 @@ class InitReport:
         self._out(f"\n{self._paint('strong', '$ harness ' + ' '.join(command))}\n")
         more = ["--json"] if self._as_json else []
         words = ["-m", "harness", *command, *more]
-        ended = child_command(words, _LIMIT_S, shows="all", world=world)
+        # Not our own stream: a crash there would name the files of the copy.
+        ended = child_command(words, _LIMIT_S, shows_notes=True, world=world)
+        for line in ended.out.splitlines():
+            terminal.out(line)
         if ended.status == 1:
             self._out(f"\nto fix it: {starter.mend}")
             if is_example:

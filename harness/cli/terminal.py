@@ -163,8 +163,8 @@ def width() -> int:
 
 def paint() -> Paint:
     """Return a painter with colour for a terminal, without colour for anything else."""
-    dumb = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-    return plain if dumb or not _is_terminal(results()) else _coloured
+    has_none = "NO_COLOR" in os.environ or _is_dumb() or not _is_terminal(results())
+    return plain if has_none else _coloured
 
 
 def _coloured(style: Style, text: str) -> str:

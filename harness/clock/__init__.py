@@ -13,6 +13,7 @@ from harness.clock.real_clock import RealClock as RealClock
 from harness.clock.real_clock import real_monotonic as real_monotonic
 from harness.clock.real_clock import real_sleep as real_sleep
 from harness.clock.real_clock import real_waits as real_waits
+from harness.clock.timekeeper import NewsWait as NewsWait
 from harness.clock.trio_clock import run_trio as run_trio
 from harness.clock.trio_clock import virtual_trio_clock as virtual_trio_clock
 from harness.clock.virtual_clock import Clock as Clock

@@ -94,6 +94,22 @@ class Wait:
         return None
 
 
+class NewsWait(Wait):
+    """A thread that waits for an event of the run, or for a moment.
+
+    If nothing else can happen it gives in: no other wait of the run would ever end.
+    """
+
+    def __init__(self, until_us: int | None) -> None:
+        super().__init__(CALL, until_us, "transport")
+        self.gave_in = False
+
+    def end(self) -> None:
+        """End the wait: there is news."""
+        self.woken = True
+        self.poke()
+
+
 class Timekeeper:
     """The waits of one clock. `move` moves it to a moment, and raises RunStopped past its limit.
 
@@ -247,8 +263,10 @@ class Timekeeper:
     def pass_time(self) -> bool:
         """Move the clock to the earliest end, and wake who waits for it; False without one."""
         with self._lock:
-            if not self._running or (first := self._first()) is None:
+            if not self._running:
                 return False
+            if (first := self._first()) is None:
+                return self._give_in()
             assert first.until_us is not None
             given_up = first.source == "transport" and self._is_closing()
             if given_up and not self._reaches(first.until_us):
@@ -265,6 +283,15 @@ class Timekeeper:
             self._meter = RealWaitMeter()
             first.poke()
         return True
+
+    def _give_in(self) -> bool:
+        """End the wait of a reader, where no other one has an end; False without a reader."""
+        for wait in self._waits:
+            if isinstance(wait, NewsWait) and not wait.woken:
+                wait.gave_in = True
+                wait.end()
+                return True
+        return False
 
     def _is_closing(self) -> bool:
         return any(wait.pool() is not None for wait in self._waits)

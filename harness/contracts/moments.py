@@ -180,8 +180,8 @@ _REQUESTS: dict[Seam, tuple[Request, ...]] = {
         StoreRequest("open", access="open", store="sqlite"),
         *(StoreRequest(name, access="read", store="sqlite") for name in _READS),
         *(StoreRequest(name, ("d1",), store="jsonl") for name in _WRITES),
-        *(StoreRequest("file", store=how) for how in ("append", "rewrite", "replace")),
     ),
+    "file": tuple(StoreRequest("file", store=how) for how in ("append", "rewrite", "replace")),
     "provider": (ProviderRequest("count_tokens", "m", 12), ProviderRequest("models")),
 }
 
@@ -194,6 +194,7 @@ _VALUES: dict[Seam, tuple[Value, ...]] = {
     "inbox": (Delivered(Inbound("m1", text="Hello.")), Delivered(None)),
     "outbox": (Accepted(),),
     "store": (Kept(), Kept("unsynced")),
+    "file": (Kept(),),
     "provider": (Facts({"input_tokens": 12}), ApiError(529, "overloaded_error", "Overloaded")),
 }
 

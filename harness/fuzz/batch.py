@@ -103,8 +103,18 @@ def work(task: Task) -> Result:
     return play_all(task, target) if isinstance(task, Batch) else shrunk_finding(task, target)
 
 
+NOT_SEPARATE = (
+    "an example begins with what was said in another, so it is not judged: the agent's runs are "
+    "not separate (docs/targets.md#a-session-file)"
+)
+
+
 def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
-    """Play every example of a batch."""
+    """Play every example of a batch.
+
+    They share a process, because a child for each takes four times as long. So an agent that keeps
+    a conversation in a module meets what the examples before said.
+    """
     random = Random(f"{batch.seed} {batch.number}")
     seen: set[tuple[Pair, tuple[str, ...]]] = set()
     entries: list[CorpusEntry] = []
@@ -112,13 +122,13 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     doubts: list[str] = []
     runs: list[FoundRun] = []
     known: set[tuple[object, ...]] = {((), *group) for group in batch.known}
-    calls = 0
+    calls, said = 0, set[str]()
     for example in range(batch.first, batch.first + batch.count):
         if is_late(batch.until_s):
             break
         scenario, choices = batch.drawn(_given(batch, random), random, target)
         run = run_of(scenario, target, keep=batch.keep, compare=batch.compare)
-        played = played_of(run, choices, example)
+        played = _apart(played_of(run, choices, example), run, scenario, said)
         shown.append(ShownByExamples.of(played, example))
         entry = played.entry
         new = tuple(p for p in entry.pairs if (p, entry.not_asked) not in seen)
@@ -143,6 +153,18 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         held=tuple(held.values()),
         used=used_by(shown),
     )
+
+
+def _apart(played: PlayedExample, run: Run, scenario: Scenario, said: set[str]) -> PlayedExample:
+    """Return the example; as a doubt, if it begins with what is `said` in those before it.
+
+    A seeded session holds drawn texts, which come again in other examples.
+    """
+    is_mixed = not (said.isdisjoint(run.connections.past) or scenario.session.messages)
+    said.update(run.connections.said)
+    if is_mixed:
+        return msgspec.structs.replace(played, found=(), causes=(), doubts=(NOT_SEPARATE,))
+    return played
 
 
 def _given(batch: Batch, random: Random) -> Choices:

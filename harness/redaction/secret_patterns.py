@@ -16,6 +16,7 @@ import base64
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from functools import cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -55,6 +56,7 @@ _LONG_WORD = re.compile(r"[A-Za-z0-9_.~+/:?&=@-]{16,}")
 """What a key of one word stands in; prose has few of them."""
 
 
+@cache  # compiled when a hint is met: to compile all costs each process 20 ms at its start
 def _pattern(written: str) -> re.Pattern[str]:
     """A pattern of the table. Python finds a literal at once, but only at the start of a pattern.
     So the test of what stands before the literal is written behind it."""
@@ -69,7 +71,7 @@ def _pattern(written: str) -> re.Pattern[str]:
 class _Shapes(NamedTuple):
     """The shapes whose hints are searched in one kind of text, and each hint with its shape."""
 
-    compiled: list[tuple[str, re.Pattern[str]]]
+    shapes: list[SecretShape]
     hints: list[tuple[str, int]]
 
     @classmethod
@@ -77,14 +79,14 @@ class _Shapes(NamedTuple):
         """The shapes of the table with this value of `apart`."""
         rows = [row for row in SHAPES.values() if row.apart == apart]
         hints = [(hint, place) for place, row in enumerate(rows) for hint in row.hints]
-        return cls([(row.issuer, _pattern(row.pattern)) for row in rows], hints)
+        return cls(rows, hints)
 
     def spans(self, text: str, searched: str) -> Iterator[SecretSpan]:
         """The secrets of a text whose hints stand in `searched`."""
         for place in sorted({place for hint, place in self.hints if hint in searched}):
-            kind, shape = self.compiled[place]
-            for match in shape.finditer(text):
-                yield SecretSpan(*match.span(), kind)
+            shape = self.shapes[place]
+            for match in _pattern(shape.pattern).finditer(text):
+                yield SecretSpan(*match.span(), shape.issuer)
 
 
 _IN_WORDS, _APART = _Shapes.of(""), _Shapes.of("yes")

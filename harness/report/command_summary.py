@@ -276,19 +276,28 @@ def totals(runs: Sequence[Result], paint: Paint = plain, planned: int = 0) -> st
 
 
 def counts(
-    runs: Sequence[Result], paint: Paint = plain, planned: int = 0, noun: str = "run"
+    runs: Sequence[Result],
+    paint: Paint = plain,
+    planned: int = 0,
+    noun: str = "run",
+    causes: int = 0,
 ) -> str:
-    """Return the number of runs, and the number of each verdict."""
+    """Return the number of runs, and the number of each verdict; of the failed ones also the number
+    of their causes, if one cause fails several."""
     words = Counter(run.word for run in runs)
-    parts = [paint(w, f"{words[w]} {verb}") for w, verb in WORDS.items() if words[w]]
+    by = f" by {counted(causes, 'cause')}" if 0 < causes < words["fail"] else ""
+    said = {"fail": f"{WORDS['fail']}{by}"}
+    parts = [paint(w, f"{words[w]} {said.get(w, verb)}") for w, verb in WORDS.items() if words[w]]
     if planned > len(runs):
         parts.append(f"{planned - len(runs)} not played")
     return f"{counted(max(planned, len(runs)), noun)}: {', '.join(parts) or 'nothing ran'}"
 
 
-def short_totals(runs: Sequence[Result], paint: Paint = plain, planned: int = 0) -> str:
+def short_totals(
+    runs: Sequence[Result], paint: Paint = plain, planned: int = 0, causes: int = 0
+) -> str:
     """Return the last line with the failing counts only, and without the seeds."""
-    return f"{counts(runs, paint, planned)}; {_targets(runs)}"
+    return f"{counts(runs, paint, planned, causes=causes)}; {_targets(runs)}"
 
 
 def _targets(runs: Sequence[Result]) -> str:

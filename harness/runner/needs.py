@@ -18,8 +18,7 @@ from harness.core.history.capabilities import past_of, said_in, touched
 from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario, Turn
 from harness.core.scenario.script import called, model_reply
-from harness.core.transition.arming import FILES, seam_of
-from harness.core.transition.bound_tools import BoundTools
+from harness.core.transition.arming import seam_of
 from harness.core.transition.transition import Transition
 from harness.core.values.messages import ToolSpec, ToolUse
 from harness.core.values.profile import CAPABILITIES, Capability, Connections
@@ -27,7 +26,6 @@ from harness.core.values.verdict import NotApplicable, Verdict
 from harness.core.values.visible_text import duration
 from harness.providers import records
 from harness.runner.session_seed import scenario_path, seed_messages
-from harness.runner.tool_offers import misfit
 from harness.targets import TargetSpec
 
 
@@ -44,7 +42,7 @@ def _shown(scenario: Scenario) -> Iterator[Capability]:
     """Yield the needs of the content."""
     if seed_messages(scenario):
         yield "session"
-    if faults_seam(scenario, "store") and not faults_files(scenario):
+    if faults_seam(scenario, "store") and not faults_seam(scenario, "file"):
         yield "store"
     if faults_seam(scenario, "outbox"):
         yield "outbox"
@@ -89,26 +87,31 @@ def _names_ids(trace: Trace) -> bool | None:
     return named if trace.sendings else None
 
 
-def _unbound(played: Transition) -> str:
+_RESTS = "needs tools: the scenario rests on what its own tools say"
+
+
+def _unbound(run: Verdict, played: Transition) -> str:
     """Return why a run of an agent with its own tools says nothing of it; "" if it does.
 
-    Nothing is asked of an agent that takes the scenario's tools.
+    Nothing is asked of an agent that takes the scenario's tools. A check that the scenario asks
+    for may need a failure of its tools, which no other tool gives.
     """
     scenario, trace = played.scenario, played.history.trace
     profile = scenario.profile
     if not (profile.tool_names or profile.safe_tools) or trace.takes_tools:
         return ""
-    bound = BoundTools(scenario, misfit)
     offered = [ToolSpec(name, "", schema) for name, schema in trace.offered.items()]
     for turn in _owed(scenario):
         said = [b for b in model_reply(turn, played.draws, "").blocks if isinstance(b, ToolUse)]
         for use in said:
-            made = bound.met(use, offered, free=turn.unoffered)
+            made = played.bound.met(use, offered, free=turn.unoffered)
             if use.name in scenario.tools and made is None:
                 return "needs tools: a call meets no tool of the agent that takes its input"
             if use.name in scenario.tools and _is_told(scenario, use.name):
-                return "needs tools: the scenario rests on what its own tools say"
-    return ""
+                return _RESTS
+    unasked = {n.check for n in run.not_applicable if n.kind == "unasked"}
+    is_vain = run.verdict == "unknown" and not unasked.isdisjoint(scenario.expect.must)
+    return _RESTS if is_vain and "tools" in needs_of(scenario) else ""
 
 
 def _is_told(scenario: Scenario, tool: str) -> bool:
@@ -131,13 +134,7 @@ def kills(scenario: Scenario) -> bool:
 def faults_seam(scenario: Scenario, seam: str) -> bool:
     """Whether a fault of the scenario is armed on a seam."""
     armed = (spec.on or faults.by_kind(spec.kind).on for spec in scenario.faults)
-    return any(seam_of(on) == seam and on != FILES for on in armed)
-
-
-def faults_files(scenario: Scenario) -> bool:
-    """Whether a fault strikes at the agent's own files; then an agent need not have `brief.store`,
-    because what strikes at that has its counterpart."""
-    return any((spec.on or faults.by_kind(spec.kind).on) == FILES for spec in scenario.faults)
+    return any(seam_of(on) == seam for on in armed)
 
 
 def absent(scenario: Scenario) -> tuple[NotApplicable, ...]:
@@ -174,7 +171,7 @@ def connections(run: Verdict, played: Transition) -> Connections:
     own = () if "tools" in used else tuple(trace.offered)
     return Connections(
         needs=tuple(needed), used=used, speaks=True, offers=own, said=said, past=past,
-        unbound=_unbound(played), names_ids=_names_ids(trace),
+        unbound=_unbound(run, played), names_ids=_names_ids(trace),
     )  # fmt: skip
 
 

@@ -230,7 +230,7 @@ def end(
     `lack` is what the machine lacked for the run, if anything. What the target ended of shows no
     lack where a fault of the store may have raised it.
     """
-    if not transition.store_is_faulty:
+    if not transition.is_faulty("store"):
         lack = how.lack or lack
     if lack is not None:
         how = End("machine", None, str(lack))

@@ -62,7 +62,7 @@ def attempt(
     """
     watch_store(transition, store, folder)
     folders = (folder, work) if work else (folder,)
-    files = watch_files(transition, folders) if transition.files_are_faulty else None
+    files = watch_files(transition, folders) if transition.is_faulty("file") else None
     killed = partial(_killed, files, on_kill)
     seed = life_seed(transition.scenario, number)
     down_ms = downtime_ms(transition.scenario, number) if world == "simulate" else 0

@@ -114,7 +114,7 @@ class OwnStore:
         store = self._real()
         if self._messages and not store.read():
             store.seed(_SESSION, self._messages)
-        if not self._transition.store_is_faulty:
+        if not self._transition.is_faulty("store"):
             return store, store
         from harness.stores.faulty_files import open_faulty
 
@@ -123,7 +123,7 @@ class OwnStore:
     def _real(self) -> SessionStore:
         """Open the store behind the seam; durably if it may fail, because sync matters then."""
         opener = self._opener
-        if self._transition.store_is_faulty and opener in (open_scratch, open_unshared):
+        if self._transition.is_faulty("store") and opener in (open_scratch, open_unshared):
             opener = open_store
         return opener(self._options, self._folder)
 

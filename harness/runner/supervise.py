@@ -120,7 +120,7 @@ class _Attempts:
     def _lives(self) -> End:
         for attempt in range(self.limits.restarts + 1):
             self.killed = False
-            if self.transition.files_are_faulty:
+            if self.transition.is_faulty("file"):
                 folders = (self.folder, self.work) if self.work else (self.folder,)
                 self._files = watch_files(self.transition, folders)
             prepare.start(self.transition, self.target, "supervise", attempt, self.store)

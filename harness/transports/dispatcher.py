@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from urllib.parse import unquote
 
 import msgspec
 
-from harness.clock import Clock, VirtualClock
+from harness.clock import Clock, NewsWait, VirtualClock
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import (
     ApprovalRequest,
@@ -37,8 +38,9 @@ from harness.core.values.plans import (
 )
 from harness.providers.shared.record import shape
 
-_ORDER = ("approval", "tool", "model", "outbox", "inbox", "store")
-"""The seams in the order in which threads call at one moment."""
+_ORDER = ("approval", "tool", "push", "model", "outbox", "inbox", "store")
+"""The seams in the order in which threads call at one moment. What is pushed comes before the next
+request, so that a message can reach the turn in which it comes."""
 
 
 def _nothing() -> None:
@@ -70,6 +72,7 @@ class Dispatcher:
         self._shapes = tuple(shape(path) for path in transition.paths if "{" in path)
         self._lock = threading.Lock()
         self._last: Plan = ()
+        self._readers: list[NewsWait] = []
         self._answering, self._idle = _UnderWay(self, 1), _UnderWay(self, -1)
 
     def model(
@@ -96,12 +99,14 @@ class Dispatcher:
         known = own or (method == "POST" and self._is_model(path))
         if not known and asked is None:
             return self._no_endpoint(method, path)
-        with self._lock:
-            at_ms = self.clock.now_ms()
+
+        def decide(at_ms: int) -> Plan:
             received = Received(path, headers, body, at_ms, session, timeout_ms, query)
             if asked is not None:
-                return self._given(self.transition.provider(asked, received))
-            return self._given(self.transition.model(received))
+                return self.transition.provider(asked, received)
+            return self.transition.model(received)
+
+        return self._decided(decide)
 
     def _is_model(self, path: str) -> bool:
         return path in self._paths or any(known.fullmatch(path) for known in self._shapes)
@@ -109,15 +114,13 @@ class Dispatcher:
     def tool(self, request: ToolRequest, session: str = "") -> Plan:
         """The plan for a tool call."""
         self._take_turn("tool", session, lambda: self.transition.place_of(request, session))
-        with self._lock:
-            return self._given(self.transition.tool(request, self.clock.now_ms(), session))
+        return self._decided(lambda at_ms: self.transition.tool(request, at_ms, session))
 
     def approval(self, request: ApprovalRequest, session: str = "") -> Plan:
         """The plan for the agent's question whether a call may run."""
         asked = ToolRequest(request.id, request.name, request.input)
         self._take_turn("approval", session, lambda: self.transition.place_of(asked, session))
-        with self._lock:
-            return self._given(self.transition.approval(request, self.clock.now_ms(), session))
+        return self._decided(lambda at_ms: self.transition.approval(request, at_ms, session))
 
     def next_inbound(self, cancels: bool = False) -> Plan:
         """The plan for the agent's question for its next message.
@@ -125,16 +128,52 @@ class Dispatcher:
         It may deliver a cancel in any case: without `cancels` the transport skips that and asks
         again.
         """
+        if self.transition.pushes:
+            return self._pushed(cancels)
         self._take_turn("inbox", "", str)
+        return self._decided(lambda at_ms: self.transition.next_inbound(at_ms, cancels))
+
+    def _pushed(self, cancels: bool) -> Plan:
+        """The plan for a reader, once there is a message for it, or the end."""
+        is_last = False
+        while True:
+            self._take_turn("push", "", str)
+            with self._reading(cancels) as news:
+                if (plan := self.pushed(cancels, is_last=is_last or news is None)) is not None:
+                    return plan
+                assert isinstance(self.clock, VirtualClock)
+                assert news is not None
+                self.clock.keeper.wait(news)
+                is_last = news.gave_in
+
+    def pushed(self, cancels: bool, *, is_last: bool) -> Plan | None:
+        """The plan for a reader; None if it has to wait. See `Transition.pushed`."""
         with self._lock:
-            plan = self.transition.next_inbound(self.clock.now_ms(), cancels)
-            return self._given(plan)
+            at_ms = self.clock.now_ms()
+            struck = self.transition.file_write(at_ms)
+            plan = struck or self.transition.pushed(at_ms, cancels, is_last=is_last)
+            return None if plan is None else self._given(plan)
+
+    @contextmanager
+    def _reading(self, cancels: bool) -> Iterator[NewsWait | None]:
+        """The wait of a reader, which each event of the block ends; None where nothing else can
+        happen, since no other thread is there."""
+        clock = self.clock
+        if not isinstance(clock, VirtualClock) or clock.keeper.is_alone():
+            yield None
+            return
+        timed_ms = self.transition.next_push_ms(cancels)
+        news = NewsWait(None if timed_ms is None else timed_ms * 1000)
+        self._readers.append(news)
+        try:
+            yield news
+        finally:
+            self._readers.remove(news)
 
     def outbox(self, request: OutboxRequest, session: str = "") -> Plan:
         """The plan for what the agent says to the user."""
         self._take_turn("outbox", session, lambda: f"{request.in_reply_to}/{request.text}")
-        with self._lock:
-            return self._given(self.transition.outbox(request, self.clock.now_ms(), session))
+        return self._decided(lambda at_ms: self.transition.outbox(request, at_ms, session))
 
     def store(
         self,
@@ -145,10 +184,9 @@ class Dispatcher:
     ) -> Plan:
         """The plan for a call of the agent's store; see `Transition.store`."""
         self._take_turn("store", session, lambda: repr((request, records)))
-        with self._lock:
-            at_ms = self.clock.now_ms()
-            plan = self.transition.store(request, records, messages, at_ms, session)
-            return self._given(plan)
+        return self._decided(
+            lambda at_ms: self.transition.store(request, records, messages, at_ms, session)
+        )
 
     def refused(self, status: int, text: str, request: str) -> None:
         """Record a request that is refused before it reaches a seam."""
@@ -164,8 +202,17 @@ class Dispatcher:
         if isinstance(self.clock, VirtualClock):
             self.clock.take_turn(lambda: f"{_ORDER.index(seam)}/{session}/{said()}")
 
+    def _decided(self, decide: Callable[[int], Plan]) -> Plan:
+        """The plan for a call; a kill at a write to the agent's own files comes before any call."""
+        with self._lock:
+            at_ms = self.clock.now_ms()
+            plan = self.transition.file_write(at_ms) or decide(at_ms)
+            return self._given(plan)
+
     def _given(self, plan: Plan) -> Plan:
         self.calls, self._last = self.calls + 1, plan
+        for reader in self._readers:
+            reader.end()
         return plan
 
     @property
@@ -214,7 +261,11 @@ class Dispatcher:
         )
         status = 405 if self._is_model(path) else 404
         error = {"type": "not_found_error", "message": text}
-        return self._given(json_answer(status, {"type": "error", "error": error}))
+        self.calls, self._last = (
+            self.calls + 1,
+            json_answer(status, {"type": "error", "error": error}),
+        )
+        return self._last
 
 
 class _UnderWay:

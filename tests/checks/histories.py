@@ -54,13 +54,17 @@ class Story(Chronicle):
         self._said = ""
         self._name = ""
 
-    def take(self, text: str = "", name: str = "", kind: str = "message") -> Story:
-        """The agent takes an inbound message, and nothing else happens."""
+    def take(
+        self, text: str = "", name: str = "", kind: str = "message", reader: bool = False
+    ) -> Story:
+        """The agent takes an inbound message, and nothing else happens; a `reader` ends no turn."""
         self._flush()
         key, poll = self._key("inbox"), kind != "message"
-        turn = self.history.past.turn(self.session) + (kind == "message")
-        self._name = name or (f"m{turn}" if kind == "message" else "c1")
-        self.history.called(**self._where(), key=key, seam="inbox", request=InboxRequest(poll=poll))
+        turn = self.history.past.turn(self.session) + (kind == "message" and not reader)
+        self._name = name or (f"m{turn + reader}" if kind == "message" else "c1")
+        self.history.called(
+            **self._where(), key=key, seam="inbox", request=InboxRequest(poll=poll, reader=reader)
+        )
         inbound = Inbound(self._name, self.session, text, kind=kind)  # type: ignore[arg-type]
         value = msgspec.to_builtins(inbound)
         where = {**self._where(), "turn": turn}

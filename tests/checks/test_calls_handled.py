@@ -97,3 +97,13 @@ def test_the_same_words_sent_twice_may_stand_there_twice() -> None:
     story.reply("Gone.", messages=[user("go"), user("go")])
     found = codes(inbound_exactly_once(story.final().end()))
     assert DOUBLED[0] not in found
+
+
+def test_a_call_that_began_twice_is_not_misread_with_either_input() -> None:
+    """Anthropic's SDK reads two calls of one id where a block began twice, and its client one."""
+    begun = use("write", {"path": "b"}, id="t2"), use("write", {}, id="t2")
+    for sent, found in (({"path": "b"}, []), ({"path": "c"}, MISREAD)):
+        story = Story().turn("go").reply(ONE, *begun).tool("written")
+        held = assistant(ONE, use("write", sent, id="t2"))
+        story.reply("done", messages=[user("go"), held])
+        assert codes(calls_handled(story.final().end()))[:1] == found

@@ -215,3 +215,33 @@ def test_a_call_that_the_model_made_twice_under_one_id_has_one_result() -> None:
 
     assert found("same") == found("own_1") == found("own_1", "own_2") == []
     assert found() == ["history_faithful.forgotten_result"]
+
+
+def test_a_cancel_takes_away_nothing_that_was_said_before_its_turn() -> None:
+    def found(*kept: Message) -> list[str]:
+        story = Story().turn("one").reply("the answer is 1").final().turn("two")
+        story.reply(
+            "a long text", messages=[user("one"), assistant("the answer is 1"), user("two")]
+        )
+        story.cancel().final("Stopped.", status="cancelled").turn("three")
+        return codes(history_faithful(story.reply("3", messages=[*kept, user("three")]).end()))
+
+    assert found(user("one"), assistant("the answer is 1")) == []
+    assert found(user("two")) == ["history_faithful.forgotten_reply"]
+
+
+@pytest.mark.parametrize(
+    ("kept", "notice", "expected"),
+    [
+        ((), "", ["history_faithful.forgotten_past"]),
+        ((), "I have to begin anew.", []),
+        ((user("the first question"),), "", []),
+    ],
+)
+def test_a_refused_request_is_no_reason_to_throw_the_conversation_away(
+    kept: tuple[Message, ...], notice: str, expected: list[str]
+) -> None:
+    story = Story().turn("the first question").reply("the first answer").final().turn("two").fail()
+    story = story.say(notice, kind="notice") if notice else story
+    story.reply("done", messages=[*kept, user("two")]).final()
+    assert codes(history_faithful(story.end())) == expected

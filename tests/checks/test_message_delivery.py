@@ -225,6 +225,13 @@ def _end(story: Story, name: str, text: str) -> Story:
     return story.say(text)
 
 
+def test_a_reply_that_comes_after_the_next_message_is_named() -> None:
+    story = Story().turn("one").reply("1").turn("two").reply("2")
+    finding = next(iter(outbound_once(_end(_end(story, "m1", "1"), "m2", "2").end())))
+    assert finding.code == "outbound_once.missing"
+    assert "ends without a reply before the agent takes the next message" in finding.message
+
+
 def test_two_turns_at_once_are_reported() -> None:
     story = Story().turn("one").turn("two").reply("1", messages=[user("one")])
     first = story.called

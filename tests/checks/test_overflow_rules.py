@@ -144,6 +144,17 @@ def test_a_summary_that_only_another_client_can_read_is_a_past() -> None:
     assert _next_turn("They counted.", user("They counted."), complete=False) == []
 
 
+@pytest.mark.parametrize("beside", [(), (assistant("1"),)])
+def test_no_past_fits_beside_a_message_that_is_too_large_alone(beside: Any) -> None:
+    story = Story(stores=False).turn("one").reply("1").final().turn("two").fail(400)
+    story.reply(" ", purpose="compact")
+    story.fail(400, "V23", refused=("V23",), messages=[user("one"), *beside, user("two")])
+    story.reply("2", messages=[user("tw")]).final()
+    story.turn("three").reply("3", messages=[user("tw"), assistant("2"), user("three")])
+    found = "history_faithful.forgotten_past" in codes(history_faithful(story.final().end()))
+    assert found == bool(beside)
+
+
 def test_texts_around_a_call_are_known_again_each_for_itself() -> None:
     around = Message("assistant", (Text("Yes."), ToolUse("c1", "ping", {}), Text("Done.")))
     answered = Message("user", (ToolResult("c1", "pong"), Text("two")))

@@ -166,6 +166,15 @@ def test_a_call_may_get_another_id() -> None:
     assert not list(compaction_preserves(_compacted(*_asked(id_="t1_2"))))
 
 
+def test_an_older_call_with_the_same_id_keeps_no_call_open() -> None:
+    """A kill lost the answer before it was stored, and a stored call has the id of its call."""
+    old = [assistant(use("list", id="same")), results(ToolResult("same", "Oslo")), user("go")]
+    story = Story().turn("go").reply(use("list", {"path": "a"}, id="same"), messages=old)
+    story.reply("Oslo.", messages=old).reply("sum", purpose="compact", messages=[user("sum")])
+    story.reply("x", messages=[user("sum go")])
+    assert not list(compaction_preserves(story.final().end()))
+
+
 def test_a_call_that_was_answered_before_may_go() -> None:
     story = Story().turn("go").reply(use("list")).tool("Oslo").reply(use("poll")).tool("Bergen")
     call = msgspec.structs.replace(use("poll"), id="t2")

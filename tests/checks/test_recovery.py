@@ -51,6 +51,15 @@ def test_a_message_that_is_handed_out_again_is_the_same() -> None:
     assert codes(resume_bounded(world.end())) == ["resume_bounded.again"]
 
 
+def test_an_attempt_that_keeps_nothing_is_told_as_begun_anew() -> None:
+    world = FailingWorld()
+    for _ in range(3):
+        world.turn("Count the stars.", "m1").reply(PAY, messages=[user("Count the stars.")])
+        world.tool("paid").restart()
+    (finding,) = (f for f in resume_bounded(world.end()) if f.code == "resume_bounded.again")
+    assert "each time from its beginning" in finding.message
+
+
 def test_other_messages_are_others() -> None:
     world = FailingWorld()
     for name in ("m1", "m2", "m3"):

@@ -72,6 +72,11 @@ def test_an_agent_may_write_an_answer_otherwise(text: str) -> None:
         (f"{LONG[:LAST]}... (truncated)", "cut", f"only the first {LAST} characters of an"),
         (LONG[-90:], "cut", "only the last "),
         (LONG[:60] + LONG[LAST:], "cut", "an answer that lacks or changes its middle, from"),
+        (
+            LONG.encode("ascii", "ignore").decode(),
+            "cut",
+            "the answer without some of its letters beyond ASCII",
+        ),
         (LONG + LONG, "doubled", "the answer 2 times"),
         (f"Here it is: {LONG}\n{LONG}", "doubled", "the answer 2 times"),
         ("Your request was processed.", "replaced", "something else"),

@@ -119,7 +119,7 @@ def test_a_beginning_that_changes_is_reported() -> None:
     story = _asked([user("a"), assistant("x"), user("b")], [user("a!"), assistant("x"), user("b")])
     (finding,) = append_only_prefix(story.end())
     assert finding.code == "append_only_prefix.messages"
-    assert "message 0 (user) differs" in finding.message
+    assert 'message 0 (user) differs: it was "a", and is "a!"' in finding.message
     assert finding.events[-1] == story.called
 
 
@@ -136,6 +136,8 @@ def test_a_window_that_slides_is_told_as_messages_that_are_gone() -> None:
     assert "the 4 oldest messages are gone" in finding.message
     (finding,) = append_only_prefix(_asked(whole, [*whole[:1], *whole[3:]]).end())
     assert "message 1 (assistant) and 1 after it are gone" in finding.message
+    (finding,) = append_only_prefix(_asked(whole, [*whole[:1], *whole[2:]]).end())
+    assert "message 1 (assistant) is gone" in finding.message
 
 
 def test_a_fallback_with_less_of_the_request_is_told_as_that() -> None:

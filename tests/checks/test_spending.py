@@ -102,18 +102,18 @@ def _full(
 
 def test_a_turn_that_ends_at_the_window_misses_the_compaction_of_other_turns() -> None:
     assert _full() == MISSED
-    assert _full(past="", listed="a, b" * 400) == MISSED
+    assert _full(past="", listed="a, b" * 200) == MISSED
 
 
 @pytest.mark.parametrize(
     "given",
     [
         *({"depth": 0}, {"helped": True}, {"compacts": ""}, {"compacts": "Summarise it."}),
-        *({"past": ""}, {"past": "nil"}, {"past": "", "listed": "a, b" * 200}),
+        *({"past": ""}, {"past": "nil"}, {"past": "", "listed": "a, b" * 110}),
     ],
     ids=[
         *("little", "tried", "never", "asked", "nothing before the turn", "little before"),
-        "results of half a screen",
+        "a few lines",
     ],
 )
 def test_an_agent_that_never_compacts_or_tried_may_end_at_the_window(given: Any) -> None:

@@ -57,6 +57,14 @@ def test_an_input_that_a_client_puts_to_another_block_is_said() -> None:
         assert codes(args_complete(story.end())) == found
 
 
+def test_a_call_that_began_twice_may_be_read_as_one() -> None:
+    begun = use("list", {}, id="t1"), use("list", {"path": "a"}, id="t1")
+    for path, found in (("a", []), ("b", ["args_complete.changed"])):
+        story = Story().turn("go").reply(*begun, use("write", {}, id="t2"))
+        story.tool("x").tool("x").tool("x", input={"path": path})
+        assert codes(args_complete(story.reply("done").final().end())) == found
+
+
 def test_an_input_that_does_not_parse_is_not_repaired() -> None:
     block = type(use("write"))("", "write", '{"path": "a')
     assert codes(_run(block, input={"path": "a"})[0]) == ["args_complete.changed"]

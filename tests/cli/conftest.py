@@ -14,6 +14,7 @@ from harness.cli import main
 from harness.parts.loading import loaded, set_loaded
 from tests.cli.talks import CHAT, LOOP, Command, Done
 from tests.cli.url_agents import URL_AGENTS
+from tests.cli.warm_start import WarmStart, is_cold
 
 Harness = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -104,13 +105,23 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "harness", *words]
 
 
+@pytest.fixture(scope="session")
+def warm_start() -> Iterator[WarmStart]:
+    """A process from which the command line is forked."""
+    with WarmStart(environment()) as started:
+        yield started
+
+
 @pytest.fixture
-def harness(folder: Path) -> Harness:
+def harness(folder: Path, warm_start: WarmStart) -> Harness:
     """Run the command line in `folder`."""
 
     def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        env = {**environment(), **settings}
+        if not is_cold(settings):
+            return warm_start.run(words, folder, env, timeout_s=120)
         return subprocess.run(
-            command(*words), cwd=folder, env={**environment(), **settings},
+            command(*words), cwd=folder, env=env,
             capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 

@@ -71,8 +71,14 @@ def test_a_server_in_node(tmp_path: Path, node: str) -> None:
 def test_a_function_in_node_is_found(tmp_path: Path, node: str) -> None:
     shutil.copy(PROGRAMS / "helpdesk.mjs", tmp_path)
     shutil.copy(PROGRAMS / "package.json", tmp_path)
-    found = _first_red(tmp_path)
-    assert found == ("process:node harness_agent.mjs", "target.crashed")
+    done = _init(tmp_path, "--json")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    first = next(row["findings"][0] for row in rows if "findings" in row)
+    assert (rows[-1]["target"], first["code"]) == (
+        "process:node harness_agent.mjs",
+        "target.crashed",
+    )
+    assert f"file://{tmp_path}/helpdesk.mjs" in first["message"]  # and not the copy's path
     assert "helpdesk.mjs" in (tmp_path / "harness_agent.mjs").read_text()
 
 

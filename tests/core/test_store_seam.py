@@ -69,12 +69,12 @@ def test_a_fault_counts_the_calls_of_the_store_that_it_is_armed_on(
     for operation, access in calls:
         _call(run, operation, access)
     assert _fired(run) == [key]
-    assert run.store_is_faulty
+    assert run.is_faulty("store")
 
 
 @pytest.mark.parametrize("fault", [None, {"kind": "clock.jumps_back", "on": "model"}])
 def test_a_store_without_a_fault_is_not_asked_call_by_call(fault: dict[str, Any] | None) -> None:
-    assert not world.run(fault=fault).store_is_faulty
+    assert not world.run(fault=fault).is_faulty("store")
 
 
 def test_the_past_knows_when_the_call_before_was_made() -> None:

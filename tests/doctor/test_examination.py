@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,17 +43,19 @@ def states(found: Examination) -> dict[str, str]:
     return {one.item: one.state for one in found.observations}
 
 
-WHOLE = states(examined(agent_with()))
-"""What is seen of the agent that lacks nothing."""
+@cache
+def whole() -> dict[str, str]:
+    """What is seen of the agent that lacks nothing."""
+    return states(examined(agent_with()))
 
 
 def test_the_small_agent_shows_all_but_what_it_cannot_have() -> None:
-    unseen = {item for item, state in WHOLE.items() if state != "seen"}
+    unseen = {item for item, state in whole().items() if state != "seen"}
     assert unseen == {"parallel tools", "own_store", "sub_agents"}
 
 
 def test_tools_in_a_pool_of_threads_are_seen_to_run_at_once() -> None:
-    assert states(examined(agent_with(pools=True))) == WHOLE | {"parallel tools": "seen"}
+    assert states(examined(agent_with(pools=True))) == whole() | {"parallel tools": "seen"}
 
 
 LACKS: list[tuple[dict[str, Any], dict[str, str]]] = [
@@ -73,7 +76,7 @@ LACKS: list[tuple[dict[str, Any], dict[str, str]]] = [
 @pytest.mark.parametrize(("habits", "changed"), LACKS, ids=lambda value: "-".join(value))
 def test_an_agent_that_lacks_one_thing(habits: dict[str, Any], changed: dict[str, str]) -> None:
     found = states(examined(agent_with(**habits)))
-    assert {item: state for item, state in found.items() if state != WHOLE[item]} == changed
+    assert {item: state for item, state in found.items() if state != whole()[item]} == changed
 
 
 def test_a_capability_is_absent_only_where_a_probe_asked_for_it() -> None:

@@ -13,6 +13,7 @@ from harness.agent.turn_policy import Policy
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
 from harness.core.values.brief import Brief
 from harness.core.values.profile import Capabilities, Profile
+from harness.fuzz.batch import NOT_SEPARATE, Batch, play_all
 from harness.fuzz.example import OWED, UNASKED, causes_of, draw, genuine, options_of, play, run_of
 from harness.runner import Run, run
 from harness.runner.needs import absent
@@ -148,3 +149,23 @@ def test_what_an_agent_prints_is_lost(capfd: pytest.CaptureFixture[str]) -> None
 def test_a_server_gets_no_scenario_that_would_end_it() -> None:
     assert options_of(REFERENCE).kills
     assert not options_of(resolve("http://127.0.0.1:9/run")).kills
+
+
+_KEPT: list[dict[str, object]] = []
+
+
+def _remembers(brief: Brief) -> None:
+    """Keep one conversation for the process, as a module's list does."""
+    client = brief.anthropic()
+    for message in brief.inbox():
+        _KEPT.append({"role": "user", "content": message.text or "?"})
+        reply = client.messages.create(model="m", max_tokens=99, messages=_KEPT)
+        _KEPT.append({"role": "assistant", "content": reply.content or "?"})
+        brief.send("".join(getattr(b, "text", "") for b in reply.content), in_reply_to=message.id)
+
+
+def test_an_example_that_meets_what_others_said_is_told() -> None:
+    task = Batch(target="reference", number=0, first=1, count=16, seed=5)
+    assert NOT_SEPARATE not in play_all(task, resolve("reference")).doubts
+    _KEPT.clear()
+    assert NOT_SEPARATE in play_all(task, of_callable(_remembers)).doubts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, get_args
@@ -53,8 +53,9 @@ def package_patterns() -> Iterator[PackagePattern]:
     for path in sorted(PACKAGE.rglob("*.py")):
         yield from _of_file(path)
     for shapes in (secret_patterns._IN_WORDS, secret_patterns._APART):
-        for issuer, pattern in shapes.compiled:
-            yield PackagePattern(f"secret_shapes.tsv: {issuer}", pattern, False)
+        for shape in shapes.shapes:
+            pattern = secret_patterns._pattern(shape.pattern)
+            yield PackagePattern(f"secret_shapes.tsv: {shape.issuer}", pattern, False)
     for place in get_args(recorded_texts.Place):
         made = recorded_texts._pattern(place)
         yield PackagePattern(f"agent_texts.tsv: {place}", made, is_anchored=place != "tail")
@@ -64,12 +65,12 @@ def _of_file(path: Path) -> Iterator[PackagePattern]:
     text = path.read_text("utf-8")
     if re.search(r"\bre\.", text) is None:  # parsing the whole package takes 2 s at each collection
         return
-    tree = ast.parse(text)
-    calls = [node for node in ast.walk(tree) if _is_pattern(node)]
+    nodes = [*ast.walk(ast.parse(text))]
+    calls = [node for node in nodes if _is_pattern(node)]
     if not calls:
         return
     module = _module(path)
-    names, uses = _names(tree), _uses(tree)
+    names, uses = _names(nodes), _uses(nodes)
     for call in calls:
         assert isinstance(call, ast.Call)
         assert isinstance(call.func, ast.Attribute)
@@ -123,26 +124,26 @@ def _made(call: ast.Call, names: dict[str, Any]) -> re.Pattern[Any] | None:
     return re.compile(*values)
 
 
-def _names(tree: ast.Module) -> dict[ast.Call, str]:
+def _names(nodes: Sequence[ast.AST]) -> dict[ast.Call, str]:
     """The constant that each pattern is assigned to."""
     return {
         call: node.targets[0].id
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         for call in ast.walk(node.value)
         if isinstance(call, ast.Call)
     }
 
 
-def _uses(tree: ast.Module) -> dict[str, set[str]]:
+def _uses(nodes: Sequence[ast.AST]) -> dict[str, set[str]]:
     """The methods by which each constant is used; `` for another use."""
     found: dict[str, set[str]] = {}
     called = {
         id(node.func.value): node.func.attr
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             found.setdefault(node.id, set()).add(called.get(id(node), ""))
     return found

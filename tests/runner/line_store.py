@@ -20,7 +20,7 @@ class Lines:
         data = path.read_bytes() if path.exists() else b""
         self.rows = list(self._read(data, on_bad))
         if data and not data.endswith(b"\n"):
-            path.write_text("".join(json.dumps(row) + "\n" for row in self.rows))
+            path.write_bytes(data + b"\n")  # the next line is not joined to half a line
 
     def _read(self, data: bytes, on_bad: str) -> Iterator[dict[str, Any]]:
         rows = []
@@ -30,6 +30,8 @@ class Lines:
             except ValueError:
                 if on_bad == "crash":
                     raise
+                if on_bad == "stop":
+                    break
                 if on_bad == "forget":
                     self.path.unlink()
                     return
@@ -59,6 +61,11 @@ def crashes(brief: Brief) -> None:
 def forgets(brief: Brief) -> None:
     """Begin again where a line cannot be read."""
     _play(brief, "forget")
+
+
+def stops(brief: Brief) -> None:
+    """Read as far as a line that cannot be read, and append behind it."""
+    _play(brief, "stop")
 
 
 def _play(brief: Brief, on_bad: str) -> None:

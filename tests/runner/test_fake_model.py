@@ -114,7 +114,13 @@ def test_an_asynchronous_client_asks_it() -> None:
         (lambda fake: fake.fault("transport.refused"), [None, 200]),
     ],
 )
-def test_faults_come_in_line(fault: Callable[[FakeModel], Any], statuses: list[int | None]) -> None:
+def test_faults_come_in_line(
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Callable[[FakeModel], Any],
+    statuses: list[int | None],
+) -> None:
+    # The SDK ignores a wait of 0 s and waits half a second or more; `backoff` asks for 0.1 s.
+    monkeypatch.setattr("anthropic._base_client.INITIAL_RETRY_DELAY", 0.15)
     fake = FakeModel().calls("book")
     fault(fake)
     with fake.says("Booked."), fake.serve():

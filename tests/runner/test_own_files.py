@@ -25,6 +25,7 @@ from harness.sweep.kill_points import every_own_kill_point
 from harness.targets import of_callable
 from tests.runner import line_store
 from tests.runner.programs import program
+from tests.scenarios.all_runs import named
 
 KILLED, GARBLED = "persistence.killed_at_own_write", "persistence.own_line_garbled"
 WRITES = 9
@@ -67,6 +68,25 @@ def test_each_write_is_hit_and_only_the_agent_that_copes_passes(kind: str) -> No
         assert _killed(line_store.skips, kind, n).verdict.verdict == "pass"
         assert _killed(line_store.crashes, kind, n).verdict.failing[0].code == "target.crashed"
         assert _killed(line_store.forgets, kind, n).verdict.verdict == "fail"
+
+
+@pytest.mark.parametrize("variant", ["", "/torn"])
+@pytest.mark.parametrize(
+    ("agent", "code"),
+    [
+        (line_store.skips, None),
+        (line_store.crashes, "target.crashed"),
+        (line_store.stops, "reload_equivalence.duplicate"),
+        (line_store.forgets, "reload_equivalence"),
+    ],
+)
+def test_the_catalogue_tells_readers_of_a_bad_line_apart(
+    agent: Callable[[Any], None], code: str | None, variant: str
+) -> None:
+    scenario = named(f"own-file-left-half-written{variant}")
+    found = run(scenario, agent, store="jsonl:talk.jsonl").verdict.failing
+    assert bool(found) == bool(code), found
+    assert not code or found[0].code.startswith(code)
 
 
 @pytest.mark.real

@@ -53,18 +53,24 @@ SEARCH = ToolScript(
 SAFE = Profile(safe_tools=("find_article",))
 
 
-def asked(profile: Profile, tool: ToolScript = SEARCH, *turns: Turn) -> Any:
-    """The calls of the agent's own tools in a run, and its settled verdict."""
+def asked(
+    profile: Profile, tool: ToolScript = SEARCH, *turns: Turn, most: int = 99, **fields: Any
+) -> Any:
+    """The calls of the agent's own tools in a run, and its settled verdict. After `most` calls in
+    a turn the agent offers no tools."""
     made: list[tuple[str, Any]] = []
 
     def agent(brief: Any) -> None:
         client = brief.anthropic()
         for message in brief.inbox():
             rows: list[Any] = [{"role": "user", "content": message.text}]
+            begun = len(made)
             while True:
+                choice = {"type": "none" if len(made) - begun >= most else "auto"}
                 reply = client.messages.create(
-                    model="m", max_tokens=99, messages=rows, tools=[FIND, PAY]
-                )
+                    model="m", max_tokens=99, messages=rows, tools=[FIND, PAY],
+                    tool_choice=choice,  # type: ignore[call-overload]
+                )  # fmt: skip
                 calls = [block for block in reply.content if block.type == "tool_use"]
                 if not calls:
                     break
@@ -79,9 +85,9 @@ def asked(profile: Profile, tool: ToolScript = SEARCH, *turns: Turn) -> Any:
 
     scenario = Scenario(
         name="looks-up", tools={"search": tool}, inbox=(InboxItem(text="Which ones are there?"),),
-        expect=Expect(calls=ExpectCalls(tool={"search": Bounds(min=1, max=1)})),
         script=turns or (Turn(use="search", input={"text": "boats"}), Turn(say="Two are there.")),
         profile=profile,
+        **{"expect": Expect(calls=ExpectCalls(tool={"search": Bounds(min=1, max=1)})), **fields},
     )  # fmt: skip
     (ran,) = settled([run(scenario, agent)])
     return made, ran.verdict
@@ -125,6 +131,19 @@ def test_an_unoffered_call_never_meets_an_own_tool() -> None:
 @pytest.mark.parametrize("turn", [ToolTurn(error="no such text"), ToolTurn(effect="sent", ok="ok")])
 def test_a_scenario_that_rests_on_its_tools_is_not_asked(turn: ToolTurn) -> None:
     _, verdict = asked(SAFE, ToolScript(input_schema=SEARCH.input_schema, script=(turn,)))
+    assert verdict.not_applicable[0].reason.endswith("rests on what its own tools say")
+
+
+@pytest.mark.parametrize(("calls", "code"), [(3, None), (2, "no_false_stop.withdrawn")])
+def test_equal_results_of_an_own_tool_are_a_reason_to_stop(calls: int, code: str | None) -> None:
+    turns = [Turn(use="search", input={"text": "boats"}, times=calls)]
+    _, verdict = asked(SAFE, SEARCH, *turns, Turn(say="Two."), most=calls, expect=Expect())
+    assert [finding.code for finding in verdict.failing] == ([code] if code else [])
+
+
+def test_a_scenario_that_needs_a_failure_of_its_tools_is_not_asked() -> None:
+    _, verdict = asked(SAFE, expect=Expect(must=("session_heals",)))
+    assert verdict.verdict == "not_applicable"
     assert verdict.not_applicable[0].reason.endswith("rests on what its own tools say")
 
 

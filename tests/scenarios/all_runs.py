@@ -13,6 +13,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import called
 from harness.faults import faults
 from harness.files import find_scenarios, load_scenarios
+from harness.runner.needs import faults_seam
 from harness.targets import TargetSpec, resolve
 
 ROOT = Path(__file__).parents[2]
@@ -24,9 +25,15 @@ CUT_TO_SIZE = {"prompt-too-long/all-attempts-fail"}
 
 
 @cache
+def runs_of(file: Path) -> tuple[Scenario, ...]:
+    """Every variant in a file. The catalogue takes 1 s to load, in each process."""
+    return tuple(load_scenarios(file))
+
+
+@cache
 def all_runs() -> tuple[Scenario, ...]:
     """Every variant of every scenario, on each of its wires, streamed and not."""
-    return tuple(s for file in find_scenarios([SCENARIOS]) for s in load_scenarios(file))
+    return tuple(s for file in find_scenarios([SCENARIOS]) for s in runs_of(file))
 
 
 @cache
@@ -40,9 +47,12 @@ def named(name: str) -> Scenario:
 
 
 def reference_for(scenario: Scenario) -> TargetSpec:
-    """The reference agent; with the tool that starts sub-agents where the script calls it."""
+    """The reference agent; with the tool that starts sub-agents where the script calls it, and with
+    a file that it opens itself where a fault strikes at that."""
     turns = scenario.script if isinstance(scenario.script, tuple) else ()
     spawns = any("task" in called(turn) for turn in turns) and "task" not in scenario.tools
+    if faults_seam(scenario, "file"):
+        return resolve("reference?own_store=true&store=jsonl")
     return resolve("reference?spawn=true" if spawns else "reference")
 
 

@@ -14,10 +14,10 @@ from harness.core.scenario.script import model_reply
 from harness.core.values.draws import Draws
 from harness.core.values.messages import ToolSpec, ToolUse
 from harness.doctor.probe import FOLDER as PROBES
-from harness.files import find_scenarios, load_scenarios
+from harness.files import find_scenarios
 from harness.runner.tool_offers import misfit
+from tests.scenarios.all_runs import SCENARIOS, all_runs, runs_of
 
-ROOT = Path(__file__).parents[2] / "scenarios"
 SEEDS = {"context", "gateway", "tools"}
 """The folders of the two systems whose failures started this; theirs may be longer."""
 
@@ -31,27 +31,27 @@ OF_SEEDS = ("seed:",)
 
 def files() -> Iterator[Path]:
     """The scenario files that are made after public incidents or combinations of faults."""
-    for path in find_scenarios([ROOT]):
-        sources = load_scenarios(path)[0].source
+    for path in find_scenarios([SCENARIOS]):
+        sources = runs_of(path)[0].source
         is_old = any(source.startswith(OF_SEEDS) for source in sources)
         if path.parent.name in FOLDERS and not is_old:
             yield path
 
 
 def test_every_folder_is_a_class() -> None:
-    folders = {path.parent.name for path in find_scenarios([ROOT])}
+    folders = {path.parent.name for path in find_scenarios([SCENARIOS])}
     assert folders <= FOLDERS | SEEDS | FIELD
     assert folders >= FOLDERS
 
 
 def test_there_are_enough() -> None:
-    assert len(find_scenarios([ROOT])) >= 120
+    assert len(find_scenarios([SCENARIOS])) >= 120
 
 
 @pytest.mark.parametrize("path", list(files()), ids=lambda path: path.stem)
 def test_a_scenario_is_short_told_and_sourced(path: Path) -> None:
     assert len(path.read_text("utf-8").splitlines()) <= LINES_MAX
-    scenario = load_scenarios(path)[0]
+    scenario = runs_of(path)[0]
     assert scenario.title
     assert len(scenario.story.split()) >= 10
     assert any(source.startswith(("incidents:", "fault:")) for source in scenario.source)
@@ -59,10 +59,10 @@ def test_a_scenario_is_short_told_and_sourced(path: Path) -> None:
     assert expect.outcome or expect.calls.model or expect.must
 
 
-@pytest.mark.parametrize("path", find_scenarios([ROOT, PROBES]), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", find_scenarios([SCENARIOS, PROBES]), ids=lambda path: path.stem)
 def test_a_call_fits_the_offer_or_says_that_it_does_not(path: Path) -> None:
     """`task` is the tool with which an agent starts others: an agent's own one."""
-    for scenario in load_scenarios(path):
+    for scenario in runs_of(path):
         offer = [ToolSpec(name, "", tool.input_schema) for name, tool in scenario.tools.items()]
         turns = scenario.script if isinstance(scenario.script, tuple) else ()
         for turn in turns:
@@ -81,9 +81,8 @@ def played(scenario: Scenario) -> bytes:
 def test_no_two_runs_are_alike() -> None:
     seen: dict[bytes, str] = {}
     alike = []
-    for path in find_scenarios([ROOT]):
-        for scenario in load_scenarios(path):
-            other = seen.setdefault(played(scenario), scenario.run_name)
-            if other != scenario.run_name:
-                alike.append((other, scenario.run_name))
+    for scenario in all_runs():
+        other = seen.setdefault(played(scenario), scenario.run_name)
+        if other != scenario.run_name:
+            alike.append((other, scenario.run_name))
     assert alike == []

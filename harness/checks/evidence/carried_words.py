@@ -17,7 +17,16 @@ from harness.checks.evidence.stored_messages import squeeze
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Trace
 from harness.core.values.carried_text import lost_parts
-from harness.core.values.messages import Block, Opaque, Text, ToolResult, ToolUse, canonical
+from harness.core.values.messages import (
+    Block,
+    Message,
+    Opaque,
+    Text,
+    ToolResult,
+    ToolUse,
+    canonical,
+)
+from harness.core.values.visible_text import abridged
 
 BYTES_PER_TOKEN = 4
 
@@ -63,9 +72,29 @@ def first_difference(before: Node, settled: Node, now: Node) -> str:
                     if gone == 1
                     else f"the {gone} oldest messages are gone"
                 )
-            what = f"and {gone - 1} after it are gone" if gone else "differs"
-            return f"message {at} ({old.side}) {what}"
+            if gone:
+                more = f"and {gone - 1} after it are gone" if gone > 1 else "is gone"
+                return f"message {at} ({old.side}) {more}"
+            return f"message {at} ({old.side}) differs{_other_words(old.message, new.message)}"
     return f"there were {settled.depth} messages before the newest, and {now.depth} are left"
+
+
+_SHOWN = 40
+"""How much of two different texts a finding shows, from a little before their difference on."""
+
+
+def _other_words(old: Message, new: Message) -> str:
+    """What a message said before, and what it says now."""
+    was, now = (" ".join(" ".join(map(_plain, m.blocks)).split()) for m in (old, new))
+    start = max(_shared(was, now) - _SHOWN // 4, 0)
+    if was == now:
+        return ""
+    was, now = (canonical(abridged(text[start:], _SHOWN)) for text in (was, now))
+    return f": it was {was}, and is {now}"
+
+
+def _plain(block: Block) -> str:
+    return " ".join(_said(block))
 
 
 def carried(conversation: Node, request: Node) -> float:

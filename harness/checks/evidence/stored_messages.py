@@ -53,8 +53,16 @@ def inbound_rows(trace: Trace, turn: Turn) -> list[Placed]:
     return [p for p in _durable(trace, turn) if keeps_inbound(trace, p.row, p.message, turn)]
 
 
-def lost_at_a_kill(trace: Trace, turn: Turn) -> str:
-    """What explains a turn without a reply: its message came before a kill, and was not stored."""
+def why_unanswered(trace: Trace, turn: Turn) -> str:
+    """What explains a turn without a reply: its reply came in another session, or after the next
+    message was taken; or its message came before a kill, and was not stored."""
+    name = turn.delivery.inbound.id if turn.delivery else ""
+    after = (s for s in trace.sendings if s.ends_turn and s.n > turn.opened_n)
+    reply = next((s for s in after if name and s.request.in_reply_to == name), None)
+    if reply is not None and reply.called.session == turn.session:
+        return f" before the agent takes the next message; {reply.called.key} is its reply"
+    if reply is not None and reply.called.session not in trace.received[name]:
+        return f": its reply goes to the session {reply.called.session}"
     before = turn.came_in
     if before is None or not before.interrupted_n or "store" not in trace.seams:
         return ""

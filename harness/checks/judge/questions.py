@@ -300,6 +300,9 @@ EVENTS: Mapping[Question, _Event] = {
         "a second message of a session",
         _second(lambda t: ((d.inbound.session, d.inbound.id) for d in t.deliveries)),
     ),
+    "message_in_turn": _Event(
+        "a message while a turn is open", lambda t: any(x.came for x in t.turns.values())
+    ),
     "second_session": _Event(
         "a second session", _second(lambda t: (("", d.inbound.session) for d in t.deliveries))
     ),

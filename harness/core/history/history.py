@@ -35,7 +35,7 @@ from harness.core.history.trace_fold import trace
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message, named
 from harness.core.values.plans import Outcome, StepRecord, Wait
-from harness.core.values.profile import Profile
+from harness.core.values.profile import Profile, profile_of
 
 Settings = dict[str, Any]
 """The settings of a run, as its first event holds them."""
@@ -83,15 +83,16 @@ class History:
         self._append(event)
         match event:
             case Started():
-                self.past.downtime_ms += event.downtime_ms
+                self._see_started(event)
             case Noted():
                 self.messages[event.digest] = event.value
             case Valued():
                 self.values[event.digest] = event.value
             case Called():
                 self.past.see_called(
-                    event.key, event.seam, event.session, event.request, event.purpose, event.at_ms
-                )
+                    event.key, event.seam, event.session, event.request, event.purpose, event.at_ms,
+                    event.turn,
+                )  # fmt: skip
             case Answered():
                 self._see_answered(event)
             case Killed():
@@ -120,8 +121,14 @@ class History:
     def started(self, **fields: Json) -> Started:
         """Append the start of a run or of a further attempt."""
         event = self._added(Started(n=len(self.events) + 1, v=SCHEMA_VERSION, **fields))
-        self.past.downtime_ms += event.downtime_ms
+        self._see_started(event)
         return event
+
+    def _see_started(self, event: Started) -> None:
+        self.past.downtime_ms += event.downtime_ms
+        said = event.settings.get("profile")
+        if isinstance(said, dict) and "inbound" in said:
+            self.past.profile = profile_of(said)
 
     def called(
         self,
@@ -148,7 +155,7 @@ class History:
             parent=parent, provider=provider, malformed=malformed,
         )  # fmt: skip
         self._append(event)
-        self.past.see_called(key, seam, session, request, purpose, at_ms)
+        self.past.see_called(key, seam, session, request, purpose, at_ms, turn)
         return event
 
     def answered(

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from harness.core.values.calls import (
     ApprovalRequest,
     InboxRequest,
+    ModelRequest,
     OutboxRequest,
     Purpose,
     Request,
@@ -19,6 +20,7 @@ from harness.core.values.calls import (
     ToolRequest,
 )
 from harness.core.values.messages import Json
+from harness.core.values.profile import NO_PROFILE
 
 MessageName: TypeAlias = tuple[str, str]
 """A session and the id of one of its inbound messages. Many channels count the messages of each
@@ -31,7 +33,8 @@ class Past:
     By session, `asked` holds the ids of the calls in the model's newest main answer, and `ran` is
     the newest tool run; `turn_calls` counts the model's calls since the last message. `failed`
     holds the ids of the calls whose tool failed. `taken_back` counts the deliveries that a kill
-    undid. `downtime_ms` is the time between the lives of the agent.
+    undid. `downtime_ms` is the time between the lives of the agent. `profile` says what the agent
+    does with messages in mid-turn.
     """
 
     def __init__(self) -> None:
@@ -54,12 +57,16 @@ class Past:
         self.cancelled: dict[str, int] = {}
         self.inbounds: dict[MessageName, Json] = {}
         self.said: dict[str, str] = {}
+        self.profile = NO_PROFILE
         self.limit_answers = 0
         self.previous_ms = self._called_ms = 0
         self._last_delivered = ""
         self._unconfirmed: MessageName | None = None
         self._turns: Counter[str] = Counter()
         self._open: dict[str, str] = {}
+        self._waiting: dict[str, list[str]] = {}
+        self._took: dict[str, tuple[str, ...]] = {}
+        self._shared: dict[str, tuple[str, ...]] = {}
         self._unanswered: set[str] = set()
         self._lanes: dict[str, tuple[str, str]] = {}
 
@@ -74,6 +81,19 @@ class Past:
     def is_open(self, session: str) -> bool:
         """Whether an inbound message of the session is being worked on."""
         return session in self._open
+
+    def waiting(self, session: str) -> tuple[str, ...]:
+        """The ids of the messages that came while a turn was open, and are in none so far."""
+        return tuple(self._waiting.get(session, ()))
+
+    def comes_in_turn(self, session: str) -> bool:
+        """Whether a message of the session would come during a turn, which it does not end."""
+        return session in self._open and self.profile.inbound_policy(session) is not None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no turn is open, so that none is waited for."""
+        return not self._open
 
     @property
     def open_sessions(self) -> tuple[str, ...]:
@@ -122,13 +142,17 @@ class Past:
         request: Request,
         purpose: Purpose = "main",
         at_ms: int = 0,
+        turn: int = 0,
     ) -> None:
-        """Count a call; the history calls this as it appends the event."""
+        """Count a call; the history calls this as it appends the event. A call of a later `turn`
+        than the open one begins that turn."""
         self.previous_ms, self._called_ms = self._called_ms, at_ms
         self.calls[seam] = n = self.calls.get(seam, 0) + 1
         self.session_calls[session, seam] += 1
         ordinal = f"{seam}#{n}"
         if seam == "model":
+            if session in self._waiting and isinstance(request, ModelRequest):
+                self._see_reached(session, turn, request.took)
             self.purpose_calls[purpose] += 1
             self.turn_calls[session] += 1
             self._lanes[key] = (f"model:{purpose}", ordinal)
@@ -146,12 +170,23 @@ class Past:
             self.store_calls.update({request.access, request.operation})
         self._lanes[key] = (lane, ordinal)
         if isinstance(request, OutboxRequest) and request.kind in ("final", "error"):
-            self._open.pop(session, None)
-            self._unanswered.discard(session)
-            self.said[session] = request.text
+            self._see_ended(session, request)
         if isinstance(request, InboxRequest) and not request.poll:
-            self._open.pop(self._last_delivered, None)
+            if not request.reader:
+                self._open.pop(self._last_delivered, None)
+                self._begin_waiting(self._last_delivered)
             self._unconfirmed = None
+
+    def _see_ended(self, session: str, request: OutboxRequest) -> None:
+        """Count the end of a turn; a further reply of the last turn, to a message that it took in,
+        ends no other."""
+        self.said[session], named = request.text, request.in_reply_to
+        if named in self._shared.get(session, ()) and named != self._open.get(session):
+            return
+        opened, took = self._open.pop(session, ""), self._took.pop(session, ())
+        self._shared[session] = (opened, *took) if took else ()
+        self._unanswered.discard(session)
+        self._begin_waiting(session)
 
     def see_answered(
         self,
@@ -188,6 +223,8 @@ class Past:
             self.delivered[self._unconfirmed] -= 1
             self.taken_back += 1
             self._unconfirmed = None
+        if self.profile.inbound is not None:
+            self._open.clear()
 
     def _see_delivered(self, inbound: Json, due_in: str) -> None:
         """Count a delivery. `due_in` is the session that the message was sent to.
@@ -205,9 +242,36 @@ class Past:
         if inbound.get("kind", "message") != "message":
             if session in self._unanswered:
                 self.cancelled[session] = self.turn(session)
+            return
+        self._unconfirmed, self._last_delivered = counted, session
+        again = self._waiting.pop(session, [])  # after a kill it comes a second time
+        self._wait(session, [waiting for waiting in again if waiting != name])
+        if self.comes_in_turn(session):
+            self._waiting.setdefault(session, []).append(name)
         else:
-            self._turns[session] += 1
-            self.turn_calls[session] = 0
-            self._open[session], self._unconfirmed = name, counted
-            self._last_delivered = session
-            self._unanswered.add(session)
+            self._begin(session, name)
+
+    def _begin(self, session: str, name: str) -> None:
+        self._turns[session] += 1
+        self.turn_calls[session] = 0
+        self._open[session] = name
+        self._unanswered.add(session)
+
+    def _begin_waiting(self, session: str) -> None:
+        """Begin the turn of the first message that came during the one that has ended."""
+        if names := self._waiting.pop(session, None):
+            self._begin(session, names[0])
+            self._wait(session, names[1:])
+
+    def _see_reached(self, session: str, turn: int, took: tuple[str, ...]) -> None:
+        """Count a main request: it takes in what has come, or begins the turn that interrupts."""
+        if turn > self.turn(session):
+            self._begin_waiting(session)
+        if took:
+            names = self._waiting.pop(session, [])
+            self._wait(session, [name for name in names if name not in took])
+            self._took[session] = self._took.get(session, ()) + took
+
+    def _wait(self, session: str, names: list[str]) -> None:
+        if names:
+            self._waiting[session] = names

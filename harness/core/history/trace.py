@@ -1,6 +1,7 @@
 """The trace: the turns, compactions and calls of one run, in the vocabulary of the checks.
 
-Each item has the events that it was read from. The trace judges nothing.
+Each item has the events that it was read from. The trace judges nothing. `StoreDamage` separates
+stored data from a fault's damage to closed files: rows gone, moved or doubled in the next look.
 """
 
 from __future__ import annotations
@@ -40,9 +41,10 @@ class Turn(msgspec.Struct, eq=False):
 
     `settled_n` is the event that closes the turn: the next look into the inbox, or the run's end; 0
     while it is open. `settled_by` is `next`, or how the run ended. A turn is a `redelivery` if its
-    message came before and was answered or cancelled. If a turn resumes one that a kill
-    interrupted, `begun_n` is the event of the first delivery. `came_in` is the turn in which the
-    same message came before. `store_failed`: the store refused a write
+    message came before and was answered or cancelled. `came` are the messages that came while it
+    was open, `joined` those that it takes in by the profile's policy. If a turn resumes one that a
+    kill interrupted, `begun_n` is the event of the first delivery. `came_in` is the turn in which
+    the same message came before. `store_failed`: the store refused a write
     permanently, and the agent told the user of it while no later attempt had
     succeeded. `cancelled_n` is the event at which the agent learned of a cancel; calls before
     `cancel_met_ms` may have crossed it.
@@ -52,6 +54,8 @@ class Turn(msgspec.Struct, eq=False):
     number: int
     opened_n: int
     delivery: Delivery | None = None
+    came: list[Delivery] = msgspec.field(default_factory=list)
+    joined: list[Delivery] = msgspec.field(default_factory=list)
     redelivery: bool = False
     exchanges: list[Exchange] = msgspec.field(default_factory=list)
     asks: list[Ask] = msgspec.field(default_factory=list)
@@ -327,3 +331,50 @@ def root_turn(family: Family, event: Called | Answered) -> TurnName:
     """The user's turn that an event belongs to, as far as it was known at that event."""
     child = family.get(event.session)
     return child.root if child and child.n <= event.n else (event.session, event.turn)
+
+
+class StoreDamage:
+    """Tracks the store's openings and writes; `seen` holds the looks that show damage."""
+
+    def __init__(self, seen: set[int]) -> None:
+        self._seen = seen
+        self._rows: dict[str, str] = {}
+        self._opening = ""
+        self._is_damaged = self._at_a_write = self._is_unkept = False
+
+    def called(self, called: Called, request: StoreRequest) -> None:
+        """Handle a call to the store."""
+        if request.access == "open":
+            self._opening = called.key
+
+    def over(self) -> None:
+        """Handle a call, or a new life: after it, changes in the store are the agent's own."""
+        self._is_damaged = False
+
+    def killed(self, event: Killed) -> None:
+        """Handle a kill, which takes rows back: at a write to the agent's own files, or after a
+        write that a fault only seemed to keep."""
+        self._is_damaged = self._at_a_write = event.is_at_own_write or self._is_unkept
+        self._is_unkept = False
+
+    def answered(self, answered: Answered) -> None:
+        """Handle the answer to an opening, which a fault may have changed, or to a write."""
+        if answered.key == self._opening:
+            self._is_damaged, self._at_a_write = bool(answered.faults), False
+        elif answered.seam == "store" and answered.faults and answered.outcome == "ok":
+            self._is_unkept = True
+
+    def stored(self, event: Stored) -> Stored:
+        """The current rows of the store, without rows that appear again only through damage."""
+        if self._is_damaged:
+            self._is_damaged = False
+            self._seen.add(event.n)
+            # A kill at a write doubles no row: an equal text, such as "Done.", may be a new one.
+            is_kept = self._at_a_write and not (event.gone or event.changed)
+            known = set[str]() if is_kept else set(self._rows.values())
+            added = tuple(row for row in event.added if row.digest not in known)
+            event = msgspec.structs.replace(event, added=added)
+        self._rows |= {row.id: row.digest for row in (*event.added, *event.changed)}
+        for row_id in event.gone:
+            self._rows.pop(row_id, None)
+        return event

@@ -1,10 +1,7 @@
 """Reads a trace from the events of a history in one pass.
 
 A call and its answer share a key. Session and number name a turn; the next look into the inbox
-settles it. A compaction is a `compact` call, or a notice, with the main request that follows.
-`StoreDamage` separates stored data from a fault's damage to closed files: rows gone, moved or
-doubled in the next look.
-"""
+settles it. A compaction is a `compact` call, or a notice, with the main request that follows."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ from harness.core.history.exchanges import (
     grow,
     root,
 )
-from harness.core.history.trace import Compaction, Delivery, Trace, Turn
+from harness.core.history.trace import Compaction, Delivery, StoreDamage, Trace, Turn
 from harness.core.values.calls import (
     ApprovalRequest,
     Inbound,
@@ -77,6 +74,8 @@ class _Reader:
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
+        self._waiting: dict[str, list[Delivery]] = {}
+        self._newest: dict[str, Turn] = {}
         self._questions = OpenQuestions()
         self._damages = StoreDamage(self.trace.damages)
 
@@ -103,6 +102,8 @@ class _Reader:
                 self._interrupt(event.n)
             case Ended():
                 self.trace.ended = event
+                for session, waiting in self._waiting.items():
+                    self._begin_waiting(session, self._newest[session].number + len(waiting), event)
                 self._questions.end()
                 for turn in self.trace.turns.values():
                     self._settle(turn, event.n, event.how)
@@ -149,9 +150,9 @@ class _Reader:
                 self._damages.called(called, request)
                 if access == "write":
                     self._open[called.key] = called
-            case InboxRequest(poll=poll):
+            case InboxRequest(poll=poll, reader=reader):
                 self._open[called.key] = called
-                if not poll and self._delivered is not None:
+                if not poll and not reader and self._delivered is not None:
                     self._settle(self._delivered, called.n, "next")
 
     def _model(self, called: Called, request: ModelRequest) -> None:
@@ -170,13 +171,24 @@ class _Reader:
             self._questions.see_request(called.session, called.turn)
         if called.purpose == "compact":
             self._compact(exchange)
-        elif called.purpose == "main" and not request.unread:
+        if request.took:
+            self._take_in(called, request)
+        if called.purpose == "main" and not request.unread:
             self._recognise_summary(exchange)
             if (compaction := self._compacting.pop(called.session, None)) is not None:
                 compaction.after = exchange
             if (last := self._last_main.get(called.session)) is not None:
                 self._main_before[called.session] = last
             self._last_main[called.session] = exchange
+
+    def _take_in(self, called: Called, request: ModelRequest) -> None:
+        """Let a turn take in the messages that its request holds."""
+        turn, waiting = self._turn(called), self._waiting.get(called.session, [])
+        joined = [each for each in waiting if each.inbound.id in request.took]
+        self._waiting[called.session] = [each for each in waiting if each not in joined]
+        turn.joined += joined
+        for each in joined:
+            self._deliveries.setdefault((turn.session, each.inbound.id), []).append(turn)
 
     def _recognise_summary(self, later: Exchange) -> None:
         """Take the last main request for a compaction if its answer was a summary.
@@ -258,10 +270,11 @@ class _Reader:
             running.notice = sending
 
     def _replied_turn(self, called: Called, request: OutboxRequest) -> Turn:
-        """After a restart, a sending belongs to the turn whose message it answers."""
+        """After a restart, a sending belongs to the turn whose message it answers; so does one of
+        several replies of a turn that took in messages."""
         turn = self._turn(called)
         delivered = self._deliveries.get((turn.session, request.in_reply_to), ())
-        if not delivered or len(self.trace.starts) < 2:
+        if not delivered or (len(self.trace.starts) < 2 and not delivered[0].joined):
             return turn
         own = turn.delivery is not None and turn.delivery.inbound.id == request.in_reply_to
         return turn if own else delivered[0]
@@ -303,26 +316,55 @@ class _Reader:
             wanted = isinstance(request, InboxRequest) and (request.poll or request.cancels)
             if wanted or not turn.settled_n:  # else the cancel is skipped: the turn had ended
                 pushed = isinstance(request, InboxRequest) and request.pushed
-                if pushed and not turn.cancelled_n:
-                    turn.cancel_met_ms = answered.at_ms + REACTION_MS
-                turn.cancelled_n = turn.cancelled_n or answered.n
+                self._cancel(turn, answered, pushed=pushed)
             return
-        before = self._deliveries.setdefault((turn.session, inbound.id), [])
         self.trace.received.setdefault(inbound.id, {})[turn.session] = inbound.text
+        delivery = Delivery(inbound, answered.n)
+        waiting = self._waiting.get(turn.session, [])
+        waiting[:] = [each for each in waiting if each.inbound.id != inbound.id]
+        self.trace.deliveries.append(delivery)
+        if turn.delivery is not None and isinstance(request, InboxRequest) and request.reader:
+            turn.came.append(delivery)
+            self._waiting.setdefault(turn.session, []).append(delivery)
+            if self.trace.profile.inbound_policy(turn.session) == "interrupt":
+                self._cancel(turn, answered, pushed=True)
+        else:
+            self._begin(turn, delivery)
+
+    @staticmethod
+    def _cancel(turn: Turn, answered: Answered, *, pushed: bool) -> None:
+        if pushed and not turn.cancelled_n:
+            turn.cancel_met_ms = answered.at_ms + REACTION_MS
+        turn.cancelled_n = turn.cancelled_n or answered.n
+
+    def _begin(self, turn: Turn, delivery: Delivery) -> None:
+        """Begin the turn of a message."""
+        before = self._deliveries.setdefault((turn.session, delivery.inbound.id), [])
         turn.redelivery = any(t is not turn and (t.endings or t.cancelled_n) for t in before)
         turn.came_in = before[-1] if before else None
         first = before[0] if before else turn
         turn.begun_n = first.opened_n if first is not turn and first.interrupted_n else 0
         before.append(turn)
-        turn.delivery = Delivery(inbound, answered.n)
-        self.trace.deliveries.append(turn.delivery)
+        turn.delivery = delivery
         self._delivered = turn
 
     def _turn(self, event: Called | Answered) -> Turn:
         name = (event.session, event.turn)
         if name not in self.trace.turns:
-            self.trace.turns[name] = Turn(*name, opened_n=event.n)
+            opens = isinstance(event, Answered) and event.seam == "inbox"
+            self._begin_waiting(event.session, event.turn - opens, event)
+        if name not in self.trace.turns:
+            self._newest[event.session] = self.trace.turns[name] = Turn(*name, opened_n=event.n)
         return self.trace.turns[name]
+
+    def _begin_waiting(self, session: str, last: int, event: AnyEvent) -> None:
+        """Begin the turns, up to a number, of the messages that came during one that has ended."""
+        waiting = self._waiting.get(session, [])
+        while waiting and (before := self._newest[session]).number < last:
+            self._settle(before, event.n, "next")
+            turn = Turn(session, before.number + 1, opened_n=event.n)
+            self.trace.turns[session, turn.number] = self._newest[session] = turn
+            self._begin(turn, waiting.pop(0))
 
     def _interrupt(self, n: int) -> None:
         for turn in self.trace.turns.values():
@@ -342,50 +384,3 @@ def _schemas(value: Json) -> dict[str, dict[str, Json]]:
         for tool in tools
         if isinstance(tool, dict) and "name" in tool
     }
-
-
-class StoreDamage:
-    """Tracks the store's openings and writes; `seen` holds the looks that show damage."""
-
-    def __init__(self, seen: set[int]) -> None:
-        self._seen = seen
-        self._rows: dict[str, str] = {}
-        self._opening = ""
-        self._is_damaged = self._at_a_write = self._is_unkept = False
-
-    def called(self, called: Called, request: StoreRequest) -> None:
-        """Handle a call to the store."""
-        if request.access == "open":
-            self._opening = called.key
-
-    def over(self) -> None:
-        """Handle a call, or a new life: after it, changes in the store are the agent's own."""
-        self._is_damaged = False
-
-    def killed(self, event: Killed) -> None:
-        """Handle a kill, which takes rows back: at a write to the agent's own files, or after a
-        write that a fault only seemed to keep."""
-        self._is_damaged = self._at_a_write = event.is_at_own_write or self._is_unkept
-        self._is_unkept = False
-
-    def answered(self, answered: Answered) -> None:
-        """Handle the answer to an opening, which a fault may have changed, or to a write."""
-        if answered.key == self._opening:
-            self._is_damaged, self._at_a_write = bool(answered.faults), False
-        elif answered.seam == "store" and answered.faults and answered.outcome == "ok":
-            self._is_unkept = True
-
-    def stored(self, event: Stored) -> Stored:
-        """The current rows of the store, without rows that appear again only through damage."""
-        if self._is_damaged:
-            self._is_damaged = False
-            self._seen.add(event.n)
-            # A kill at a write doubles no row: an equal text, such as "Done.", may be a new one.
-            is_kept = self._at_a_write and not (event.gone or event.changed)
-            known = set[str]() if is_kept else set(self._rows.values())
-            added = tuple(row for row in event.added if row.digest not in known)
-            event = msgspec.structs.replace(event, added=added)
-        self._rows |= {row.id: row.digest for row in (*event.added, *event.changed)}
-        for row_id in event.gone:
-            self._rows.pop(row_id, None)
-        return event

@@ -152,7 +152,9 @@ def _record_value(
         told = msgspec.to_builtins(value)
     if isinstance(value, Delivered) and value.inbound is not None:
         session, told = value.inbound.session, msgspec.to_builtins(value.inbound)
-        turn = history.past.turn(session) + (value.inbound.kind == "message")
+        is_message = value.inbound.kind == "message"
+        turn = history.past.turn(session)
+        turn += is_message and not history.past.comes_in_turn(session)
     history.answered(
         call.key, call.seam, call.at_ms, session, turn,
         script_turn=script_turn, faults=faults, error=error, steps=record_steps(plan), value=told,

@@ -30,7 +30,8 @@ POLL = "inbox:poll"
 """The agent's poll for a cancel during a turn, which does not ask for a message."""
 
 FILES = "store:file"
-"""A write to the agent's own files: no call, but what a look before each call finds changed."""
+"""A write to the agent's own files: a seam beside the store's, with no calls. A look before each
+call finds what has changed."""
 
 STORE_CALLS = (
     *("open", "read", "write", "file"),
@@ -48,7 +49,9 @@ ON = (
 
 def seam_of(on: str) -> str:
     """The seam of an `on`: a purpose is on the model seam, `tool:NAME` on the tool seam,
-    `store:CALL` on the store seam."""
+    `store:CALL` on the store seam. `store:file` has a seam to itself."""
+    if on == FILES:
+        return "file"
     return "model" if on in PURPOSES else on.partition(":")[0]
 
 
@@ -73,7 +76,9 @@ class ArmedFault:
         self._refusals, self.traits = refusals or {}, ProviderTraits()
         self.names = ToolNames()
         self.function = function
-        self._seam, _, self._part = (spec.on or "model").partition(":")
+        on = spec.on or "model"
+        self.seam = seam_of(on)
+        self._of, _, self._part = on.partition(":")
         self._when = msgspec.convert(spec.when, type=int | tuple[int, ...] | When)
         self._limit = _limit(spec)
         self.gate: Callable[[Call, Past], bool] | None = None
@@ -132,20 +137,21 @@ class ArmedFault:
         is_poll = isinstance(call.request, InboxRequest) and call.request.poll
         if is_poll or self.spec.on == POLL:
             return _calls_so_far(past) if is_poll and self.spec.on == POLL else 0
+        if call.seam != self.seam:
+            return 0
+        if self.seam == "file":  # no past counts them: each life of the agent counts from 1
+            return call.n
         if self._part:
             return self._ordinal_of_part(call, past)
-        if self._seam in PURPOSES:
-            mine = call.seam == "model" and call.purpose == self._seam
-            return past.purpose_calls[self._seam] if mine else 0
-        return past.calls[call.seam] if call.seam == self._seam else 0
+        if self._of in PURPOSES:
+            return past.purpose_calls[self._of] if call.purpose == self._of else 0
+        return past.calls[call.seam]
 
     def _ordinal_of_part(self, call: Call, past: Past) -> int:
         request = call.request
-        if self.spec.on == FILES:
-            return call.n
-        if self._seam == "tool" and isinstance(request, ToolRequest):
+        if isinstance(request, ToolRequest):
             return past.tool_calls[self._part] if request.name == self._part else 0
-        if self._seam == "store" and isinstance(request, StoreRequest):
+        if isinstance(request, StoreRequest):
             mine = self._part in (request.access, request.operation)
             return past.store_calls[self._part] if mine else 0
         return 0

@@ -32,7 +32,7 @@ class BoundTools:
 
     def __init__(self, scenario: Scenario, misfit: Misfit) -> None:
         self._tools, self._draws, self._misfit = scenario.tools, Draws(scenario.seed), misfit
-        self._names = ToolNames(scenario.tools, scenario.profile)
+        self.names = ToolNames(scenario.tools, scenario.profile)
         self._is_told = scenario.profile.results == "text"
 
     def reply(self, said: Reply, call: Call, offered: Sequence[ToolSpec]) -> Reply | None:
@@ -58,7 +58,7 @@ class BoundTools:
         self, use: ToolUse, offered: Sequence[ToolSpec], *, free: bool = False
     ) -> ToolUse | None:
         """The call of the offered tool that a call of the scenario meets; None without one."""
-        name = self._names.offered_as(use.name, [tool.name for tool in offered])
+        name = self.names.offered_as(use.name, [tool.name for tool in offered])
         tool = next((tool for tool in offered if tool.name == name), None)
         if tool is None or not self.is_own(use.name, tool):
             named = msgspec.structs.replace(use, name=name)
@@ -67,13 +67,13 @@ class BoundTools:
             return None
         if self._fits(named := msgspec.structs.replace(use, name=name), tool):
             return named
-        return self._drawn(named, tool) if self._names.is_safe(name) else None
+        return self._drawn(named, tool) if self.names.is_safe(name) else None
 
     def is_own(self, name: str, tool: ToolSpec) -> bool:
         """Whether the profile names this tool for the scenario's, and it takes other inputs."""
         script = self._tools.get(name)
         known = script.input_schema.get("properties") or {} if script else {}
-        return tool.name in self._names.own and keys_of(tool) != known.keys()
+        return tool.name in self.names.own and keys_of(tool) != known.keys()
 
     def _fits(self, use: ToolUse, tool: ToolSpec) -> bool:
         given = use.input.keys() if isinstance(use.input, dict) else ()

@@ -35,7 +35,15 @@ from harness.core.transition.ports import (
 )
 from harness.core.values.calls import Call, ModelRequest, Purpose, Received
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Json, Message, Opaque, ToolUse, digest, is_malformed
+from harness.core.values.messages import (
+    Json,
+    Message,
+    Opaque,
+    ToolUse,
+    digest,
+    is_malformed,
+    without_blanks,
+)
 from harness.core.values.patterns import EndlessPattern, is_in, pattern_of
 from harness.core.values.plans import ApiError, Plan, Recorded, Reply, only_sends
 
@@ -135,12 +143,36 @@ class ModelSeam:
         key = self._last_key[lane] = f"{session}/model#{n}"
         request = self._request(lane, reading, after, received)
         purpose = self._purpose(stated or reading.purpose, reading)
+        turn = past.turn(session)
+        if purpose == "main" and past.waiting(session):
+            turn, took = self._reached(session, reading)
+            request = msgspec.structs.replace(request, took=took)
         call = Call(
-            key, "model", n, session, past.turn(session), received.at_ms, request, purpose,
+            key, "model", n, session, turn, received.at_ms, request, purpose,
             messages=reading.messages, system=reading.system, tools=reading.tools,
             settings=reading.settings, timeout_ms=received.timeout_ms, tokens=reading.tokens,
         )  # fmt: skip
         return call, reading
+
+    def _reached(self, session: str, reading: Reading) -> tuple[int, tuple[str, ...]]:
+        """The turn of a request, and which of the messages in mid-turn it holds.
+
+        It is the open turn, or the next one if it holds a message that interrupts; the first
+        request of a turn may hold several. Some agents write what came into the last result.
+        """
+        past = self.history.past
+        newest = takewhile(lambda m: m.role != "assistant", reversed(reading.messages))
+        said = "\n".join(
+            text for m in newest for text in (m.text, *(r.text for r in m.tool_results))
+        )
+        sent, waiting, turn = without_blanks(said), past.waiting(session), past.turn(session)
+        texts = {name: past.inbounds[session, name].get("text", "") for name in waiting}
+        words = {name: without_blanks(text) for name, text in texts.items()}
+        held = tuple(name for name in waiting if words[name] and words[name] in sent)
+        goes_on = bool(past.turn_calls[session])
+        if held and goes_on and past.profile.inbound_policy(session) == "interrupt":
+            return turn + 1, tuple(name for name in held if name != waiting[0])
+        return turn, held
 
     def _request(
         self, lane: tuple[str, str], reading: Reading, after: str, received: Received

@@ -19,7 +19,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import ToolScripts
 from harness.core.transition.answer_event import record_answer
 from harness.core.transition.approval_seam import answer_approval
-from harness.core.transition.arming import FILES, POLL, ArmedFault, bend_all, seam_of
+from harness.core.transition.arming import POLL, ArmedFault, bend_all
 from harness.core.transition.bound_tools import BoundTools
 from harness.core.transition.inline_faults import Misfit
 from harness.core.transition.limits import STOP
@@ -58,7 +58,6 @@ from harness.core.values.plans import (
     Wait,
     is_consumed,
 )
-from harness.core.values.tool_names import ToolNames
 
 REFUSALS_MOST = 100
 """The largest number of refused requests that a history records."""
@@ -84,12 +83,12 @@ class Transition:
     `look` is called before each call and records changes in the session store. The room that knows
     the store sets it and does the IO. `files` says how the agent has written to its own files since
     it was asked last, a word for each write. `file_kill` is the place of a kill at such a write,
-    what the kill leaves, and which of the writes it is. `at_ms` comes with every call. Calls must
-    not overlap, so a transport with several connections holds a lock. `paths` are the model's
-    endpoints. `polled`: the agent polls for cancels. `tools_taken`: it listed the tools.
-    `elsewhere` are the paths at which it asked for a model and none is. `user_pauses`: seconds pass
-    before a message, which cost nothing on virtual time. `stored` holds the seeded messages of the
-    agent's session.
+    what the kill leaves, and which of the writes it is. `bound` says whose tool a call meets.
+    `at_ms` comes with every call. Calls must not overlap, so a transport with several connections
+    holds a lock. `paths` are the model's endpoints. `polled`: the agent polls for cancels.
+    `tools_taken`: it listed the tools. `elsewhere` are the paths at which it asked for a model and
+    none is. `user_pauses`: seconds pass before a message, which cost nothing on virtual time.
+    `stored` holds the seeded messages of the agent's session.
     """
 
     def __init__(
@@ -106,13 +105,14 @@ class Transition:
         self.scenario, self.history, self.faults = scenario, history, tuple(faults)
         self.script, self.draws, self.paths = script, Draws(scenario.seed), wire.paths()
         self.tools = ToolScripts(scenario.tools, scenario.policy)
-        self._tool_names = ToolNames(scenario.tools, scenario.profile)
+        self.bound = BoundTools(scenario, misfit)
+        self._tool_names = self.bound.names
         self.inbox = inbox.Inbox(inbox.entries(scenario.inbox))
         for fault in self.faults:
             fault.traits, fault.names = wire.traits(), self._tool_names
         history.fault_layers = {f.spec.kind: f.layer for f in self.faults if f.layer}
         self._polls = tuple(fault for fault in self.faults if fault.spec.on == POLL)
-        self._file_faults = tuple(fault for fault in self.faults if fault.spec.on == FILES)
+        self._file_faults = tuple(fault for fault in self.faults if fault.seam == "file")
         self.look: Callable[[int], None] = _unseen
         self.files: Callable[[], Sequence[str]] = tuple
         self.file_writes, self.file_kill = 0, NO_KILL
@@ -121,9 +121,8 @@ class Transition:
         self._refusals = 0
         recorded = getattr(script, "recorded", False)
         issued = None if recorded else IssuedThinking(history, stored)
-        bound = BoundTools(scenario, misfit)
         self._model = ModelSeam(
-            scenario, wire, script, history, self.draws, self.faults, bound, issued
+            scenario, wire, script, history, self.draws, self.faults, self.bound, issued
         )
         self._provider = ProviderSeam(scenario, wire, history, self.draws, self.faults, issued)
         self.question = self._provider.question
@@ -137,8 +136,6 @@ class Transition:
     def model(self, received: Received) -> Plan:
         """Answer a model request."""
         session = received.session or self.history.past.working_session
-        if struck := self._file_write(session, received.at_ms):
-            return struck
         endpoint = self._endpoint(received.path)
         call, reading = self._model.call(received, session, endpoint)
         self.look(received.at_ms)
@@ -148,8 +145,6 @@ class Transition:
     def provider(self, asked: ProviderRequest, received: Received) -> Plan:
         """Answer a request for facts, which is not a turn of the script."""
         session = received.session or self.history.past.working_session
-        if struck := self._file_write(session, received.at_ms):
-            return struck
         self.look(received.at_ms)
         call, facts = self._provider.call(asked, received, session)
         return self._provider.answer(call, facts, self._limit(call), self._endpoint(received.path))
@@ -169,8 +164,6 @@ class Transition:
             meant = meant_call(self.history, self._tool_names, request, session)
             request = msgspec.structs.replace(request, id=meant)
         call = self._call("tool", session or self.history.past.working_session, at_ms, request)
-        if struck := self._file_write(call.session, at_ms):
-            return struck
         self._record(call)
         plan, turn, error = answer_tool(
             self.scenario, self.tools, self.history, call, self._limit(call)
@@ -180,13 +173,15 @@ class Transition:
 
     def approval(self, request: ApprovalRequest, at_ms: int, session: str = "") -> Plan:
         """Ask the user whether a call may run; see `answer_approval`."""
-        meant = ToolRequest(request.id, self._tool_names.meant_by(request.name), request.input)
-        session = session or self.history.past.working_session
-        name = request.id or meant_call(self.history, self._tool_names, meant, session)
-        request = msgspec.structs.replace(request, id=name, name=meant.name)
+        known, session = (
+            self.tools.known(request.name),
+            session or self.history.past.working_session,
+        )
+        name = request.name if known else self._tool_names.meant_by(request.name)
+        meant = ToolRequest(request.id, name, request.input)
+        id = request.id or meant_call(self.history, self._tool_names, meant, session)
+        request = msgspec.structs.replace(request, id=id, name=name)
         call = self._call("approval", session, at_ms, request)
-        if struck := self._file_write(session, at_ms):
-            return struck
         plan, turn = answer_approval(self.scenario.tools, self.history, session, request)
         self._record(call)
         if limit := self._limit(call):
@@ -214,6 +209,46 @@ class Transition:
         request = InboxRequest(cancels=cancels)
         return self._deliver(request, entry.inbound if entry else None, at_ms, when_ms)
 
+    @property
+    def pushes(self) -> bool:
+        """Whether messages are pushed to the agent while it works."""
+        return self.scenario.profile.inbound is not None
+
+    def pushed(self, at_ms: int, cancels: bool = False, *, is_last: bool = False) -> Plan | None:
+        """Give a reader the next message, or the end; None while the reader has to wait.
+
+        A message of an idle user waits until no turn is open, and so does the end: a program ends
+        its worker with its reader. `is_last`: nothing else can happen, so neither waits longer. An
+        agent that takes in nothing has then ended its turn without a reply.
+        """
+        past = self.history.past
+        entry = inbox.due(self.inbox, past, at_ms, busy=not past.is_idle, cancels=cancels)
+        if entry is None and not is_last:
+            waits = not past.is_idle or inbox.next_ms(self.inbox, past, cancels) is not None
+            return None if waits else self._push(None, at_ms, at_ms, cancels)
+        if entry is not None:
+            pause_ms = self._pause_ms(entry.inbound) if entry.idle and self.user_pauses else 0
+            return self._push(entry.inbound, at_ms, at_ms + pause_ms, cancels)
+        if (timed := inbox.next_ms(self.inbox, past, cancels)) is not None:
+            entry = inbox.due(self.inbox, past, timed, busy=True, cancels=cancels)
+            return self._push(entry.inbound if entry else None, at_ms, timed, cancels)
+        entry = inbox.due(self.inbox, past, at_ms, busy=False, cancels=cancels)
+        inbound = entry.inbound if entry else None
+        reads = inbound is not None and self._steers(inbound.session)
+        return self._push(inbound, at_ms, at_ms, cancels, reads=reads)
+
+    def _steers(self, session: str) -> bool:
+        return self.scenario.profile.inbound_policy(session) == "steer"
+
+    def _push(
+        self, inbound: Inbound | None, at_ms: int, when_ms: int, cancels: bool, reads: bool = True
+    ) -> Plan:
+        return self._deliver(InboxRequest(cancels=cancels, reader=reads), inbound, at_ms, when_ms)
+
+    def next_push_ms(self, cancels: bool = False) -> int | None:
+        """The time of the next timed message in milliseconds; None if none is pending."""
+        return inbox.next_ms(self.inbox, self.history.past, cancels)
+
     def _pause_ms(self, inbound: Inbound) -> int:
         """How long the user takes for a message; the first one opens the run, and one that comes
         again after a kill has been written long since."""
@@ -226,8 +261,6 @@ class Transition:
         self, request: InboxRequest, inbound: Inbound | None, at_ms: int, when_ms: int
     ) -> Plan:
         call = self._call("inbox", inbound.session if inbound else "", at_ms, request)
-        if struck := self._file_write(self.history.past.working_session, at_ms):
-            return struck
         self._record(call)
         if inbound is not None:
             inbound = msgspec.structs.replace(inbound, at_ms=when_ms)
@@ -261,8 +294,6 @@ class Transition:
     def outbox(self, request: OutboxRequest, at_ms: int, session: str = "") -> Plan:
         """Accept a message from the agent to the user."""
         call = self._call("outbox", session or self.history.past.working_session, at_ms, request)
-        if struck := self._file_write(call.session, at_ms):
-            return struck
         self._record(call)
         return self._taken(call, (Answer(Accepted()),))
 
@@ -291,28 +322,24 @@ class Transition:
         if self.history.events and self._refusals <= REFUSALS_MOST:
             self.history.refused(at_ms=at_ms, status=status, text=text, request=request)
 
-    @property
-    def store_is_faulty(self) -> bool:
-        """Whether a fault is armed on the store, so that its calls cross the seam one by one."""
-        armed = (fault.spec.on for fault in self.faults)
-        return any(seam_of(on) == "store" and on != FILES for on in armed)
+    def is_faulty(self, seam: Seam) -> bool:
+        """Whether a fault is armed on a seam: only then does the store pass it call by call, and
+        only then are the agent's own files looked at."""
+        return any(fault.seam == seam for fault in self.faults)
 
-    @property
-    def files_are_faulty(self) -> bool:
-        """Whether a fault is armed on the agent's own files, so that they are looked at."""
-        return bool(self._file_faults)
-
-    def _file_write(self, session: str, at_ms: int) -> Plan:
-        """The kill at a write to the agent's own files, in place of the call that came after it.
+    def file_write(self, at_ms: int) -> Plan:
+        """The kill at a write to the agent's own files, in place of the call that comes after it.
 
         The call is not recorded, because an agent that was killed at the write had not made it. So
         what the kill takes back is never what the agent relied on.
         """
+        past = self.history.past
+        session = past.working_session
         for number, how in enumerate(self.files() if self._file_faults else ()):
             self.file_writes += 1
             n, key = self.file_writes, f"{OWN_WRITE}{self.file_writes}"
-            turn, request = self.history.past.turn(session), StoreRequest("file", store=how)
-            call = Call(key, "store", n, session, turn, at_ms, request)
+            request = StoreRequest("file", store=how)
+            call = Call(key, "file", n, session, past.turn(session), at_ms, request)
             plan, _ = bend_all(self._file_faults, "value", call, self.history, self.draws, ())
             if kill := next((step for step in plan if isinstance(step, Kill)), None):
                 self.file_kill = key, kill.unsynced, number

@@ -14,7 +14,9 @@ import msgspec
 
 from harness.core.values.messages import Json, Message, ToolSpec
 
-Seam = Literal["model", "tool", "approval", "inbox", "outbox", "store", "provider"]
+Seam = Literal["model", "tool", "approval", "inbox", "outbox", "store", "provider", "file"]
+"""`file` is a write to the agent's own files: no call, so no history records one."""
+
 Purpose = Literal["main", "compact", "aux"]
 InboundKind = Literal["message", "cancel", "disconnect"]
 OutboundKind = Literal["partial", "final", "notice", "error", "heartbeat", "compaction"]
@@ -27,7 +29,8 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False, tag="model", omit_defa
     The messages are the first `keep` of the call `after`, then `messages` (digests). `stateful`:
     the provider holds earlier messages that the harness did not see. `settings` is the digest of
     the body's other fields, and `header_set` numbers the headers; both serve only to compare
-    requests. `unread`: the body, or the conversation that it continues, is unreadable.
+    requests. `unread`: the body, or the conversation that it continues, is unreadable. `took` are
+    the ids of the messages that came while the turn was open, and that this request holds.
     """
 
     model: str
@@ -44,6 +47,7 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False, tag="model", omit_defa
     settings: str = ""
     header_set: int = 0
     unread: bool = False
+    took: tuple[str, ...] = ()
 
 
 class ProviderRequest(msgspec.Struct, frozen=True, gc=False, tag="provider", omit_defaults=True):
@@ -78,12 +82,14 @@ class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defa
 
     `poll`: it only checks, during a turn, whether the user has cancelled. `cancels`: it takes
     cancels and disconnects here too; otherwise a cancel between turns is skipped. `pushed`: the
-    harness notified it of a cancel at once, without a request of the agent.
+    harness notified it of a cancel at once, without a request of the agent. `reader`: the agent
+    takes messages while it works, so the question ends no turn.
     """
 
     poll: bool = False
     cancels: bool = False
     pushed: bool = False
+    reader: bool = False
 
 
 class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_defaults=True):

@@ -6,6 +6,7 @@ configuration or in a separate file, and in the first event of a history.
 
 from __future__ import annotations
 
+import re
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
@@ -34,6 +35,11 @@ hold each text as the tool gave it."""
 
 Replies: TypeAlias = Literal["status", "text"]
 """How an agent ends a turn: with a word for the outcome if it failed, or always as a text alone."""
+
+InboundPolicy: TypeAlias = Literal["queue", "steer", "interrupt", "collect"]
+"""What an agent does with a message that comes while a turn is open: it answers it afterwards, in
+order; it gives it to the model in this turn; it cancels the turn and begins one with the message;
+it answers all that have come as one."""
 
 SILENT = ("NO_REPLY", "<think>…</think>")
 """The words of a model that common agents keep from the user: openclaw's word for no reply, and the
@@ -106,7 +112,9 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     of the scenario to the agent's; any other tool of the scenario has `tool_prefix` before its
     name. `safe_tools` are tools of the agent that may be called with any input that fits. `checks`
     are settings of checks, as in a scenario. `cancel` is the way in which a program learns of a
-    cancel: it polls a URL, or gets SIGINT.
+    cancel: it polls a URL, or gets SIGINT. `inbound` says that messages are pushed to the agent
+    while it works, and what it does with them. It is one policy, or one for each pattern of a
+    session's name (`*` for any text), of which the first that fits counts.
     """
 
     target: str = ""
@@ -125,6 +133,7 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     checks: dict[str, dict[str, Json]] = {}
     limits: ProfileLimits = ProfileLimits()
     cancel: Cancel = "ask"
+    inbound: InboundPolicy | dict[str, InboundPolicy] | None = None
     store: str = ""
     fail_on: FindingClass | None = msgspec.field(default=None, name="fail-on")
     keep: bool = False
@@ -149,6 +158,15 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
             capabilities=_completed(self.capabilities, known.capabilities),
             limits=_completed(self.limits, known.limits),
         )
+
+    def inbound_policy(self, session: str) -> InboundPolicy | None:
+        """What the agent does with a message of a session in mid-turn; None if it asks for each."""
+        if not isinstance(self.inbound, dict):
+            return self.inbound
+        for name, policy in self.inbound.items():
+            if re.fullmatch(re.escape(name).replace(r"\*", ".*"), session, re.DOTALL):
+                return policy
+        return None
 
     def agent_name(self, tool: str) -> str:
         """The agent's name of a tool of the scenario."""

@@ -13,7 +13,7 @@ from harness.core.values.calls import StoreRequest
 from harness.core.values.plans import Kill, Plan
 
 KILLS = ("killed_at_own_write", "own_line_garbled")
-SEAMS = ("store",)
+SEAMS = ("file",)
 ON = "store:file"
 
 _LEAVES = {"before": Kill("undone"), "inside": Kill("torn"), "after": Kill()}
@@ -38,8 +38,6 @@ def own_line_garbled(moment: Moment, plan: Plan) -> Plan:
 
 
 def _written(moment: Moment) -> str:
-    """How a file was written; "" for a call of the store."""
+    """How a file was written."""
     request = moment.call.request
-    if isinstance(request, StoreRequest) and request.operation == "file":
-        return request.store
-    return ""
+    return request.store if isinstance(request, StoreRequest) else ""

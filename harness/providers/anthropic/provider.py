@@ -81,10 +81,7 @@ class AnthropicProvider(ApiProvider):
         messages=request.recorded_messages,
     )
 
-    def reader(self, dialect: str, window_tokens: int | None = None) -> AnthropicReader:
-        """A reader for one session; InputError when there is no such dialect."""
-        return AnthropicReader(dialect, window_tokens)
-
+    reader = staticmethod(AnthropicReader)
     write = staticmethod(reply.write)
     parse = staticmethod(response.parse)
     refuse = staticmethod(validator.refuse)

@@ -112,7 +112,7 @@ _FORM = ListForm(_entry, _malformed, _unreadable, place="messages.{}", listed="a
 class AnthropicReader(MessageReader[AnthropicFields, AnthropicReading]):
     """Reads the requests of one session, in order."""
 
-    def __init__(self, dialect: str, window_tokens: int | None) -> None:
+    def __init__(self, dialect: str, window_tokens: int | None = None) -> None:
         fold, self._bindings = AnthropicFold(dialect), Bindings()
         super().__init__(
             _FORM, TABLE, fold, field_memory(fold.active), window_tokens, AnthropicReading,

@@ -88,10 +88,7 @@ class GeminiProvider(ApiProvider):
         messages=blocks.recorded_messages,
     )
 
-    def reader(self, dialect: str, window_tokens: int | None = None) -> GeminiReader:
-        """A reader for one session; InputError when there is no such dialect."""
-        return GeminiReader(dialect, window_tokens)
-
+    reader = staticmethod(GeminiReader)
     write = staticmethod(reply.write)
     parse = staticmethod(response.parse)
     refuse = staticmethod(validator.refuse)

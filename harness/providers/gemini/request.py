@@ -75,7 +75,7 @@ _FORM = ListForm(
 class GeminiReader(MessageReader[RequestFields, GeminiReading]):
     """Reads the requests of one session, in order."""
 
-    def __init__(self, dialect: str, window_tokens: int | None) -> None:
+    def __init__(self, dialect: str, window_tokens: int | None = None) -> None:
         fold = ContentFold(dialect)
         super().__init__(
             _FORM, TABLE, fold, field_memory(fold.active), window_tokens, GeminiReading,

@@ -25,10 +25,7 @@ class OpenAIChatProvider(ApiProvider):
         messages=recorded_messages,
     )
 
-    def reader(self, dialect: str, window_tokens: int | None = None) -> OpenAIChatReader:
-        """A reader for one session; InputError when there is no such dialect."""
-        return OpenAIChatReader(dialect, window_tokens)
-
+    reader = staticmethod(OpenAIChatReader)
     write = staticmethod(reply.write)
     parse = staticmethod(response.parse)
     refuse = staticmethod(validator.refuse)

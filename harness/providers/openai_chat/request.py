@@ -35,7 +35,7 @@ _FORM = ListForm(message_from, _malformed, lambda body, error: violation("C10"))
 class OpenAIChatReader(MessageReader[RequestFields, OpenAIChatReading]):
     """Reads the requests of one session, in order."""
 
-    def __init__(self, dialect: str, window_tokens: int | None) -> None:
+    def __init__(self, dialect: str, window_tokens: int | None = None) -> None:
         fold = ChatFold(dialect)
 
         def finish(

@@ -31,10 +31,7 @@ class OpenAIResponsesProvider(ApiProvider):
         messages=blocks.recorded_messages,
     )
 
-    def reader(self, dialect: str, window_tokens: int | None = None) -> ResponsesReader:
-        """A reader for one session; InputError when there is no such dialect."""
-        return ResponsesReader(dialect, window_tokens)
-
+    reader = staticmethod(ResponsesReader)
     write = staticmethod(reply.write)
     parse = staticmethod(response.parse)
 

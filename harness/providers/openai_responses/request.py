@@ -33,7 +33,7 @@ _decode = msgspec.json.Decoder().decode
 class ResponsesReader:
     """Reads the requests of one session, in order."""
 
-    def __init__(self, dialect: str, window_tokens: int | None) -> None:
+    def __init__(self, dialect: str, window_tokens: int | None = None) -> None:
         self._window_tokens = window_tokens
         self._active = rules_of(dialect)
         self._stored, self._path = Conversations(), ItemPath(self._active)

@@ -77,10 +77,11 @@ def first_screen(
     first = [paint("strong", cut(line, width)) for line in headline(tally, words)]
     first += [""] if first else []
     each = [f"each run: {report}; -v prints it, --html FILE shows it"] if report else []
-    end = [*_reasons(runs, width), *each, short_totals(runs, plain, planned)]
+    causes = sum(group.fails for group in groups)
+    end = [*_reasons(runs, width), *each, short_totals(runs, plain, planned, causes)]
     room = ROWS - sum(_rows(line, width) for line in end) - 1 - len(first)
     said = list(_causes(groups, repeat, width, room, paint))
-    end[-1] = short_totals(runs, paint, planned)
+    end[-1] = short_totals(runs, paint, planned, causes)
     return [*first, *said, *([""] if said else []), *end]
 
 

@@ -97,6 +97,12 @@ def _two_sessions() -> History:
     return Sessions().take("one").model("one").take("two").model("two").end()
 
 
+def _in_turn() -> History:
+    story = _go(settings={"profile": {"inbound": "queue"}})
+    story.reply("a").take("and", reader=True)
+    return _done(story)
+
+
 def _resumed() -> History:
     story = _ran()
     return story.effect().restart().reply("x").final().end()
@@ -181,6 +187,7 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
     "message": (QUIET, lambda: _done(_story().turn(" "))),
     "blank_message": (lambda: _done(_story().turn(" ")), QUIET),
     "second_message": (lambda: _done(_go().reply("a").final().turn("and")), QUIET),
+    "message_in_turn": (_in_turn, lambda: _done(_go().reply("a").final().turn("and"))),
     "second_session": (_two_sessions, lambda: _done(_go().reply("a").final().turn("and"))),
     "request_after_reply": (
         lambda: _done(_go().reply("a").final().turn("and")),

@@ -1,0 +1,54 @@
+"""Messages that come while a turn is open: in which turn the model gets them, by the policy of the
+profile, and which replies answer them. One that answers a question of the agent continues it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checks.evidence.excuses import Case
+from harness.checks.evidence.turn_outcomes import is_waiting
+from harness.core.history.exchanges import Exchange
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.finding_key import Cause
+from harness.core.values.verdict import Finding
+
+
+def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:
+    """Ask each message that came during a turn whether the policy's turn holds it.
+
+    A reader may accept a message while its worker builds a request, so the second request after the
+    acceptance is in time too.
+    """
+    policy = trace.profile.inbound_policy(turn.session)
+    for delivery in turn.came:
+        took = [e for e in turn.main if delivery.inbound.id in e.request.took and e.n > delivery.n]
+        after = [e for e in turn.readable if e.n > delivery.n]
+        own = next((t for t in trace.turns.values() if t.delivery is delivery), None)
+        rule, events = "", (delivery.n, *(e.n for e in took or after))
+        if took and (policy == "queue" or (policy == "collect" and took[0] is not turn.main[0])):
+            rule, text = "early", "and the model gets it there, although the agent answers in order"
+        elif own is not None and own.main:
+            waits = len(after) if policy in ("steer", "interrupt") else 0
+            waits += 2 * (policy == "collect" and own.number > turn.number + 1)
+            rule, text = "late" if waits > 1 else "", f"and the model gets it in {own.words}"
+        if rule:
+            text = f"the message {delivery.inbound.id} came during {turn.words}, {text}"
+            cause = Cause(subject="request")
+            found = Finding(f"inbound_exactly_once.{rule}", text, events, cause=cause)
+            yield Case("nothing_done", [found], turn)
+
+
+def ends_twice(turn: Turn) -> bool:
+    """Whether a turn ends several times; each message that it took in may have a reply."""
+    named = [ending.request.in_reply_to for ending in turn.endings]
+    joined = {each.inbound.id for each in turn.joined}
+    return len(named) > 1 and not (joined and len({*named}) == len(named))
+
+
+def answers_question(trace: Trace, turn: Turn, first: Exchange) -> bool:
+    """Whether the message answers the agent's own question, so that the model need not read it: the
+    first request has the result of a call that waited for the user."""
+    before = trace.turns.get((turn.session, turn.number - 1))
+    if before is None or not is_waiting(before):
+        return False
+    return any(ask.sent_n == first.n for ask in before.asks)

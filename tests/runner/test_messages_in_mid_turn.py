@@ -1,0 +1,220 @@
+"""Messages that come while a turn is open: for each policy, right agents and their wrong twins."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.core.history.history import History
+from harness.core.scenario.scenario import (
+    FaultSpec,
+    InboxItem,
+    Scenario,
+    ToolScript,
+    ToolTurn,
+    Turn,
+)
+from harness.core.values.calls import Inbound
+from harness.core.values.profile import InboundPolicy, Profile
+from harness.runner import run
+
+SCENARIO = Scenario(
+    name="steps",
+    policy="open",
+    tools={"step": ToolScript(script=(ToolTurn(ok="done", times="forever"),))},
+    inbox=(
+        InboxItem(text="Do two steps."),
+        InboxItem(text="Rather one.", when={"after": "main/tool#1"}),
+        InboxItem(text="Thanks."),
+    ),
+    script=(Turn(use="step"), Turn(use="step"), Turn(say="Done.", times="forever")),
+)
+
+
+class Agent:
+    """A loop with a queue of what a reader took, which it may look into between two steps."""
+
+    def __init__(self, brief: Any, policy: str) -> None:
+        self.brief, self.policy, self.client = brief, policy, brief.anthropic()
+        self.todo: queue.Queue[Inbound | None] = queue.Queue()
+        self.history: list[dict[str, Any]] = []
+        self.left: list[Inbound | None] = []
+        self.tools = {tool.name: tool for tool in brief.tools}
+        self.offered = [
+            {"name": t.name, "description": t.description, "input_schema": t.input_schema}
+            for t in brief.tools
+        ]
+
+    def read(self) -> None:
+        for message in self.brief.inbox():
+            self.todo.put(message)
+        self.todo.put(None)
+
+    def came(self) -> list[Inbound]:
+        """What has come since the last look; the end stays for later."""
+        while not self.todo.empty():
+            self.left.append(self.todo.get())
+        more = [message for message in self.left if message is not None]
+        self.left = [message for message in self.left if message is None]
+        return more
+
+    def following(self) -> Inbound | None:
+        return self.left.pop(0) if self.left else self.todo.get()
+
+    def work(self) -> None:
+        while (message := self.following()) is not None:
+            self.turn([message, *(self.came() if self.policy == "collect" else ())])
+
+    def turn(self, taken: list[Inbound]) -> None:
+        texts = [{"type": "text", "text": m.text} for m in taken]
+        before = self.history.pop()["content"] if self.is_cut else []
+        self.history.append({"role": "user", "content": before + texts})
+        while calls := self.asked():
+            results = [self.result(call) for call in calls]
+            more = self.came() if self.policy in ("steer", "interrupt", "drop") else []
+            if self.policy == "interrupt" and more:
+                self.history.append({"role": "user", "content": results})
+                self.brief.send("Stopped.", in_reply_to=taken[-1].id, status="cancelled")
+                self.turn(more)
+                return
+            if self.policy == "steer":
+                taken = taken + more
+                results += [{"type": "text", "text": m.text} for m in more]
+            self.history.append({"role": "user", "content": results})
+        self.brief.send(self.said, in_reply_to=taken[-1].id)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the turn before was interrupted, so that its results are the newest words."""
+        return bool(self.history) and self.history[-1]["role"] == "user"
+
+    def asked(self) -> list[Any]:
+        reply = self.client.messages.create(
+            model="m", max_tokens=99, messages=self.history, tools=self.offered
+        )
+        content = [block.model_dump(exclude_none=True) for block in reply.content]
+        self.history.append({"role": "assistant", "content": content})
+        self.said = reply.content[-1].text if reply.content[-1].type == "text" else ""
+        return [block for block in reply.content if block.type == "tool_use"]
+
+    def result(self, call: Any) -> dict[str, Any]:
+        content = self.tools[call.name].call(call.input, id=call.id)
+        return {"type": "tool_result", "tool_use_id": call.id, "content": content}
+
+
+def in_a_thread(brief: Any, policy: str) -> None:
+    agent = Agent(brief, policy)
+    reader = threading.Thread(target=agent.read)
+    reader.start()
+    agent.work()
+    reader.join()
+
+
+async def in_a_task(brief: Any, policy: str) -> None:
+    agent = Agent(brief, policy)
+    messages = brief.inbox()
+
+    async def read() -> None:
+        while (message := await asyncio.to_thread(next, messages, None)) is not None:
+            agent.todo.put(message)
+        agent.todo.put(None)
+
+    reader = asyncio.create_task(read())
+    await asyncio.to_thread(agent.work)
+    await reader
+
+
+READERS = {"thread": in_a_thread, "task": in_a_task}
+
+
+def played(
+    reader: str, does: str, policy: InboundPolicy, scenario: Scenario = SCENARIO
+) -> tuple[History, str, list[str]]:
+    scenario = msgspec.structs.replace(scenario, profile=Profile(inbound=policy))
+    done = run(scenario, lambda brief: READERS[reader](brief, does))
+    return done.history, done.verdict.verdict, [f.code for f in done.verdict.findings]
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("policy", ["queue", "steer", "interrupt"])
+def test_an_agent_passes_by_its_policy(reader: str, policy: InboundPolicy) -> None:
+    history, verdict, codes = played(reader, policy, policy)
+    assert (verdict, codes) == ("pass", [])
+    assert history.past.delivered.total() == 3
+    assert history.past.turn("main") == (2 if policy == "steer" else 3)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("policy", ["queue", "steer"])
+def test_a_message_that_is_taken_and_forgotten_is_lost(reader: str, policy: InboundPolicy) -> None:
+    _, verdict, codes = played(reader, "drop", policy)
+    assert verdict == "fail"
+    assert "inbound_exactly_once.lost" in codes
+
+
+@pytest.mark.parametrize(
+    ("does", "policy", "code"),
+    [("steer", "queue", "early"), ("queue", "steer", "late"), ("steer", "collect", "early")],
+)
+def test_a_message_in_another_turn_than_the_policy_names(
+    does: str, policy: InboundPolicy, code: str
+) -> None:
+    _, verdict, codes = played("thread", does, policy)
+    assert (verdict, codes) == ("fail", [f"inbound_exactly_once.{code}"])
+
+
+def test_an_agent_that_collects_leaves_no_message_for_a_second_turn() -> None:
+    more = InboxItem(text="And tell me why.", when={"after": "main/tool#1"})
+    inbox = (*SCENARIO.inbox[:2], more, SCENARIO.inbox[2])
+    scenario = msgspec.structs.replace(SCENARIO, inbox=inbox)
+    for does, codes in (("collect", []), ("queue", ["inbound_exactly_once.late"])):
+        history, verdict, found = played("thread", does, "collect", scenario)
+        assert (verdict, found) == ("fail" if codes else "pass", codes)
+        assert history.past.turn("main") == (4 if codes else 3)
+
+
+@pytest.mark.parametrize("policy", ["queue", "steer", "interrupt", "collect"])
+def test_a_killed_agent_gets_what_it_had_not_taken(policy: InboundPolicy) -> None:
+    killed = msgspec.structs.replace(SCENARIO, faults=(FaultSpec(kind="gateway.killed", when=2),))
+    history, _, codes = played("thread", policy, policy, killed)
+    assert history.past.delivered.total() == 3
+    assert "outbound_once.twice" not in codes
+
+
+MOMENTS = st.sampled_from(["main/model#1", "main/tool#1", "main/model#2", "main/tool#2", ""])
+POLICIES: tuple[InboundPolicy, ...] = ("queue", "steer", "interrupt", "collect")
+
+
+@pytest.mark.real
+@settings(max_examples=20)
+@given(
+    policy=st.sampled_from(POLICIES),
+    reader=st.sampled_from(sorted(READERS)),
+    moments=st.lists(MOMENTS, max_size=4),
+    steps=st.integers(0, 3),
+)
+def test_a_right_agent_passes_at_any_moment(
+    policy: InboundPolicy, reader: str, moments: list[str], steps: int
+) -> None:
+    came = [
+        InboxItem(text=f"And number {n}.", when={"after": moment} if moment else {"ms": 0})
+        for n, moment in enumerate(moments)
+    ]
+    turns = (Turn(use="step", optional=True),) * steps
+    scenario = msgspec.structs.replace(
+        SCENARIO,
+        inbox=(InboxItem(text="Begin."), *came, InboxItem(text="Thanks.")),
+        script=(*turns, Turn(say="Done.", times="forever")),
+    )
+    history, verdict, codes = played(reader, policy, policy, scenario)
+    found = [code for code in codes if not code.startswith("run.")]
+    assert found == [], [turn.words for turn in history.trace.turns.values()]
+    assert verdict != "unknown"
+    assert history.past.is_idle
