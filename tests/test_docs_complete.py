@@ -39,6 +39,7 @@ SECTIONS = {
     "CassetteScript": "## A cassette as script",
     "ToolScript": "## tools",
     "ToolTurn": "## tools",
+    "ApprovalTurn": "## tools",
     "InboxItem": "## inbox",
     "AtMs": "## inbox",
     "After": "## inbox",

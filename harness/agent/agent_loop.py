@@ -162,8 +162,8 @@ class Loop:
         return refusal or self.watched(call, self.toolbox.run(call))
 
     def result_of_gated(self, call: ToolUse) -> ToolResult:
-        """The result of a call that needs the user's approval. The model is told of a denial and of
-        an edited input, because its own words in the history name the first input."""
+        """The result of a call that needs the user's approval. Its result says a denial or an
+        edited input to the model, whose words in the history name the first input."""
         approval = self.toolbox.approved(call)
         reason = f" {approval.reason}" if approval.reason else ""
         if self.is_cancelled():  # the user has cancelled while the question was open

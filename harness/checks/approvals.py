@@ -28,8 +28,8 @@ def approval(history: History) -> Iterator[Finding]:
     `denied`: a call runs that the user denied, or did not answer in time. `input`: it runs with
     another input than was allowed. `another`: it runs after an answer that names another call.
     `not_asked`: a call of a tool that needs an approval runs without a question, by an agent that
-    asks for others. `untold`: the model gets a result of the call, and the request holds neither
-    the user's reason for a denial nor the values that the user changed.
+    asks for others. `untold`: the request with the call's result lacks the user's reason for a
+    denial, or a value that the user changed.
 
     Not a finding: a call of a tool that the user has always allowed in the session; the same call
     that is asked about again; a value that is converted as the schema of the tool says. Runs of one
@@ -39,8 +39,7 @@ def approval(history: History) -> Iterator[Finding]:
     trace = history.trace
     asked: dict[tuple[str, str], list[Question]] = {}
     for question in trace.questions:
-        key = question.called.session, question.request.id
-        asked.setdefault(key, []).append(question)
+        asked.setdefault(question.key, []).append(question)
     for run in trace.executions if trace.questions else ():
         names = {run.request.id, run.ask.use.id if run.ask else ""}
         before = [q for name in names for q in asked.get((run.called.session, name), ())]

@@ -78,10 +78,9 @@ def _broken(
 def _allowed(trace: Trace, execution: Execution) -> Iterator[Json]:
     """Yield the inputs that the user allowed for a call, which may be edited. With another one
     `approval` says what is wrong, so a run after a question is not judged here."""
-    name, session = execution.request.id, execution.called.session
+    key = execution.called.session, execution.request.id
     for question in trace.questions:
-        is_its = question.request.id == name and question.called.session == session
-        if is_its and question.n < execution.n and question.approval:
+        if question.key == key and question.n < execution.n and question.approval:
             yield execution.request.input
 
 

@@ -1,4 +1,4 @@
-"""The user is asked, and the call runs whatever the answer is."""
+"""The user is asked, and the call runs after any answer."""
 
 from __future__ import annotations
 

@@ -291,10 +291,10 @@ def is_waiting(turn: Turn) -> bool:
 
 def was_left_to_the_user(trace: Trace, turn: Turn, ask: Ask) -> bool:
     """Whether the user was asked about a call before it was answered, and may have denied it."""
-    asked = (q for q in trace.questions if q.n < ask.sent_n and q.called.session == turn.session)
-    said = [q.approval for q in asked if q.request.id == ask.use.id]
-    is_denied = bool(said) and (said[-1] is None or said[-1].answer != "allow")
-    return is_denied or (is_waiting(turn) and turn.sendings[-1].n < ask.sent_n)
+    key, until = (turn.session, ask.use.id), ask.sent_n
+    said = [q.approval for q in trace.questions if q.key == key and q.n < until]
+    is_denied = bool(said) and not (said[-1] and said[-1].answer == "allow")
+    return is_denied or (is_waiting(turn) and turn.sendings[-1].n < until)
 
 
 def is_local(turn: Turn) -> bool:

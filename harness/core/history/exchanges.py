@@ -251,6 +251,11 @@ class Question(Crossing, eq=False):
     answered: Answered | None = None
 
     @property
+    def key(self) -> tuple[str, str]:
+        """The session, and the id of the call."""
+        return self.called.session, self.request.id
+
+    @property
     def approval(self) -> Approval | None:
         """What the user answered; None without an answer."""
         value = self.answered.value if self.answered else None

@@ -219,7 +219,7 @@ def _no_arguments() -> dict[str, Json]:
 class ApprovalTurn(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """The user's answer to a question about a call of the tool.
 
-    `always` allows further calls too. `expire`: nobody answers, and the question is taken back.
+    `always` allows further calls too. `expire`: no answer comes in time.
     `input` is the edited input, which is allowed. The answer comes after `after_s` seconds.
     `names` is the id that it names in place of the call's.
     """
