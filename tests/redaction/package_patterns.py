@@ -20,7 +20,7 @@ _ANCHORED = frozenset({"match", "fullmatch"})
 OF_LOCAL_NAMES = {
     "adapters/text_answers.py",
     "checks/evidence/output_tools.py",  # a literal text
-    "core/values/profile.py",  # a pattern of a session
+    "core/values/profile.py",  # sessions, with stars
     "providers/shared/openai.py",
     "providers/shared/record.py",
     "recordings/importing/recorded_texts.py",
