@@ -271,8 +271,7 @@ def _is_apology(sending: Sending) -> bool:
 
 
 def asks_the_user(sending: Sending) -> bool:
-    """Whether a message asks the user for a decision: by its status, or by what the next turn does
-    with the calls that stood open."""
+    """Whether a message asks the user for a decision, by its status or by the turn after it."""
     is_said = sending.request.kind == "final" and sending.request.status == _WAITING
     return is_said or sending.is_question
 
@@ -285,8 +284,7 @@ def is_a_reply(sending: Sending) -> bool:
 
 def is_waiting(turn: Turn) -> bool:
     """Whether a turn ended with a question to the user, which the next message answers."""
-    told = turn.endings or turn.sendings
-    return bool(told) and asks_the_user(told[-1])
+    return any(map(asks_the_user, (turn.endings or turn.sendings)[-1:]))
 
 
 def was_left_to_the_user(trace: Trace, turn: Turn, ask: Ask) -> bool:
