@@ -45,6 +45,7 @@ INVARIANTS = {
     "cancel_honoured",
     "append_only_prefix",
     "history_faithful",
+    "approval",
     "args_complete",
     "bounded_turn",
     "compaction_progress",
