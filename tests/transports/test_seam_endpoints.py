@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from harness.core.history.events import Called
-from harness.core.scenario.scenario import InboxItem, Limits, ToolScript, ToolTurn
+from harness.core.scenario.scenario import ApprovalTurn, InboxItem, Limits, ToolScript, ToolTurn
 from harness.core.values.calls import OutboxRequest
 from harness.core.values.plans import Close
 from harness.transports import seam_endpoints
@@ -37,6 +37,24 @@ def test_the_tools_are_listed_and_called() -> None:
         {"error": "loop-harness: boom"},
     )
     assert run.history.past.crossed == {"t_say", "t_fail", "t_break"}
+
+
+def test_a_program_asks_whether_a_call_may_run() -> None:
+    gated = ToolScript(approval=(ApprovalTurn(answer="deny", reason="not today"),))
+    with loopback(run := transition(tools={"pay": gated, **TOOLS})) as server:
+        listed = httpx2.get(server.urls.tools).json()
+        asked = {"tool": "pay", "id": "t1", "input": {"sum": 15}}
+        denied = httpx2.post(server.urls.approvals, json=asked).json()
+        allowed = httpx2.post(server.urls.approvals, json={**asked, "tool": "say"}).json()
+        assert httpx2.post(server.urls.approvals, json={"id": "t1"}).status_code == 400
+    assert [tool.get("needs_approval", False) for tool in listed] == [True, False, False, False]
+    assert (denied["id"], denied["answer"], denied["reason"]) == ("t1", "deny", "not today")
+    assert (allowed["answer"], allowed["input"]) == ("allow", {"sum": 15})
+    questions = run.history.trace.questions
+    assert [question.approval and question.approval.answer for question in questions] == [
+        "deny",
+        "allow",
+    ]
 
 
 def test_faults_reach_a_tools_connection() -> None:
