@@ -130,8 +130,9 @@ def test_an_agent_that_asks_and_runs_something_else_is_found() -> None:
     assert "args_complete.changed" in _found(run(PAY, _asking({"sum": 1500})))
 
 
-def test_an_agent_that_asks_without_saying_so_is_found() -> None:
-    assert "truthful_outcome.unfinished" in _found(run(PAY, _asking({"sum": 15}, status="ok")))
+def test_an_agent_that_asks_without_a_word_for_it_is_found_if_it_does_not_go_on() -> None:
+    found = _found(run(PAY, _asking({"sum": 15}, status="ok", forgets=True)))
+    assert "truthful_outcome.unfinished" in found
 
 
 def test_an_agent_that_asks_and_never_goes_on_is_no_success() -> None:
