@@ -5,6 +5,7 @@ settles it. A compaction is a `compact` call, or a notice, with the main request
 
 from __future__ import annotations
 
+import sys
 from bisect import insort
 
 import msgspec
@@ -51,6 +52,8 @@ chance."""
 
 REACTION_MS = 2000
 """The time, in milliseconds, after a pushed cancel in which a call may already be in transit."""
+
+_NEVER_MS = sys.maxsize
 
 
 def trace(history: EventLog) -> Trace:
@@ -365,6 +368,9 @@ class _Reader:
             turn = Turn(session, before.number + 1, opened_n=event.n)
             self.trace.turns[session, turn.number] = self._newest[session] = turn
             self._begin(turn, waiting.pop(0))
+            if waiting and self.trace.profile.inbound_policy(session) == "interrupt":
+                # What waits came before this turn: the agent may end it for that, and need not.
+                turn.cancelled_n, turn.cancel_met_ms = event.n, _NEVER_MS
 
     def _interrupt(self, n: int) -> None:
         for turn in self.trace.turns.values():
