@@ -62,7 +62,7 @@ def test_there_are_the_four_headline_scenarios_and_the_eight_branches() -> None:
     names = {s.run_name for s in RUNS if not s.stream}
     headline = {"empty-inputs", "identical-failures", "prompt-too-long", "replay-spiral"}
     assert headline <= names
-    assert sum(name.split("/")[0] == "prompt-too-long" for name in names) == 8
+    assert len({n.split("@")[0] for n in names if n.split("/")[0] == "prompt-too-long"}) == 8
 
 
 def test_the_51_minute_incident_lasts_51_minutes_for_an_agent_without_a_breaker() -> None:

@@ -147,9 +147,11 @@ class OpenQuestions:
         self._open: dict[str, _Question] = {}
 
     def see_sending(self, turn: Turn, sending: Sending) -> None:
-        """Take words of the agent beside open calls for a question about them."""
+        """Take words of the agent beside open calls for a question about them; a status says what
+        they are."""
         last, own = turn.main[-1] if turn.main else None, sending.request.text
-        if last is None or sending.request.kind not in _TELLING or not _MARK.search(own):
+        is_told = sending.request.kind in _TELLING and not sending.request.status
+        if last is None or not is_told or not _MARK.search(own):
             return
         asks = [a for a in turn.asks if a.exchange is last and not (a.execution or a.sent)]
         if asks and own.strip() not in (last.reply.text if last.reply else ""):
