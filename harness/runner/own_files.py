@@ -4,9 +4,9 @@ No call tells of such a write, in any language. So the files are compared before
 differs was written since the call before, and the agent has relied on none of it yet. Only states
 that a kill there can leave are made. The file that changed last is the one that is cut; where two
 have changed at one tick of the file system's clock, and at a database or a file that came by
-renaming, nothing is. An inode number does not tell a renaming: ext4 gives the number of a file that
-is gone to the next one, so a file that is replaced twice has its old number again. The files are
-kept open from look to look, as the number of an open file is not given again.
+renaming, nothing is. The inode number alone does not show a renaming: ext4 uses the number of a
+deleted file again, so a file that is replaced twice has its old number. The files are kept open from
+look to look, since the number of an open file is not used again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FILE_BYTES_MOST = 8_000_000
 FILES_MOST = 2_000
 
 OPEN_MOST = 100
-"""So many files are kept open, the newest; a process has 1,024 descriptors, and often 256."""
+"""The newest files, at most this many, are kept open; some systems allow 256 for a process."""
 
 _DATABASE = b"SQLite format 3\0"
 _BESIDE = ("-wal", "-journal")
