@@ -5,8 +5,8 @@ differs was written since the call before, and the agent has relied on none of i
 that a kill there can leave are made. The file that changed last is the one that is cut; where two
 have changed at one tick of the file system's clock, and at a database or a file that came by
 renaming, nothing is. The inode number alone does not show a renaming: ext4 uses the number of a
-deleted file again, so a file that is replaced twice has its old number. The files are kept open from
-look to look, since the number of an open file is not used again.
+deleted file again, so a file that is replaced twice has its old number. The files are kept open
+from look to look, since the number of an open file is not used again.
 """
 
 from __future__ import annotations
