@@ -4,7 +4,9 @@ No call tells of such a write, in any language. So the files are compared before
 differs was written since the call before, and the agent has relied on none of it yet. Only states
 that a kill there can leave are made. The file that changed last is the one that is cut; where two
 have changed at one tick of the file system's clock, and at a database or a file that came by
-renaming, nothing is.
+renaming, nothing is. The inode number alone does not show a renaming: ext4 uses the number of a
+deleted file again, so a file that is replaced twice has its old number. The files are kept open
+from look to look, since the number of an open file is not used again.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import math
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +25,9 @@ FILE_BYTES_MOST = 8_000_000
 """A larger file is not kept in memory, so no kill comes at a write to it."""
 
 FILES_MOST = 2_000
+
+OPEN_MOST = 100
+"""The newest files, at most this many, are kept open; some systems allow 256 for a process."""
 
 _DATABASE = b"SQLite format 3\0"
 _BESIDE = ("-wal", "-journal")
@@ -41,6 +47,17 @@ class _File(NamedTuple):
 _Files = Mapping[Path, _File]
 
 
+class _Open:
+    """A file that is kept open, and is closed when it is let go."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self.marks = _marks(os.fstat(descriptor))
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
+
+
 def watch_files(transition: Transition, folders: Sequence[Path]) -> OwnFiles:
     """Look at the files before each call of a life, for a fault at a write to them."""
     watch = OwnFiles(transition, folders)
@@ -58,6 +75,8 @@ class OwnFiles:
         self._transition, self._folders = transition, folders
         self._before: _Files = {}
         self._now = self._read({}) or {}
+        self._open = _kept_open(self._now, {})
+        self._was_open: Mapping[Path, _Open] = {}
         self._writes: list[list[Path]] = []
 
     def written(self) -> list[str]:
@@ -67,6 +86,7 @@ class OwnFiles:
         if now is None:
             return []
         self._before, self._now = self._now, now
+        self._was_open, self._open = self._open, _kept_open(now, self._open)
         both = {**self._before, **now}
         changed = [path for path in both if self._before.get(path) != now.get(path)]
         files = (f[path] for f in (self._before, now) for path in changed if path in f)
@@ -120,7 +140,9 @@ class OwnFiles:
         if len({*map(self._written_ns, paths[-2:])}) < len(paths[-2:]):
             return "replace"
         old, new = self._before[path], self._now[path]
-        if old.inode != new.inode or not old.data or not new.data or _is_database(path, new.data):
+        if path not in self._was_open or old.inode != new.inode or old.data == new.data:
+            return "replace"
+        if not old.data or not new.data or _is_database(path, new.data):
             return "replace"
         is_longer = len(new.data) > len(old.data) and new.data.startswith(old.data)
         return "append" if is_longer else "rewrite"
@@ -164,13 +186,32 @@ def _is_own(name: str) -> bool:
 
 
 def _file(path: Path, state: os.stat_result, known: _File | None) -> _File:
-    marks = state.st_ino, state.st_mtime_ns, state.st_size
+    marks = _marks(state)
     if known is not None and known[:3] == marks:
         return known
     try:
         return _File(*marks, path.read_bytes() if state.st_size <= FILE_BYTES_MOST else None)
     except OSError:
         return _File(*marks, None)
+
+
+def _marks(state: os.stat_result) -> tuple[int, int, int]:
+    return state.st_ino, state.st_mtime_ns, state.st_size
+
+
+def _kept_open(files: _Files, before: Mapping[Path, _Open]) -> dict[Path, _Open]:
+    """The newest files that may be cut, open; one that was open before stays so."""
+    held = dict[Path, _Open]()
+    for path in sorted(files, key=lambda path: files[path].mtime_ns)[-OPEN_MOST:]:
+        file, known = files[path], before.get(path)
+        if known is not None and known.marks[0] == file.inode:
+            held[path] = known
+        elif file.data and not _is_database(path, file.data):
+            with suppress(OSError):
+                opened = _Open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK))
+                if opened.marks == file[:3]:
+                    held[path] = opened
+    return held
 
 
 def _main_file(path: Path) -> Path:

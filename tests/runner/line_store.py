@@ -68,8 +68,23 @@ def stops(brief: Brief) -> None:
     _play(brief, "stop")
 
 
-def _play(brief: Brief, on_bad: str) -> None:
-    lines = Lines(Path(brief.session_dir) / "talk.jsonl", on_bad)
+class Renamed(Lines):
+    """The same lines, in a file that is written beside and renamed into place at each change."""
+
+    def add(self, **row: Any) -> None:
+        self.rows.append(row)
+        beside = self.path.with_suffix(".tmp")
+        beside.write_text("".join(json.dumps(row) + "\n" for row in self.rows))
+        beside.replace(self.path)
+
+
+def renames(brief: Brief) -> None:
+    """Read every line as it stands, of a file that no kill leaves half written."""
+    _play(brief, "crash", Renamed)
+
+
+def _play(brief: Brief, on_bad: str, form: type[Lines] = Lines) -> None:
+    lines = form(Path(brief.session_dir) / "talk.jsonl", on_bad)
     taken = {row["id"] for row in lines.rows if row.get("role") == "user"}
     for name in sorted(taken - lines.done()):
         _answer(brief, lines, name, AGAIN)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from harness.core.history.events import Killed
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
 from harness.runner import Run, run
-from harness.runner.own_files import OwnFiles
+from harness.runner.own_files import OPEN_MOST, OwnFiles
 from harness.stores.store_writes import MOMENTS
 from harness.sweep.kill_points import every_own_kill_point
 from harness.targets import of_callable
@@ -75,6 +75,7 @@ def test_each_write_is_hit_and_only_the_agent_that_copes_passes(kind: str) -> No
     ("agent", "code"),
     [
         (line_store.skips, None),
+        (line_store.renames, None),
         (line_store.crashes, "target.crashed"),
         (line_store.stops, "reload_equivalence.duplicate"),
         (line_store.forgets, "reload_equivalence"),
@@ -214,3 +215,41 @@ def test_a_file_that_comes_by_renaming_and_a_database_are_whole_or_not_there(
     assert (tmp_path / "s.json").read_text() == "[1, 2]"
     with closing(sqlite3.connect(tmp_path / "s.db")) as db:
         assert db.execute("SELECT count(*) FROM t").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("beside", ["s.tmp", "s.tmp{}"])
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+def test_a_file_that_was_replaced_several_times_between_two_looks_was_not_appended_to(
+    tmp_path: Path, beside: str, times: int
+) -> None:
+    path, text = tmp_path / "s.jsonl", "[1]\n"
+    path.write_text(text)
+    watch = _watch(tmp_path)
+    for _ in range(3):
+        for number in range(times):
+            text += "[2]\n"
+            new = tmp_path / beside.format(number)
+            new.write_text(text)
+            new.replace(path)
+        assert watch.written() == ["replace"]
+
+
+def test_a_touched_file_is_not_cut(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text("4711")
+    watch = _watch(tmp_path)
+    os.utime(tmp_path / "lock", ns=(7, 7))
+    assert watch.written() == ["replace"]
+
+
+def test_of_many_files_the_newest_are_kept_open_and_let_go_with_the_watch(tmp_path: Path) -> None:
+    for number in range(OPEN_MOST + 9):
+        (tmp_path / f"{number}.txt").write_text("one\n")
+        os.utime(tmp_path / f"{number}.txt", ns=(number, number))
+    before = len(os.listdir("/dev/fd"))
+    watch = _watch(tmp_path)
+    assert len(os.listdir("/dev/fd")) == before + OPEN_MOST
+    with (tmp_path / "20.txt").open("a") as file:
+        file.write("two\n")
+    assert watch.written() == ["append"]
+    del watch
+    assert len(os.listdir("/dev/fd")) == before
