@@ -5,7 +5,6 @@ settles it. A compaction is a `compact` call, or a notice, with the main request
 
 from __future__ import annotations
 
-import sys
 from bisect import insort
 
 import msgspec
@@ -53,7 +52,7 @@ chance."""
 REACTION_MS = 2000
 """The time, in milliseconds, after a pushed cancel in which a call may already be in transit."""
 
-_NEVER_MS = sys.maxsize
+_NEVER_MS = 1 << 62
 
 
 def trace(history: EventLog) -> Trace:
