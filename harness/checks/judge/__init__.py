@@ -304,13 +304,15 @@ def _unmet(
     """Yield a reason for each check that the scenario names and that was not asked.
 
     If the agent's profile says that it has no store, checks of the store cause no doubt. Nor does a
-    check that is not asked under an overlay: its faults may keep the plan's own events away.
+    check that is not asked under an overlay, whose faults may keep the plan's own events away, or
+    in a run that a limit has cut: a baseline that accepts the limit would never pass.
     """
-    is_overlaid = bool(history.trace.settings.get("overlaid"))
+    is_cut = any(turn.limits for turn in history.trace.turns.values())
+    is_cut = is_cut or bool(history.trace.settings.get("overlaid"))
     reasons = {
         n.check: f"is {n.reason}" if n.kind == "unasked" else n.reason
         for n in lacks
-        if not (is_overlaid and n.kind == "unasked")
+        if not (is_cut and n.kind == "unasked")
     }
     if _declares_no_store(history):
         reasons = {c: r for c, r in reasons.items() if r != _NO_STORE}

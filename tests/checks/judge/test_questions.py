@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 
+from harness.agent import naive_agent
 from harness.checks.evidence.turn_outcomes import before_own_answers
 from harness.checks.judge import judge, own_checks, rule_of, rules
 from harness.checks.judge.check_rules import CheckRule, Question
@@ -18,8 +20,10 @@ from harness.core.history.history import History, decode
 from harness.core.values import patterns
 from harness.core.values.messages import Text, ToolResult, assistant, results, user
 from harness.core.values.verdict import BOOK_KEEPING, Verdict
+from harness.files import load_scenarios
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
+from harness.runner import run
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, loop, use
 from tests.checks.sessions import Sessions
@@ -108,6 +112,7 @@ def _resumed() -> History:
     return story.effect().restart().reply("x").final().end()
 
 
+SCENARIOS = Path(__file__).parents[3] / "scenarios"
 BARE: Told = lambda: _story().end()  # noqa: E731
 QUIET: Told = lambda: _done(_go())  # noqa: E731
 
@@ -338,6 +343,14 @@ def test_a_must_that_was_never_put_is_named(story: Told) -> None:
     asked = bool(history.past.tool_calls)
     assert verdict.doubts == (() if asked else (doubt,))
     assert verdict.verdict == ("pass" if asked else "unknown")
+
+
+def test_a_must_of_a_run_that_a_limit_has_cut_is_no_doubt() -> None:
+    """The limit is a finding; a baseline that accepts it would leave an *unknown* run for ever."""
+    scenario = next(iter(load_scenarios(SCENARIOS / "loops/warned-seventeen-times.yaml")))
+    verdict = run(scenario, naive_agent.agent).verdict
+    assert "limit.model_calls" in {finding.code for finding in verdict.findings}
+    assert verdict.doubts == ()
 
 
 def test_explain_names_the_event() -> None:
