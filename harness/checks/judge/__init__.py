@@ -304,8 +304,8 @@ def _unmet(
     """Yield a reason for each check that the scenario names and that was not asked.
 
     If the agent's profile says that it has no store, checks of the store cause no doubt. Nor does a
-    check that is not asked under an overlay, whose faults may keep the plan's own events away, or
-    in a run that a limit has cut: a baseline that accepts the limit would never pass.
+    check that is not asked under an overlay: its faults may keep the plan's own events away. In a
+    run that a limit has cut there is no doubt either: a baseline that accepts the limit passes.
     """
     is_cut = any(turn.limits for turn in history.trace.turns.values())
     is_cut = is_cut or bool(history.trace.settings.get("overlaid"))

@@ -346,7 +346,7 @@ def test_a_must_that_was_never_put_is_named(story: Told) -> None:
 
 
 def test_a_must_of_a_run_that_a_limit_has_cut_is_no_doubt() -> None:
-    """The limit is a finding; a baseline that accepts it would leave an *unknown* run for ever."""
+    """The limit is a finding, and with a baseline that accepts it the run would stay *unknown*."""
     scenario = next(iter(load_scenarios(SCENARIOS / "loops/warned-seventeen-times.yaml")))
     verdict = run(scenario, naive_agent.agent).verdict
     assert "limit.model_calls" in {finding.code for finding in verdict.findings}
