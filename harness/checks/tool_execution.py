@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import pairwise
+from typing import TypeAlias
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
@@ -47,18 +49,27 @@ def args_complete(history: History) -> Iterator[Finding]:
     recorded = trace.world == "recording"
     if recorded:
         yield from _no_objects(trace)
+    # An answer may hold thousands of calls, so what it gives elsewhere is looked for once.
+    strays = cache(_stray_inputs)
+    decided = {question.key: question.n for question in reversed(trace.questions)}
     for execution in trace.executions:
         ask = execution.ask
         # A recording does not distinguish a failed call from one that never ran.
         if ask is None or (recorded and (execution.failed or execution.answered is None)):
             continue
-        for rule, text in _broken(trace, execution, ask, recorded):
+        key = execution.called.session, execution.request.id
+        for rule, text in _broken(trace, execution, ask, recorded, strays):
+            if rule == "changed" and decided.get(key, execution.n) < execution.n:
+                continue  # the user may have edited the input: `approval` compares the two
             events = (ask.exchange.n, execution.n)
             yield Finding(f"args_complete.{rule}", f"{execution.called.key}: {text}", events)
 
 
+_Strays: TypeAlias = Callable[[Exchange], tuple[Json, ...]]
+
+
 def _broken(
-    trace: Trace, execution: Execution, ask: Ask, recorded: bool
+    trace: Trace, execution: Execution, ask: Ask, recorded: bool, strays: _Strays
 ) -> Iterator[tuple[str, str]]:
     name, exchange = execution.request.name, ask.exchange
     if _is_other_tool(execution, ask):
@@ -68,32 +79,23 @@ def _broken(
     elif exchange.stop in CUT_STOPS and not (recorded and exchange.stop is None):
         yield "truncated", f"{name} runs although the answer stopped with {exchange.stop}"
     ran, schema = execution.request.input, trace.schema(exchange, name)
-    said = ask.use.input, *_stray_inputs(exchange), *_allowed(trace, execution)
-    if not any(_is_said(ran, value, schema) for value in said):
+    is_said = _is_said(ran, ask.use.input, schema)
+    if not (is_said or any(_is_said(ran, value, schema) for value in strays(exchange))):
         yield "changed", f"{name} runs with a different input than the model gave"
     if is_empty(ran) and schema.get("required"):
         yield "empty_input", f"{name} runs with an empty input although its schema requires one"
 
 
-def _allowed(trace: Trace, execution: Execution) -> Iterator[Json]:
-    """Yield the inputs that the user allowed for a call, which may be edited. With another one
-    `approval` says what is wrong, so a run after a question is not judged here."""
-    key = execution.called.session, execution.request.id
-    for question in trace.questions:
-        if question.key == key and question.n < execution.n and question.approval:
-            yield execution.request.input
-
-
-def _stray_inputs(exchange: Exchange) -> Iterator[Json]:
+def _stray_inputs(exchange: Exchange) -> tuple[Json, ...]:
     """The inputs that an answer gives to a text, or to a call that began twice. Anthropic's SDK
     counts such a block as two, so what follows goes to another one; other clients read it right."""
-    uses = exchange.reply.tool_uses if exchange.reply else ()
+    blocks = exchange.reply.blocks if exchange.reply else ()
+    uses = [block for block in blocks if isinstance(block, ToolUse)]
     ids = [use.id for use in uses if use.id]
-    for block in exchange.reply.blocks if exchange.reply else ():
-        if isinstance(block, Text) and "input" in block.extra:
-            yield block.extra["input"]
-        elif isinstance(block, ToolUse) and len(set(ids)) < len(ids):
-            yield block.input
+    began_twice = len(set(ids)) < len(ids)
+    texts = (block.extra for block in blocks if isinstance(block, Text))
+    stray = [extra["input"] for extra in texts if "input" in extra]
+    return (*stray, *(use.input for use in uses if began_twice))
 
 
 def _is_other_tool(execution: Execution, ask: Ask) -> bool:
