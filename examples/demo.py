@@ -23,9 +23,9 @@ from rich.console import Console
 from rich.progress import track
 
 from harness import Finding, Run, Scenario, event_lines, find_scenarios, load_scenarios, run
-from harness.agent import agent as reference
 from tests import mutants
 from tests.mutants.__main__ import is_killed
+from tests.scenarios.reference_targets import reference_for
 
 ROOT = Path(__file__).parents[1]
 OUT = Path(".harness/demo")
@@ -86,7 +86,7 @@ class Caught(NamedTuple):
 
 def play_reference(runs: list[Scenario]) -> list[Passed]:
     """The reference agent on the runs of one scenario file."""
-    return [_passed(run(each, reference)) for each in runs]
+    return [_passed(run(each, reference_for(each))) for each in runs]
 
 
 def _passed(done: Run) -> Passed:

@@ -10,11 +10,9 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from harness.core.scenario.scenario import Scenario
-from harness.core.scenario.script import called
 from harness.faults import faults
 from harness.files import find_scenarios, load_scenarios
-from harness.runner.needs import faults_seam
-from harness.targets import TargetSpec, resolve
+from tests.scenarios.reference_targets import reference_for as reference_for
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"
@@ -44,16 +42,6 @@ def _by_name() -> dict[str, Scenario]:
 def named(name: str) -> Scenario:
     """The run of that name."""
     return _by_name()[name]
-
-
-def reference_for(scenario: Scenario) -> TargetSpec:
-    """The reference agent; with the tool that starts sub-agents where the script calls it, and with
-    a file that it opens itself where a fault strikes at that."""
-    turns = scenario.script if isinstance(scenario.script, tuple) else ()
-    spawns = any("task" in called(turn) for turn in turns) and "task" not in scenario.tools
-    if faults_seam(scenario, "file"):
-        return resolve("reference?own_store=true&store=jsonl")
-    return resolve("reference?spawn=true" if spawns else "reference")
 
 
 def is_of_the_seeds(scenario: Scenario) -> bool:
