@@ -44,8 +44,11 @@ def approval(history: History) -> Iterator[Finding]:
         names = {run.request.id, run.ask.use.id if run.ask else ""}
         before = [q for name in names for q in asked.get((run.called.session, name), ())]
         yield from _judged(trace, run, [q for q in before if q.n < run.n])
+    requests = {exchange.n: exchange for exchange in trace.exchanges if trace.questions}
     for ask in trace.asks if trace.questions else ():
-        yield from _untold(trace, ask, asked.get((ask.exchange.called.session, ask.use.id), []))
+        if request := requests.get(ask.sent_n):
+            before = asked.get((ask.exchange.called.session, ask.use.id), [])
+            yield from _untold(trace, ask, request, before)
 
 
 def _judged(trace: Trace, run: Execution, before: list[Question]) -> Iterator[Finding]:
@@ -89,12 +92,13 @@ def _is_allowed(trace: Trace, run: Execution, answer: Approval) -> bool:
     return canonical(ran) == canonical(allowed) or same_input(allowed, ran, schema)
 
 
-def _untold(trace: Trace, ask: Ask, questions: list[Question]) -> Iterator[Finding]:
+def _untold(
+    trace: Trace, ask: Ask, request: Exchange, questions: list[Question]
+) -> Iterator[Finding]:
     """Yield a call whose result tells the model nothing of the user's reason or of the edit."""
     decided = [q for q in questions if q.approval and q.approval.id == q.request.id]
     answer = decided[-1].approval if decided else None
-    request = next((e for e in trace.exchanges if e.n == ask.sent_n), None)
-    if answer is None or request is None or request.request.unread or decided[-1].n > request.n:
+    if answer is None or request.request.unread or decided[-1].n > request.n:
         return
     if ask.execution is not None and not _is_allowed(trace, ask.execution, answer):
         return  # what ran is wrong already

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from harness.checks.evidence.carried_words import BEGINNING
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import calls_tools
 from harness.core.history.exchanges import Ask, Exchange, Execution
@@ -329,10 +330,6 @@ def is_code(tool: str, said: str) -> bool:
     return _OF_CODE.search(tool) is not None or "```" in said
 
 
-_OWN_START = 20
-"""The characters of its own answer that a call's result holds, even if an agent shortens it."""
-
-
 def swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
     """Return the other execution whose answer was sent as the result of a call.
 
@@ -340,7 +337,7 @@ def swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
     for example about a late answer, may hold a short answer by chance.
     """
     own, sent = squeeze(run.text), squeeze(ask.sent.text if ask.sent else "")
-    if ask.sent is None or not own or own[:_OWN_START] in sent:
+    if ask.sent is None or not own or own[:BEGINNING] in sent:
         return None
     for other in turn.executions:
         if other.ask is ask or not other.answered or other.n >= ask.sent_n:

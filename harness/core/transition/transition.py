@@ -157,12 +157,7 @@ class Transition:
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
         """Run a scripted tool; a request without an id belongs to the model's matching call."""
         self.tools_taken = True
-        if not self.tools.known(request.name):
-            meant = self._tool_names.meant_by(request.name)
-            request = msgspec.structs.replace(request, name=meant)
-        if not request.id:
-            meant = meant_call(self.history, self._tool_names, request, session)
-            request = msgspec.structs.replace(request, id=meant)
+        request = self._meant(request, session)
         call = self._call("tool", session or self.history.past.working_session, at_ms, request)
         self._record(call)
         plan, turn, error = answer_tool(
@@ -171,16 +166,21 @@ class Transition:
         plan = spread(plan, self.history, call, self.draws)
         return self._answer(call, plan, turn=turn, error=error)
 
+    def _meant(self, request: ToolRequest, session: str) -> ToolRequest:
+        """The request with the scenario's name of the tool, and with the id of the model's call."""
+        if not self.tools.known(request.name):
+            meant = self._tool_names.meant_by(request.name)
+            request = msgspec.structs.replace(request, name=meant)
+        if not request.id:
+            meant = meant_call(self.history, self._tool_names, request, session)
+            request = msgspec.structs.replace(request, id=meant)
+        return request
+
     def approval(self, request: ApprovalRequest, at_ms: int, session: str = "") -> Plan:
         """Ask the user whether a call may run; see `answer_approval`."""
-        known, session = (
-            self.tools.known(request.name),
-            session or self.history.past.working_session,
-        )
-        name = request.name if known else self._tool_names.meant_by(request.name)
-        meant = ToolRequest(request.id, name, request.input)
-        id = request.id or meant_call(self.history, self._tool_names, meant, session)
-        request = msgspec.structs.replace(request, id=id, name=name)
+        session = session or self.history.past.working_session
+        meant = self._meant(ToolRequest(request.id, request.name, request.input), session)
+        request = msgspec.structs.replace(request, id=meant.id, name=meant.name)
         call = self._call("approval", session, at_ms, request)
         plan, turn = answer_approval(self.scenario.tools, self.history, session, request)
         self._record(call)
