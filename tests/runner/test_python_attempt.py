@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import httpx2
 import msgspec
 import pytest
 
@@ -80,6 +81,30 @@ def test_an_exit_status_is_a_crash() -> None:
 
 def test_never_calling_the_model_is_a_finding() -> None:
     assert "run.nothing_intercepted" in _codes(run(HELLO, agents.never_calls))
+
+
+@pytest.mark.parametrize(
+    ("path", "step"),
+    [
+        ("/chat/completions", "add /v1 to the base URL that"),
+        ("/v1/v1/chat/completions", "leave /v1 out of the base URL"),
+        ("/v1/messages", "is played with --wire"),
+    ],
+)
+def test_an_agent_that_asks_at_another_path_is_told_the_path_and_the_next_step(
+    path: str, step: str
+) -> None:
+    def asks(brief: Any) -> None:
+        with httpx2.Client(transport=brief.transport, base_url=brief.base_url) as client:
+            client.post(path, json={})
+
+    chat = msgspec.structs.replace(HELLO, wire="openai-chat")
+    found = run(chat, asks).verdict.findings
+    (message,) = (f.message for f in found if f.code == "run.nothing_intercepted")
+    assert message.startswith(
+        f"the agent asked for {path}, and the run serves /v1/chat/completions:"
+    )
+    assert step in message
 
 
 def test_calls_elsewhere_are_refused_and_found() -> None:
