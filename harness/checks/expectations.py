@@ -314,7 +314,9 @@ def _refusals(trace: Trace) -> tuple[int, ...]:
 def _why_nothing(trace: Trace) -> str:
     """Why no request came: the agent asked elsewhere, or it refused before it asked."""
     if trace.ended and trace.ended.elsewhere:
-        return _asked_elsewhere(trace.ended.elsewhere, trace.starts[0].wire if trace.starts else "")
+        return providers.way_from(
+            trace.ended.elsewhere, trace.starts[0].wire if trace.starts else ""
+        )
     told = next((s for s in trace.sendings if s.n in _refusals(trace)), None)
     if told is not None and not (trace.ended and trace.ended.live_sockets):
         said = " ".join(told.request.text.split())[:300]
@@ -322,17 +324,6 @@ def _why_nothing(trace: Trace) -> str:
     text = "the target never called the model through the harness: "
     text += "use the client or the base URL of the brief; an agent that speaks another wire "
     return text + "is played with --wire, in pytest with --harness-wire"
-
-
-def _asked_elsewhere(path: str, wire: str) -> str:
-    """Where the agent asked, and the next step: often its client adds no `/v1`, or a second one."""
-    own = providers.record(wire).path if wire in providers.names() else wire
-    step = "an agent that speaks another wire is played with --wire, in pytest with --harness-wire"
-    if own.endswith(path):
-        step = f"add {own.removesuffix(path)} to the base URL that the agent gives its client"
-    elif path.endswith(own):
-        step = f"leave {path.removesuffix(own)} out of the base URL that the agent gives its client"
-    return f"the agent asked for {path[:200]}, and the run serves {own}: {step}"
 
 
 @needs(told_by="run", place=30)

@@ -66,6 +66,17 @@ def record(name: str) -> ProviderRecord:
     return _records()[name]
 
 
+def way_from(path: str, wire: str) -> str:
+    """What an agent that asked at another path changes: often its client adds no `/v1`, or two."""
+    own = record(wire).path if wire in names() else wire
+    step = "an agent that speaks another wire is played with --wire, in pytest with --harness-wire"
+    if own.endswith(path):
+        step = f"add {own.removesuffix(path)} to the base URL that the agent gives its client"
+    elif path.endswith(own):
+        step = f"leave {path.removesuffix(own)} out of the base URL that the agent gives its client"
+    return f"the agent asked for {path[:200]}, and the run serves {own}: {step}"
+
+
 @cache
 def rules(name: str) -> Mapping[str, Rule]:
     """The rules of a provider by id; InputError, with the nearest name, for an unknown name."""
