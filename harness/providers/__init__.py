@@ -66,15 +66,16 @@ def record(name: str) -> ProviderRecord:
     return _records()[name]
 
 
-def way_from(path: str, wire: str) -> str:
+def step_from(path: str, wire: str) -> str:
     """What an agent that asked at another path changes: often its client adds no `/v1`, or two."""
     own = record(wire).path if wire in names() else wire
-    step = "an agent that speaks another wire is played with --wire, in pytest with --harness-wire"
+    other = next((r.name for r in records() if r.name != wire and r.is_spoken_at(path)), "")
     if own.endswith(path):
-        step = f"add {own.removesuffix(path)} to the base URL that the agent gives its client"
-    elif path.endswith(own):
-        step = f"leave {path.removesuffix(own)} out of the base URL that the agent gives its client"
-    return f"the agent asked for {path[:200]}, and the run serves {own}: {step}"
+        return f"add {own.removesuffix(path)} to the base URL that the agent gives its client"
+    if path.endswith(own):
+        return f"leave {path.removesuffix(own)} out of the base URL that the agent gives its client"
+    play = f"an agent that speaks {other} is played with --wire {other}, in pytest with "
+    return f"{play}--harness-wire {other}" if other else ""
 
 
 @cache

@@ -249,5 +249,5 @@ def end(
         undelivered=tuple(entry.inbound.id for entry in waiting),
         polled=transition.polled,
         tools_untaken=bool(transition.scenario.tools) and not transition.tools_taken,
-        elsewhere=asked[-1] if asked and not transition.history.trace.exchanges else "", **fields,
+        elsewhere=asked[-1][:200] if asked and not transition.history.trace.exchanges else "", **fields,
     )  # fmt: skip
