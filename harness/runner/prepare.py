@@ -238,7 +238,7 @@ def end(
         how = End("unable", None, transition.endless_pattern)
     past = transition.history.past
     waiting = inbox.never_due(transition.inbox, past, at_ms)
-    asked = transition.elsewhere
+    asked = () if transition.history.trace.exchanges else transition.elsewhere[-1:]
     stands = how.how == "hung" or fields.get("real_wait_ms")
     transition.history.ended(
         at_ms=at_ms, how=how.how, exit_code=how.exit_code, text=how.text,
@@ -249,5 +249,5 @@ def end(
         undelivered=tuple(entry.inbound.id for entry in waiting),
         polled=transition.polled,
         tools_untaken=bool(transition.scenario.tools) and not transition.tools_taken,
-        elsewhere=asked[-1][:200] if asked and not transition.history.trace.exchanges else "", **fields,
+        elsewhere="".join(asked)[:200], **fields,
     )  # fmt: skip
