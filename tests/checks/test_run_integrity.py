@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.checks.run_integrity import doubts, limit, run, script, target
+from harness.checks.expectations import doubts, limit, run, script, target
 from harness.core.history.history import History
 from tests.checks.histories import Story, codes
 

@@ -15,12 +15,12 @@ import msgspec
 
 from harness.checks.evidence.declarations import exempt_rules, missing_seams, untold
 from harness.checks.evidence.turn_outcomes import before_own_answers, expected, outcome
+from harness.checks.expectations import doubts, machine_lack
 from harness.checks.judge.causes import from_causes, placed
 from harness.checks.judge.check_rules import CheckRule, rules_beside
 from harness.checks.judge.observed_reads import ObservedHistory
 from harness.checks.judge.questions import UNASKED, Questions
 from harness.checks.judge.unreached import UNTESTED, is_untested, unreached
-from harness.checks.run_integrity import doubts, machine_lack
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect
 from harness.core.transition.ports import CheckFunction
