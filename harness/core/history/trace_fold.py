@@ -146,6 +146,8 @@ class _Reader:
             case ApprovalRequest() as request:
                 question = self._open[called.key] = Question(called, request)
                 self.trace.questions.append(question)
+                if (ask := self._asked.run(request, called.session)) is not None:
+                    ask.questions.append(question)
             case OutboxRequest() as request:
                 self._sending(called, request)
             case StoreRequest(access=access) as request:
