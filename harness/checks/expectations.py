@@ -48,9 +48,8 @@ def expect(history: History) -> Iterator[Finding]:
     """The run matches the expectations of its scenario.
 
     They are `outcome`, number and `inputs` of `calls`, `waits`, the words of a `reply`, and nothing
-    forbidden (`must_not`).
-    A `max` does not count what `no_progress_stop` allows after three equal steps, nor what the
-    profile's `repeats` and `retry_budget` allow.
+    forbidden (`must_not`). A `max` does not count what `no_progress_stop` allows after three equal
+    steps, nor what the profile's `repeats` and `retry_budget` allow.
     `known_missing`: a known defect no longer appears.
     """
     expectation = expected(history)
