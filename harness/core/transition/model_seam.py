@@ -157,9 +157,9 @@ class ModelSeam:
     def _reached(self, session: str, reading: Reading) -> tuple[int, tuple[str, ...]]:
         """The turn of a request, and which of the messages in mid-turn it holds.
 
-        It is the open turn, or the next one if it holds a message that interrupts, or that comes
-        after a reply that the outbox refused. The first request of a turn may hold several. Some
-        agents write what came into the last result.
+        It is the open turn, or the next one if it holds a message that interrupts. After a reply
+        that the outbox refused it is the next one too. The first request of a turn may hold
+        several. Some agents write what came into the last result.
         """
         past = self.history.past
         newest = takewhile(lambda m: m.role != "assistant", reversed(reading.messages))
