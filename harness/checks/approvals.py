@@ -28,9 +28,9 @@ def approval(history: History) -> Iterator[Finding]:
 
     `denied`: a call runs that the user denied, or had not answered. `input`: it runs with another
     input than was allowed. `another`: it runs after an answer that names another call. `not_asked`:
-    a call of a tool that needs an approval runs without a question, by an agent that asks for
-    others, or whose profile has the capability `approvals`. `untold`: the request with the call's
-    result lacks the user's reason for a denial, or a value that the user changed.
+    a call that needs an approval runs without a question. The agent asks for others, or its profile
+    has the capability `approvals`. `untold`: the request with the call's result lacks the user's
+    reason for a denial, or a value that the user changed.
 
     Not a finding: a call of a tool that the user has always allowed in the session; the same call
     that is asked about again; a value that is converted as the schema of the tool says. Runs of one

@@ -34,8 +34,8 @@ class Past:
     the newest tool run; `turn_calls` counts the model's calls since the last message. `failed`
     holds the ids of the calls whose tool failed. `taken_back` counts the deliveries that a kill
     undid. `downtime_ms` is the time between the lives of the agent. `profile` says what the agent
-    does with messages in mid-turn. `decided` holds the user's answers by session and question, or
-    by session and tool for one that is always allowed, each with the time at which it comes;
+    does with messages in mid-turn. `decided` holds the user's answers by session and question, each
+    with the time at which it comes; one that always allows a tool stands under its name too.
     `last_decided` is the newest of each session.
     """
 

@@ -394,8 +394,5 @@ class _Reader:
 
 def _schemas(value: Json) -> dict[str, dict[str, Json]]:
     tools = value if isinstance(value, (list, tuple)) else ()
-    return {
-        tool["name"]: tool.get("input_schema") or {}
-        for tool in tools
-        if isinstance(tool, dict) and "name" in tool
-    }
+    named = (tool for tool in tools if isinstance(tool, dict) and "name" in tool)
+    return {tool["name"]: tool.get("input_schema") or {} for tool in named}
