@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import needs
@@ -91,6 +91,12 @@ class _Reply:
         if last is None or last.reply is None or last.reply.tool_uses or wrong(last):
             return ""
         return self.text(last)
+
+    @cached_property
+    def continued(self) -> str:
+        """The answer after the truncated ones that it goes on from: a cut may be inside a word."""
+        cut = takewhile(lambda e: e.stop in TRUNCATED_STOPS, reversed(self.main[:-1]))
+        return "".join([*reversed([self.text(e) for e in cut]), self.said])
 
     def text(self, exchange: Exchange) -> str:
         """The text of an answer that is for the user."""
@@ -188,7 +194,7 @@ def _is_verbatim(turn: Turn, final: Sending) -> bool:
 
 
 def _broken(reply: _Reply) -> _Broken | None:
-    if reply.has(reply.said):
+    if any(map(reply.has, {reply.said, reply.continued})):
         return _doubled(reply) or _continuation(reply) or _stale(reply)
     if doubled := _doubled(reply):
         return doubled

@@ -72,6 +72,20 @@ def test_an_inbound_message_without_a_label_is_known_by_its_text() -> None:
     assert not list(reload_equivalence(story.row(assistant("x")).final().end()))
 
 
+def test_a_note_of_the_agent_may_be_stored_in_each_turn() -> None:
+    story, note = Story(stores=False), user("I stopped after 18 rounds. Use no tools.")
+    for text in ("one", "two"):
+        story.turn(text).row(user(text), note).reply(f"so far {text}")
+        story.row(assistant(f"so far {text}")).final()
+    assert not list(reload_equivalence(story.end()))
+
+
+def test_a_placeholder_in_the_place_of_a_blank_message_is_not_blank() -> None:
+    story = Story(stores=False).turn("").row(user("(an empty message)"), labels=["m1"])
+    story.reply("Yes?").row(assistant("Yes?"))
+    assert not list(reload_equivalence(story.final().end()))
+
+
 def test_a_reply_before_its_question_is_out_of_order() -> None:
     story = Story(stores=False).turn("one").reply("x").row(assistant("x"), user("one"))
     assert codes(reload_equivalence(story.final().end())) == ["reload_equivalence.order"]
@@ -216,7 +230,7 @@ def test_a_notice_need_not_be_stored() -> None:
 def test_a_message_that_comes_again_without_its_text_was_not_blank_when_it_was_stored() -> None:
     story = Story(stores=False).turn("one").row(user("one"), labels=["m1"]).killed().take("", "m1")
     assert "reload_equivalence.blank" not in codes(reload_equivalence(story.end()))
-    blank = Story(stores=False).take("", "m1").row(user("-"), labels=["m1"]).reply("x").final()
+    blank = Story(stores=False).take("", "m1").row(user(" "), labels=["m1"]).reply("x").final()
     assert "reload_equivalence.blank" in codes(reload_equivalence(blank.end()))
 
 
