@@ -204,8 +204,9 @@ def test_a_truncated_answer_is_joined_with_its_continuation() -> None:
     for text, rules in ((rest, ["continuation"]), (f"{first} {rest}", [])):
         story = Story().turn("go").reply(first, stop="max_tokens").reply(rest).final(text)
         assert _rules(story) == rules
-    story = Story().turn("go").reply("Take five hundred gra", stop="max_tokens").reply("ms of flour")
-    assert not _rules(story.final("Take five hundred grams of flour"))  # cut inside a word
+    story = Story().turn("go").reply("Take five hundred gra", stop="max_tokens")
+    story.reply("ms of flour").final("Take five hundred grams of flour")
+    assert not _rules(story)  # cut inside a word
     story = Story().turn("go").reply(first, stop="max_tokens")
     del story.live[-1]  # asked for again from its beginning, with more tokens
     assert not _rules(story.reply("Take flour and knead it.").final())

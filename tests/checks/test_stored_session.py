@@ -10,6 +10,7 @@ import pytest
 from harness.checks.durability import durable_first
 from harness.checks.judge import judge
 from harness.checks.stored_session import reload_equivalence
+from harness.core.history.events import StoredRow
 from harness.core.history.history import History
 from harness.core.values.messages import (
     Message,
@@ -84,6 +85,19 @@ def test_a_placeholder_in_the_place_of_a_blank_message_is_not_blank() -> None:
     story = Story(stores=False).turn("").row(user("(an empty message)"), labels=["m1"])
     story.reply("Yes?").row(assistant("Yes?"))
     assert not list(reload_equivalence(story.final().end()))
+
+
+@pytest.mark.parametrize(("moves", "found"), [(True, []), (False, ["reload_equivalence.gone"])])
+def test_rows_behind_a_damaged_line_that_is_taken_out_get_other_places(
+    moves: bool, found: list[str]
+) -> None:
+    story = Story(stores=False).turn("one").row(user("one")).reply("x").row(assistant("x")).final()
+    story.turn("two")
+    name = story.history.note(assistant("x" if moves else "z"), story.at_ms)
+    moved = (StoredRow("r0", name),)  # the line before is taken out: `r2` is now `r0`
+    story.history.stored(**story._where(), store="jsonl", added=moved, gone=("r2",))
+    story.row(user("two")).reply("y").row(assistant("y")).final()
+    assert codes(reload_equivalence(story.end())) == found
 
 
 def test_a_reply_before_its_question_is_out_of_order() -> None:

@@ -211,6 +211,10 @@ class _Reader:
             return
         last.used_as = "compact"
         made = Compaction(self._turn(last.called), calls=[last], before=before, after=later)
+        told = self._compacting.get(session)
+        if told is not None and not told.calls:  # its notice came before this proof: it is the same
+            made.notice = self._compacting.pop(session).notice
+            self.trace.compactions.remove(told)
         insort(self.trace.compactions, made, key=lambda compaction: compaction.n)
 
     def _is_summary(self, last: Exchange, later: Exchange) -> bool:
