@@ -37,6 +37,7 @@ from harness.core.values.carried_text import (
     lost_parts,
     own_words,
 )
+from harness.core.values.messages import Thinking
 from harness.core.values.verdict import Finding
 
 DOUBLED = 12
@@ -154,7 +155,8 @@ def reply_carried(history: History) -> Iterator[Finding]:
     its text blocks. `doubled`: the answer several times. `sewn`: beginnings of broken streams
     before it. `before_call`: in its place the words that the model said beside a call; `earlier`:
     an earlier answer of the turn; `other`: of another turn; `session`: of another session. `stale`:
-    words of an earlier turn beside it. `continuation`: only the end of an answer that was truncated
+    words of an earlier turn beside it. `thought`: what the model thought before it, as a part of
+    the answer. `continuation`: only the end of an answer that was truncated
     and continued. `replaced`: anything else in its place.
     `blocked`: the user read something else under a status of the agent's own, as a guardrail does,
     and later requests hold the answer as said.
@@ -195,7 +197,7 @@ def _is_verbatim(turn: Turn, final: Sending) -> bool:
 
 def _broken(reply: _Reply) -> _Broken | None:
     if any(map(reply.has, {reply.said, reply.continued})):
-        return _doubled(reply) or _continuation(reply) or _stale(reply)
+        return _doubled(reply) or _continuation(reply) or _stale(reply) or _thought(reply)
     if doubled := _doubled(reply):
         return doubled
     if any(_is_beside(reply, exchange) for exchange in reply.main[:-1]) or _is_misplaced(reply):
@@ -301,6 +303,19 @@ def _stale(reply: _Reply) -> _Broken | None:
                 )
                 return _Broken("stale", words, exchange.n)
     return None
+
+
+def _thought(reply: _Reply) -> _Broken | None:
+    """What the model thought, and no mark before it or after it. An agent that means to show it
+    adds a heading, a quotation or a fold."""
+    last = reply.main[-1].reply
+    blocks = last.blocks if last else ()
+    thought = "".join(b.text for b in blocks if isinstance(b, Thinking))
+    if not is_asked(thought) or squeeze(thought) in squeeze(reply.said):
+        return None
+    if not squeeze(reply.final.request.text).startswith(squeeze(thought + reply.said)):
+        return None
+    return _Broken("thought", f"what the model thought, {thought[:SHOWN]!r}, as its answer")
 
 
 def _other(reply: _Reply) -> _Broken | None:

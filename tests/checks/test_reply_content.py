@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.checks.message_delivery import outbound_once
 from harness.checks.reply_content import reply_carried
 from harness.checks.truthfulness import truthful_outcome
-from harness.core.values.messages import Opaque, Text
+from harness.core.values.messages import Opaque, Text, Thinking
 from harness.core.values.profile import SILENT
 from tests.checks.histories import Story, codes, use
 
@@ -213,6 +213,20 @@ def test_a_truncated_answer_is_joined_with_its_continuation() -> None:
     story = Story().turn("one").reply(first).final().turn("two").reply(first, stop="max_tokens")
     del story.live[-1]  # the answer of the turn before is the same, and stays
     assert not _rules(story.reply("Take flour and knead it.").final())
+
+
+@pytest.mark.parametrize(
+    ("sent", "rules"),
+    [
+        ("He wants it short. Ada is a mathematician.", ["thought"]),
+        ("Ada is a mathematician.", []),
+        ("> He wants it short.\n\nAda is a mathematician.", []),
+        ("Thoughts: He wants it short.\nAnswer: Ada is a mathematician.", []),
+    ],
+)
+def test_thoughts_are_no_part_of_the_answer(sent: str, rules: list[str]) -> None:
+    said = Thinking("He wants it short.", signature="s"), Text("Ada is a mathematician.")
+    assert _rules(Story().turn("Who is Ada?").reply(*said).final(sent)) == rules
 
 
 def test_broken_streams_are_not_sewn_together() -> None:
