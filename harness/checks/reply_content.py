@@ -7,16 +7,14 @@ of the turn count. The profile names the words of the model that are not for the
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import cached_property
 from itertools import islice, takewhile
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import needs
-from harness.checks.evidence.shown_text import spoken
+from harness.checks.evidence.shown_text import spoken, unmarked_thought, values_in
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import is_announced
 from harness.checks.evidence.turn_outcomes import (
@@ -37,7 +35,6 @@ from harness.core.values.carried_text import (
     lost_parts,
     own_words,
 )
-from harness.core.values.messages import Thinking
 from harness.core.values.verdict import Finding
 
 DOUBLED = 12
@@ -123,7 +120,9 @@ class _Reply:
         """Whether the user reads a whole text, or a value of a text that is JSON."""
         if any(self._holds(said, read) for read in self._reads):
             return True
-        return any(is_asked(value) and not lost_parts(value, self.read) for value in _values(said))
+        return any(
+            is_asked(value) and not lost_parts(value, self.read) for value in values_in(said)
+        )
 
     def _holds(self, said: str, read: Spelt) -> bool:
         if not lost_parts(said, read):
@@ -136,15 +135,6 @@ class _Reply:
     def shows(self, exchange: Exchange) -> bool:
         """Whether the user reads a whole answer, long enough not to stand there by chance."""
         return is_asked(said := self.text(exchange)) and self.has(said)
-
-
-def _values(said: str) -> Iterator[str]:
-    """The texts of an answer with a structure, such as `{"reason": …, "answer": …}`: the agent
-    chooses which of them it sends."""
-    if said.lstrip().startswith("{"):
-        with suppress(ValueError, RecursionError):
-            value = json.loads(said)
-            yield from (part for part in value.values() if isinstance(part, str))
 
 
 @needs("model", "inbox", "outbox", told_by="run", place=415)
@@ -306,16 +296,9 @@ def _stale(reply: _Reply) -> _Broken | None:
 
 
 def _thought(reply: _Reply) -> _Broken | None:
-    """What the model thought, and no mark before it or after it. An agent that means to show it
-    adds a heading, a quotation or a fold."""
-    last = reply.main[-1].reply
-    blocks = last.blocks if last else ()
-    thought = "".join(b.text for b in blocks if isinstance(b, Thinking))
-    if not is_asked(thought) or squeeze(thought) in squeeze(reply.said):
-        return None
-    if not squeeze(reply.final.request.text).startswith(squeeze(thought + reply.said)):
-        return None
-    return _Broken("thought", f"what the model thought, {thought[:SHOWN]!r}, as its answer")
+    thought = unmarked_thought(reply.main[-1], reply.said, reply.final.request.text)
+    words = f"what the model thought, {thought[:SHOWN]!r}, as its answer"
+    return _Broken("thought", words) if thought else None
 
 
 def _other(reply: _Reply) -> _Broken | None:
