@@ -14,7 +14,7 @@ from harness.runner import run
 
 
 class Skeleton:
-    """A graph as `langgraph new` makes it: its state is no conversation."""
+    """A graph as `langgraph new` makes it: its state has no messages."""
 
     checkpointer = None
     nodes: dict[str, Any] = {}  # noqa: RUF012 (as LangGraph's own)
