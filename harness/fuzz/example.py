@@ -123,7 +123,7 @@ def options_of(
         kills=target.kind != "http" and profile.declares("restarts") is not False,
         cancels=profile.declares("cancel") is not False,
         pushed=profile.inbound is not None,
-        approvals=getattr(profile.capabilities, "approvals", None) is True,
+        approvals=profile.declares("approvals") is True,
         limits=limits,
     )
 

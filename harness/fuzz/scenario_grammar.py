@@ -67,9 +67,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     `tools` maps names to input schemas; the scripted model knows `ping` and `look_up`. `damaged`:
     stored sessions may be damaged. `bursts`: messages come while a turn is open. `cancels`: users
     cancel turns. `pushed`: the agent is given messages while it works. `approvals`: it asks the
-    user about the calls that need it. `spirals`: models repeat themselves without end. `odd`: models say
-    nothing, break off, or call unknown tools. `windows`: some have a small context window. Benign
-    scenarios have none of these, and at most one fault that passes: see `completion_oracle`.
+    user about the calls that need it. `spirals`: models repeat themselves without end. `odd`:
+    models say nothing, break off, or call unknown tools. `windows`: some have a small context
+    window. Benign scenarios have none of these, and at most one fault that passes: see
+    `completion_oracle`.
     """
 
     wire: str = DEFAULT_WIRE
