@@ -186,24 +186,11 @@ def scenarios(
     """
     _check(faults, wire, bool(tools), kills)
     options = Options(
-        wire=wire,
-        tools=tools,
-        max_rounds=max_rounds,
-        max_messages=max_messages,
-        max_turns=max_turns,
-        damaged=damaged,
-        bursts=bursts,
-        cancels=cancels,
-        pushed=pushed,
-        approvals=approvals,
-        windows=windows,
-        spirals=spirals,
-        odd=odd,
-        faults=tuple(faults),
-        mean_faults=mean_faults,
-        kills=kills,
-        limits=limits,
-    )
+        wire=wire, tools=tools, max_rounds=max_rounds, max_messages=max_messages,
+        max_turns=max_turns, damaged=damaged, bursts=bursts, cancels=cancels, pushed=pushed,
+        approvals=approvals, windows=windows, spirals=spirals, odd=odd, faults=tuple(faults),
+        mean_faults=mean_faults, kills=kills, limits=limits,
+    )  # fmt: skip
     return drawn(lambda choose: scenario_of(choose, options))
 
 

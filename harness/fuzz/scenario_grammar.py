@@ -20,6 +20,8 @@ from harness.core.scenario.scenario import (
     Limits,
     Scenario,
     Session,
+    ToolScript,
+    Turn,
 )
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, pick
@@ -153,11 +155,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
     stream = bool(choose(2))
     window = _window(choose, options, struck, dialect)
     if window is None and not struck and options.tools:
-        # Nothing keeps the model from a tool here, so what comes beside it is certain to come.
-        free = any(not tool.approval for tool in tools.values())
-        inbox, before = beside_tools(inbox, options.pushed) if free else inbox, inbox
-        if inbox != before:
-            inbox, script = (*inbox, LAST_MESSAGE), (WORK, *script)
+        inbox, script = _beside_tools(inbox, script, tools, options.pushed)
     return Scenario(
         name=NAME,
         wire=sys.intern(options.wire),  # a file leaves a default out by identity, also in a worker
@@ -171,6 +169,20 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
         window_tokens=window,
         limits=options.limits,
     )
+
+
+def _beside_tools(
+    inbox: tuple[InboxItem, ...],
+    script: tuple[Turn, ...],
+    tools: Mapping[str, ToolScript],
+    pushed: bool,
+) -> tuple[tuple[InboxItem, ...], tuple[Turn, ...]]:
+    """Let what comes in the middle of a turn come after the first tool. Nothing keeps the model
+    from a tool here, so that is certain to come, unless each call needs an approval."""
+    moved = beside_tools(inbox, pushed)
+    if moved == inbox or all(tool.approval for tool in tools.values()):
+        return inbox, script
+    return (*moved, LAST_MESSAGE), (WORK, *script)
 
 
 def _window(
