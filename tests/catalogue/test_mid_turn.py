@@ -13,7 +13,7 @@ from harness.targets import TargetSpec
 from tests.catalogue.agents.mid_turn import answers_it_twice, newest_first, right
 from tests.scenarios.all_runs import SCENARIOS, runs_of
 
-RUNS = runs_of(SCENARIOS / "inbound" / "message-in-mid-turn.yaml")
+RUNS = [s for file in sorted((SCENARIOS / "mid-turn").glob("*.yaml")) for s in runs_of(file)]
 
 
 @pytest.mark.parametrize("policy", get_args(InboundPolicy))
