@@ -30,19 +30,19 @@ from harness.checks.evidence.excuses import (
     is_killed_between,
 )
 from harness.checks.evidence.messages_in_turn import (
-    Answered,
     answers_question,
     came_in_turn,
-    comes_again,
     ends_twice,
-    newest_text,
-    paragraphs,
     stands_for,
 )
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
+    Answered,
+    comes_again,
     inbound_rows,
     may_be_stored,
+    newest_text,
+    paragraphs,
     same_text,
     squeeze,
     times_said,

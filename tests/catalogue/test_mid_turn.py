@@ -39,9 +39,7 @@ def test_a_right_agent_passes(policy: InboundPolicy, scenario: Scenario) -> None
     ],
     ids=["twice", "order"],
 )
-def test_a_message_in_anothers_place_is_the_only_thing_that_is_told(
-    agent: TargetSpec, codes: list[str]
-) -> None:
-    """What stands in the place of another message, which comes later, takes nothing away."""
+def test_a_message_in_place_of_another_is_told_alone(agent: TargetSpec, codes: list[str]) -> None:
+    """A message that the model gets later is not lost as well."""
     several = next(scenario for scenario in RUNS if scenario.variant == "two-of-them")
     assert [finding.code for finding in run(several, agent).verdict.findings] == codes

@@ -4,19 +4,14 @@ profile, and which replies answer them. One that answers a question of the agent
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
 
 from harness.checks.evidence.excuses import Case
-from harness.checks.evidence.stored_messages import squeeze
+from harness.checks.evidence.stored_messages import newest_text, squeeze
 from harness.checks.evidence.turn_outcomes import is_waiting
 from harness.core.history.exchanges import Exchange
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding
-
-Answered: TypeAlias = dict[tuple[str, str], list[tuple[Turn, str]]]
-"""Turns with a success as their reply, and the texts that they took in, by session and first
-paragraph of the text."""
 
 
 def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:
@@ -60,18 +55,6 @@ def answers_question(trace: Trace, turn: Turn, first: Exchange) -> bool:
     return any(ask.sent_n == first.n for ask in before.asks)
 
 
-def comes_again(turn: Turn, newest: str, answered: Answered) -> Iterator[Turn]:
-    """Yield earlier answered turns of the session with a text that is part of the newest user
-    text. A turn whose requests lack its own text has not read it."""
-    whole = f"\n\n{newest}\n\n"
-    for paragraph in dict.fromkeys(paragraphs(newest)):
-        for earlier, text in answered.get((turn.session, paragraph), ()):
-            if text in turn.text or f"\n\n{text}\n\n" not in whole:
-                continue
-            if not earlier.readable or any(text in newest_text(e) for e in earlier.readable):
-                yield earlier
-
-
 def stands_for(trace: Trace, turn: Turn, newest: str) -> str:
     """The message that the first request of a turn holds in place of the turn's own, if the model
     gets that one later; else ""."""
@@ -88,13 +71,3 @@ def stands_for(trace: Trace, turn: Turn, newest: str) -> str:
         number += 1
     is_late = any(said in squeeze(newest_text(each)) for each in after)
     return f"the message {other}" if other and is_late else ""
-
-
-def newest_text(exchange: Exchange) -> str:
-    """The words of the user that a request ends with."""
-    return "\n\n".join(message.text for message in exchange.node.newest())
-
-
-def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a text."""
-    return text.strip().split("\n\n")

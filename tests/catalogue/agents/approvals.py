@@ -88,13 +88,13 @@ def denial_ends_with_the_next_approval(brief: Brief) -> None:
 
 
 def forgets_the_second_answer(brief: Brief) -> None:
-    """Hears the first answer of a turn, and no other."""
-    heard: list[str] = []
+    """Takes the first answer of a turn, and no other."""
+    answers: list[str] = []
 
     def take(loop: Loop, call: ToolUse) -> ToolResult:
         answer = loop.toolbox.approved(call)
-        heard.append(answer.answer)
-        if len(heard) == 1 and answer.answer == "allow":
+        answers.append(answer.answer)
+        if len(answers) == 1 and answer.answer == "allow":
             return _run(loop, call)
         return error_result(call, "Not run: the user did not answer in time.")
 

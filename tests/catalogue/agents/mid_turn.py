@@ -295,7 +295,7 @@ class _Silent(Reading):
     policy = "interrupt"
 
     def stopped(self, messages: list[Inbound]) -> None:
-        """End the turn without a word."""
+        """End the turn, and say nothing."""
 
 
 interrupts_in_silence = claims("interrupt", _Silent)
