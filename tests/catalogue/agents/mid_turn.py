@@ -291,17 +291,7 @@ class _BreaksWhenBusy(Reading):
 refuses_when_busy = claims("queue", _BreaksWhenBusy)
 
 
-class _Silent(Reading):
-    policy = "interrupt"
-
-    def stopped(self, messages: list[Inbound]) -> None:
-        """End the turn, and say nothing."""
-
-
-interrupts_in_silence = claims("interrupt", _Silent)
-
 waits_in_place_of_interrupting = claims("interrupt", Reading)
 waits_in_place_of_collecting = claims("collect", Reading)
 steers_in_place_of_waiting = claims("queue", _Steering)
 interrupts_in_place_of_steering = claims("steer", type("I", (Reading,), {"policy": "interrupt"}))
-joins_in_place_of_waiting = claims("queue", type("C", (Reading,), {"policy": "collect"}))
