@@ -129,6 +129,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             yield from _doubled(trace, turn, turn.readable[-1])
         if turn.came:
             yield from came_in_turn(trace, turn)
+        newest |= {(turn.session, each.inbound.id): turn for each in turn.joined}
         if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):
             for text in (turn.text, *(each.inbound.text for each in turn.joined)):
                 beginning = paragraphs(text)[0]
