@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from examples.agents.gateway import Gateway
+from harness.core.scenario.scenario import Scenario
 from harness.core.values.profile import Profile
 from harness.runner import Run, run
 from harness.targets import of_callable
@@ -42,16 +43,25 @@ def _quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-def steered(kind: type[Gateway]) -> Run:
+def steered(kind: type[Gateway], scenario: Scenario = SCENARIO) -> Run:
     target = of_callable(lambda brief: kind(brief).run())
     target = msgspec.structs.replace(target, options={"inbound": "steer"})
-    return run(msgspec.structs.replace(SCENARIO, profile=Profile(inbound="steer")), target)
+    return run(msgspec.structs.replace(scenario, profile=Profile(inbound="steer")), target)
 
 
 def test_a_message_in_mid_turn_steers_the_turn() -> None:
     done = steered(Gateway)
     assert (done.verdict.verdict, tuple(done.verdict.failing)) == ("pass", ())
     assert [len(turn.joined) for turn in done.history.trace.turns.values()] == [1, 0]
+
+
+def test_a_message_may_come_again_once_a_turn_has_taken_it_in() -> None:
+    first, second, last = (
+        msgspec.structs.replace(item, id=f"m{n}") for n, item in enumerate(SCENARIO.inbox)
+    )
+    again = msgspec.structs.replace(second, when="idle")
+    done = steered(Gateway, msgspec.structs.replace(SCENARIO, inbox=(first, second, again, last)))
+    assert (done.verdict.verdict, tuple(done.verdict.failing)) == ("pass", ())
 
 
 @pytest.mark.parametrize(
