@@ -209,8 +209,8 @@ class Past:
         return session in self._refused
 
     def _end(self, session: str) -> None:
-        cut, took = self._cut.pop(session, ""), self._took.pop(session, ())
-        opened = self._open.pop(session, cut)
+        opened, took = self._open.pop(session, ""), self._took.pop(session, ())
+        self._cut.pop(session, None)
         self._done.update((session, name) for name in (opened, *took))
         is_pushed = self.profile.inbound_policy(session) is not None
         self._shared[session] = (opened, *took) if took or is_pushed else ()
