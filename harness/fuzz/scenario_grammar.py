@@ -15,6 +15,7 @@ import msgspec
 
 from harness.core.scenario.scenario import (
     DEFAULT_WIRE,
+    ApprovalTurn,
     FaultSpec,
     InboxItem,
     Limits,
@@ -22,7 +23,7 @@ from harness.core.scenario.scenario import (
     Session,
 )
 from harness.core.values.messages import Json
-from harness.fuzz.choice_sequence import Choose, pick
+from harness.fuzz.choice_sequence import Choose, pick, some
 from harness.fuzz.completion_oracle import PASSING, TOO_LONG, expected_of, once
 from harness.fuzz.fault_grammar import (
     ANSWER_LAYERS,
@@ -90,6 +91,20 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 STANDARD = Options()
 
+GATED_ONE_IN = 4
+"""In one of this number of scenarios that are not benign, a tool needs the user's approval."""
+
+APPROVALS = (
+    ApprovalTurn(),
+    ApprovalTurn(answer="deny", reason="Not before Monday."),
+    ApprovalTurn(after_s=300),
+    ApprovalTurn(input={"name": "what the user says"}),
+    ApprovalTurn(answer="always"),
+    ApprovalTurn(answer="expire", after_s=60),
+    ApprovalTurn(names="call_of_another"),
+)
+"""The answers of the user, the simplest first."""
+
 BENIGN_ONE_IN = 6
 """One in this number of scenarios is benign."""
 
@@ -100,7 +115,9 @@ BENIGN_MEAN_FAULTS = 0.8
 def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
     """Return a whole scenario; a benign one expects an answer to each message."""
     is_benign = choose(BENIGN_ONE_IN) == BENIGN_ONE_IN - 1
-    return benign_scenario(choose, options) if is_benign else _scenario(choose, options)
+    if is_benign:
+        return benign_scenario(choose, options)
+    return _gated(choose, options, _scenario(choose, options))
 
 
 def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
@@ -163,6 +180,29 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
         stream=stream,
         window_tokens=window,
         limits=options.limits,
+    )
+
+
+def _gated(choose: Choose, options: Options, scenario: Scenario) -> Scenario:
+    """Return the scenario; in some a tool needs the user's approval. It is drawn last, so that the
+    other parts are those of scenarios without one."""
+    # A call that the user denies runs no tool, and what is due after that run never comes.
+    waits = any(isinstance(i.when, dict) and "tool#" in str(i.when) for i in scenario.inbox)
+    if choose(GATED_ONE_IN) < GATED_ONE_IN - 1 or waits or not scenario.tools:
+        return scenario
+    name = pick(choose, tuple(scenario.tools))
+    answers = [APPROVALS[n] for n in some(choose, len(APPROVALS), 3, mean=2)] or APPROVALS[:1]
+    gated = msgspec.structs.replace(scenario.tools[name], approval=tuple(answers))
+    struck = faults_of(
+        choose, options.faults, wire=options.wire, kills=options.kills,
+        mean=options.mean_faults / 2, gated=True,
+    )  # fmt: skip
+    ends = scenario.inbox if LAST_MESSAGE in scenario.inbox else (*scenario.inbox, LAST_MESSAGE)
+    return msgspec.structs.replace(
+        scenario,
+        tools={**scenario.tools, name: gated},
+        faults=(*scenario.faults, *struck),
+        inbox=ends if struck else scenario.inbox,
     )
 
 
