@@ -184,8 +184,10 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
 
 
 def _gated(choose: Choose, options: Options, scenario: Scenario) -> Scenario:
-    """Return the scenario; in some a tool needs the user's approval. It is drawn last, so that the
-    other parts are those of scenarios without one."""
+    """Return the scenario; in some a tool needs the user's approval, if a pattern of faults names
+    those of questions. Most agents ask none, and a draw costs each campaign examples."""
+    if not any(pattern.startswith("approvals.") for pattern in options.faults):
+        return scenario
     # A call that the user denies runs no tool, and what is due after that run never comes.
     waits = any(isinstance(i.when, dict) and "tool#" in str(i.when) for i in scenario.inbox)
     if choose(GATED_ONE_IN) < GATED_ONE_IN - 1 or waits or not scenario.tools:
