@@ -176,14 +176,14 @@ def faults_of(
     tools: bool = True,
     kills: bool = True,
     mean: float = 1.0,
-    gated: bool = False,
+    approvals: bool = False,
 ) -> tuple[FaultSpec, ...]:
     """A set of the faults whose kinds match one of the patterns, `mean` of them on average.
 
-    `tools`: the scenario has some. `kills`: also those that end the agent. `gated`: those of
-    questions to the user, and else all others.
+    `tools`: the scenario has some. `kills`: also those that end the agent. `approvals`:
+    also those of questions to the user.
     """
-    layers = _layers(tuple(patterns), wire, tools, kills, gated, loaded())
+    layers = _layers(tuple(patterns), wire, tools, kills, approvals, loaded())
     whole = sum(map(len, layers))
     drawn = []
     for layer in layers:
@@ -232,10 +232,10 @@ def _layers(
     wire: str,
     tools: bool,
     kills: bool,
-    gated: bool,
+    approvals: bool,
     plugins: tuple[Plugin, ...],
 ) -> tuple[tuple[Fault, ...], ...]:
     matched = matching(patterns, wire, tools, kills)
-    found = [fault for fault in matched if (fault.seams == ("approval",)) is gated]
+    found = [fault for fault in matched if approvals or fault.seams != ("approval",)]
     weighed = (fault for fault in found for _ in range(KILL_WEIGHT if fault.kills else 1))
     return tuple(tuple(of) for _, of in groupby(weighed, lambda f: f.kind.partition(".")[0]))

@@ -15,15 +15,16 @@ import msgspec
 
 from harness.core.scenario.scenario import (
     DEFAULT_WIRE,
-    ApprovalTurn,
     FaultSpec,
     InboxItem,
     Limits,
     Scenario,
     Session,
+    ToolScript,
+    Turn,
 )
 from harness.core.values.messages import Json
-from harness.fuzz.choice_sequence import Choose, pick, some
+from harness.fuzz.choice_sequence import Choose, pick
 from harness.fuzz.completion_oracle import PASSING, TOO_LONG, expected_of, once
 from harness.fuzz.fault_grammar import (
     ANSWER_LAYERS,
@@ -67,9 +68,11 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     default); `mean_faults` are drawn on average. `kills`: faults that end the agent are included.
     `tools` maps names to input schemas; the scripted model knows `ping` and `look_up`. `damaged`:
     stored sessions may be damaged. `bursts`: messages come while a turn is open. `cancels`: users
-    cancel turns. `spirals`: models repeat themselves without end. `odd`: models say nothing, break
-    off, or call unknown tools. `windows`: some have a small context window. Benign scenarios have
-    none of these, and at most one fault that passes: see `completion_oracle`.
+    cancel turns. `pushed`: the agent is given messages while it works. `approvals`: it asks the
+    user about the calls that need it. `spirals`: models repeat themselves without end. `odd`:
+    models say nothing, break off, or call unknown tools. `windows`: some have a small context
+    window. Benign scenarios have none of these, and at most one fault that passes: see
+    `completion_oracle`.
     """
 
     wire: str = DEFAULT_WIRE
@@ -80,6 +83,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     damaged: bool = True
     bursts: bool = True
     cancels: bool = True
+    pushed: bool = False
+    approvals: bool = False
     windows: bool = True
     spirals: bool = True
     odd: bool = True
@@ -91,20 +96,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 STANDARD = Options()
 
-GATED_ONE_IN = 4
-"""In one of this number of scenarios that are not benign, a tool needs the user's approval."""
-
-APPROVALS = (
-    ApprovalTurn(),
-    ApprovalTurn(answer="deny", reason="Not before Monday."),
-    ApprovalTurn(after_s=300),
-    ApprovalTurn(input={"name": "what the user says"}),
-    ApprovalTurn(answer="always"),
-    ApprovalTurn(answer="expire", after_s=60),
-    ApprovalTurn(names="call_of_another"),
-)
-"""The answers of the user, the simplest first."""
-
 BENIGN_ONE_IN = 6
 """One in this number of scenarios is benign."""
 
@@ -115,9 +106,7 @@ BENIGN_MEAN_FAULTS = 0.8
 def scenario_of(choose: Choose, options: Options = STANDARD) -> Scenario:
     """Return a whole scenario; a benign one expects an answer to each message."""
     is_benign = choose(BENIGN_ONE_IN) == BENIGN_ONE_IN - 1
-    if is_benign:
-        return benign_scenario(choose, options)
-    return _gated(choose, options, _scenario(choose, options))
+    return benign_scenario(choose, options) if is_benign else _scenario(choose, options)
 
 
 def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
@@ -127,6 +116,7 @@ def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
     """
     options = msgspec.structs.replace(
         options, damaged=False, cancels=False, windows=False, spirals=False, odd=False,
+        approvals=False,
         mean_faults=BENIGN_MEAN_FAULTS,
         faults=_benign_faults(options.faults, options.wire, bool(options.tools)),
     )  # fmt: skip
@@ -144,7 +134,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
     """Draw session, inbox, script, tools, faults, dialect, stream and window."""
     struck = faults_of(
         choose, options.faults, wire=options.wire, tools=bool(options.tools),
-        kills=options.kills, mean=options.mean_faults,
+        kills=options.kills, mean=options.mean_faults, approvals=options.approvals,
     )  # fmt: skip
     struck = struck if options.odd else once(struck)
     hindered = any(layer_of(spec) in BLOCKING_LAYERS for spec in struck)
@@ -154,20 +144,18 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
         bursts=options.bursts,
         cancels=options.cancels,
         is_answered=not hindered,
+        pushed=options.pushed,
     )
     session = Session(messages=session_of(choose, options.max_rounds, options.damaged))
     script = script_of(
         choose, options.max_turns, options.wire, spirals=options.spirals, odd=options.odd
     )
-    tools = tools_of(choose, options.tools)
+    tools = tools_of(choose, options.tools, approvals=options.approvals)
     dialect = pick(choose, record(options.wire).dialects.generated)
     stream = bool(choose(2))
     window = _window(choose, options, struck, dialect)
     if window is None and not struck and options.tools:
-        # Nothing keeps the model from a tool here, so a cancel beside it is certain to come.
-        inbox, before = beside_tools(inbox), inbox
-        if inbox != before:
-            inbox, script = (*inbox, LAST_MESSAGE), (WORK, *script)
+        inbox, script = _beside_tools(inbox, script, tools, options.pushed)
     return Scenario(
         name=NAME,
         wire=sys.intern(options.wire),  # a file leaves a default out by identity, also in a worker
@@ -183,29 +171,18 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
     )
 
 
-def _gated(choose: Choose, options: Options, scenario: Scenario) -> Scenario:
-    """Return the scenario; in some a tool needs the user's approval, if a pattern of faults names
-    those of questions. Most agents ask none, and a draw costs each campaign examples."""
-    if not any(pattern.startswith("approvals.") for pattern in options.faults):
-        return scenario
-    # A call that the user denies runs no tool, and what is due after that run never comes.
-    waits = any(isinstance(i.when, dict) and "tool#" in str(i.when) for i in scenario.inbox)
-    if choose(GATED_ONE_IN) < GATED_ONE_IN - 1 or waits or not scenario.tools:
-        return scenario
-    name = pick(choose, tuple(scenario.tools))
-    answers = [APPROVALS[n] for n in some(choose, len(APPROVALS), 3, mean=2)] or APPROVALS[:1]
-    gated = msgspec.structs.replace(scenario.tools[name], approval=tuple(answers))
-    struck = faults_of(
-        choose, options.faults, wire=options.wire, kills=options.kills,
-        mean=options.mean_faults / 2, gated=True,
-    )  # fmt: skip
-    ends = scenario.inbox if LAST_MESSAGE in scenario.inbox else (*scenario.inbox, LAST_MESSAGE)
-    return msgspec.structs.replace(
-        scenario,
-        tools={**scenario.tools, name: gated},
-        faults=(*scenario.faults, *struck),
-        inbox=ends if struck else scenario.inbox,
-    )
+def _beside_tools(
+    inbox: tuple[InboxItem, ...],
+    script: tuple[Turn, ...],
+    tools: Mapping[str, ToolScript],
+    pushed: bool,
+) -> tuple[tuple[InboxItem, ...], tuple[Turn, ...]]:
+    """Let what comes in the middle of a turn come after the first tool. Nothing keeps the model
+    from a tool here, so that is certain to come, unless each call needs an approval."""
+    moved = beside_tools(inbox, pushed)
+    if moved == inbox or all(tool.approval for tool in tools.values()):
+        return inbox, script
+    return (*moved, LAST_MESSAGE), (WORK, *script)
 
 
 def _window(
