@@ -7,16 +7,14 @@ of the turn count. The profile names the words of the model that are not for the
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import needs
-from harness.checks.evidence.shown_text import spoken
+from harness.checks.evidence.shown_text import spoken, values_of
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import is_announced
 from harness.checks.evidence.turn_outcomes import (
@@ -116,7 +114,9 @@ class _Reply:
         """Whether the user reads a whole text, or a value of a text that is JSON."""
         if any(self._holds(said, read) for read in self._reads):
             return True
-        return any(is_asked(value) and not lost_parts(value, self.read) for value in _values(said))
+        return any(
+            is_asked(value) and not lost_parts(value, self.read) for value in values_of(said)
+        )
 
     def _holds(self, said: str, read: Spelt) -> bool:
         if not lost_parts(said, read):
@@ -131,15 +131,6 @@ class _Reply:
         return is_asked(said := self.text(exchange)) and self.has(said)
 
 
-def _values(said: str) -> Iterator[str]:
-    """The texts of an answer with a structure, such as `{"reason": …, "answer": …}`: the agent
-    chooses which of them it sends."""
-    if said.lstrip().startswith("{"):
-        with suppress(ValueError, RecursionError):
-            value = json.loads(said)
-            yield from (part for part in value.values() if isinstance(part, str))
-
-
 @needs("model", "inbox", "outbox", told_by="run", place=415)
 def reply_carried(history: History) -> Iterator[Finding]:
     """The user reads the model's whole answer, once, and nothing else in its place.
@@ -147,9 +138,9 @@ def reply_carried(history: History) -> Iterator[Finding]:
     Asked of finals that report a success. `cut`: only a part of the answer. `blocks`: only some of
     its text blocks. `doubled`: the answer several times. `sewn`: beginnings of broken streams
     before it. `before_call`: in its place the words that the model said beside a call; `earlier`:
-    an earlier answer of the turn; `other`: of another turn; `session`: of another session. `stale`:
-    words of an earlier turn beside it. `continuation`: only the end of an answer that was truncated
-    and continued. `replaced`: anything else in its place.
+    an earlier answer of the turn; `other`: of another turn, also for a blank one; `session`: of
+    another session. `stale`: words of an earlier turn beside it. `continuation`: only the end of an
+    answer that was truncated and continued. `replaced`: anything else in its place.
     `blocked`: the user read something else under a status of the agent's own, as a guardrail does,
     and later requests hold the answer as said.
 
@@ -171,12 +162,21 @@ def reply_carried(history: History) -> Iterator[Finding]:
                 continue
             reply = _Reply(history.trace, turn, final)
             if not is_asked(reply.said):
-                continue
-            found = _broken(reply) if claimed(final) == "completed" else _broken_words(reply)
+                found = _of_another_turn(reply) if _is_blank(reply) else None
+            else:
+                found = _broken(reply) if claimed(final) == "completed" else _broken_words(reply)
             if found is not None:
                 events = sorted({found.n or final.n, reply.main[-1].n, final.n})
                 text = f"the user reads {found.reads}"
                 yield Finding(f"reply_carried.{found.rule}", text, tuple(events))
+
+
+def _is_blank(reply: _Reply) -> bool:
+    """Whether a success is reported after a blank answer; a few words may stand anywhere."""
+    last = reply.main[-1].reply if reply.main else None
+    is_whole = last is not None and not last.tool_uses and not wrong(reply.main[-1])
+    is_long = len(reply.read.plain) >= DOUBLED and claimed(reply.final) == "completed"
+    return is_whole and is_long and not reply.said.strip()
 
 
 def _is_verbatim(turn: Turn, final: Sending) -> bool:
@@ -305,6 +305,10 @@ def _other(reply: _Reply) -> _Broken | None:
                 words = "the words before a tool call, and not the answer"
                 return _Broken("before_call", words, exchange.n)
             return _Broken("earlier", "an earlier answer of the turn, and not the last", exchange.n)
+    return _of_another_turn(reply)
+
+
+def _of_another_turn(reply: _Reply) -> _Broken | None:
     for turn in reversed(reply.trace.turns.values()):
         for exchange in turn.main:
             if turn is not reply.turn and exchange.n < reply.final.n and reply.shows(exchange):

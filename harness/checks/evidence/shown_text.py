@@ -7,8 +7,10 @@ are not for the user: its profile names them (`silent`).
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from harness.checks.evidence.turn_outcomes import is_taken
 from harness.core.history.exchanges import ENDINGS, Exchange, Sending
@@ -87,3 +89,12 @@ def is_silent(trace: Trace, turn: Turn) -> bool:
     if last is None or last.reply is None or last.reply.tool_uses or not last.reply.text.strip():
         return False
     return not "".join(spoken(trace, last)).strip()
+
+
+def values_of(said: str) -> Iterator[str]:
+    """The texts of an answer with a structure, such as `{"reason": …, "answer": …}`: the agent
+    chooses which of them it sends."""
+    if said.lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(said)
+            yield from (part for part in value.values() if isinstance(part, str))
