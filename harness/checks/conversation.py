@@ -194,7 +194,9 @@ def _begun_anew(turn: Turn) -> Iterator[Case]:
     """Yield a case for each result that a request had which failed in passing, and the next request
     lacks."""
     for before, later in pairwise(turn.readable):
-        failed = before.is_unreadable or (before.transient and not before.too_large)
+        # An error event in a stream with status 200 may mean that the request was too long.
+        passing = before.transient and before.status != 200 and not before.too_large
+        failed = before.is_unreadable or passing
         if not failed or later.node.first(before.node.depth) is before.node:
             continue
         held = {r.id: squeeze(r.text) for m in later.node.messages for r in m.tool_results}
