@@ -13,9 +13,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from harness import providers
 from harness.checks.evidence import tool_steps
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
-from harness.checks.evidence.shown_text import shown
+from harness.checks.evidence.shown_text import said_times, shown
 from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import (
     claimed,
@@ -31,7 +32,6 @@ from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import Bounds, Expect, ExpectReply, MustNot, Waits
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
-from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import duration
 
@@ -48,9 +48,8 @@ def expect(history: History) -> Iterator[Finding]:
     """The run matches the expectations of its scenario.
 
     They are `outcome`, number and `inputs` of `calls`, `waits`, the words of a `reply`, and nothing
-    forbidden (`must_not`).
-    A `max` does not count what `no_progress_stop` allows after three equal steps, nor what the
-    profile's `repeats` and `retry_budget` allow.
+    forbidden (`must_not`). A `max` does not count what `no_progress_stop` allows after three equal
+    steps, nor what the profile's `repeats` and `retry_budget` allow.
     `known_missing`: a known defect no longer appears.
     """
     expectation = expected(history)
@@ -138,7 +137,7 @@ def _reply(history: History, asked: ExpectReply) -> Iterator[Finding]:
     for word, (least, most, told) in _REPLY.items():
         given = getattr(asked, word) or ()
         for words in (given,) if isinstance(given, str) else given:
-            times = sum(_times(word, words, text) for text, _ in read)
+            times = sum(said_times(words, text, is_pattern=word == "pattern") for text, _ in read)
             if not least <= times <= most and not (least and _gave_up(history.trace)):
                 text = f"{place}the user {told.format(words=words, times=times)}"
                 cause = Cause(subject=f"reply.{word}: {words}")
@@ -152,13 +151,6 @@ _REPLY = {
     "pattern": (1, math.inf, "reads nothing that matches {words!r}"),
 }
 """The least and the greatest number of times, and the words for another number."""
-
-
-def _times(word: str, words: str, text: str) -> int:
-    if word == "pattern":
-        return is_in(pattern_of(words), text)
-    plain, sought = (" ".join(each.casefold().split()) for each in (text, words))
-    return plain.count(sought)
 
 
 def _differences(found: Json, wanted: Json) -> str:
@@ -251,24 +243,25 @@ def target(history: History) -> Iterator[Finding]:
     Not a finding: a crash after an answer of the harness itself, at a limit or at the end of the
     script. No API gives that answer.
     """
-    ended = history.trace.ended
-    if ended is not None and ended.how in _ENDS and not _is_ended_by_us(history.trace):
+    trace, ended = history.trace, history.trace.ended
+    if ended is not None and ended.how in _ENDS and not _is_ended_by_us(trace):
+        newest = trace.answers[-1:]  # a request that is refused at last ends the target
         exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
         place = f" at {ended.frames[-1].partition(' ')[0]}" if ended.frames else ""
-        place += f" with {half}" if (half := history.trace.half_written) else ""
+        place += f" with {half}" if (half := trace.half_written) else ""
         how = f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}"
         text, at = how.rstrip(": ") + ended.waits_at, ended.place
         source = f"{at.file}:{at.function}" if at else ""
         cause = Cause(error=ended.error, source=source)
-        yield Finding(f"target.{ended.how}", text, (ended.n,), place=at, cause=cause)
+        refused = [e.n for e in trace.exchanges[-1:] if e.called.refused and e.answered in newest]
+        yield Finding(f"target.{ended.how}", text, (*refused, ended.n), place=at, cause=cause)
 
 
 def _is_ended_by_us(trace: Trace) -> bool:
     """Whether the target has crashed, and its last answer was the harness's own."""
-    if trace.ended is None or trace.ended.how != "crashed":
-        return False
     last = next((e.answered for e in reversed(trace.exchanges) if e.answered is not None), None)
-    return last is not None and is_our_own(last)
+    is_crash = trace.ended is not None and trace.ended.how == "crashed"
+    return is_crash and last is not None and is_our_own(last)
 
 
 _STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")
@@ -311,7 +304,11 @@ def _refusals(trace: Trace) -> tuple[int, ...]:
 
 
 def _why_nothing(trace: Trace) -> str:
-    """Why no request came: the agent refused before it asked, or it asked elsewhere."""
+    """Why no request came: the agent asked elsewhere, or it refused before it asked."""
+    path = trace.ended.elsewhere if trace.ended else ""
+    wire = trace.starts[0].wire if trace.starts else ""
+    if path and (step := providers.step_from(path, wire)):
+        return f"the agent asked for {path}, which this run does not serve: {step}"
     told = next((s for s in trace.sendings if s.n in _refusals(trace)), None)
     if told is not None and not (trace.ended and trace.ended.live_sockets):
         said = " ".join(told.request.text.split())[:300]

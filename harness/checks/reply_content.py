@@ -7,14 +7,13 @@ of the turn count. The profile names the words of the model that are not for the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import needs
-from harness.checks.evidence.shown_text import spoken, values_of
+from harness.checks.evidence.shown_text import as_read, spoken, unmarked_thought, values_in
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import is_announced
 from harness.checks.evidence.turn_outcomes import (
@@ -58,14 +57,6 @@ _CUT_STATUSES = TRUNCATED_STOPS | {"truncated", "incomplete", "partial", "cut"}
 
 _READ = frozenset({"partial", "final", "error", "notice"})
 
-_WRITING = re.compile(
-    r"(?<=\])\([^()\s]*\)|\[\d{1,3}\]|【[^【】]*】"
-    r"|^ *(?:```|~~~)[^`\n]*$|^ *\d{1,3}[.)] |^ *- \[[ xX]\]",
-    re.MULTILINE,
-)
-"""What another form of an answer leaves out: the address of a link, the mark of a citation, the
-language of a block of code, the numbers of a list and its boxes."""
-
 
 class _Broken(NamedTuple):
     """A broken rule: its name, what the user reads, and the event of the other answer (0: none)."""
@@ -89,6 +80,12 @@ class _Reply:
         if last is None or last.reply is None or last.reply.tool_uses or wrong(last):
             return ""
         return self.text(last)
+
+    @cached_property
+    def continued(self) -> str:
+        """The answer after the truncated ones that it goes on from: a cut may be inside a word."""
+        cut = takewhile(lambda e: e.stop in TRUNCATED_STOPS, reversed(self.main[:-1]))
+        return "".join([*reversed([self.text(e) for e in cut]), self.said])
 
     def text(self, exchange: Exchange) -> str:
         """The text of an answer that is for the user."""
@@ -115,13 +112,13 @@ class _Reply:
         if any(self._holds(said, read) for read in self._reads):
             return True
         return any(
-            is_asked(value) and not lost_parts(value, self.read) for value in values_of(said)
+            is_asked(value) and not lost_parts(value, self.read) for value in values_in(said)
         )
 
     def _holds(self, said: str, read: Spelt) -> bool:
         if not lost_parts(said, read):
             return True
-        bare, seen = _WRITING.sub(" ", said), _WRITING.sub(" ", read.text)
+        bare, seen = as_read(said), as_read(read.text)
         if bare != said and not lost_parts(bare, read):
             return True
         return seen != read.text and not lost_parts(bare, seen)
@@ -139,8 +136,9 @@ def reply_carried(history: History) -> Iterator[Finding]:
     its text blocks. `doubled`: the answer several times. `sewn`: beginnings of broken streams
     before it. `before_call`: in its place the words that the model said beside a call; `earlier`:
     an earlier answer of the turn; `other`: of another turn, also for a blank one; `session`: of
-    another session. `stale`: words of an earlier turn beside it. `continuation`: only the end of an
-    answer that was truncated and continued. `replaced`: anything else in its place.
+    another session. `stale`: words of an earlier turn beside it. `thought`: what the model thought
+    before it, as a part of the answer. `continuation`: only the end of an answer that was truncated
+    and continued. `replaced`: anything else in its place.
     `blocked`: the user read something else under a status of the agent's own, as a guardrail does,
     and later requests hold the answer as said.
 
@@ -173,10 +171,10 @@ def reply_carried(history: History) -> Iterator[Finding]:
 
 def _is_blank(reply: _Reply) -> bool:
     """Whether a success is reported after a blank answer; a few words may stand anywhere."""
-    last = reply.main[-1].reply if reply.main else None
-    is_whole = last is not None and not last.tool_uses and not wrong(reply.main[-1])
+    last = reply.main[-1] if reply.main else None
+    is_whole = last is not None and last.reply and not last.reply.tool_uses and not wrong(last)
     is_long = len(reply.read.plain) >= DOUBLED and claimed(reply.final) == "completed"
-    return is_whole and is_long and not reply.said.strip()
+    return bool(is_whole) and is_long and not reply.said.strip()
 
 
 def _is_verbatim(turn: Turn, final: Sending) -> bool:
@@ -188,8 +186,8 @@ def _is_verbatim(turn: Turn, final: Sending) -> bool:
 
 
 def _broken(reply: _Reply) -> _Broken | None:
-    if reply.has(reply.said):
-        return _doubled(reply) or _continuation(reply) or _stale(reply)
+    if any(map(reply.has, {reply.said, reply.continued})):
+        return _doubled(reply) or _continuation(reply) or _stale(reply) or _thought(reply)
     if doubled := _doubled(reply):
         return doubled
     if any(_is_beside(reply, exchange) for exchange in reply.main[:-1]) or _is_misplaced(reply):
@@ -279,22 +277,23 @@ def _stale(reply: _Reply) -> _Broken | None:
     own, read = Spelt(reply.said).plain, reply.read.plain.casefold()
     if len(read) < len(own) + DOUBLED:
         return None
-    texts = [
-        *map(reply.text, reply.main),
-        reply.turn.text,
-        *(r.text for r in reply.turn.executions),
-    ]
+    ran = (run.text for run in reply.turn.executions)
+    texts = [*map(reply.text, reply.main), reply.turn.text, *ran]
     known = Spelt("\n".join(texts)).plain.casefold()
     turns = (t for t in reversed(reply.trace.turns.values()) if t.session == reply.turn.session)
     for turn in islice((t for t in turns if t.number < reply.turn.number), EARLIER):
         for exchange in turn.main if any(claimed(e) == "completed" for e in turn.endings) else ():
             said = Spelt(reply.text(exchange)).plain.casefold()
             if len(said) >= DOUBLED and said in read and said not in known:
-                words = (
-                    f"words of {turn.words} beside the answer, which the model did not say again"
-                )
+                words = f"words of {turn.words} beside the answer, not said again by the model"
                 return _Broken("stale", words, exchange.n)
     return None
+
+
+def _thought(reply: _Reply) -> _Broken | None:
+    thought = unmarked_thought(reply.main[-1], reply.said, reply.final.request.text)
+    words = f"what the model thought, {thought[:SHOWN]!r}, as its answer"
+    return _Broken("thought", words) if thought else None
 
 
 def _other(reply: _Reply) -> _Broken | None:

@@ -14,7 +14,7 @@ import msgspec
 
 from harness.core.history.exchanges import Ask, Exchange, Sending
 from harness.core.history.trace import Turn
-from harness.core.values.calls import OutboundKind, ToolRequest
+from harness.core.values.calls import ApprovalRequest, OutboundKind, ToolRequest
 from harness.core.values.messages import Message, ToolResult, ToolUse, canonical
 from harness.core.values.tool_names import ToolNames
 
@@ -40,8 +40,8 @@ class CallPairing:
             self._last[session] = asks
         return asks
 
-    def run(self, request: ToolRequest, session: str = "") -> Ask | None:
-        """Return the call that a tool run belongs to.
+    def run(self, request: ToolRequest | ApprovalRequest, session: str = "") -> Ask | None:
+        """Return the call that a tool run, or a question to the user, belongs to.
 
         An id that no answer has is the framework's own, or the item id of the same call. Then the
         tool's name selects among the session's last calls.
@@ -107,7 +107,9 @@ class CallPairing:
         return use if name == use.name else msgspec.structs.replace(use, name=name)
 
     def _renamed(self, session: str, message: Message) -> dict[str, Ask]:
-        asks, uses = self._last.get(session, []), message.tool_uses
+        # The Responses wire has calls without messages: one message may hold those of two answers.
+        asks = self._last.get(session, [])
+        uses = message.tool_uses[-len(asks) :] if asks else ()
         # A model that makes a call twice under one id asks for it once.
         once = [*{(a.use.id, canonical(a.use.input)): a for a in reversed(asks)}.values()]
         asks = asks if len(uses) > len(once) else once[::-1]

@@ -34,7 +34,7 @@ from harness.core.history.trace import Trace
 from harness.core.history.trace_fold import trace
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message, named
-from harness.core.values.plans import Outcome, StepRecord, Wait
+from harness.core.values.plans import Outcome, StepRecord, Wait, waited_ms
 from harness.core.values.profile import Profile, profile_of
 
 Settings = dict[str, Any]
@@ -199,7 +199,11 @@ class History:
         asks = tuple(use.id for use in said.tool_uses) if said else ()
         turn, error = event.script_turn, event.error
         is_failure = event.seam == "tool" and answer_failed(event)
+        is_failure |= event.seam == "outbox" and not event.complete
         self.past.see_answered(event.key, event.seam, turn, error, event.value, asks, is_failure)
+        if event.seam == "approval":
+            value = event.value if event.outcome == "ok" else None
+            self.past.see_decided(event.key, value, event.at_ms + waited_ms(event.steps))
 
     def effect(self, **fields: Json) -> Effected:
         """Append a change of the outside world."""
@@ -279,7 +283,7 @@ def under_settings(history: History, changed: Callable[[Settings], Settings]) ->
 _UNSTABLE: dict[str, Json] = {
     "at_ms": 0, "downtime_ms": 0, "versions": {}, "door": "", "world": "",
     "real_wait_ms": 0, "traceback": "", "frames": (), "place": None,
-    "polled": False, "tools_untaken": False, "open_waits": (),
+    "polled": False, "tools_untaken": False, "open_waits": (), "elsewhere": "",
 }  # fmt: skip
 
 

@@ -46,8 +46,7 @@ from harness.core.values.messages import Json, Message, without_blanks
 from harness.core.values.tool_names import ToolNames
 
 SUMMARY_LEAST = 24
-"""The least characters of a summary without white space; a shorter answer may come again by
-chance."""
+"""The least characters of a summary without white space: a shorter answer may come by chance."""
 
 REACTION_MS = 2000
 """The time, in milliseconds, after a pushed cancel in which a call may already be in transit."""
@@ -146,6 +145,8 @@ class _Reader:
             case ApprovalRequest() as request:
                 question = self._open[called.key] = Question(called, request)
                 self.trace.questions.append(question)
+                if (ask := self._asked.run(request, called.session)) is not None:
+                    ask.questions.append(question)
             case OutboxRequest() as request:
                 self._sending(called, request)
             case StoreRequest(access=access) as request:
@@ -203,14 +204,16 @@ class _Reader:
         last = self._last_main.get(session)
         if last is None or self.trace.world == "recording" or not self._is_summary(last, later):
             return
-        before = self._main_before.get(session)
-        if before is not None:
+        if (before := self._main_before.get(session)) is not None:
             self._last_main[session] = before
-        if before is not None and later.node.first(before.node.depth) is before.node:
-            last.used_as = "aux"
-            return
+            if later.node.first(before.node.depth) is before.node:
+                last.used_as = "aux"
+                return
         last.used_as = "compact"
         made = Compaction(self._turn(last.called), calls=[last], before=before, after=later)
+        if (told := self._compacting.get(session)) is not None and not told.calls:
+            made.notice = told.notice  # it came before this proof
+            self.trace.compactions.remove(self._compacting.pop(session))
         insort(self.trace.compactions, made, key=lambda compaction: compaction.n)
 
     def _is_summary(self, last: Exchange, later: Exchange) -> bool:
@@ -276,7 +279,7 @@ class _Reader:
         several replies of a turn that took in messages."""
         turn = self._turn(called)
         delivered = self._deliveries.get((turn.session, request.in_reply_to), ())
-        if not delivered or (len(self.trace.starts) < 2 and not delivered[0].joined):
+        if not delivered or (len(self.trace.starts) < 2 and not self._is_pushed(turn)):
             return turn
         own = turn.delivery is not None and turn.delivery.inbound.id == request.in_reply_to
         return turn if own else delivered[0]
@@ -326,12 +329,18 @@ class _Reader:
         waiting[:] = [each for each in waiting if each.inbound.id != inbound.id]
         self.trace.deliveries.append(delivery)
         if turn.delivery is not None and isinstance(request, InboxRequest) and request.reader:
+            if inbound.id in (each.inbound.id for each in (turn.delivery, *turn.joined)):
+                return  # it comes again while it is worked on
             turn.came.append(delivery)
             self._waiting.setdefault(turn.session, []).append(delivery)
             if self.trace.profile.inbound_policy(turn.session) == "interrupt":
                 self._cancel(turn, answered, pushed=True)
         else:
             self._begin(turn, delivery)
+
+    def _is_pushed(self, turn: Turn) -> bool:
+        """Whether messages of its session come in mid-turn, so that no question ends a turn."""
+        return self.trace.profile.inbound_policy(turn.session) is not None
 
     @staticmethod
     def _cancel(turn: Turn, answered: Answered, *, pushed: bool) -> None:
@@ -356,6 +365,8 @@ class _Reader:
             opens = isinstance(event, Answered) and event.seam == "inbox"
             self._begin_waiting(event.session, event.turn - opens, event)
         if name not in self.trace.turns:
+            if (before := self._newest.get(event.session)) is not None and self._is_pushed(before):
+                self._settle(before, event.n, "next")
             self._newest[event.session] = self.trace.turns[name] = Turn(*name, opened_n=event.n)
         return self.trace.turns[name]
 
@@ -384,8 +395,5 @@ class _Reader:
 
 def _schemas(value: Json) -> dict[str, dict[str, Json]]:
     tools = value if isinstance(value, (list, tuple)) else ()
-    return {
-        tool["name"]: tool.get("input_schema") or {}
-        for tool in tools
-        if isinstance(tool, dict) and "name" in tool
-    }
+    named = (tool for tool in tools if isinstance(tool, dict) and "name" in tool)
+    return {tool["name"]: tool.get("input_schema") or {} for tool in named}
