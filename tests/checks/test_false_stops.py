@@ -370,5 +370,4 @@ def test_a_call_that_a_kill_took_may_be_refused_in_a_later_turn(killed: bool) ->
     story = story.killed() if killed else story
     story.refuse("interrupted").final("Interrupted.", status="failed", kind="error")
     story.turn("and now?").reply("well", use("list")).tool("a, b").reply("done").final()
-    found = codes(no_false_stop(story.end()))
-    assert ("no_false_stop.refused" in found) is not killed
+    assert codes(no_false_stop(story.end())) == ([] if killed else ["no_false_stop.ended"])
