@@ -366,8 +366,8 @@ def test_a_failure_may_end_each_turn_or_a_turn_with_more_of_them_than_before() -
 
 @pytest.mark.parametrize("killed", [True, False])
 def test_a_call_that_a_kill_took_may_be_refused_in_a_later_turn(killed: bool) -> None:
-    story = Story().turn("go").reply(use("poll"), use("list")).tool("a")
+    story = Story().turn("go").reply(use("poll"), use("list")).tool("a", error=True)
     story = story.killed() if killed else story
     story.refuse("interrupted").final("Interrupted.", status="failed", kind="error")
     story.turn("and now?").reply("well", use("list")).tool("a, b").reply("done").final()
-    assert codes(no_false_stop(story.end())) == ([] if killed else ["no_false_stop.ended"])
+    assert codes(no_false_stop(story.end())) == ([] if killed else ["no_false_stop.refused"])
