@@ -15,11 +15,12 @@ from harness.checks.evidence.carried_words import (
     has_no_memory,
     holds_more,
     is_cut_with_notice,
+    past_of_failed,
     thinned,
+    thrown_away,
     words_of,
 )
 from harness.checks.evidence.declarations import excused_by, needs
-from harness.checks.evidence.dropped_past import past_of_failed, thrown_away
 from harness.checks.evidence.excuses import (
     BREAK_BETWEEN,
     COMPACTION_BETWEEN,
@@ -78,8 +79,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     told the user about a failed turn does not count as an answer. Not a finding: a turn whose last
     request was refused for its size, or one without a past, because then no past may fit. It is
     also a request after a refused one that has nothing of what was said before its turn, unless the
-    user is told. After a refusal for its size it is one if half of the size had room for the last
-    of it, and nothing new stands in its place.
+    user is told. After a refusal for its size two things must hold. Half of the size had room
+    for the last of it, and no new words stand in its place.
     `forgotten_effect`: a call changed the outside world, and the agent was killed in that turn. The
     session's next main request has nothing new compared with the request before the call. Not a
     finding for `forgotten_effect`: an effect with an idempotency key, unless it happens again under
@@ -105,7 +106,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
         yield from _words_beside_calls(trace, turn)
         yield from _results(turn)
         yield from _begun_anew(turn)
-        yield from thrown_away(turn)
+        if not all(exchange.succeeded for exchange in turn.readable):
+            yield from thrown_away(turn)
         last[turn.session] = turn
         if not turn.cancelled_n:  # a cancel may cost its own turn, and nothing before it
             replied[turn.session] = turn

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from harness.checks.evidence.breakers import repeats_before
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     CANCEL,
@@ -23,6 +22,7 @@ from harness.checks.evidence.excuses import (
     is_killed_between,
 )
 from harness.checks.evidence.told_results import is_valid_call, pretended
+from harness.checks.evidence.tool_steps import repeats_before
 from harness.checks.evidence.turn_outcomes import (
     asks_the_user,
     calls_tools,
@@ -80,8 +80,8 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     `refused`: a valid call of a known tool is answered without running it, by an agent that takes
     the tools of the scenario. `withdrawn`: tools are no longer offered. `ended`: the turn ends
     while the model asks for a tool. `unasked`: after earlier turns, a turn ends with a failure
-    before the model is asked, or after fewer failures than earlier turns had, so that a limit of
-    one turn runs on over several.
+    before the model is asked, or after no more failures than earlier turns went on from. So a limit
+    of one turn runs on over several.
 
     A limit, a cancel, a kill, a write that the store refused, and anything that repeats excuse
     the stop. A failed answer of the model excuses it until the model has answered well. A final
@@ -178,8 +178,8 @@ def _unasked(trace: Trace, turn: Turn) -> Iterator[int]:
 
 
 def _counted_over_turns(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:
-    """Yield the failure that ends a turn after so few failures of a tool that each of two earlier
-    turns went on after as many. Failures that a fault made may be of another kind."""
+    """Yield the failure that ends a turn, if two earlier turns each went on after as many failures
+    of its tool. Failures that a fault made may be of another kind."""
     first = turn.endings[0] if turn.endings else None
     if first is None or claimed(first) not in ("failed_truthfully", "limit"):
         return
@@ -193,7 +193,7 @@ def _counted_over_turns(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:
 
 
 def _went_on(turn: Turn, tool: str, failures: int) -> bool:
-    """Whether a turn asked the model again after so many failures of a tool."""
+    """Whether a turn asked the model again after this number of failures of a tool."""
     failed = [r for r in turn.executions if r.failed and r.request.name == tool and not _is_bent(r)]
     return len(failed) >= failures and any(e.n > failed[failures - 1].n for e in turn.main)
 

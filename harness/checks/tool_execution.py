@@ -35,9 +35,9 @@ def args_complete(history: History) -> Iterator[Finding]:
     `other_tool`: another tool runs for the call, such as the one with the nearest name.
     `incomplete`: the answer never ended. `truncated`: it stopped for another reason than to call a
     tool. `changed`: the input that ran is not the one on the wire. `empty_input`: `{}` ran although
-    the schema requires a name. `no_object`: the input that ran, or that of a recorded call, is JSON
-    of another kind (a list, a number), or a text that should have been an object: cut short, or
-    encoded twice.
+    the schema requires a name. `no_object`: the input that ran, or that of a recorded call, is not
+    an object. It is JSON of another kind (a list, a number), or a text that is cut short or encoded
+    twice.
 
     Not a finding: a name in other case, with other marks, or without a prefix, such as
     `functions.`; a complete answer with any numbering of its events; an input with `NaN`, as a
