@@ -82,6 +82,7 @@ _ORDERLY = frozenset({"next", "returned"})
     stored=(FAILED_STORE,),
     stored_again=(FAILED_STORE, COMPACTION),
     doubled=(FAILED_STORE,),
+    comes_again=(FAILED_STORE,),
 )
 def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     """Each inbound message is the newest user text of its own turn's first request, and no other.
@@ -126,6 +127,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
                 yield from _doubled(trace, cancelled, turn.readable[0])
         if turn.came:
             yield from came_in_turn(trace, turn)
+        newest |= {(turn.session, each.inbound.id): turn for each in turn.joined}
         if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):
             for text in (turn.text, *(each.inbound.text for each in turn.joined)):
                 beginning = paragraphs(text)[0]
@@ -166,7 +168,8 @@ def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Findin
         text = f"{first.called.key}: a message of turn {earlier.number} comes again as new, "
         text += "although it had its reply"
         events = (earlier.opened_n, earlier.endings[0].n, first.n)
-        yield Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="request"))
+        found = Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="request"))
+        yield Case("comes_again", [found], earlier, first.n)
 
 
 def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tuple[str, str]:
