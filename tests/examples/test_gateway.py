@@ -12,7 +12,7 @@ import pytest
 
 from examples.agents.gateway import Gateway
 from harness.core.scenario.scenario import Scenario
-from harness.core.values.profile import Profile
+from harness.core.values.profile import InboundPolicy, Profile
 from harness.runner import Run, run
 from harness.targets import of_callable
 from tests.examples.test_careful_agents import played
@@ -43,16 +43,23 @@ def _quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-def steered(kind: type[Gateway], scenario: Scenario = SCENARIO) -> Run:
+def steered(
+    kind: type[Gateway], scenario: Scenario = SCENARIO, policy: InboundPolicy = "steer"
+) -> Run:
     target = of_callable(lambda brief: kind(brief).run())
-    target = msgspec.structs.replace(target, options={"inbound": "steer"})
-    return run(msgspec.structs.replace(scenario, profile=Profile(inbound="steer")), target)
+    target = msgspec.structs.replace(target, options={"inbound": policy})
+    return run(msgspec.structs.replace(scenario, profile=Profile(inbound=policy)), target)
 
 
-def test_a_message_in_mid_turn_steers_the_turn() -> None:
-    done = steered(Gateway)
+@pytest.mark.parametrize(
+    ("policy", "joined"), [("queue", [0, 0, 0]), ("steer", [1, 0]), ("interrupt", [0, 0, 0])]
+)
+def test_a_message_in_mid_turn_is_met_by_the_policy(
+    policy: InboundPolicy, joined: list[int]
+) -> None:
+    done = steered(Gateway, policy=policy)
     assert (done.verdict.verdict, tuple(done.verdict.failing)) == ("pass", ())
-    assert [len(turn.joined) for turn in done.history.trace.turns.values()] == [1, 0]
+    assert [len(turn.joined) for turn in done.history.trace.turns.values()] == joined
 
 
 def test_a_message_may_come_again_once_a_turn_has_taken_it_in() -> None:
@@ -74,7 +81,8 @@ def test_a_wrong_twin_is_red_by_its_cause(kind: type[Gateway], code: str) -> Non
 
 
 @pytest.mark.real
-def test_approvals_and_restarts(tmp_path: Path) -> None:
-    verdicts = played("gateway", ["approval", "resume"], tmp_path)
+def test_busy_chats_approvals_and_restarts(tmp_path: Path) -> None:
+    folders = ["inbound", "gateway/busy.yaml", "approval", "resume"]
+    verdicts = played("gateway", folders, tmp_path)
     assert [verdict["name"] for verdict in verdicts if verdict["verdict"] == "fail"] == []
-    assert sum(verdict["verdict"] == "pass" for verdict in verdicts) > 40
+    assert sum(verdict["verdict"] == "pass" for verdict in verdicts) > 110
