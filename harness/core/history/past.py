@@ -67,6 +67,9 @@ class Past:
         self._waiting: dict[str, list[str]] = {}
         self._took: dict[str, tuple[str, ...]] = {}
         self._shared: dict[str, tuple[str, ...]] = {}
+        self._cut: dict[str, str] = {}
+        self._ending: dict[str, str] = {}
+        self._refused: set[str] = set()
         self._unanswered: set[str] = set()
         self._lanes: dict[str, tuple[str, str]] = {}
 
@@ -108,7 +111,7 @@ class Past:
     def is_worked_on(self, message: MessageName) -> bool:
         """Whether an inbound message opened a turn that has not ended."""
         session, name = message
-        return self._open.get(session) == name
+        return self.open_inbound(session) == name
 
     def goes_on(self, session: str) -> bool:
         """Whether the agent may still work on a session without an answer, beside the last
@@ -116,8 +119,9 @@ class Past:
         return session in self._unanswered and session != self._last_delivered
 
     def open_inbound(self, session: str) -> str:
-        """The id of the session's inbound message in progress; "" if the session is idle."""
-        return self._open.get(session, "")
+        """The id of the session's inbound message in progress; "" if the session is idle. A kill
+        ends no work on a message, which a restart may go on with."""
+        return self._open.get(session) or self._cut.get(session, "")
 
     def is_answered(self, name: str) -> bool:
         """Whether a call was answered, by its key or as the number of its seam (`model#3`).
@@ -170,21 +174,36 @@ class Past:
             self.store_calls.update({request.access, request.operation})
         self._lanes[key] = (lane, ordinal)
         if isinstance(request, OutboxRequest) and request.kind in ("final", "error"):
-            self._see_ended(session, request)
+            self._see_ended(key, session, request)
         if isinstance(request, InboxRequest) and not request.poll:
             if not request.reader:
                 self._open.pop(self._last_delivered, None)
                 self._begin_waiting(self._last_delivered)
             self._unconfirmed = None
 
-    def _see_ended(self, session: str, request: OutboxRequest) -> None:
-        """Count the end of a turn; a further reply of the last turn, to a message that it took in,
-        ends no other."""
+    def _see_ended(self, key: str, session: str, request: OutboxRequest) -> None:
+        """Count the end of a turn; a further reply to a message of the last turn ends no other.
+
+        Where messages come in mid-turn the turn ends once the outbox accepts the reply: until then
+        the agent sends it again, and what has come waits.
+        """
         self.said[session], named = request.text, request.in_reply_to
         if named in self._shared.get(session, ()) and named != self._open.get(session):
             return
+        if self.comes_in_turn(session):
+            self._ending[key] = session
+        else:
+            self._end(session)
+
+    def reply_refused(self, session: str) -> bool:
+        """Whether the outbox has accepted no reply of the open turn, and refused one."""
+        return session in self._refused
+
+    def _end(self, session: str) -> None:
         opened, took = self._open.pop(session, ""), self._took.pop(session, ())
-        self._shared[session] = (opened, *took) if took else ()
+        self._cut.pop(session, None)
+        is_pushed = self.profile.inbound_policy(session) is not None
+        self._shared[session] = (opened, *took) if took or is_pushed else ()
         self._unanswered.discard(session)
         self._begin_waiting(session)
 
@@ -199,8 +218,10 @@ class Past:
         is_failure: bool = False,
     ) -> None:
         """Count an answer. `turn` is the script turn whose value was sent completely; `asks` are
-        the ids of its calls. `is_failure`: a tool failed."""
+        the ids of its calls. `is_failure`: a tool failed, or the outbox refused a reply."""
         lane, _ = self._lanes.pop(key, (seam, ""))
+        if (ended := self._ending.pop(key, None)) is not None:
+            self._refused.add(ended) if is_failure else self._end(ended)
         call = self._running.pop(key, None)
         if call is not None and is_failure:
             self.failed.add(call)
@@ -213,7 +234,7 @@ class Past:
         if turn is not None:
             self.last_played[lane] = turn
             session = key.rpartition("/")[0]
-            self.played_for[lane] = session, self._open.get(session, "")
+            self.played_for[lane] = session, self.open_inbound(session)
             self.plays["model" if seam == "model" else lane, turn] += 1
 
     def see_killed(self) -> None:
@@ -224,7 +245,9 @@ class Past:
             self.taken_back += 1
             self._unconfirmed = None
         if self.profile.inbound is not None:
+            self._cut.update(self._open)
             self._open.clear()
+            self._ending.clear()
 
     def _see_delivered(self, inbound: Json, due_in: str) -> None:
         """Count a delivery. `due_in` is the session that the message was sent to.
@@ -247,12 +270,15 @@ class Past:
         again = self._waiting.pop(session, [])  # after a kill it comes a second time
         self._wait(session, [waiting for waiting in again if waiting != name])
         if self.comes_in_turn(session):
-            self._waiting.setdefault(session, []).append(name)
+            if name not in (self._open[session], *self._took.get(session, ())):
+                self._waiting.setdefault(session, []).append(name)
         else:
             self._begin(session, name)
 
     def _begin(self, session: str, name: str) -> None:
         self._turns[session] += 1
+        self._cut.pop(session, None)
+        self._refused.discard(session)
         self.turn_calls[session] = 0
         self._open[session] = name
         self._unanswered.add(session)

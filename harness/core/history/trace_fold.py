@@ -276,7 +276,7 @@ class _Reader:
         several replies of a turn that took in messages."""
         turn = self._turn(called)
         delivered = self._deliveries.get((turn.session, request.in_reply_to), ())
-        if not delivered or (len(self.trace.starts) < 2 and not delivered[0].joined):
+        if not delivered or (len(self.trace.starts) < 2 and not self._is_pushed(turn)):
             return turn
         own = turn.delivery is not None and turn.delivery.inbound.id == request.in_reply_to
         return turn if own else delivered[0]
@@ -326,12 +326,18 @@ class _Reader:
         waiting[:] = [each for each in waiting if each.inbound.id != inbound.id]
         self.trace.deliveries.append(delivery)
         if turn.delivery is not None and isinstance(request, InboxRequest) and request.reader:
+            if inbound.id in (each.inbound.id for each in (turn.delivery, *turn.joined)):
+                return  # it comes again while it is worked on
             turn.came.append(delivery)
             self._waiting.setdefault(turn.session, []).append(delivery)
             if self.trace.profile.inbound_policy(turn.session) == "interrupt":
                 self._cancel(turn, answered, pushed=True)
         else:
             self._begin(turn, delivery)
+
+    def _is_pushed(self, turn: Turn) -> bool:
+        """Whether messages of its session come in mid-turn, so that no question ends a turn."""
+        return self.trace.profile.inbound_policy(turn.session) is not None
 
     @staticmethod
     def _cancel(turn: Turn, answered: Answered, *, pushed: bool) -> None:
@@ -356,6 +362,8 @@ class _Reader:
             opens = isinstance(event, Answered) and event.seam == "inbox"
             self._begin_waiting(event.session, event.turn - opens, event)
         if name not in self.trace.turns:
+            if (before := self._newest.get(event.session)) is not None and self._is_pushed(before):
+                self._settle(before, event.n, "next")
             self._newest[event.session] = self.trace.turns[name] = Turn(*name, opened_n=event.n)
         return self.trace.turns[name]
 

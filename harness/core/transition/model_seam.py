@@ -157,8 +157,9 @@ class ModelSeam:
     def _reached(self, session: str, reading: Reading) -> tuple[int, tuple[str, ...]]:
         """The turn of a request, and which of the messages in mid-turn it holds.
 
-        It is the open turn, or the next one if it holds a message that interrupts; the first
-        request of a turn may hold several. Some agents write what came into the last result.
+        It is the open turn, or the next one if it holds a message that interrupts. After a reply
+        that the outbox refused it is the next one too. The first request of a turn may hold
+        several. Some agents write what came into the last result.
         """
         past = self.history.past
         newest = takewhile(lambda m: m.role != "assistant", reversed(reading.messages))
@@ -169,8 +170,8 @@ class ModelSeam:
         texts = {name: past.inbounds[session, name].get("text", "") for name in waiting}
         words = {name: without_blanks(text) for name, text in texts.items()}
         held = tuple(name for name in waiting if words[name] and words[name] in sent)
-        goes_on = bool(past.turn_calls[session])
-        if held and goes_on and past.profile.inbound_policy(session) == "interrupt":
+        is_next = past.profile.inbound_policy(session) == "interrupt" and past.turn_calls[session]
+        if held and (is_next or past.reply_refused(session)):
             return turn + 1, tuple(name for name in held if name != waiting[0])
         return turn, held
 
