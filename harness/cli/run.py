@@ -18,6 +18,7 @@ import msgspec
 
 from harness.cli.baseline import baseline
 from harness.cli.options import (
+    EVERY_WIRE,
     RUNS,
     EngineName,
     NamedPath,
@@ -46,8 +47,8 @@ from harness.core.values.errors import InputError
 from harness.files.owner import out_lock
 
 if TYPE_CHECKING:
+    from harness.cli.agent_runs import Planned
     from harness.cli.run_task import RunTask
-    from harness.cli.selection import Planned
     from harness.core.values.profile import Profile
     from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
 @target
 @only
-@spoken("Only runs on this wire, for an agent that uses no other.")
+@spoken("The runs on this wire; without it each scenario once, on a wire of the agent.", EVERY_WIRE)
 @profile
 @real_s
 @fail_on
@@ -109,7 +110,7 @@ def command(
     The catalogue is bundled: @all, a folder of it (@loops), a scenario (@loops/circles). A
     CASSETTE, or a DIR of cassettes only, is played as a separate scenario.
     """
-    from harness.cli import selection
+    from harness.cli import agent_runs, selection
     from harness.cli.compared_runs import ComparedRuns
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
@@ -117,11 +118,12 @@ def command(
 
     detail, where = _detail(quiet, verbose), Path(os.path.abspath(out))
     agent = chosen_profile(profile_name)
-    agent = msgspec.structs.replace(agent, wires=spoken or agent.wires)
     target, drawn = target or agent.target, configuration().seed if seed is None else seed
-    chosen = selection.for_agent(
-        selection.plan(paths), only, agent.wires, target, plays=not dry_run
-    )
+    planned = selection.plan(paths)
+    if EVERY_WIRE not in spoken:
+        agent = msgspec.structs.replace(agent, wires=spoken or agent.wires)
+    asked_for = spoken or ((EVERY_WIRE,) if compare else ())
+    chosen = agent_runs.for_agent(planned, only, asked_for, agent, target, plays=not dry_run)
     planned = selection.overlaid(chosen, faults)
     planned = selection.failing_on(selection.under_profile(planned, agent), fail_on)
     planned = _bound_told(selection.in_all_writings(planned) if compare else planned, agent)

@@ -150,7 +150,7 @@ def _runs_of(config: pytest.Config, path: Path) -> Sequence[Scenario]:
     from harness.pytest_plugin.played_as import spoken
 
     settings, profile = config.stash[_SETTINGS], _chosen_profile(config)
-    wires = [settings.wire] if settings.wire else profile.wires
+    wires = settings.wires or profile.wires
     found = load_scenarios(path, config.stash[_CONFIGURATION].files_from)
     if not _has_target(config):
         raise InputError(scenario_items.TARGETLESS, str(path))
@@ -258,7 +258,7 @@ def fake_model(request: pytest.FixtureRequest) -> FakeModel:
     with mistakes_told():
         profile = _profile(item.config, named) if isinstance(named, str) else named
     return FakeModel(
-        item.name, wire=settings.wire or "", checks=profile.checks, out=_folder_of(item),
+        item.name, wire="".join(settings.wires), checks=profile.checks, out=_folder_of(item),
         fail_on=settings.fail_on or profile.fail_on,
     )  # fmt: skip
 
