@@ -40,6 +40,7 @@ def touched(trace: Trace, seeded: Sequence[Message] = ()) -> frozenset[Capabilit
         "outbox": lambda: bool(trace.sendings),
         "restarts": lambda: len(trace.starts) > 1,
         "tools": lambda: _offers(trace),
+        "approvals": lambda: bool(trace.questions),
     }
     return frozenset(name for name in CAPABILITIES if used[name]())
 
@@ -94,6 +95,11 @@ def _shows(trace: Trace, seeded: Sequence[Message]) -> bool:
     return bool(words) and any(
         word in text for message in shown for text in _texts(message) for word in words
     )
+
+
+def hides(trace: Trace, seeded: Sequence[Message]) -> bool:
+    """Whether the stored session has words of the user, and no request holds a text of it."""
+    return bool(seeded) and not _shows(trace, seeded) and not _cannot_show(trace, seeded)
 
 
 def _cannot_show(trace: Trace, seeded: Sequence[Message]) -> bool:

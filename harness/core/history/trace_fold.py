@@ -146,6 +146,8 @@ class _Reader:
             case ApprovalRequest() as request:
                 question = self._open[called.key] = Question(called, request)
                 self.trace.questions.append(question)
+                if (ask := self._asked.run(request, called.session)) is not None:
+                    ask.questions.append(question)
             case OutboxRequest() as request:
                 self._sending(called, request)
             case StoreRequest(access=access) as request:
@@ -392,8 +394,5 @@ class _Reader:
 
 def _schemas(value: Json) -> dict[str, dict[str, Json]]:
     tools = value if isinstance(value, (list, tuple)) else ()
-    return {
-        tool["name"]: tool.get("input_schema") or {}
-        for tool in tools
-        if isinstance(tool, dict) and "name" in tool
-    }
+    named = (tool for tool in tools if isinstance(tool, dict) and "name" in tool)
+    return {tool["name"]: tool.get("input_schema") or {} for tool in named}
