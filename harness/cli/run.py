@@ -62,7 +62,9 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
 @target
 @only
-@spoken("The runs on this wire; without it each scenario once, on a wire of the agent.", EVERY_WIRE)
+@spoken(
+    "Runs on this wire. Default: each scenario once, on a wire that the agent speaks.", EVERY_WIRE
+)
 @profile
 @real_s
 @fail_on
@@ -117,13 +119,12 @@ def command(
     from harness.verdicts.result import Invocation
 
     detail, where = _detail(quiet, verbose), Path(os.path.abspath(out))
-    agent = chosen_profile(profile_name)
+    agent = _on_wires(chosen_profile(profile_name), spoken)
     target, drawn = target or agent.target, configuration().seed if seed is None else seed
-    planned = selection.plan(paths)
-    if EVERY_WIRE not in spoken:
-        agent = msgspec.structs.replace(agent, wires=spoken or agent.wires)
-    asked_for = spoken or ((EVERY_WIRE,) if compare else ())
-    chosen = agent_runs.for_agent(planned, only, asked_for, agent, target, plays=not dry_run)
+    wires = spoken or ((EVERY_WIRE,) if compare else ())
+    chosen = agent_runs.for_agent(
+        selection.plan(paths), only, wires, agent, target, plays=not dry_run
+    )
     planned = selection.overlaid(chosen, faults)
     planned = selection.failing_on(selection.under_profile(planned, agent), fail_on)
     planned = _bound_told(selection.in_all_writings(planned) if compare else planned, agent)
@@ -143,6 +144,12 @@ def command(
     again = _again(paths, asked, seed)
     shown = screen(len(tasks), detail, as_json, out / "report.txt", again)
     return _play(tasks, does, most, where, out, shown, ComparedRuns() if compare else _as_played)
+
+
+def _on_wires(agent: Profile, named: tuple[str, ...]) -> Profile:
+    """The profile of an agent that speaks these wires, if some are named."""
+    wires = agent.wires if EVERY_WIRE in named else named or agent.wires
+    return msgspec.structs.replace(agent, wires=wires)
 
 
 def _bound_told(planned: Planned, agent: Profile) -> Planned:

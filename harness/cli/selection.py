@@ -93,13 +93,21 @@ def narrow(
     """
     known = [scenario.run_name for _, scenario in planned]
     for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in known):
+        if not any(_is_named(run, pattern) for _, run in planned):
             raise InputError(f"no run of this name; {nearest(pattern, known)}", f"--only {pattern}")
     return [
-        (path, scenario)
-        for path, scenario in planned
-        if not patterns or any(fnmatchcase(scenario.run_name, p) for p in patterns)
+        (path, run)
+        for path, run in planned
+        if not patterns or any(_is_named(run, pattern) for pattern in patterns)
     ]
+
+
+def _is_named(run: Scenario, pattern: str) -> bool:
+    """Whether a pattern names the run; without a wire it names the run on each."""
+    whole = run.run_name
+    name, _, rest = whole.partition("@")
+    anywhere = name + ("+stream" if rest.endswith("+stream") else "")
+    return fnmatchcase(whole, pattern) or ("@" not in pattern and fnmatchcase(anywhere, pattern))
 
 
 def on_wires(

@@ -79,7 +79,7 @@ class Play:
 
     def __call__(
         self,
-        scenario: str | Path | Scenario,
+        scenario: str | Path | Scenario | tuple[Scenario, ...],
         agent: object = None,
         *,
         chat: Callable[[str], object] | None = None,
@@ -97,7 +97,7 @@ class Play:
         options: Mapping[str, Any] | None = None,
         **unknown: Any,
     ) -> Runs:
-        """Play every run of `scenario` (a path, or a value) against `agent`, and judge them.
+        """Play every run of `scenario` (a path, or values) against `agent`, and judge them.
 
         A path is looked up in the test's folder, then in the root of the tests; `@loops/circles` is
         bundled, and `@loops` is its whole folder. `agent` is a function of its brief or a target's
@@ -137,7 +137,7 @@ class Play:
     def _runs(
         self,
         settings: PlaySettings,
-        scenario: str | Path | Scenario,
+        scenario: str | Path | Scenario | tuple[Scenario, ...],
         variant: str | None,
         agent: object,
         chat: Callable[[str], object] | None,
@@ -192,14 +192,15 @@ class Play:
         return None if found == NO_PROFILE else found
 
     def _scenarios(
-        self, scenario: str | Path | Scenario, variant: str | None
+        self, scenario: str | Path | Scenario | tuple[Scenario, ...], variant: str | None
     ) -> Iterator[Scenario]:
         from harness.core.values.errors import InputError, nearest
         from harness.files import find_scenarios, load_scenarios
         from harness.files.scenario_values import checked_scenario
 
         if not isinstance(scenario, (str, Path)):
-            yield checked_scenario(scenario)
+            values = scenario if isinstance(scenario, tuple) else (scenario,)
+            yield from map(checked_scenario, values)
             return
         files = find_scenarios([self._path(scenario)])
         found = [one for file in files for one in load_scenarios(file, self._files_from)]

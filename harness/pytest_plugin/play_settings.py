@@ -268,7 +268,7 @@ def repeat_command(item: pytest.Item, settings: PlaySettings = NOTHING) -> str:
 
 def _run_words(item: ScenarioItem, settings: PlaySettings) -> list[str]:
     """Return the options of `harness run` for a bundled run, for which pytest takes no path."""
-    words = ["--only", item.scenario.run_name]
+    words = ["--only", item.runs[0].run_name]
     for name in ("target", "profile", "seed", "fail_on"):
         value = getattr(settings, name)
         words += [f"--{name.replace('_', '-')}", str(value)] if isinstance(value, str | int) else []

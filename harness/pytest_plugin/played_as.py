@@ -37,16 +37,21 @@ def spoken(
     return runs
 
 
+def courses(runs: Sequence[Scenario]) -> list[tuple[Scenario, ...]]:
+    """Return the runs by what they share but for the wire."""
+    found: dict[tuple[Any, ...], list[Scenario]] = {}
+    for run in runs:
+        found.setdefault(apart_from_wire(run), []).append(run)
+    return [tuple(each) for each in found.values()]
+
+
 def on_one_wire(runs: Sequence[Scenario], run_one: Callable[[Scenario], Run]) -> Iterator[Run]:
     """Play each scenario once, on the first of its wires on which the agent calls the model.
 
     An agent that calls it on none says so on the first wire.
     """
-    courses: dict[tuple[Any, ...], list[Scenario]] = {}
-    for run in runs:
-        courses.setdefault(apart_from_wire(run), []).append(run)
     spoken = ""
-    for others in courses.values():
+    for others in courses(runs):
         played = []
         for run in sorted(others, key=lambda run: run.wire != spoken):
             played.append(run_one(run))
