@@ -82,7 +82,7 @@ _ORDERLY = frozenset({"next", "returned"})
     nothing_done=(*_STOPS, TAKEN),
     stored=(FAILED_STORE,),
     stored_again=(FAILED_STORE, COMPACTION),
-    doubled=(KILL, FAILED_STORE),
+    doubled=(FAILED_STORE,),
 )
 def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     """Each inbound message is the newest user text of its own turn's first request, and no other.
@@ -192,7 +192,9 @@ def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
     if times > 1 and any(look.n < turn.delivery.n for look in trace.stored if look.added):
         times -= times_said(said, turn.readable[0]) - 1  # an unanswered row may hold the words
     came = (d.inbound for d in trace.deliveries if d.n < last.n) if times > 1 else ()
-    if times > len({inbound.id for inbound in came if same_text(inbound.text, turn.text)}) > 0:
+    ids = [inbound.id for inbound in came if same_text(inbound.text, turn.text)]
+    # After a kill a message comes again, and an agent may keep both; it adds none by itself.
+    if times > (len(ids) if trace.kills else len(set(ids))) > 0:
         text = f"{last.called.key}: the message {turn.delivery.inbound.id} is there {times} times"
         events, cause = (turn.delivery.n, last.n), Cause(subject="request")
         found = Finding("inbound_exactly_once.doubled", text, events, cause=cause)
