@@ -72,6 +72,8 @@ class Past:
         self._cut: dict[str, str] = {}
         self._ending: dict[str, str] = {}
         self._refused: set[str] = set()
+        self._done: set[MessageName] = set()
+        self._repeated: set[str] = set()
         self._unanswered: set[str] = set()
         self._lanes: dict[str, tuple[str, str]] = {}
         self._questions: dict[str, tuple[str, ApprovalRequest]] = {}
@@ -96,7 +98,9 @@ class Past:
 
     def comes_in_turn(self, session: str) -> bool:
         """Whether a message of the session would come during a turn, which it does not end."""
-        return session in self._open and self.profile.inbound_policy(session) is not None
+        is_open = session in self._open and self.profile.inbound_policy(session) is not None
+        # An agent drops a message that it has answered, and says nothing about it.
+        return is_open and (self.turn_calls[session] > 0 or session not in self._repeated)
 
     @property
     def is_idle(self) -> bool:
@@ -207,6 +211,7 @@ class Past:
     def _end(self, session: str) -> None:
         opened, took = self._open.pop(session, ""), self._took.pop(session, ())
         self._cut.pop(session, None)
+        self._done.update((session, name) for name in (opened, *took))
         is_pushed = self.profile.inbound_policy(session) is not None
         self._shared[session] = (opened, *took) if took or is_pushed else ()
         self._unanswered.discard(session)
@@ -298,6 +303,10 @@ class Past:
         self._turns[session] += 1
         self._cut.pop(session, None)
         self._refused.discard(session)
+        if (session, name) in self._done:
+            self._repeated.add(session)
+        else:
+            self._repeated.discard(session)
         self.turn_calls[session] = 0
         self._open[session] = name
         self._unanswered.add(session)
