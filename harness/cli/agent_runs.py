@@ -2,7 +2,7 @@
 
 A program or a framework speaks one API, and most scenarios can be played on any. Such a scenario is
 played on the agent's API too, if that API can express it. What an agent does wrong on one wire it
-does on the others as well, so more wires are asked for by name, or all by `all`.
+mostly does on the others as well. More wires are asked for by name, or each by `all`.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def spoken(
 
 
 def courses(runs: Sequence[Scenario]) -> list[tuple[Scenario, ...]]:
-    """Return the runs by what they share but for the wire."""
+    """Return the runs together that differ in their wire only."""
     found: dict[tuple[Any, ...], list[Scenario]] = {}
     for run in runs:
         found.setdefault(apart_from_wire(run), []).append(run)
