@@ -15,6 +15,7 @@ import msgspec
 
 from harness.checks.evidence import tool_steps
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
+from harness.checks.evidence.messages_in_turn import is_counted_otherwise
 from harness.checks.evidence.shown_text import shown
 from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import (
@@ -70,6 +71,7 @@ def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
     if is_own and "failed_truthfully" in (words or ()):
         return  # the agent has met its own limit, and said so
     is_policy = (found == "failed_truthfully" or is_own) and _gave_up(history.trace)
+    is_policy |= found == "cancelled" and is_counted_otherwise(history.trace)
     if words is not None and found not in words and not is_policy:
         events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
         text = f"the outcome is {found}, expected {' or '.join(words)}"
@@ -97,7 +99,7 @@ def _raised(bounds: Bounds, more: int) -> Bounds:
 
 
 def _gave_up(trace: Trace) -> bool:
-    return any(gave_up(trace, turn) for turn in trace.turns.values())
+    return is_counted_otherwise(trace) or any(gave_up(trace, t) for t in trace.turns.values())
 
 
 def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:
@@ -265,10 +267,9 @@ def target(history: History) -> Iterator[Finding]:
 
 def _is_ended_by_us(trace: Trace) -> bool:
     """Whether the target has crashed, and its last answer was the harness's own."""
-    if trace.ended is None or trace.ended.how != "crashed":
-        return False
-    last = next((e.answered for e in reversed(trace.exchanges) if e.answered is not None), None)
-    return last is not None and is_our_own(last)
+    answers = [e.answered for e in trace.exchanges if e.answered is not None]
+    has_crashed = trace.ended is not None and trace.ended.how == "crashed"
+    return has_crashed and bool(answers) and is_our_own(answers[-1])
 
 
 _STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")
@@ -280,8 +281,7 @@ _STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")
 def run(history: History) -> Iterator[Finding]:
     """The run tested something, so its pass is not a false green.
 
-    `nothing_intercepted`: the target never called the model through us; if it refused before it
-    asked, the finding has its words. `unplayed_turn`: a turn of
+    `nothing_intercepted`: the target never called the model through us. `unplayed_turn`: a turn of
     the script was due and never played. `silent_fault`: an armed fault never fired. For an open
     script, these two rules apply only if the agent ended a turn silently. `live_socket`: the target
     opened a connection that bypasses the harness. `undelivered`: a message of the inbox was never

@@ -21,6 +21,7 @@ from harness.core.values.calls import (
     OutboundKind,
     OutboxRequest,
     ToolRequest,
+    replied_to,
 )
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, is_malformed
@@ -62,7 +63,7 @@ class OutboxBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
     kind: OutboundKind = "final"
     session: str | None = None
-    in_reply_to: str | None = None
+    in_reply_to: str | list[str] | None = None
     status: str | None = None
 
 
@@ -160,7 +161,11 @@ class Endpoints:
         self.dispatcher.refused(status, text[:_WHY_MOST_CHARS], named)
 
     def _outbox(self, body: OutboxBody, session: str) -> Plan:
-        said = OutboxRequest(body.kind, body.text, body.in_reply_to or "", body.status or "")
+        several = (
+            body.in_reply_to if isinstance(body.in_reply_to, list) else [body.in_reply_to or ""]
+        )
+        named = replied_to(several)
+        said = OutboxRequest(body.kind, body.text, status=body.status or "", **named)
         return as_http(self.dispatcher.outbox(said, body.session or session))
 
     def _tool(self, name: str, body: ToolBody, session: str) -> Plan:

@@ -199,6 +199,7 @@ class History:
         asks = tuple(use.id for use in said.tool_uses) if said else ()
         turn, error = event.script_turn, event.error
         is_failure = event.seam == "tool" and answer_failed(event)
+        is_failure |= event.seam == "outbox" and not event.complete
         self.past.see_answered(event.key, event.seam, turn, error, event.value, asks, is_failure)
 
     def effect(self, **fields: Json) -> Effected:

@@ -65,8 +65,11 @@ class Past:
         self._turns: Counter[str] = Counter()
         self._open: dict[str, str] = {}
         self._waiting: dict[str, list[str]] = {}
+        self._has_reader = False
+        self._replies: dict[str, tuple[str, OutboxRequest]] = {}
+        self._unsent: set[str] = set()
+        self._given: set[MessageName] = set()
         self._took: dict[str, tuple[str, ...]] = {}
-        self._shared: dict[str, tuple[str, ...]] = {}
         self._unanswered: set[str] = set()
         self._lanes: dict[str, tuple[str, str]] = {}
 
@@ -86,14 +89,34 @@ class Past:
         """The ids of the messages that came while a turn was open, and are in none so far."""
         return tuple(self._waiting.get(session, ()))
 
-    def comes_in_turn(self, session: str) -> bool:
-        """Whether a message of the session would come during a turn, which it does not end."""
-        return session in self._open and self.profile.inbound_policy(session) is not None
+    @property
+    def comes_in_turn(self) -> bool:
+        """Whether a message that is given now comes during a turn, which it does not end."""
+        return self._has_reader and not self.is_idle
 
     @property
     def is_idle(self) -> bool:
-        """Whether no turn is open, so that none is waited for."""
-        return not self._open
+        """Whether no turn is open and no message waits for its own, so that none is waited for."""
+        return not self._open and not self._waiting
+
+    @property
+    def others_waiting(self) -> tuple[tuple[str, str], ...]:
+        """The messages, by session and text, whose sessions have no open turn."""
+        return tuple(
+            (session, self.inbounds[session, name].get("text", ""))
+            for session, names in self._waiting.items()
+            if session not in self._open
+            for name in names
+        )
+
+    def has_said(self, session: str) -> bool:
+        """Whether the open turn has tried to end, and its reply did not arrive."""
+        return session in self._unsent
+
+    def turn_of_call(self, session: str) -> int:
+        """The number of the turn that a call belongs to: it may begin the one that waits."""
+        begins = session in self._waiting and session not in self._open
+        return self.turn(session) + begins
 
     @property
     def open_sessions(self) -> tuple[str, ...]:
@@ -102,8 +125,9 @@ class Past:
 
     @property
     def working_session(self) -> str:
-        """The session in progress: the open one that began last, else `main`."""
-        return next(reversed(self._open), "main")
+        """The session in progress: the open one that began last, or that a reader's agent asked the
+        model for last; else the first that waits, else `main`."""
+        return next(reversed(self._open), "") or next(iter(self._waiting), "main")
 
     def is_worked_on(self, message: MessageName) -> bool:
         """Whether an inbound message opened a turn that has not ended."""
@@ -150,9 +174,13 @@ class Past:
         self.calls[seam] = n = self.calls.get(seam, 0) + 1
         self.session_calls[session, seam] += 1
         ordinal = f"{seam}#{n}"
+        if self._waiting and seam != "inbox" and turn > self.turn(session):
+            self._begin_waiting(session)
         if seam == "model":
-            if session in self._waiting and isinstance(request, ModelRequest):
-                self._see_reached(session, turn, request.took)
+            if isinstance(request, ModelRequest) and request.took:
+                self._see_reached(session, request.took)
+            if self._has_reader and session in self._open:
+                self._open[session] = self._open.pop(session)
             self.purpose_calls[purpose] += 1
             self.turn_calls[session] += 1
             self._lanes[key] = (f"model:{purpose}", ordinal)
@@ -169,22 +197,29 @@ class Past:
         if isinstance(request, StoreRequest):
             self.store_calls.update({request.access, request.operation})
         self._lanes[key] = (lane, ordinal)
-        if isinstance(request, OutboxRequest) and request.kind in ("final", "error"):
-            self._see_ended(session, request)
+        if isinstance(request, OutboxRequest):
+            is_end = request.kind in ("final", "error")
+            if self._has_reader and (is_end or request.status == "cancelled"):
+                self._replies[key] = session, request
+            elif is_end:
+                self._see_ended(session, request)
         if isinstance(request, InboxRequest) and not request.poll:
+            self._has_reader = request.reader
             if not request.reader:
                 self._open.pop(self._last_delivered, None)
                 self._begin_waiting(self._last_delivered)
             self._unconfirmed = None
 
     def _see_ended(self, session: str, request: OutboxRequest) -> None:
-        """Count the end of a turn; a further reply of the last turn, to a message that it took in,
-        ends no other."""
-        self.said[session], named = request.text, request.in_reply_to
-        if named in self._shared.get(session, ()) and named != self._open.get(session):
+        """Count the end of a turn; a reply that names messages of another one does not end it."""
+        self.said[session] = request.text
+        known = {name for name in request.answers if (session, name) in self.inbounds}
+        mine = {self._open.get(session), *self._took.get(session, ())}
+        if self._has_reader and known and not known & mine:
             return
-        opened, took = self._open.pop(session, ""), self._took.pop(session, ())
-        self._shared[session] = (opened, *took) if took else ()
+        self._unsent.discard(session)
+        self._open.pop(session, "")
+        self._took.pop(session, ())
         self._unanswered.discard(session)
         self._begin_waiting(session)
 
@@ -199,13 +234,18 @@ class Past:
         is_failure: bool = False,
     ) -> None:
         """Count an answer. `turn` is the script turn whose value was sent completely; `asks` are
-        the ids of its calls. `is_failure`: a tool failed."""
+        the ids of its calls. `is_failure`: a tool failed, or a reply did not arrive."""
         lane, _ = self._lanes.pop(key, (seam, ""))
         call = self._running.pop(key, None)
         if call is not None and is_failure:
             self.failed.add(call)
         if lane == "model:main":
             self.asked[key.rpartition("/")[0]] = asks
+        if reply := self._replies.pop(key, None):
+            if is_failure:
+                self._unsent.add(reply[0])
+            else:
+                self._see_ended(*reply)
         if seam == "inbox" and value:
             self._see_delivered(value, key.rpartition("/")[0])
         if error.startswith("limit."):
@@ -223,8 +263,9 @@ class Past:
             self.delivered[self._unconfirmed] -= 1
             self.taken_back += 1
             self._unconfirmed = None
-        if self.profile.inbound is not None:
+        if self._has_reader:
             self._open.clear()
+        self._given.clear()
 
     def _see_delivered(self, inbound: Json, due_in: str) -> None:
         """Count a delivery. `due_in` is the session that the message was sent to.
@@ -246,12 +287,17 @@ class Past:
         self._unconfirmed, self._last_delivered = counted, session
         again = self._waiting.pop(session, [])  # after a kill it comes a second time
         self._wait(session, [waiting for waiting in again if waiting != name])
-        if self.comes_in_turn(session):
+        is_repeated = counted in self._given
+        self._given.add(counted)
+        if self.comes_in_turn and is_repeated:
+            return
+        if self.comes_in_turn:
             self._waiting.setdefault(session, []).append(name)
         else:
             self._begin(session, name)
 
     def _begin(self, session: str, name: str) -> None:
+        self._unsent.discard(session)
         self._turns[session] += 1
         self.turn_calls[session] = 0
         self._open[session] = name
@@ -263,14 +309,11 @@ class Past:
             self._begin(session, names[0])
             self._wait(session, names[1:])
 
-    def _see_reached(self, session: str, turn: int, took: tuple[str, ...]) -> None:
-        """Count a main request: it takes in what has come, or begins the turn that interrupts."""
-        if turn > self.turn(session):
-            self._begin_waiting(session)
-        if took:
-            names = self._waiting.pop(session, [])
-            self._wait(session, [name for name in names if name not in took])
-            self._took[session] = self._took.get(session, ()) + took
+    def _see_reached(self, session: str, took: tuple[str, ...]) -> None:
+        """Count a main request that takes in what has come."""
+        names = self._waiting.pop(session, [])
+        self._wait(session, [name for name in names if name not in took])
+        self._took[session] = self._took.get(session, ()) + took
 
     def _wait(self, session: str, names: list[str]) -> None:
         if names:

@@ -8,7 +8,7 @@ of digests, for scripts and faults.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -94,12 +94,24 @@ class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defa
 
 class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_defaults=True):
     """A message from the agent to the user. `status` is the agent's own word for the outcome of the
-    turn."""
+    turn. `also` names the further messages that one reply answers."""
 
     kind: OutboundKind
     text: str
     in_reply_to: str = ""
     status: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The ids of the messages that it answers, in the agent's order."""
+        return (self.in_reply_to, *self.also) if self.in_reply_to else ()
+
+
+def replied_to(names: Sequence[str]) -> dict[str, Any]:
+    """The fields of an outbox request that name what it answers; an empty name names nothing."""
+    named = tuple(dict.fromkeys(name for name in names if name))
+    return {"in_reply_to": named[0], "also": named[1:]} if named else {}
 
 
 class StoreRequest(msgspec.Struct, frozen=True, gc=False, tag="store", omit_defaults=True):
