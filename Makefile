@@ -54,18 +54,18 @@ demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT)) ## three incidents, each stop
 	$(RUN) -m examples.demo
 
 test: $(READY) ## the fast tests, which need only Python; ARGS="tests/checks -k NAME"
-	$(RUN) -m pytest -n auto -m "not real" $(ARGS)
+	$(RUN) -m pytest -n auto -m "not real and not source" $(ARGS)
 
 test-real: $(REAL) ## the slow tests: processes, Node, databases, frameworks, an older SDK
 	-$(RUN) -m tests.field --install $(FIELD_CHEAP)
 	$(RUN) -m tests.compat $(OLDER_SDK)
 	$(RUN) -m pytest -n auto -m "real and not nightly" $(ARGS)
 
-check: $(READY) ## format, lint, types, architecture
+check: $(READY) ## format, lint, types, architecture, language
 	$(RUN) -m ruff format --check .
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
-	$(RUN) -m pytest -q tests/test_architecture.py
+	$(RUN) -m pytest -q -n auto -m source tests
 
 $(BENCH)/.ready: bench/requirements.txt pyproject.toml constraints.txt
 	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)

@@ -20,6 +20,8 @@ from tests import event_rules
 from tests import shape_rules as shape
 from tests.architecture_rooms import PAGE, page_rows, updated
 
+pytestmark = pytest.mark.source
+
 ROOT = Path(__file__).parents[1]
 BASE_INSTALL_PACKAGES = 40
 

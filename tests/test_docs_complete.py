@@ -31,6 +31,8 @@ from tests.generated_examples import example_files
 from tests.generated_keys import PAGES as KEY_PAGES
 from tests.generated_keys import with_key_tables
 
+pytestmark = pytest.mark.source
+
 DOCS = ROOT / "docs"
 
 SECTIONS = {

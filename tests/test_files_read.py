@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.source
+
 HARNESS = Path(__file__).parents[1] / "harness"
 
 READER = "files/regular_file.py"

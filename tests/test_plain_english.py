@@ -9,6 +9,8 @@ import pytest
 from tests.plain_english import complaints
 from tests.plain_sources import prose
 
+pytestmark = pytest.mark.source
+
 ROOT = Path(__file__).parents[1]
 NAMES = ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")
 PAGES = sorted(ROOT / f"{name}.md" for name in NAMES)

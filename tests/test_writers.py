@@ -10,6 +10,8 @@ import pytest
 
 from tests.architecture_rules import Module, modules
 
+pytestmark = pytest.mark.source
+
 WRITING_ROOMS = (
     "cli", "report", "runner", "fuzz", "files", "cassettes", "doctor", "pytest_plugin", "shrink",
     "sweep", "engines", "schema", "comparison", "configuration", "plugins",

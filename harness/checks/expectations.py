@@ -13,10 +13,11 @@ from collections.abc import Iterator
 
 import msgspec
 
+from harness import providers
 from harness.checks.evidence import tool_steps
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.messages_in_turn import is_counted_otherwise
-from harness.checks.evidence.shown_text import shown
+from harness.checks.evidence.shown_text import said_times, shown
 from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import (
     claimed,
@@ -32,7 +33,6 @@ from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import Bounds, Expect, ExpectReply, MustNot, Waits
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
-from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import duration
 
@@ -140,7 +140,7 @@ def _reply(history: History, asked: ExpectReply) -> Iterator[Finding]:
     for word, (least, most, told) in _REPLY.items():
         given = getattr(asked, word) or ()
         for words in (given,) if isinstance(given, str) else given:
-            times = sum(_times(word, words, text) for text, _ in read)
+            times = sum(said_times(words, text, is_pattern=word == "pattern") for text, _ in read)
             if not least <= times <= most and not (least and _gave_up(history.trace)):
                 text = f"{place}the user {told.format(words=words, times=times)}"
                 cause = Cause(subject=f"reply.{word}: {words}")
@@ -154,13 +154,6 @@ _REPLY = {
     "pattern": (1, math.inf, "reads nothing that matches {words!r}"),
 }
 """The least and the greatest number of times, and the words for another number."""
-
-
-def _times(word: str, words: str, text: str) -> int:
-    if word == "pattern":
-        return is_in(pattern_of(words), text)
-    plain, sought = (" ".join(each.casefold().split()) for each in (text, words))
-    return plain.count(sought)
 
 
 def _differences(found: Json, wanted: Json) -> str:
@@ -311,7 +304,11 @@ def _refusals(trace: Trace) -> tuple[int, ...]:
 
 
 def _why_nothing(trace: Trace) -> str:
-    """Why no request came: the agent refused before it asked, or it asked elsewhere."""
+    """Why no request came: the agent asked elsewhere, or it refused before it asked."""
+    path = trace.ended.elsewhere if trace.ended else ""
+    wire = trace.starts[0].wire if trace.starts else ""
+    if path and (step := providers.step_from(path, wire)):
+        return f"the agent asked for {path}, which this run does not serve: {step}"
     told = next((s for s in trace.sendings if s.n in _refusals(trace)), None)
     if told is not None and not (trace.ended and trace.ended.live_sockets):
         said = " ".join(told.request.text.split())[:300]

@@ -66,6 +66,18 @@ def record(name: str) -> ProviderRecord:
     return _records()[name]
 
 
+def step_from(path: str, wire: str) -> str:
+    """What an agent that asked at another path changes: often its client adds no `/v1`, or two."""
+    own = record(wire).path if wire in names() else wire
+    other = next((r.name for r in records() if r.name != wire and r.is_spoken_at(path)), "")
+    if own.endswith(path):
+        return f"add {own.removesuffix(path)} to the base URL that the agent gives its client"
+    if path.endswith(own):
+        return f"leave {path.removesuffix(own)} out of the base URL that the agent gives its client"
+    play = f"an agent that speaks {other} is played with --wire {other}, in pytest with "
+    return f"{play}--harness-wire {other}" if other else ""
+
+
 @cache
 def rules(name: str) -> Mapping[str, Rule]:
     """The rules of a provider by id; InputError, with the nearest name, for an unknown name."""

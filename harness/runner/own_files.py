@@ -2,11 +2,13 @@
 
 No call tells of such a write, in any language. So the files are compared before each call: what
 differs was written since the call before, and the agent has relied on none of it yet. Only states
-that a kill there can leave are made. The file that changed last is the one that is cut; where two
-have changed at one tick of the file system's clock, and at a database or a file that came by
-renaming, nothing is. The inode number alone does not show a renaming: ext4 uses the number of a
-deleted file again, so a file that is replaced twice has its old number. The files are kept open
-from look to look, since the number of an open file is not used again.
+that a kill there can leave are made. The file that changed last is the one that is cut; where
+nothing tells which did, and at a database or a file that came by renaming, nothing is. A file was
+written between its mtime and its ctime: a renaming keeps the mtime of the file beside and sets the
+ctime, as `chmod` and `utime` do. So two files are in order where these times do not overlap, nor
+fall on one tick of the file system's clock. The inode number alone does not show a renaming: ext4
+uses the number of a deleted file again, so a file that is replaced twice has its old number. The
+files are kept open from look to look, since the number of an open file is not used again.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,6 +45,7 @@ class _File(NamedTuple):
     mtime_ns: int
     size: int
     data: bytes | None
+    ctime_ns: int
 
 
 _Files = Mapping[Path, _File]
@@ -114,17 +118,29 @@ class OwnFiles:
 
     def _in_order(self, changed: Sequence[Path]) -> list[list[Path]]:
         """The writes in the order of their time; one for all where nothing tells the order."""
-        ordered, of_one = sorted(changed, key=self._written_ns), dict[Path, list[Path]]()
-        for path in ordered:
+        of_one = dict[Path, list[Path]]()
+        for path in sorted(changed, key=self._last_ns):
             of_one.setdefault(_main_file(path), []).append(path)
-        times = [self._written_ns(paths[-1]) for paths in of_one.values()]
-        if len({*times}) < len(times) or not all(map(self._is_once, changed)):
-            return [ordered]
-        return sorted(of_one.values(), key=lambda paths: self._written_ns(paths[-1]))
+        writes = sorted(of_one.values(), key=lambda paths: self._last_ns(paths[-1]))
+        if self._are_apart(writes) and all(map(self._is_once, changed)):
+            return writes
+        return [sorted(changed, key=self._last_ns)]
 
-    def _written_ns(self, path: Path) -> float:
-        """When a file was written; a file that is gone may have gone last."""
-        return self._now[path].mtime_ns if path in self._now else math.inf
+    def _are_apart(self, writes: Sequence[Sequence[Path]]) -> bool:
+        """Whether each write began after the one before it had ended."""
+        return all(
+            self._last_ns(before[-1]) < min(map(self._first_ns, after))
+            for before, after in pairwise(writes)
+        )
+
+    def _first_ns(self, path: Path) -> float:
+        """The earliest time at which a file can have been written; of one that is gone, any."""
+        file = self._now.get(path)
+        return min(file.mtime_ns, file.ctime_ns) if file else -math.inf
+
+    def _last_ns(self, path: Path) -> float:
+        file = self._now.get(path)
+        return max(file.mtime_ns, file.ctime_ns) if file else math.inf
 
     def _is_once(self, path: Path) -> bool:
         """Whether a file was written once: it has one more line, or came whole."""
@@ -137,7 +153,7 @@ class OwnFiles:
         path = paths[-1]
         if path not in self._before or path not in self._now:
             return "replace"
-        if len({*map(self._written_ns, paths[-2:])}) < len(paths[-2:]):
+        if not self._are_apart([[path] for path in paths[-2:]]):
             return "replace"
         old, new = self._before[path], self._now[path]
         if path not in self._was_open or old.inode != new.inode or old.data == new.data:
@@ -189,10 +205,10 @@ def _file(path: Path, state: os.stat_result, known: _File | None) -> _File:
     marks = _marks(state)
     if known is not None and known[:3] == marks:
         return known
-    try:
-        return _File(*marks, path.read_bytes() if state.st_size <= FILE_BYTES_MOST else None)
-    except OSError:
-        return _File(*marks, None)
+    data = None
+    with suppress(OSError):
+        data = path.read_bytes() if state.st_size <= FILE_BYTES_MOST else None
+    return _File(*marks, data, state.st_ctime_ns)
 
 
 def _marks(state: os.stat_result) -> tuple[int, int, int]:

@@ -238,6 +238,7 @@ def end(
         how = End("unable", None, transition.endless_pattern)
     past = transition.history.past
     waiting = inbox.never_due(transition.inbox, past, at_ms)
+    asked = () if transition.history.trace.exchanges else transition.elsewhere[-1:]
     stands = how.how == "hung" or fields.get("real_wait_ms")
     transition.history.ended(
         at_ms=at_ms, how=how.how, exit_code=how.exit_code, text=how.text,
@@ -247,5 +248,6 @@ def end(
         silent_faults=tuple(f.spec.kind for f in transition.faults if f.silent),
         undelivered=tuple(entry.inbound.id for entry in waiting),
         polled=transition.polled,
-        tools_untaken=bool(transition.scenario.tools) and not transition.tools_taken, **fields,
+        tools_untaken=bool(transition.scenario.tools) and not transition.tools_taken,
+        elsewhere="".join(asked)[:200], **fields,
     )  # fmt: skip

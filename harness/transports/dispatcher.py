@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from harness import providers
 from harness.clock import Clock, NewsWait, VirtualClock
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import (
@@ -256,9 +257,9 @@ class Dispatcher:
         self.transition.elsewhere.append(path)
         known = ", ".join(f"POST {p}" for p in sorted(self._paths))
         wire = self.transition.scenario.wire
-        text = (
-            f"loop-harness: no {method} {path[:200]} here; this run serves the wire {wire}: {known}"
-        )
+        text = f"loop-harness: no {method} {path[:200]} here; this run serves the wire {wire}: "
+        step = providers.step_from(path, wire) if method == "POST" else ""
+        text += f"{known}; {step}" if step else known
         status = 405 if self._is_model(path) else 404
         error = {"type": "not_found_error", "message": text}
         self.calls, self._last = (

@@ -33,6 +33,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("text", "tests", "result"),
     [
@@ -40,11 +41,7 @@ def tree(tmp_path: Path) -> Path:
         ("two = 3", [TEXT, TWO], Result(KILLED, TWO)),
         ("two = 3", [TEXT], Result(SURVIVED, "1")),
         ("two = ", [TEXT], Result(KILLED, "test_product.py")),
-        pytest.param(
-            "import threading\nthreading.Event().wait()",
-            *([TEXT], Result(TIMED_OUT, "")),
-            marks=pytest.mark.real,
-        ),
+        ("import threading\nthreading.Event().wait()", [TEXT], Result(TIMED_OUT, "")),
         ("two = 2", ["test_product.py::test_gone"], Result(NOT_RUN, "pytest ends with 5")),
         ("import os\nos._exit(3)", [TEXT], Result(KILLED, "pytest ends with 3")),
     ],

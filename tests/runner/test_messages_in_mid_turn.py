@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -81,14 +82,21 @@ class Agent:
             more = self.came() if self.policy in ("steer", "interrupt", "drop") else []
             if self.policy == "interrupt" and more:
                 self.history.append({"role": "user", "content": results})
-                self.brief.send("Stopped.", in_reply_to=taken[-1].id, status="cancelled")
+                self.say("Stopped.", in_reply_to=taken[-1].id, status="cancelled")
                 self.turn(more)
                 return
             if self.policy == "steer":
                 taken = taken + more
                 results += [{"type": "text", "text": m.text} for m in more]
             self.history.append({"role": "user", "content": results})
-        self.brief.send(self.said, in_reply_to=taken[-1].id)
+        self.say(self.said, in_reply_to=taken[-1].id)
+
+    def say(self, text: str, **about: str) -> None:
+        """Send, and send again what the channel refuses."""
+        for _ in range(3):
+            with suppress(OSError, RuntimeError):
+                return self.brief.send(text, **about)
+        return None
 
     @property
     def is_cut(self) -> bool:
@@ -199,6 +207,43 @@ def test_a_killed_agent_gets_what_it_had_not_taken(policy: InboundPolicy) -> Non
     history, _, codes = played("thread", policy, policy, killed)
     assert history.past.delivered.total() == 3
     assert "outbound_once.twice" not in codes
+
+
+@pytest.mark.parametrize("policy", ["queue", "steer", "interrupt", "collect"])
+def test_a_refused_reply_ends_no_turn(policy: InboundPolicy) -> None:
+    refused = FaultSpec(kind="gateway.flood_wait", when=1)
+    channel = msgspec.structs.replace(SCENARIO, faults=(refused,))
+    history, verdict, codes = played("thread", policy, policy, channel)
+    assert (verdict, codes) == ("pass", [])
+    assert [t.text for t in history.trace.turns.values() if not t.endings] == []
+
+
+def test_a_message_that_comes_again_while_it_is_worked_on_is_in_its_turn() -> None:
+    said = InboxItem(id="m1", text="Do two steps.")
+    again = msgspec.structs.replace(said, when={"after": "main/tool#1"})
+    scenario = msgspec.structs.replace(
+        SCENARIO, inbox=(said, again, SCENARIO.inbox[2]), profile=Profile(inbound="queue")
+    )
+    seen: list[str] = []
+
+    def agent(brief: Any) -> None:
+        one = Agent(brief, "queue")
+        reader = threading.Thread(target=read_once, args=(one, seen))
+        reader.start()
+        one.work()
+        reader.join()
+
+    done = run(scenario, agent)
+    assert (done.verdict.verdict, [f.code for f in done.verdict.findings]) == ("pass", [])
+    assert len(seen) == 3
+
+
+def read_once(agent: Agent, seen: list[str]) -> None:
+    for message in agent.brief.inbox():
+        if message.id not in seen:
+            agent.todo.put(message)
+        seen.append(message.id)
+    agent.todo.put(None)
 
 
 MOMENTS = st.sampled_from(["main/model#1", "main/tool#1", "main/model#2", "main/tool#2", ""])

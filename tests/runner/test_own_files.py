@@ -176,14 +176,62 @@ def test_what_two_files_hold_follows_the_order_of_their_writes(tmp_path: Path) -
         for name in names:
             (folder / name).write_text('"one"\n')
         watch = _watch(folder)
-        for tick, name in enumerate(names):
-            with (folder / name).open("a") as file:
-                file.write('"two"\n')
-            os.utime(folder / name, ns=(tick, tick))
+        for name in names:
+            _append(folder / name, '"two"\n')
         assert watch.written() == ["append", "append"]
         _damaged(watch, left, number % 2)
         held = ["".join((folder / name).read_text().split()) for name in names]
         assert held == [['"one""t', '"one"'], ['"one""two"', '"one""t'], ['"one"', '"one"']][number]
+
+
+def _append(path: Path, text: str) -> None:
+    """Append at a later tick of the file system's clock."""
+    _next_tick(path.parent)
+    with path.open("a") as file:
+        file.write(text)
+
+
+def _next_tick(folder: Path) -> None:
+    """Wait until the file system's clock, which ticks every few milliseconds, has moved."""
+    clock = folder / "clock"
+    clock.touch()
+    before = clock.stat().st_mtime_ns
+    while clock.stat().st_mtime_ns == before:
+        clock.touch()
+    clock.unlink()
+
+
+def _names(watch: Any) -> list[list[str]]:
+    watch.written()
+    return [[path.name for path in paths] for paths in watch._writes]
+
+
+@pytest.mark.parametrize("is_between", [False, True])
+def test_a_renamed_file_is_written_no_sooner_than_it_got_its_name(
+    tmp_path: Path, is_between: bool
+) -> None:
+    """A kill before the renaming leaves the line that was appended before it, and not the file."""
+    for name in ("s.json", "marks"):
+        (tmp_path / name).write_text("[1]\n")
+    watch = _watch(tmp_path)
+    (tmp_path / "new").write_text("[1, 2]\n")
+    if is_between:
+        _append(tmp_path / "marks", "two\n")
+    _next_tick(tmp_path)
+    (tmp_path / "new").replace(tmp_path / "s.json")
+    if not is_between:
+        _append(tmp_path / "marks", "two\n")
+    assert _names(watch) == ([["marks", "s.json"]] if is_between else [["s.json"], ["marks"]])
+    assert watch.written() == []
+
+
+def test_a_file_that_is_gone_tells_no_order(tmp_path: Path) -> None:
+    for name in ("lock", "rows"):
+        (tmp_path / name).write_text("one\n")
+    watch = _watch(tmp_path)
+    (tmp_path / "lock").unlink()
+    _append(tmp_path / "rows", "two\n")
+    assert watch.written() == ["replace"]
 
 
 def test_one_tick_tells_no_order_so_nothing_is_cut(tmp_path: Path) -> None:

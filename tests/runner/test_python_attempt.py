@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import httpx2
 import msgspec
 import pytest
 
@@ -80,6 +81,43 @@ def test_an_exit_status_is_a_crash() -> None:
 
 def test_never_calling_the_model_is_a_finding() -> None:
     assert "run.nothing_intercepted" in _codes(run(HELLO, agents.never_calls))
+
+
+@pytest.mark.parametrize(
+    ("wire", "path", "step"),
+    [
+        ("openai-chat", "/chat/completions", "add /v1 to the base URL that"),
+        ("openai-chat", "/v1/v1/chat/completions", "leave /v1 out of the base URL"),
+        ("openai-chat", "/v1/messages", "is played with --wire anthropic"),
+        ("openai-responses", "/responses", "add /v1 to the base URL that"),
+        ("anthropic", "/v1/v1/messages", "leave /v1 out of the base URL"),
+        ("anthropic", "/v1beta/models/m:generateContent", "is played with --wire gemini"),
+    ],
+)
+def test_an_agent_that_asks_at_another_path_is_told_the_path_and_the_next_step(
+    wire: str, path: str, step: str
+) -> None:
+    answers = []
+
+    def asks(brief: Any) -> None:
+        with httpx2.Client(transport=brief.transport, base_url=brief.base_url) as client:
+            answers.append(client.post(path, json={}).text)
+
+    found = run(msgspec.structs.replace(HELLO, wire=wire), asks).verdict.findings
+    (message,) = (f.message for f in found if f.code == "run.nothing_intercepted")
+    assert message.startswith(f"the agent asked for {path}, which this run does not serve: ")
+    assert step in message
+    assert step in answers[0]
+
+
+def test_a_path_of_no_model_names_no_step() -> None:
+    def asks(brief: Any) -> None:
+        with httpx2.Client(transport=brief.transport, base_url=brief.base_url) as client:
+            client.post("/v1/embeddings", json={})
+
+    found = run(HELLO, asks).verdict.findings
+    (message,) = (f.message for f in found if f.code == "run.nothing_intercepted")
+    assert message.startswith("the target never called the model through the harness")
 
 
 def test_calls_elsewhere_are_refused_and_found() -> None:

@@ -78,6 +78,27 @@ def test_never_calling_the_model_is_a_finding(tmp_path: Path) -> None:
     assert "run.nothing_intercepted" in _codes(run(HELLO, program(tmp_path, programs.NEVER_CALLS)))
 
 
+AT_A_SECOND_V1 = """
+for message in inbox():
+    try:
+        post(os.environ["ANTHROPIC_BASE_URL"] + "/v1/v1/messages", {})
+    except OSError:
+        say(message, "")
+"""
+
+
+@pytest.mark.parametrize("kind", ["process", "http"])
+def test_a_target_that_asks_at_another_path_is_told_the_path_and_the_next_step(
+    kind: str, tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Server, "body", AT_A_SECOND_V1)
+    target = program(tmp_path, AT_A_SECOND_V1) if kind == "process" else resolve(server)
+    found = run(HELLO, target).verdict.findings
+    (message,) = (f.message for f in found if f.code == "run.nothing_intercepted")
+    assert message.startswith("the agent asked for /v1/v1/messages, which this run does not serve")
+    assert "leave /v1 out of the base URL" in message
+
+
 def test_the_environment_is_scrubbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "a secret of the developer")
     monkeypatch.setenv("NODE_OPTIONS", "--enable-source-maps")
@@ -125,13 +146,13 @@ def test_an_agent_of_this_process_in_real_time() -> None:
 class _Server(BaseHTTPRequestHandler):
     """A target that is a server: it runs the agent and ends with its status."""
 
-    status = 200
+    status, body = 200, programs.GREET
 
     def do_POST(self) -> None:
         brief = msgspec.json.decode(self.rfile.read(int(self.headers["content-length"])))
         namespace: dict[str, Any] = {"__name__": "served"}
-        body = programs.PRELUDE.replace("os.environ", "BRIEF")
-        exec(compile(f"BRIEF = {brief!r}\n{body}\n{programs.GREET}", "served", "exec"), namespace)
+        body = (programs.PRELUDE + self.body).replace("os.environ", "BRIEF")
+        exec(compile(f"BRIEF = {brief!r}\n{body}", "served", "exec"), namespace)
         self.send_response(self.status)
         self.send_header("content-length", "0")
         self.end_headers()

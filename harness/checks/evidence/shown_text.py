@@ -15,6 +15,7 @@ from harness.core.history.exchanges import ENDINGS, Exchange, Sending
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
 from harness.core.values.messages import Opaque, Text
+from harness.core.values.patterns import is_in, pattern_of
 
 
 def shown(sendings: Iterable[Sending]) -> Iterator[tuple[str, tuple[Sending, ...]]]:
@@ -32,6 +33,14 @@ def shown(sendings: Iterable[Sending]) -> Iterator[tuple[str, tuple[Sending, ...
             parts = []
     if parts:
         yield _joined(parts), tuple(parts)
+
+
+def said_times(words: str, text: str, *, is_pattern: bool) -> int:
+    """How often a text holds words, in any case and with any spaces; 1 if it fits a pattern."""
+    if is_pattern:
+        return is_in(pattern_of(words), text)
+    plain, sought = (" ".join(each.casefold().split()) for each in (text, words))
+    return plain.count(sought)
 
 
 _READ = ENDINGS | {"partial"}

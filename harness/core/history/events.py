@@ -226,7 +226,8 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     failure).
 
     `polled`: the agent asked in the middle of a turn whether the user has cancelled.
-    `tools_untaken`: the scenario has tools, and the agent never looked at them. After a crash,
+    `tools_untaken`: the scenario has tools, and the agent never looked at them. `elsewhere`: the
+    last path at which it asked for a model and none is, if it made no model call. After a crash,
     `frames` are the frames of the user's code, the innermost last. `place` is the line of the
     innermost frame, and `traceback` is the whole traceback. `open_waits`: where the threads and
     tasks of a Python target stand that hangs, or waits outside of virtual time.
@@ -245,6 +246,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     real_wait_ms: int = 0
     polled: bool = False
     tools_untaken: bool = False
+    elsewhere: str = ""
     open_waits: tuple[str, ...] = ()
 
     @property

@@ -280,7 +280,7 @@ def under_settings(history: History, changed: Callable[[Settings], Settings]) ->
 _UNSTABLE: dict[str, Json] = {
     "at_ms": 0, "downtime_ms": 0, "versions": {}, "door": "", "world": "",
     "real_wait_ms": 0, "traceback": "", "frames": (), "place": None,
-    "polled": False, "tools_untaken": False, "open_waits": (),
+    "polled": False, "tools_untaken": False, "open_waits": (), "elsewhere": "",
 }  # fmt: skip
 
 

@@ -66,8 +66,9 @@ class Past:
         self._open: dict[str, str] = {}
         self._waiting: dict[str, list[str]] = {}
         self._has_reader = False
-        self._replies: dict[str, tuple[str, OutboxRequest]] = {}
-        self._unsent: set[str] = set()
+        self._ending: dict[str, tuple[str, OutboxRequest]] = {}
+        self._refused: set[str] = set()
+        self._cut: dict[str, str] = {}
         self._given: set[MessageName] = set()
         self._took: dict[str, tuple[str, ...]] = {}
         self._unanswered: set[str] = set()
@@ -109,9 +110,9 @@ class Past:
             for name in names
         )
 
-    def has_said(self, session: str) -> bool:
-        """Whether the open turn has tried to end, and its reply did not arrive."""
-        return session in self._unsent
+    def reply_refused(self, session: str) -> bool:
+        """Whether the outbox has accepted no reply of the open turn, and refused one."""
+        return session in self._refused
 
     def turn_of_call(self, session: str) -> int:
         """The number of the turn that a call belongs to: it may begin the one that waits."""
@@ -132,7 +133,7 @@ class Past:
     def is_worked_on(self, message: MessageName) -> bool:
         """Whether an inbound message opened a turn that has not ended."""
         session, name = message
-        return self._open.get(session) == name
+        return self.open_inbound(session) == name
 
     def goes_on(self, session: str) -> bool:
         """Whether the agent may still work on a session without an answer, beside the last
@@ -140,8 +141,9 @@ class Past:
         return session in self._unanswered and session != self._last_delivered
 
     def open_inbound(self, session: str) -> str:
-        """The id of the session's inbound message in progress; "" if the session is idle."""
-        return self._open.get(session, "")
+        """The id of the session's inbound message in progress; "" if the session is idle. A kill
+        ends no work on a message, which a restart may go on with."""
+        return self._open.get(session) or self._cut.get(session, "")
 
     def is_answered(self, name: str) -> bool:
         """Whether a call was answered, by its key or as the number of its seam (`model#3`).
@@ -200,7 +202,7 @@ class Past:
         if isinstance(request, OutboxRequest):
             is_end = request.kind in ("final", "error")
             if self._has_reader and (is_end or request.status == "cancelled"):
-                self._replies[key] = session, request
+                self._ending[key] = session, request
             elif is_end:
                 self._see_ended(session, request)
         if isinstance(request, InboxRequest) and not request.poll:
@@ -214,11 +216,12 @@ class Past:
         """Count the end of a turn; a reply that names messages of another one does not end it."""
         self.said[session] = request.text
         known = {name for name in request.answers if (session, name) in self.inbounds}
-        mine = {self._open.get(session), *self._took.get(session, ())}
+        mine = {self.open_inbound(session), *self._took.get(session, ())}
         if self._has_reader and known and not known & mine:
             return
-        self._unsent.discard(session)
+        self._refused.discard(session)
         self._open.pop(session, "")
+        self._cut.pop(session, None)
         self._took.pop(session, ())
         self._unanswered.discard(session)
         self._begin_waiting(session)
@@ -241,9 +244,9 @@ class Past:
             self.failed.add(call)
         if lane == "model:main":
             self.asked[key.rpartition("/")[0]] = asks
-        if reply := self._replies.pop(key, None):
+        if reply := self._ending.pop(key, None):
             if is_failure:
-                self._unsent.add(reply[0])
+                self._refused.add(reply[0])
             else:
                 self._see_ended(*reply)
         if seam == "inbox" and value:
@@ -253,7 +256,7 @@ class Past:
         if turn is not None:
             self.last_played[lane] = turn
             session = key.rpartition("/")[0]
-            self.played_for[lane] = session, self._open.get(session, "")
+            self.played_for[lane] = session, self.open_inbound(session)
             self.plays["model" if seam == "model" else lane, turn] += 1
 
     def see_killed(self) -> None:
@@ -264,7 +267,9 @@ class Past:
             self.taken_back += 1
             self._unconfirmed = None
         if self._has_reader:
+            self._cut.update(self._open)
             self._open.clear()
+            self._ending.clear()
         self._given.clear()
 
     def _see_delivered(self, inbound: Json, due_in: str) -> None:
@@ -297,8 +302,9 @@ class Past:
             self._begin(session, name)
 
     def _begin(self, session: str, name: str) -> None:
-        self._unsent.discard(session)
         self._turns[session] += 1
+        self._cut.pop(session, None)
+        self._refused.discard(session)
         self.turn_calls[session] = 0
         self._open[session] = name
         self._unanswered.add(session)

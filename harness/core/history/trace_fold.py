@@ -371,6 +371,8 @@ class _Reader:
             opens = isinstance(event, Answered) and event.seam == "inbox"
             self._begin_waiting(event.session, event.turn - opens, event)
         if name not in self.trace.turns:
+            if (before := self._newest.get(event.session)) is not None and self._has_reader:
+                self._settle(before, event.n, "next")
             self._newest[event.session] = self.trace.turns[name] = Turn(*name, opened_n=event.n)
         return self.trace.turns[name]
 

@@ -181,8 +181,8 @@ class ModelSeam:
         )
         sent, waiting, turn = without_blanks(said), past.waiting(session), past.turn(session)
         held = tuple(n for n in self._held(session, sent) if n in waiting)
-        ends = past.profile.inbound_policy(session) == "interrupt" or past.has_said(session)
-        begins = held and bool(past.turn_calls[session]) and ends
+        is_next = past.profile.inbound_policy(session) == "interrupt" and past.turn_calls[session]
+        begins = held and (is_next or past.reply_refused(session))
         if begins or (not past.is_open(session) and (held or not turn)):
             return turn + 1, tuple(name for name in held if name != waiting[0])
         return turn, held
