@@ -7,10 +7,11 @@ this file compares the two with what ran.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.tool_inputs import same_input
-from harness.checks.evidence.turn_outcomes import plain
+from harness.checks.evidence.turn_outcomes import is_waiting, plain
 from harness.core.history.exchanges import Ask, Exchange, Execution, Question
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
@@ -25,11 +26,11 @@ from harness.core.values.verdict import Finding
 def approval(history: History) -> Iterator[Finding]:
     """What runs is what the user allowed, with the input that was shown or edited.
 
-    `denied`: a call runs that the user denied, or did not answer in time. `input`: it runs with
-    another input than was allowed. `another`: it runs after an answer that names another call.
-    `not_asked`: a call of a tool that needs an approval runs without a question, by an agent that
-    asks for others. `untold`: the request with the call's result lacks the user's reason for a
-    denial, or a value that the user changed.
+    `denied`: a call runs that the user denied, or had not answered. `input`: it runs with another
+    input than was allowed. `another`: it runs after an answer that names another call. `not_asked`:
+    a call that needs an approval runs without a question. The agent asks for others, or its profile
+    has the capability `approvals`. `untold`: the request with the call's result lacks the user's
+    reason for a denial, or a value that the user changed.
 
     Not a finding: a call of a tool that the user has always allowed in the session; the same call
     that is asked about again; a value that is converted as the schema of the tool says. Runs of one
@@ -37,34 +38,44 @@ def approval(history: History) -> Iterator[Finding]:
     call, and take the input from it. Source: extra-org/extra#139, pydantic/pydantic-ai#3274.
     """
     trace = history.trace
-    asked: dict[tuple[str, str], list[Question]] = {}
+    asks = bool(trace.questions)
+    if not (asks or trace.profile.declares("approvals")):
+        return
+    always: _Always = {}
     for question in trace.questions:
-        asked.setdefault(question.key, []).append(question)
-    for run in trace.executions if trace.questions else ():
-        names = {run.request.id, run.ask.use.id if run.ask else ""}
-        before = [q for name in names for q in asked.get((run.called.session, name), ())]
-        yield from _judged(trace, run, [q for q in before if q.n < run.n])
-    requests = {exchange.n: exchange for exchange in trace.exchanges if trace.questions}
-    for ask in trace.asks if trace.questions else ():
-        if request := requests.get(ask.sent_n):
-            before = asked.get((ask.exchange.called.session, ask.use.id), [])
-            yield from _untold(trace, ask, request, before)
+        if question.approval and question.approval.always:
+            always.setdefault((question.called.session, question.request.name), question)
+    for run in trace.executions:
+        since = always.get((run.called.session, run.request.name))
+        if since is None or not (since.n < run.n and since.answer_at(run.called.at_ms)):
+            yield from _judged(trace, run)
+    requests = {exchange.n: exchange for exchange in trace.exchanges if asks}
+    for ask in trace.asks:
+        if ask.questions and (request := requests.get(ask.sent_n)):
+            yield from _untold(trace, ask, request)
 
 
-def _judged(trace: Trace, run: Execution, before: list[Question]) -> Iterator[Finding]:
-    name = run.request.name
+_Always: TypeAlias = dict[tuple[str, str], Question]
+"""The question after which the user always allows a tool, by session and tool."""
+
+
+def _judged(trace: Trace, run: Execution) -> Iterator[Finding]:
+    """Yield a run of a call that is not always allowed, if the user did not allow it."""
+    name, ask = run.request.name, run.ask
     said = f"{run.called.key}: {name} runs"
-    if not before:
-        gated = name in trace.settings.get("gated", ())
-        if gated and not _is_always_allowed(trace, run):
-            first = trace.questions[0].n
-            events = (min(first, run.n), max(first, run.n))
+    before = ask.questions_before(run.n) if ask else []
+    if ask is None or not before:
+        if name in trace.settings.get("gated", ()) and not _is_asked_in_words(trace, run):
+            events = (ask.exchange.n, run.n) if ask else (run.n,)
             yield _finding("not_asked", f"{said}, and the user was not asked", events, name)
         return
-    last, answer = before[-1], before[-1].approval
-    events = (last.n, run.n)
-    if answer is None or _is_always_allowed(trace, run):
+    came = [(q, a) for q in before if (a := q.answer_at(run.called.at_ms))]
+    if not came:
+        text = f"{said}, and the user had not answered"
+        yield _finding("denied", text, (before[-1].n, run.n), name)
         return
+    last, answer = came[-1]
+    events = (last.n, run.n)
     if answer.answer != "allow":
         word = "denied it" if answer.answer == "deny" else "did not answer in time"
         yield _finding("denied", f"{said}, and the user {word}", events, name)
@@ -75,15 +86,16 @@ def _judged(trace: Trace, run: Execution, before: list[Question]) -> Iterator[Fi
         yield _finding("input", text, events, name)
 
 
+def _is_asked_in_words(trace: Trace, run: Execution) -> bool:
+    """Whether the turn of the call ended with a question, which the message before the run
+    answers."""
+    called = run.ask.exchange.called if run.ask else run.called
+    turn = trace.turns.get((called.session, called.turn))
+    return turn is not None and is_waiting(turn) and turn.sendings[-1].n < run.n
+
+
 def _finding(rule: str, text: str, events: tuple[int, ...], tool: str) -> Finding:
     return Finding(f"approval.{rule}", text, events, cause=Cause(tool=tool))
-
-
-def _is_always_allowed(trace: Trace, run: Execution) -> bool:
-    """Whether the user has allowed each call of the tool in the session before."""
-    asked = (q for q in trace.questions if q.n < run.n and q.called.session == run.called.session)
-    said = (q.approval for q in asked if q.request.name == run.request.name)
-    return any(answer is not None and answer.always for answer in said)
 
 
 def _is_allowed(trace: Trace, run: Execution, answer: Approval) -> bool:
@@ -92,23 +104,22 @@ def _is_allowed(trace: Trace, run: Execution, answer: Approval) -> bool:
     return canonical(ran) == canonical(allowed) or same_input(allowed, ran, schema)
 
 
-def _untold(
-    trace: Trace, ask: Ask, request: Exchange, questions: list[Question]
-) -> Iterator[Finding]:
+def _untold(trace: Trace, ask: Ask, request: Exchange) -> Iterator[Finding]:
     """Yield a call whose result tells the model nothing of the user's reason or of the edit."""
-    decided = [q for q in questions if q.approval and q.approval.id == q.request.id]
-    answer = decided[-1].approval if decided else None
-    if answer is None or request.request.unread or decided[-1].n > request.n:
+    asked = ((q, q.answer_at(request.called.at_ms)) for q in ask.questions_before(request.n))
+    decided = [(q, said) for q, said in asked if said and said.id == q.request.id]
+    if not decided or request.request.unread:
         return
+    question, answer = decided[-1]
     if ask.execution is not None and not _is_allowed(trace, ask.execution, answer):
         return  # what ran is wrong already
     denied = [answer.reason] if answer.reason and answer.answer == "deny" else []
-    edited = _changed(decided[-1].request.input, answer.input) if answer.answer == "allow" else []
+    edited = _changed(question.request.input, answer.input) if answer.answer == "allow" else []
     text = _told(request)
     if lost := [word for word in (*denied, *edited) if lost_parts(word, text) and word not in text]:
         what = "denied it" if denied else "changed its input"
         said = f"{request.called.key}: the user {what}, and the model reads nothing of"
-        events = (decided[-1].n, request.n)
+        events = (question.n, request.n)
         yield _finding("untold", f"{said} {canonical(lost[0])}", events, ask.use.name)
 
 

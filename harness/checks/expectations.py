@@ -49,9 +49,8 @@ def expect(history: History) -> Iterator[Finding]:
     """The run matches the expectations of its scenario.
 
     They are `outcome`, number and `inputs` of `calls`, `waits`, the words of a `reply`, and nothing
-    forbidden (`must_not`).
-    A `max` does not count what `no_progress_stop` allows after three equal steps, nor what the
-    profile's `repeats` and `retry_budget` allow.
+    forbidden (`must_not`). A `max` does not count what `no_progress_stop` allows after three equal
+    steps, nor what the profile's `repeats` and `retry_budget` allow.
     `known_missing`: a known defect no longer appears.
     """
     expectation = expected(history)
@@ -246,23 +245,25 @@ def target(history: History) -> Iterator[Finding]:
     Not a finding: a crash after an answer of the harness itself, at a limit or at the end of the
     script. No API gives that answer.
     """
-    ended = history.trace.ended
-    if ended is not None and ended.how in _ENDS and not _is_ended_by_us(history.trace):
+    trace, ended = history.trace, history.trace.ended
+    if ended is not None and ended.how in _ENDS and not _is_ended_by_us(trace):
+        newest = trace.answers[-1:]  # a request that is refused at last ends the target
         exit_code = f" (exit status {ended.exit_code})" if ended.exit_code is not None else ""
         place = f" at {ended.frames[-1].partition(' ')[0]}" if ended.frames else ""
-        place += f" with {half}" if (half := history.trace.half_written) else ""
+        place += f" with {half}" if (half := trace.half_written) else ""
         how = f"the target {_ENDS[ended.how]}{exit_code}{place}: {ended.text}"
         text, at = how.rstrip(": ") + ended.waits_at, ended.place
         source = f"{at.file}:{at.function}" if at else ""
         cause = Cause(error=ended.error, source=source)
-        yield Finding(f"target.{ended.how}", text, (ended.n,), place=at, cause=cause)
+        refused = [e.n for e in trace.exchanges[-1:] if e.called.refused and e.answered in newest]
+        yield Finding(f"target.{ended.how}", text, (*refused, ended.n), place=at, cause=cause)
 
 
 def _is_ended_by_us(trace: Trace) -> bool:
     """Whether the target has crashed, and its last answer was the harness's own."""
-    answers = [e.answered for e in trace.exchanges if e.answered is not None]
-    has_crashed = trace.ended is not None and trace.ended.how == "crashed"
-    return has_crashed and bool(answers) and is_our_own(answers[-1])
+    last = next((e.answered for e in reversed(trace.exchanges) if e.answered is not None), None)
+    is_crash = trace.ended is not None and trace.ended.how == "crashed"
+    return is_crash and last is not None and is_our_own(last)
 
 
 _STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")

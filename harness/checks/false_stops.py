@@ -105,7 +105,7 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
               max(a.sent_n, ran.get(a.use.name, NEVER)), a.use.name)
         for a in turn.asks
         if a.refused and is_valid_call(trace, a) and pretended(trace, a) is None
-        and not was_left_to_the_user(trace, turn, a)
+        and not was_left_to_the_user(turn, a)
     ]  # fmt: skip
     for before, exchange in pairwise(turn.readable):
         if before.request.tools_offered and not exchange.request.tools_offered:

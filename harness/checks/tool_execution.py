@@ -51,15 +51,13 @@ def args_complete(history: History) -> Iterator[Finding]:
         yield from _no_objects(trace)
     # An answer may hold thousands of calls, so what it gives elsewhere is looked for once.
     strays = cache(_stray_inputs)
-    decided = {question.key: question.n for question in reversed(trace.questions)}
     for execution in trace.executions:
         ask = execution.ask
         # A recording does not distinguish a failed call from one that never ran.
         if ask is None or (recorded and (execution.failed or execution.answered is None)):
             continue
-        key = execution.called.session, execution.request.id
         for rule, text in _broken(trace, execution, ask, recorded, strays):
-            if rule == "changed" and decided.get(key, execution.n) < execution.n:
+            if rule == "changed" and ask.questions_before(execution.n):
                 continue  # the user may have edited the input: `approval` compares the two
             events = (ask.exchange.n, execution.n)
             yield Finding(f"args_complete.{rule}", f"{execution.called.key}: {text}", events)

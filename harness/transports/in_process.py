@@ -25,13 +25,13 @@ from harness.core.values.calls import (
 )
 from harness.core.values.errors import nearest
 from harness.core.values.messages import Json, builtin, builtin_text
-from harness.core.values.plans import Delivered
+from harness.core.values.plans import Delivered, Plan, patience_ms, until_timeout
 from harness.providers.anthropic.record import RECORD as ANTHROPIC
 from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.mcp_tools import in_process_server
-from harness.transports.python_calls import outcome, scripted_tool
+from harness.transports.python_calls import after_waits, outcome, scripted_tool
 from harness.transports.sdk_clients import (
     API_KEY,
     BASE_URL,
@@ -134,15 +134,45 @@ class InProcessBrief:
         value = outcome(self._dispatcher, self._dispatcher.next_inbound(cancels), "the inbox")
         return value.inbound if isinstance(value, Delivered) else None
 
-    def ask(self, tool: str, input: Json, *, id: str = "", session: str = "") -> Approval:
+    def ask(
+        self,
+        tool: str,
+        input: Json,
+        *,
+        id: str = "",
+        session: str = "",
+        timeout_s: float | None = None,
+    ) -> Approval:
         """Ask the user whether a call may run, and wait for the answer on the run's clock.
 
-        `id` is the model's id of the call. An async agent asks in a thread, as it calls a tool.
+        `id` is the model's id of the call. After `timeout_s` seconds it raises TimeoutError; the
+        same question asked again gets the user's answer, once it has come.
         """
+        return self._approval(self._question(tool, input, id, session, timeout_s))
+
+    async def ask_async(
+        self,
+        tool: str,
+        input: Json,
+        *,
+        id: str = "",
+        session: str = "",
+        timeout_s: float | None = None,
+    ) -> Approval:
+        """The same for an async agent: the wait is the task's, which may be cancelled."""
+        plan = self._question(tool, input, id, session, timeout_s)
+        return self._approval(await after_waits(self._dispatcher, plan))
+
+    def _question(
+        self, tool: str, input: Json, id: str, session: str, timeout_s: float | None
+    ) -> Plan:
         given = {"tool": tool, "id": id, "session": session}
         said = {name: builtin_text(v, f"brief.ask: the {name}") for name, v in given.items()}
         request = ApprovalRequest(said["id"], said["tool"], builtin(input))
         plan = self._dispatcher.approval(request, said["session"])
+        return until_timeout(plan, patience_ms(timeout_s))
+
+    def _approval(self, plan: Plan) -> Approval:
         value = outcome(self._dispatcher, plan, "the approval")
         assert isinstance(value, Approval), value
         return value

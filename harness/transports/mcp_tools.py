@@ -20,11 +20,11 @@ from harness.core.scenario.scenario import ToolScript
 from harness.core.values.calls import ToolRequest
 from harness.core.values.errors import PackageMissing, RunStopped
 from harness.core.values.messages import Json, mapped_texts
-from harness.core.values.plans import Answer, Head, Plan, Raise, Send, Step, ToolAnswer, Wait
+from harness.core.values.plans import Answer, Head, Plan, Raise, Send, Step, ToolAnswer
 from harness.transports.dispatcher import Dispatcher, json_answer
 from harness.transports.http_connection import Request
 from harness.transports.http_exchange import CONNECTION_ERRORS
-from harness.transports.python_calls import outcome
+from harness.transports.python_calls import after_waits, outcome
 
 Call = Callable[[str, Json, str], Awaitable[ToolAnswer]]
 """`(tool, input, id or "") -> answer`."""
@@ -197,13 +197,9 @@ def in_process_server(dispatcher: Dispatcher) -> Any:
     """
 
     async def call(name: str, input: Json, stated: str) -> ToolAnswer:
-        plan = dispatcher.tool(ToolRequest(stated, name, input))
-        for step in plan:
-            if isinstance(step, Wait):
-                await dispatcher.clock.asleep(step.ms / 1000)
-        quick = tuple(step for step in plan if not isinstance(step, Wait))
+        plan = await after_waits(dispatcher, dispatcher.tool(ToolRequest(stated, name, input)))
         try:
-            answer = outcome(dispatcher, quick, f"the tool {name}")
+            answer = outcome(dispatcher, plan, f"the tool {name}")
         except RunStopped:
             raise
         except (RuntimeError, OSError) as error:

@@ -23,6 +23,7 @@ from harness.core.values.plans import (
     Send,
     ToolAnswer,
     Value,
+    Wait,
     patience_ms,
     until_timeout,
 )
@@ -116,6 +117,14 @@ def outcome(dispatcher: Dispatcher, plan: Plan, place: str) -> Value:
     if answer is None:
         raise ConnectionError(f"{place} gave no answer")
     return answer
+
+
+async def after_waits(dispatcher: Dispatcher, plan: Plan) -> Plan:
+    """The other steps of a plan, after its waits in this task."""
+    for step in plan:
+        if isinstance(step, Wait):
+            await dispatcher.clock.asleep(step.ms / 1000)
+    return tuple(step for step in plan if not isinstance(step, Wait))
 
 
 class ScriptedInterrupt(KeyboardInterrupt):

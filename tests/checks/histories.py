@@ -30,7 +30,7 @@ from harness.core.values.messages import (
     results,
     user,
 )
-from harness.core.values.plans import ToolAnswer
+from harness.core.values.plans import ToolAnswer, Wait
 from tests.checks.chronicle import TOOLS, Chronicle
 
 RARE = tuple(Rare.__annotations__)
@@ -173,14 +173,18 @@ class Story(Chronicle):
         self._results.append(ToolResult(asked.id, content, error))
         return self
 
-    def ask(self, answer: str = "allow", *, input: Any = None, **said: Any) -> Story:
-        """The agent asks the user about the next call that was asked for."""
+    def ask(
+        self, answer: str = "allow", *, input: Any = None, late_ms: int = 0, **said: Any
+    ) -> Story:
+        """The agent asks the user about the next call that was asked for, and goes on at once,
+        also where the answer comes `late_ms` afterwards."""
         asked, key = self._asked[0], self._key("approval")
         request = ApprovalRequest(asked.id, asked.name, asked.input)
         self.history.called(**self._where(), key=key, seam="approval", request=request)
         allowed = asked.input if input is None else input
         value = {"id": asked.id, "answer": answer, "input": allowed, **said}
-        self.history.answered(**self._where(), key=key, seam="approval", value=value)
+        steps = (Wait(late_ms),) if late_ms else ()
+        self.history.answered(**self._where(), key=key, seam="approval", value=value, steps=steps)
         return self
 
     def told(self, content: Any, *, error: bool = False) -> Story:

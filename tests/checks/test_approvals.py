@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
 from harness import ApprovalTurn, Brief, InboxItem, Scenario, ToolScript, ToolTurn, Turn, run
@@ -65,8 +67,18 @@ def test_each_call_of_a_gated_tool_is_asked_for_unless_the_user_always_allows_it
         story.ask(always=always).tool("written").tool("written")
         assert _found(story) == found
     assert _found(_asked().tool("written")) == []  # an agent without questions has no such seam
+    declared = {"profile": {"capabilities": {"approvals": True}}}
+    assert _found(_asked(**declared).tool("written")) == ["approval.not_asked"]
+    assert _found(Story(settings=declared).turn("go").reply(use("write", PATH)).tool("x")) == []
     free = Story(settings={"gated": ["write"]}).turn("go").reply(use("write", PATH), use("list"))
     assert _found(free.ask().tool("written").tool("a, b")) == []
+
+
+def test_a_call_waits_for_the_answer() -> None:
+    assert _found(_asked().ask(late_ms=5_000).tool("written")) == ["approval.denied"]
+    again = _asked().ask(late_ms=5_000)
+    again.at_ms += 5_000
+    assert _found(again.ask().tool("written")) == []
 
 
 PAY = ToolScript(
@@ -117,3 +129,60 @@ def test_the_user_answers_in_the_order_of_the_script_and_stays_by_an_answer() ->
     assert [a.always for a in said[4:]] == [True, True, False]
     assert said[5].input == {"sum": 3}
     assert now_ms == 65_000
+
+
+LATE = Scenario(
+    name="late",
+    policy="open",
+    tools={"pay": ToolScript(approval=(ApprovalTurn(after_s=100), ApprovalTurn(answer="deny")))},
+    inbox=(InboxItem(text="Pay."),),
+    script=(Turn(say="Hello."),),
+)
+
+
+def _hello(brief: Brief) -> None:
+    asked = [{"role": "user", "content": "Pay."}]
+    said = brief.anthropic().messages.create(model="m", max_tokens=9, messages=asked)
+    brief.send(said.content[0].text)
+
+
+def test_an_agent_that_gives_up_the_wait_gets_the_answer_when_it_asks_again() -> None:
+    seen: list[Any] = []
+
+    def agent(brief: Brief) -> None:
+        for _ in brief.inbox():
+            for timeout_s in (30, 30, None, 0):
+                try:
+                    said = brief.ask("pay", {"sum": 1}, id="call_1", timeout_s=timeout_s)
+                    seen.append((said.answer, brief.clock.now_ms()))
+                except TimeoutError:
+                    seen.append(("no answer", brief.clock.now_ms()))
+            _hello(brief)
+
+    run(LATE, agent)
+    assert seen == [
+        ("no answer", 30_000),
+        ("no answer", 60_000),
+        ("allow", 100_000),
+        ("allow", 100_000),
+    ]
+
+
+def test_an_async_agent_waits_for_several_answers_at_once_and_may_give_one_up() -> None:
+    seen: list[Any] = []
+
+    async def agent(brief: Brief) -> None:
+        for _ in brief.inbox():
+            asks = [brief.ask_async("pay", {"sum": n}, id=f"call_{n}") for n in (1, 2)]
+            seen.extend(said.answer for said in await asyncio.gather(*asks))
+            seen.append(brief.clock.now_ms())
+            try:
+                async with asyncio.timeout(5):
+                    await brief.ask_async("slow", {}, id="call_3")
+            except TimeoutError:
+                seen.append(brief.clock.now_ms())
+            _hello(brief)
+
+    tools = {**LATE.tools, "slow": ToolScript(approval=(ApprovalTurn(after_s=60),))}
+    run(msgspec.structs.replace(LATE, tools=tools), agent)
+    assert seen == ["allow", "deny", 100_000, 105_000]

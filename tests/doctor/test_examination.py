@@ -51,7 +51,7 @@ def whole() -> dict[str, str]:
 
 def test_the_small_agent_shows_all_but_what_it_cannot_have() -> None:
     unseen = {item for item, state in whole().items() if state != "seen"}
-    assert unseen == {"parallel tools", "own_store", "sub_agents"}
+    assert unseen == {"parallel tools", "own_store", "sub_agents", "approvals"}
 
 
 def test_tools_in_a_pool_of_threads_are_seen_to_run_at_once() -> None:
@@ -93,6 +93,7 @@ def test_a_capability_is_absent_only_where_a_probe_asked_for_it() -> None:
         "outbox": True,
         "restarts": True,
         "tools": True,
+        "approvals": None,
     }
 
 

@@ -287,12 +287,11 @@ def is_waiting(turn: Turn) -> bool:
     return any(map(asks_the_user, (turn.endings or turn.sendings)[-1:]))
 
 
-def was_left_to_the_user(trace: Trace, turn: Turn, ask: Ask) -> bool:
+def was_left_to_the_user(turn: Turn, ask: Ask) -> bool:
     """Whether the user was asked about a call before it was answered, and may have denied it."""
-    key, until = (turn.session, ask.use.id), ask.sent_n
-    said = [q.approval for q in trace.questions if q.key == key and q.n < until]
+    said = [question.approval for question in ask.questions_before(ask.sent_n)]
     is_denied = bool(said) and not (said[-1] and said[-1].answer == "allow")
-    return is_denied or (is_waiting(turn) and turn.sendings[-1].n < until)
+    return is_denied or (is_waiting(turn) and turn.sendings[-1].n < ask.sent_n)
 
 
 def is_local(turn: Turn) -> bool:

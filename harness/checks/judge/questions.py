@@ -125,6 +125,12 @@ def _has_large_result(trace: Trace) -> bool:
     return ran or _sent(trace, lambda m: any(is_large(r.text) for r in m.tool_results))
 
 
+def _needs_approval(trace: Trace) -> bool:
+    """Whether the user is asked about a call, or would be by an agent that says so."""
+    gated = trace.settings.get("gated", ()) if trace.profile.declares("approvals") else ()
+    return bool(trace.questions) or any(run.request.name in gated for run in trace.executions)
+
+
 def _calls(trace: Trace) -> bool:
     asked = bool(trace.asks or trace.executions)
     return asked or _sent(trace, lambda message: message.tool_uses)
@@ -270,7 +276,7 @@ EVENTS: Mapping[Question, _Event] = {
     "text_beside_call": _exchange(
         "a text beside a tool call", lambda e: bool(_texts(e) and e.reply and e.reply.tool_uses)
     ),
-    "approval": _Event("a request for approval", lambda t: bool(t.questions)),
+    "approval": _Event("a call that needs the user's approval", _needs_approval),
     "tool_call": _Event("a tool call", _calls),
     "repeated_call": _Event("a repeated tool call", _is_repeated),
     "unrun_call": _ask("a tool call that the agent answers itself", lambda a: a.refused),

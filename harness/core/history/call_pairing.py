@@ -14,7 +14,7 @@ import msgspec
 
 from harness.core.history.exchanges import Ask, Exchange, Sending
 from harness.core.history.trace import Turn
-from harness.core.values.calls import OutboundKind, ToolRequest
+from harness.core.values.calls import ApprovalRequest, OutboundKind, ToolRequest
 from harness.core.values.messages import Message, ToolResult, ToolUse, canonical
 from harness.core.values.tool_names import ToolNames
 
@@ -40,8 +40,8 @@ class CallPairing:
             self._last[session] = asks
         return asks
 
-    def run(self, request: ToolRequest, session: str = "") -> Ask | None:
-        """Return the call that a tool run belongs to.
+    def run(self, request: ToolRequest | ApprovalRequest, session: str = "") -> Ask | None:
+        """Return the call that a tool run, or a question to the user, belongs to.
 
         An id that no answer has is the framework's own, or the item id of the same call. Then the
         tool's name selects among the session's last calls.

@@ -40,6 +40,7 @@ def touched(trace: Trace, seeded: Sequence[Message] = ()) -> frozenset[Capabilit
         "outbox": lambda: bool(trace.sendings),
         "restarts": lambda: len(trace.starts) > 1,
         "tools": lambda: _offers(trace),
+        "approvals": lambda: bool(trace.questions),
     }
     return frozenset(name for name in CAPABILITIES if used[name]())
 

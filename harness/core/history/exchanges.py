@@ -251,15 +251,15 @@ class Question(Crossing, eq=False):
     answered: Answered | None = None
 
     @property
-    def key(self) -> tuple[str, str]:
-        """The session, and the id of the call."""
-        return self.called.session, self.request.id
-
-    @property
     def approval(self) -> Approval | None:
-        """What the user answered; None without an answer."""
-        value = self.answered.value if self.answered else None
-        return msgspec.convert(value, Approval) if value else None
+        """What the user answered; None without an answer that the agent could get."""
+        a = self.answered
+        return msgspec.convert(a.value, Approval) if a and a.value and a.outcome == "ok" else None
+
+    def answer_at(self, at_ms: int) -> Approval | None:
+        """The answer, if it had come by this time: an agent may give up the wait for it."""
+        a = self.answered
+        return self.approval if a and a.at_ms + waited_ms(a.steps) <= at_ms else None
 
 
 class Ask(msgspec.Struct, eq=False):
@@ -267,6 +267,7 @@ class Ask(msgspec.Struct, eq=False):
 
     `execution` is its first run across the tool seam; `sent` is the first result for it in a later
     request, at event `sent_n` and time `sent_ms`. Without a run it is the agent's own answer.
+    `questions` are those to the user whether it may run.
     """
 
     exchange: Exchange
@@ -275,6 +276,11 @@ class Ask(msgspec.Struct, eq=False):
     sent: ToolResult | None = None
     sent_n: int = 0
     sent_ms: int = 0
+    questions: list[Question] = msgspec.field(default_factory=list)
+
+    def questions_before(self, n: int) -> list[Question]:
+        """The questions about the call before an event, in their order."""
+        return [question for question in self.questions if question.n < n]
 
     @property
     def refused(self) -> bool:

@@ -34,7 +34,7 @@ from harness.core.history.trace import Trace
 from harness.core.history.trace_fold import trace
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message, named
-from harness.core.values.plans import Outcome, StepRecord, Wait
+from harness.core.values.plans import Outcome, StepRecord, Wait, waited_ms
 from harness.core.values.profile import Profile, profile_of
 
 Settings = dict[str, Any]
@@ -201,6 +201,9 @@ class History:
         is_failure = event.seam == "tool" and answer_failed(event)
         is_failure |= event.seam == "outbox" and not event.complete
         self.past.see_answered(event.key, event.seam, turn, error, event.value, asks, is_failure)
+        if event.seam == "approval":
+            value = event.value if event.outcome == "ok" else None
+            self.past.see_decided(event.key, value, event.at_ms + waited_ms(event.steps))
 
     def effect(self, **fields: Json) -> Effected:
         """Append a change of the outside world."""

@@ -19,7 +19,7 @@ from harness.core.values.calls import (
     StoreRequest,
     ToolRequest,
 )
-from harness.core.values.messages import Json
+from harness.core.values.messages import Json, canonical
 from harness.core.values.profile import NO_PROFILE
 
 MessageName: TypeAlias = tuple[str, str]
@@ -34,7 +34,9 @@ class Past:
     the newest tool run; `turn_calls` counts the model's calls since the last message. `failed`
     holds the ids of the calls whose tool failed. `taken_back` counts the deliveries that a kill
     undid. `downtime_ms` is the time between the lives of the agent. `profile` says what the agent
-    does with messages in mid-turn.
+    does with messages in mid-turn. `decided` holds the user's answers by session and question, each
+    with the time at which it comes; one that always allows a tool stands under its name too.
+    `last_decided` is the newest of each session.
     """
 
     def __init__(self) -> None:
@@ -73,6 +75,9 @@ class Past:
         self._took: dict[str, tuple[str, ...]] = {}
         self._unanswered: set[str] = set()
         self._lanes: dict[str, tuple[str, str]] = {}
+        self._questions: dict[str, tuple[str, ApprovalRequest]] = {}
+        self.decided: dict[tuple[str, str], tuple[Json, int]] = {}
+        self.last_decided: dict[str, Json] = {}
 
     def next_index(self, session: str, seam: Seam) -> int:
         """The number that the next call of `session` on `seam` gets; the first is 1."""
@@ -195,7 +200,7 @@ class Past:
             self._running[key] = request.id
             lane = f"tool:{request.name}"
         if isinstance(request, ApprovalRequest):
-            lane = f"approval:{request.name}"
+            lane, self._questions[key] = f"approval:{request.name}", (session, request)
         if isinstance(request, StoreRequest):
             self.store_calls.update({request.access, request.operation})
         self._lanes[key] = (lane, ordinal)
@@ -258,6 +263,20 @@ class Past:
             session = key.rpartition("/")[0]
             self.played_for[lane] = session, self.open_inbound(session)
             self.plays["model" if seam == "model" else lane, turn] += 1
+
+    def see_decided(self, key: str, value: Json, comes_ms: int) -> None:
+        """Keep what the user decided, and when the agent gets to know it.
+
+        It counts for the same question, and for each one about the tool if the user always allows
+        it. An answer about another call, and one that did not come in time, decides nothing.
+        """
+        session, request = self._questions.pop(key, ("", ApprovalRequest("", "")))
+        if not value or value["id"] != request.id or value.get("answer") == "expired":
+            return
+        self.decided.setdefault((session, canonical(request)), (value, comes_ms))
+        self.last_decided[session] = value
+        if value.get("always"):
+            self.decided.setdefault((session, request.name), (value, comes_ms))
 
     def see_killed(self) -> None:
         """Record a kill of the agent. Its inbox delivers an unconfirmed message again; an agent

@@ -150,6 +150,8 @@ class _Reader:
             case ApprovalRequest() as request:
                 question = self._open[called.key] = Question(called, request)
                 self.trace.questions.append(question)
+                if (ask := self._asked.run(request, called.session)) is not None:
+                    ask.questions.append(question)
             case OutboxRequest() as request:
                 self._sending(called, request)
             case StoreRequest(access=access) as request:
@@ -277,15 +279,13 @@ class _Reader:
             running.notice = sending
 
     def _replied_turn(self, called: Called, request: OutboxRequest) -> Turn:
-        """After a restart, and beside a reader, a sending belongs to the turn whose message it
-        answers."""
+        """After a restart, or beside a reader, it is the turn whose message is answered."""
         turn = self._turn(called)
         if turn.delivery is not None and turn.delivery.inbound.id in request.answers:
             return turn
-        delivered = self._deliveries.get((turn.session, request.in_reply_to), ())
-        if not delivered or (len(self.trace.starts) < 2 and not self._has_reader):
-            return turn
-        return delivered[0]
+        delivered = self._deliveries.get((turn.session, request.in_reply_to), [])
+        is_other = delivered and (len(self.trace.starts) > 1 or self._has_reader)
+        return delivered[0] if is_other else turn
 
     def _answered(self, answered: Answered) -> None:
         self.trace.answers.append(answered)

@@ -183,7 +183,7 @@ class Transition:
         meant = self._meant(ToolRequest(request.id, request.name, request.input), session)
         request = msgspec.structs.replace(request, id=meant.id, name=meant.name)
         call = self._call("approval", session, at_ms, request)
-        plan, turn = answer_approval(self.scenario.tools, self.history, session, request)
+        plan, turn = answer_approval(self.scenario.tools, self.history.past, call, request)
         self._record(call)
         if limit := self._limit(call):
             return self._answer(call, (STOP,), error=f"limit.{limit}")

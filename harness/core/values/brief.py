@@ -78,8 +78,31 @@ class Brief(Protocol):
     def inbox(self, *, cancels: bool = False) -> Iterator[Inbound]:
         """The inbound messages, until the scenario has no more; with `cancels`, also cancels."""
 
-    def ask(self, tool: str, input: Json, *, id: str = "", session: str = "") -> Approval:
-        """Ask the user whether a call may run, and wait for the answer: the approval seam."""
+    def ask(
+        self,
+        tool: str,
+        input: Json,
+        *,
+        id: str = "",
+        session: str = "",
+        timeout_s: float | None = None,
+    ) -> Approval:
+        """Ask the user whether a call may run, and wait for the answer: the approval seam.
+
+        After `timeout_s` seconds it raises TimeoutError. The user's answer stays: the same question
+        asked again gets it, once it has come.
+        """
+
+    async def ask_async(
+        self,
+        tool: str,
+        input: Json,
+        *,
+        id: str = "",
+        session: str = "",
+        timeout_s: float | None = None,
+    ) -> Approval:
+        """The same for an async agent: the wait is the task's, which may be cancelled."""
 
     def cancelled(self, session: str = "main") -> bool:
         """Whether the user has cancelled the turn that the session works on."""

@@ -27,6 +27,7 @@ Capability: TypeAlias = Literal[
     "outbox",
     "restarts",
     "tools",
+    "approvals",
 ]
 
 Results: TypeAlias = Literal["blocks", "text", "verbatim"]
@@ -92,6 +93,7 @@ class Capabilities(Strict, frozen=True, kw_only=True, omit_defaults=True):
     outbox: bool | None = None
     restarts: bool | None = None
     tools: bool | None = None
+    approvals: bool | None = None
 
 
 class ProfileLimits(Strict, frozen=True, kw_only=True, omit_defaults=True):
