@@ -107,7 +107,7 @@ def build(brief: Brief, **parts: Any) -> Gateway:
             raise TypeError(f"the agent has no part {name!r}; {nearest(name, names)}")
     if policy := str(brief.options.get("inbound", "")):
         if policy not in (known := get_args(InboundPolicy)):
-            raise InputError(f"inbound: no policy {policy!r}; {nearest(policy, known)}", "inbound")
+            raise InputError(f"no policy {policy!r}; {nearest(policy, known)}", "inbound")
         brief = cast(Brief, ReadingBrief(brief, cast(InboundPolicy, policy)))
     made: dict[str, Any] = {n: make(brief) for n, make in _STANDARD.items() if n not in parts}
     whole = Parts(**made, **parts)

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from harness.agent import agent
+from harness.core.values.errors import InputError
 from harness.core.values.profile import InboundPolicy, Profile
 from harness.files import load_scenarios
 from harness.runner import run
@@ -47,5 +48,5 @@ def test_it_passes_the_scenarios_with_messages_in_mid_turn(
 
 
 def test_an_unknown_policy_is_refused() -> None:
-    done = run(SCENARIO, agent, options={"inbound": "stear"})
-    assert "steer" in str(done.verdict.findings[0])
+    with pytest.raises(InputError, match="did you mean 'steer'"):
+        run(SCENARIO, agent, options={"inbound": "stear"})
