@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from msgspec import UNSET
 
 from harness import faults
-from harness.core.history.capabilities import past_of, said_in, touched
+from harness.core.history.capabilities import hides, past_of, said_in, touched
 from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario, Turn
 from harness.core.scenario.script import called, model_reply
@@ -173,6 +173,22 @@ def connections(run: Verdict, played: Transition) -> Connections:
         needs=tuple(needed), used=used, speaks=True, offers=own, said=said, past=past,
         unbound=_unbound(run, played), names_ids=_names_ids(trace),
     )  # fmt: skip
+
+
+_UNSHOWN = NotApplicable(
+    "run", "needs its session: no request of this run holds a word of what was stored"
+)
+
+
+def of_its_session(verdict: Verdict, played: Transition) -> Verdict:
+    """Return the verdict; a pass says nothing where the run's stored session was not loaded.
+
+    An agent may load one session and leave out another, so each run shows its own.
+    """
+    trace, seeded = played.history.trace, seed_messages(played.scenario)
+    if verdict.verdict != "pass" or not trace.exchanges or not hides(trace, seeded):
+        return verdict
+    return Verdict("not_applicable", not_applicable=(_UNSHOWN,))
 
 
 def _is_deaf(run: Verdict, played: Transition) -> bool:

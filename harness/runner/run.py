@@ -32,7 +32,15 @@ from harness.processes.machine import lack_of
 from harness.redaction.masking import mask
 from harness.runner import prepare, run_folder
 from harness.runner.forked_target import Restarts
-from harness.runner.needs import WORLDS, World, absent, connections, kills, unplayable
+from harness.runner.needs import (
+    WORLDS,
+    World,
+    absent,
+    connections,
+    kills,
+    of_its_session,
+    unplayable,
+)
 from harness.runner.prepare import check_faults
 from harness.runner.python_attempt import attempt
 from harness.runner.session_seed import seed_messages, write_seed
@@ -225,7 +233,7 @@ def judged_run(
         run_folder.drop_session(folder)
         run_folder.write_history(folder, history)
         run_folder.write_output(folder, output)
-    verdict = judge(history)
+    verdict = of_its_session(judge(history), played)
     if folder:
         run_folder.write_verdict(folder, verdict)
     fails = verdict.verdict == "fail"

@@ -21,6 +21,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, ToolUse, assistant, user
 from harness.core.values.profile import Capabilities, Profile
 from harness.runner import run
+from harness.runner.capability_ledger import settled
 from harness.runner.session_seed import seed_messages, write_seed
 from tests.stores.hermes_database import add, add_turn, create
 
@@ -153,3 +154,49 @@ def test_an_agent_that_keeps_the_seed_in_a_store_of_no_known_form_is_asked_wheth
     )
     played = run(scenario, agent, profile=Profile(capabilities=Capabilities(session=True)))
     assert played.verdict.verdict == "pass", played.verdict
+
+
+def _loads(keeps: bool) -> Any:
+    def agent(brief: Any) -> None:
+        rows = [json.loads(row) for row in (brief.session_dir / "seed.jsonl").open() if keeps]
+        past = [{"role": row["role"], "content": row["blocks"]} for row in rows]
+        for inbound in brief.inbox():
+            past.append({"role": "user", "content": inbound.text})
+            answer = brief.anthropic().messages.create(model="any", max_tokens=9, messages=past)
+            brief.send(answer.content[0].text, in_reply_to=inbound.id)
+
+    return agent
+
+
+def _stored(asked: str) -> Scenario:
+    return Scenario(
+        name="stored",
+        session=Session(
+            messages=(
+                SeedMessage(role="user", content=asked),
+                SeedMessage(role="assistant", content="It is the seventh of May."),
+            )
+        ),
+        inbox=(InboxItem(id="m1", text="And now?"),),
+        script=(Turn(say="Now we work."),),
+    )
+
+
+def test_a_pass_says_nothing_of_a_session_that_no_request_of_the_run_shows() -> None:
+    scenario = _stored("Which day is it today?")
+    assert run(scenario, _loads(keeps=True)).verdict.verdict == "pass"
+    verdict = run(scenario, _loads(keeps=False)).verdict
+    assert (verdict.verdict, [n.reason for n in verdict.not_applicable]) == (
+        "not_applicable",
+        ["needs its session: no request of this run holds a word of what was stored"],
+    )
+    assert run(_stored(" "), _loads(keeps=False)).verdict.verdict == "pass", "it may be left out"
+
+
+def test_a_stored_text_that_ends_with_a_line_end_is_no_text_of_another_run() -> None:
+    scenario = _stored("Which day is it today?\n")
+    asked = msgspec.structs.replace(
+        _stored("Hello to you all."), inbox=(InboxItem(text="Which day is it today?"),)
+    )
+    played = [run(each, _loads(keeps=True)) for each in (asked, scenario)]
+    assert [each.verdict.verdict for each in settled(played)] == ["pass", "pass"]

@@ -65,9 +65,9 @@ def past_of(trace: Trace, seeded: Sequence[Message] = ()) -> tuple[str, ...]:
     """
     first = next(iter(trace.exchanges), None)
     added = first.added if first else ()
-    known = {*(d.inbound.text for d in trace.deliveries), *words_of(seeded)}
+    known = {*(d.inbound.text.strip() for d in trace.deliveries), *words_of(seeded)}
     texts = [node.message.text for node in added if node.message.role in ("user", "assistant")]
-    return _telling(text for text in texts if text not in known)
+    return _telling(text for text in texts if text.strip() not in known)
 
 
 def _telling(texts: Iterable[str]) -> tuple[str, ...]:
@@ -94,6 +94,11 @@ def _shows(trace: Trace, seeded: Sequence[Message]) -> bool:
     return bool(words) and any(
         word in text for message in shown for text in _texts(message) for word in words
     )
+
+
+def hides(trace: Trace, seeded: Sequence[Message]) -> bool:
+    """Whether the stored session has words of the user, and no request holds a text of it."""
+    return bool(seeded) and not _shows(trace, seeded) and not _cannot_show(trace, seeded)
 
 
 def _cannot_show(trace: Trace, seeded: Sequence[Message]) -> bool:
