@@ -16,7 +16,6 @@ import msgspec
 from harness import providers
 from harness.checks.evidence import tool_steps
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
-from harness.checks.evidence.messages_in_turn import is_counted_otherwise
 from harness.checks.evidence.shown_text import said_times, shown
 from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import (
@@ -70,7 +69,7 @@ def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
     if is_own and "failed_truthfully" in (words or ()):
         return  # the agent has met its own limit, and said so
     is_policy = (found == "failed_truthfully" or is_own) and _gave_up(history.trace)
-    is_policy |= found == "cancelled" and is_counted_otherwise(history.trace)
+    is_policy |= found == "cancelled" and tool_steps.is_counted_otherwise(history.trace)
     if words is not None and found not in words and not is_policy:
         events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
         text = f"the outcome is {found}, expected {' or '.join(words)}"
@@ -98,7 +97,9 @@ def _raised(bounds: Bounds, more: int) -> Bounds:
 
 
 def _gave_up(trace: Trace) -> bool:
-    return is_counted_otherwise(trace) or any(gave_up(trace, t) for t in trace.turns.values())
+    return tool_steps.is_counted_otherwise(trace) or any(
+        gave_up(trace, t) for t in trace.turns.values()
+    )
 
 
 def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:

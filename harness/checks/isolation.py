@@ -223,7 +223,7 @@ class _Words:
 
     def _reply(self, sending: Sending) -> Iterator[tuple[str, str, int]]:
         self._sent.add((sending.called.session, squeeze(sending.request.text)))
-        named = sending.request.answers
+        named = sending.named
         homes = frozenset(home for name in named for home in self._answers.get(name, ()))
         if sending.called.session in homes:  # two sessions may use one id
             homes = frozenset({sending.called.session})

@@ -258,7 +258,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
                 yield Case("taken", [Finding("outbound_once.taken", text, events)], turn)
         for sending in turn.sendings:
             first = next(s for s in turn.sendings if s.request.text == sending.request.text)
-            late = turn.cancelled_n and _is_after_cancel(turn, first)  # a retry is no new reply
+            late = turn.cancelled_n and _is_after_cancel(turn, first)  # a retry repeats it
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
                 text = f"{turn.words} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
@@ -352,7 +352,7 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
         (s.called.session, name): s.n
         for s in reversed(trace.sendings)
         if s.ends_turn
-        for name in s.request.answers
+        for name in s.named
     }
     marks = Marks(trace)
     for turn in trace.turns.values():

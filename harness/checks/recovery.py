@@ -126,7 +126,7 @@ def _told(trace: Trace, message: MessageName) -> Iterator[int]:
             continue  # there the id names another message
         own = turn.delivery is not None and turn.delivery.inbound.id == name
         for sending in turn.sendings:
-            about = sending.request.answers or ((name,) if own else ())
+            about = sending.named or ((name,) if own else ())
             if is_taken(sending) and name in about and sending.request.kind in TELLING:
                 yield sending.n
 

@@ -38,18 +38,9 @@ def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:
             yield Case("nothing_done", [found], turn)
 
 
-def is_counted_otherwise(trace: Trace) -> bool:
-    """Whether the agent's policy made other turns than one for each message, so that what an author
-    expects of those (calls, replies, the outcome) is not asked."""
-    return any(
-        turn.joined or (turn.came and trace.profile.inbound_policy(turn.session) == "interrupt")
-        for turn in trace.turns.values()
-    )
-
-
 def ends_twice(turn: Turn) -> bool:
     """Whether a turn ends several times; each message that it took in may have a reply."""
-    named = [name for ending in turn.endings for name in ending.request.answers or ("",)]
+    named = [name for ending in turn.endings for name in ending.named or ("",)]
     is_shared = bool(turn.joined) and len({*named}) == len(named)
     return len(turn.endings) > 1 and not is_shared
 

@@ -184,10 +184,7 @@ class Past:
         if self._waiting and seam != "inbox" and turn > self.turn(session):
             self._begin_waiting(session)
         if seam == "model":
-            if isinstance(request, ModelRequest) and request.took:
-                self._see_reached(session, request.took)
-            if self._has_reader and session in self._open:
-                self._open[session] = self._open.pop(session)
+            self._see_model(session, request)
             self.purpose_calls[purpose] += 1
             self.turn_calls[session] += 1
             self._lanes[key] = (f"model:{purpose}", ordinal)
@@ -205,25 +202,44 @@ class Past:
             self.store_calls.update({request.access, request.operation})
         self._lanes[key] = (lane, ordinal)
         if isinstance(request, OutboxRequest):
-            is_end = request.kind in ("final", "error")
-            if self._has_reader and (is_end or request.status == "cancelled"):
-                self._ending[key] = session, request
-            elif is_end:
-                self._see_ended(session, request)
+            self._see_said(key, session, request)
         if isinstance(request, InboxRequest) and not request.poll:
-            self._has_reader = request.reader
-            if not request.reader:
-                self._open.pop(self._last_delivered, None)
-                self._begin_waiting(self._last_delivered)
-            self._unconfirmed = None
+            self._see_asked(request)
+
+    def _see_asked(self, request: InboxRequest) -> None:
+        """Count a question for the next message; that of a reader ends no turn."""
+        self._has_reader = request.reader
+        if not request.reader:
+            self._open.pop(self._last_delivered, None)
+            self._begin_waiting(self._last_delivered)
+        self._unconfirmed = None
+
+    def _see_model(self, session: str, request: Request) -> None:
+        """Count a request to the model: it may take in what has come, and its session works."""
+        if isinstance(request, ModelRequest) and request.took:
+            self._see_reached(session, request.took)
+        if self._has_reader and session in self._open:
+            self._open[session] = self._open.pop(session)
+
+    def _see_said(self, key: str, session: str, request: OutboxRequest) -> None:
+        """Count what is said to the user. Beside a reader, a turn ends once its reply has arrived:
+        until then the agent sends it again, and what has come waits."""
+        is_end = request.kind in ("final", "error")
+        if self._has_reader and (is_end or request.status == "cancelled"):
+            self._ending[key] = session, request
+        elif is_end:
+            self._see_ended(session, request)
 
     def _see_ended(self, session: str, request: OutboxRequest) -> None:
         """Count the end of a turn; a reply that names messages of another one does not end it."""
         self.said[session] = request.text
-        known = {name for name in request.answers if (session, name) in self.inbounds}
-        mine = {self.open_inbound(session), *self._took.get(session, ())}
-        if self._has_reader and known and not known & mine:
-            return
+        if self._has_reader and request.answers:
+            known = {name for name in request.answers if (session, name) in self.inbounds}
+            if (
+                known.isdisjoint({self.open_inbound(session), *self._took.get(session, ())})
+                and known
+            ):
+                return
         self._refused.discard(session)
         self._open.pop(session, "")
         self._cut.pop(session, None)

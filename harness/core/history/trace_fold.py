@@ -30,6 +30,7 @@ from harness.core.history.exchanges import (
     Question,
     Sending,
     grow,
+    offered_schemas,
     root,
 )
 from harness.core.history.trace import Compaction, Delivery, StoreDamage, Trace, Turn
@@ -44,7 +45,7 @@ from harness.core.values.calls import (
     ToolRequest,
 )
 from harness.core.values.messages import Message, without_blanks
-from harness.core.values.tool_names import ToolNames, offered_schemas
+from harness.core.values.tool_names import ToolNames
 
 SUMMARY_LEAST = 24
 """The least characters of a summary without white space; a shorter answer may come again by
@@ -281,11 +282,10 @@ class _Reader:
     def _replied_turn(self, called: Called, request: OutboxRequest) -> Turn:
         """After a restart, or beside a reader, it is the turn whose message is answered."""
         turn = self._turn(called)
-        if turn.delivery is not None and turn.delivery.inbound.id in request.answers:
+        if turn.delivery and turn.delivery.inbound.id in (request.in_reply_to, *request.also):
             return turn
         delivered = self._deliveries.get((turn.session, request.in_reply_to), [])
-        is_other = delivered and (len(self.trace.starts) > 1 or self._has_reader)
-        return delivered[0] if is_other else turn
+        return delivered[0] if delivered and (self._has_reader or self.trace.starts[1:]) else turn
 
     def _answered(self, answered: Answered) -> None:
         self.trace.answers.append(answered)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.core.values.messages import Json, ToolSpec
+from harness.core.values.messages import ToolSpec
 from harness.core.values.profile import NO_PROFILE, Profile
 
 _MCP, _PARTS = "mcp__", "__"
@@ -64,13 +64,3 @@ class ToolNames:
         """The offered tools that are the scenario's; all of them where none is."""
         found = tuple(tool for tool in offered if self.meant_by(tool.name) in self._agents)
         return found or offered
-
-
-def offered_schemas(value: Json) -> dict[str, dict[str, Json]]:
-    """The input schemas by name in a value that a request offers; of another value none."""
-    tools = value if isinstance(value, (list, tuple)) else ()
-    return {
-        tool["name"]: tool.get("input_schema") or {}
-        for tool in tools
-        if isinstance(tool, dict) and "name" in tool
-    }
