@@ -9,7 +9,6 @@ from bisect import bisect, bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 from operator import itemgetter
-from typing import TypeAlias
 
 import msgspec
 
@@ -30,11 +29,20 @@ from harness.checks.evidence.excuses import (
     is_excused,
     is_killed_between,
 )
-from harness.checks.evidence.messages_in_turn import answers_question, came_in_turn, ends_twice
+from harness.checks.evidence.messages_in_turn import (
+    answers_question,
+    came_in_turn,
+    ends_twice,
+    stands_for,
+)
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
+    Answered,
+    comes_again,
     inbound_rows,
     may_be_stored,
+    newest_text,
+    paragraphs,
     same_text,
     squeeze,
     times_said,
@@ -56,9 +64,6 @@ from harness.core.values.finding_key import Cause
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import abridged
-
-_Answered: TypeAlias = dict[tuple[str, str], list[Turn]]
-"""Turns with a success as their reply, by session and first paragraph."""
 
 _LOST = frozenset({"failed", "incomplete", "truncated"})
 """The faults of an answer after which the whole answer is requested again."""
@@ -82,7 +87,7 @@ _ORDERLY = frozenset({"next", "returned"})
     nothing_done=(*_STOPS, TAKEN),
     stored=(FAILED_STORE,),
     stored_again=(FAILED_STORE, COMPACTION),
-    doubled=(KILL, FAILED_STORE),
+    doubled=(FAILED_STORE,),
 )
 def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     """Each inbound message is the newest user text of its own turn's first request, and no other.
@@ -106,7 +111,7 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     # The newest turn of each message: a kill in it lets the message begin again, until its reply
     # is delivered. In incident 153 two loops gave different answers to one message after one kill.
     newest: dict[MessageName, Turn] = {}
-    answered: _Answered = {}
+    answered: Answered = {}
     for turn in trace.turns.values():
         if turn.delivery is None or not turn.text.strip():
             continue
@@ -125,11 +130,12 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
         if turn.came:
             yield from came_in_turn(trace, turn)
         if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):
-            beginning = _paragraphs(turn.text)[0]
-            answered.setdefault((turn.session, beginning), []).append(turn)
+            for text in (turn.text, *(each.inbound.text for each in turn.joined)):
+                beginning = paragraphs(text)[0]
+                answered.setdefault((turn.session, beginning), []).append((turn, text.strip()))
 
 
-def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Finding | Case]:
+def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Finding | Case]:
     assert turn.delivery is not None
     name, opened = turn.delivery.inbound.id, turn.delivery.n
     if not turn.main:
@@ -142,7 +148,7 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
     if not turn.readable:
         return  # an unreadable request may hold the message
     first = turn.readable[0]
-    newest = "\n\n".join(message.text for message in first.node.newest())
+    newest = newest_text(first)
     said, sent = squeeze(turn.text), squeeze(newest)
     is_there = said in sent or is_cut_with_notice(said, sent)
     is_there = is_there or squeeze(canonical(turn.text)[1:-1]) in sent  # a field of JSON
@@ -152,12 +158,15 @@ def _in_request(trace: Trace, turn: Turn, answered: _Answered) -> Iterator[Findi
         rule, text = "white_space", "has lost its lines or their indentation"
     else:
         rule, text = "", ""
+    again = list(comes_again(turn, newest, answered))
+    if rule == "lost" and (other := stands_for(trace, turn, newest)):
+        rule, text = ("", "") if again else ("order", f"waits, and {other} is in the request")
     if rule:
         text = f"{first.called.key}: the message {name} {text}"
         cause = Cause(subject="request")
         yield Finding(f"inbound_exactly_once.{rule}", text, (opened, first.n), cause=cause)
-    for earlier in _again(turn, newest, answered):
-        text = f"{first.called.key}: the message of turn {earlier.number} comes again as new, "
+    for earlier in again:
+        text = f"{first.called.key}: a message of turn {earlier.number} comes again as new, "
         text += "although it had its reply"
         events = (earlier.opened_n, earlier.endings[0].n, first.n)
         yield Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="request"))
@@ -175,16 +184,6 @@ def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tup
     return "changed", f"is {canonical(abridged(turn.text, _SHOWN))}, and the model reads {read}"
 
 
-def _again(turn: Turn, newest: str, answered: _Answered) -> Iterator[Turn]:
-    """Yield earlier answered turns of the session whose text is part of the newest user text."""
-    whole = f"\n\n{newest}\n\n"
-    for paragraph in dict.fromkeys(_paragraphs(newest)):
-        for earlier in answered.get((turn.session, paragraph), ()):
-            text = earlier.text.strip()
-            if text not in turn.text and f"\n\n{text}\n\n" in whole:
-                yield earlier
-
-
 def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
     """Count a message from the last request of its turn back to the answer of the turn before."""
     assert turn.delivery is not None
@@ -192,15 +191,13 @@ def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
     if times > 1 and any(look.n < turn.delivery.n for look in trace.stored if look.added):
         times -= times_said(said, turn.readable[0]) - 1  # an unanswered row may hold the words
     came = (d.inbound for d in trace.deliveries if d.n < last.n) if times > 1 else ()
-    if times > len({inbound.id for inbound in came if same_text(inbound.text, turn.text)}) > 0:
+    ids = [inbound.id for inbound in came if same_text(inbound.text, turn.text)]
+    # After a kill a message comes again, and an agent may keep both; it adds none by itself.
+    if times > (len(ids) if trace.kills else len(set(ids))) > 0:
         text = f"{last.called.key}: the message {turn.delivery.inbound.id} is there {times} times"
         events, cause = (turn.delivery.n, last.n), Cause(subject="request")
         found = Finding("inbound_exactly_once.doubled", text, events, cause=cause)
         yield Case("doubled", [found], turn, last.n)
-
-
-def _paragraphs(text: str) -> list[str]:
-    return text.strip().split("\n\n")
 
 
 def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:

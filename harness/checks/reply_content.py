@@ -7,16 +7,14 @@ of the turn count. The profile names the words of the model that are not for the
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import needs
-from harness.checks.evidence.shown_text import spoken
+from harness.checks.evidence.shown_text import spoken, unmarked_thought, values_in
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import is_announced
 from harness.checks.evidence.turn_outcomes import (
@@ -92,6 +90,12 @@ class _Reply:
             return ""
         return self.text(last)
 
+    @cached_property
+    def continued(self) -> str:
+        """The answer after the truncated ones that it goes on from: a cut may be inside a word."""
+        cut = takewhile(lambda e: e.stop in TRUNCATED_STOPS, reversed(self.main[:-1]))
+        return "".join([*reversed([self.text(e) for e in cut]), self.said])
+
     def text(self, exchange: Exchange) -> str:
         """The text of an answer that is for the user."""
         return "\n".join(spoken(self.trace, exchange))
@@ -116,7 +120,9 @@ class _Reply:
         """Whether the user reads a whole text, or a value of a text that is JSON."""
         if any(self._holds(said, read) for read in self._reads):
             return True
-        return any(is_asked(value) and not lost_parts(value, self.read) for value in _values(said))
+        return any(
+            is_asked(value) and not lost_parts(value, self.read) for value in values_in(said)
+        )
 
     def _holds(self, said: str, read: Spelt) -> bool:
         if not lost_parts(said, read):
@@ -131,15 +137,6 @@ class _Reply:
         return is_asked(said := self.text(exchange)) and self.has(said)
 
 
-def _values(said: str) -> Iterator[str]:
-    """The texts of an answer with a structure, such as `{"reason": …, "answer": …}`: the agent
-    chooses which of them it sends."""
-    if said.lstrip().startswith("{"):
-        with suppress(ValueError, RecursionError):
-            value = json.loads(said)
-            yield from (part for part in value.values() if isinstance(part, str))
-
-
 @needs("model", "inbox", "outbox", told_by="run", place=415)
 def reply_carried(history: History) -> Iterator[Finding]:
     """The user reads the model's whole answer, once, and nothing else in its place.
@@ -148,7 +145,8 @@ def reply_carried(history: History) -> Iterator[Finding]:
     its text blocks. `doubled`: the answer several times. `sewn`: beginnings of broken streams
     before it. `before_call`: in its place the words that the model said beside a call; `earlier`:
     an earlier answer of the turn; `other`: of another turn; `session`: of another session. `stale`:
-    words of an earlier turn beside it. `continuation`: only the end of an answer that was truncated
+    words of an earlier turn beside it. `thought`: what the model thought before it, as a part of
+    the answer. `continuation`: only the end of an answer that was truncated
     and continued. `replaced`: anything else in its place.
     `blocked`: the user read something else under a status of the agent's own, as a guardrail does,
     and later requests hold the answer as said.
@@ -188,8 +186,8 @@ def _is_verbatim(turn: Turn, final: Sending) -> bool:
 
 
 def _broken(reply: _Reply) -> _Broken | None:
-    if reply.has(reply.said):
-        return _doubled(reply) or _continuation(reply) or _stale(reply)
+    if any(map(reply.has, {reply.said, reply.continued})):
+        return _doubled(reply) or _continuation(reply) or _stale(reply) or _thought(reply)
     if doubled := _doubled(reply):
         return doubled
     if any(_is_beside(reply, exchange) for exchange in reply.main[:-1]) or _is_misplaced(reply):
@@ -295,6 +293,12 @@ def _stale(reply: _Reply) -> _Broken | None:
                 )
                 return _Broken("stale", words, exchange.n)
     return None
+
+
+def _thought(reply: _Reply) -> _Broken | None:
+    thought = unmarked_thought(reply.main[-1], reply.said, reply.final.request.text)
+    words = f"what the model thought, {thought[:SHOWN]!r}, as its answer"
+    return _Broken("thought", words) if thought else None
 
 
 def _other(reply: _Reply) -> _Broken | None:

@@ -68,8 +68,9 @@ def _blanks(trace: Trace) -> Iterator[Finding]:
         for event, row, message in trace.rows_added(turn):
             if event.n < turn.opened_n:
                 continue  # an earlier delivery of the message had another text
-            named = named_inbound(row, message) == turn.delivery.inbound.id
-            if named or (is_user_text(message) and not message.text.strip()):
+            if message.text.strip():
+                continue  # the agent stores words of its own, such as "(an empty message)"
+            if named_inbound(row, message) == turn.delivery.inbound.id or is_user_text(message):
                 text = f"{turn.words}: its message is blank, and is stored"
                 yield Finding("reload_equivalence.blank", text, (turn.opened_n, event.n))
 
@@ -197,10 +198,15 @@ def _compacts(called: Called) -> bool:
 
 
 def _rewrites(trace: Trace, event: Stored, digests: dict[str, str]) -> Iterator[Finding]:
-    if event.gone:
-        text = f"{len(event.gone)} stored rows are gone without a compaction: "
-        yield Finding("reload_equivalence.gone", text + ", ".join(event.gone[:5]), (event.n,))
+    # A row of a file without ids is known by its line. An agent that takes out a damaged line gives
+    # the rows behind it other places.
+    moved = {row.digest for row in (*event.added, *event.changed)}
+    if gone := [row for row in event.gone if digests.get(row) not in moved]:
+        text = f"{len(gone)} stored rows are gone without a compaction: "
+        yield Finding("reload_equivalence.gone", text + ", ".join(gone[:5]), (event.n,))
     for row in event.changed:
+        if digests.get(row.id) in moved:
+            continue
         before = trace.messages.get(digests.get(row.id, ""))
         after = trace.messages.get(row.digest)
         if before and after and before != after and not _grows(before, after):
@@ -225,7 +231,7 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
     """Yield the rows that are stored again. Rows from before the first message are not judged."""
     seen = _Seen()
     turns = [turn for turn in trace.turns.values() if turn.delivery]
-    at, newest = 0, dict[str, Turn]()
+    at, newest, wrote = 0, dict[str, Turn](), dict[str, Turn | None]()
     for event in trace.stored:
         while at < len(turns) and turns[at].opened_n < event.n:
             newest[turns[at].session] = newest[""] = turns[at]
@@ -241,7 +247,8 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
             taken = seen.add(trace, row, message, event.n, session) and not _asked_again(
                 trace, current, message, event.n
             )
-            if (taken and not given) or (old and _again(trace, current, row, message)):
+            first = wrote.setdefault(row.digest, current)
+            if (taken and not given) or (old and _again(trace, current, row, message, first)):
                 text = f"row {row.id} is stored already"
                 yield Finding("reload_equivalence.duplicate", text, (event.n,))
 
@@ -328,9 +335,12 @@ def _asked_again(trace: Trace, turn: Turn | None, message: Message, n: int) -> b
     return alike <= sum([use.name for use in uses] == names for uses in made)
 
 
-def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) -> bool:
+def _again(
+    trace: Trace, turn: Turn | None, row: StoredRow, message: Message, first: Turn | None
+) -> bool:
     """Whether a row repeats an old text that nothing in its turn repeated; known once the turn
-    settled."""
+    settled. A user row that was not the message of its `first` turn is a note of the agent, such as
+    "Stop here": it may come in each turn."""
     if turn is None or not turn.settled_n or message.tool_results:
         return False
     if named_inbound(row, message):
@@ -341,10 +351,16 @@ def _again(trace: Trace, turn: Turn | None, row: StoredRow, message: Message) ->
         return False
     turns = _writers(trace, turn)
     if is_user_text(message):
-        return all(squeeze(t.text) not in squeeze(message.text) for t in turns)
+        text = squeeze(message.text)
+        is_note = first is not None and not _holds_message(text, _writers(trace, first))
+        return not is_note and not _holds_message(text, turns)
     said = [e.reply.text for t in turns for e in t.exchanges if e.reply]
     said += [s.request.text for t in turns for s in t.sendings]
     return all(squeeze(message.text) not in squeeze(text) for text in said)
+
+
+def _holds_message(text: str, turns: list[Turn]) -> bool:
+    return any(squeeze(turn.text) in text for turn in turns)
 
 
 def _writers(trace: Trace, turn: Turn) -> list[Turn]:

@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from harness.core.values.brief import Brief
+from harness.targets import TargetSpec
 
 TABLE = Path(__file__).with_name("covered.tsv")
 
@@ -48,11 +49,11 @@ def covered() -> dict[int, Covered]:
     return found
 
 
-def wrong_agent(name: str) -> Callable[[Brief], None]:
-    """The agent that a row names."""
+def wrong_agent(name: str) -> Callable[[Brief], None] | TargetSpec:
+    """The agent that a row names; a specification holds the profile that it claims."""
     file, _, function = name.partition(".")
     room = "tests.catalogue.agents" if function else "tests.mutants"
-    agent: Callable[[Brief], None] = getattr(
+    agent: Callable[[Brief], None] | TargetSpec = getattr(
         importlib.import_module(f"{room}.{file}"), function or "agent"
     )
     return agent

@@ -16,6 +16,8 @@ from tests.scenarios.all_runs import named
 ROOT = Path(__file__).parents[2]
 PLAYED = [row for row in covered().values() if row.agent]
 _REAL, _NIGHTLY = [pytest.mark.real], [pytest.mark.real, pytest.mark.nightly]
+LED = ("mid-turn", "approval")
+"""The kinds whose finding leads the report: its first line names the cause."""
 TIERS = ([], _REAL, _REAL, _REAL, _NIGHTLY, _NIGHTLY)
 """The tier of each of six incidents: one is of the fast tier, two are played at night."""
 
@@ -49,6 +51,8 @@ def test_agent_with_the_defect_is_found(row: Covered) -> None:
     assert row.code.partition(".")[0] in checks(), "a finding of a check, not of the book-keeping"
     found = run(scenario, wrong_agent(row.agent)).verdict.findings
     assert row.code in {finding.code for finding in found}
+    if INCIDENTS[row.incident].kind in LED:
+        assert found[0].code == row.code, [finding.message for finding in found]
 
 
 @pytest.mark.real

@@ -92,6 +92,18 @@ def test_a_message_is_not_added_again() -> None:
     assert _doubled(asked, user("(Reminder: the user asked how many apples?)")) == []
 
 
+@pytest.mark.parametrize(("comes_again", "found"), [(False, DOUBLED), (True, [])])
+def test_a_kill_lets_a_message_stand_there_as_often_as_it_came(
+    comes_again: bool, found: list[str]
+) -> None:
+    story = Story().turn("how many apples?", "m1").killed()
+    if comes_again:
+        story.take("how many apples?", "m1")
+    story.reply("Seven.", messages=[user("how many apples?"), user("how many apples?")])
+    codes_found = codes(inbound_exactly_once(story.final().end()))
+    assert [code for code in codes_found if code in DOUBLED] == found
+
+
 def test_the_same_words_sent_twice_may_stand_there_twice() -> None:
     story = Story().turn("go").fail(529).final("Not now.", "failed").turn("go")
     story.reply("Gone.", messages=[user("go"), user("go")])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.checks.message_delivery import outbound_once
 from harness.checks.reply_content import reply_carried
 from harness.checks.truthfulness import truthful_outcome
-from harness.core.values.messages import Opaque, Text
+from harness.core.values.messages import Opaque, Text, Thinking
 from harness.core.values.profile import SILENT
 from tests.checks.histories import Story, codes, use
 
@@ -204,12 +204,29 @@ def test_a_truncated_answer_is_joined_with_its_continuation() -> None:
     for text, rules in ((rest, ["continuation"]), (f"{first} {rest}", [])):
         story = Story().turn("go").reply(first, stop="max_tokens").reply(rest).final(text)
         assert _rules(story) == rules
+    story = Story().turn("go").reply("Take five hundred gra", stop="max_tokens")
+    story.reply("ms of flour").final("Take five hundred grams of flour")
+    assert not _rules(story)  # cut inside a word
     story = Story().turn("go").reply(first, stop="max_tokens")
     del story.live[-1]  # asked for again from its beginning, with more tokens
     assert not _rules(story.reply("Take flour and knead it.").final())
     story = Story().turn("one").reply(first).final().turn("two").reply(first, stop="max_tokens")
     del story.live[-1]  # the answer of the turn before is the same, and stays
     assert not _rules(story.reply("Take flour and knead it.").final())
+
+
+@pytest.mark.parametrize(
+    ("sent", "rules"),
+    [
+        ("He wants it short. Ada is a mathematician.", ["thought"]),
+        ("Ada is a mathematician.", []),
+        ("> He wants it short.\n\nAda is a mathematician.", []),
+        ("Thoughts: He wants it short.\nAnswer: Ada is a mathematician.", []),
+    ],
+)
+def test_thoughts_are_no_part_of_the_answer(sent: str, rules: list[str]) -> None:
+    said = Thinking("He wants it short.", signature="s"), Text("Ada is a mathematician.")
+    assert _rules(Story().turn("Who is Ada?").reply(*said).final(sent)) == rules
 
 
 def test_broken_streams_are_not_sewn_together() -> None:

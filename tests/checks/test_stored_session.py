@@ -10,6 +10,7 @@ import pytest
 from harness.checks.durability import durable_first
 from harness.checks.judge import judge
 from harness.checks.stored_session import reload_equivalence
+from harness.core.history.events import StoredRow
 from harness.core.history.history import History
 from harness.core.values.messages import (
     Message,
@@ -70,6 +71,33 @@ def test_a_message_that_is_stored_twice_under_its_name_is_still_found() -> None:
 def test_an_inbound_message_without_a_label_is_known_by_its_text() -> None:
     story = Story(stores=False).turn("one two").row(user("[12:00]\none  two")).reply("x")
     assert not list(reload_equivalence(story.row(assistant("x")).final().end()))
+
+
+def test_a_note_of_the_agent_may_be_stored_in_each_turn() -> None:
+    story, note = Story(stores=False), user("I stopped after 18 rounds. Use no tools.")
+    for text in ("one", "two"):
+        story.turn(text).row(user(text), note).reply(f"so far {text}")
+        story.row(assistant(f"so far {text}")).final()
+    assert not list(reload_equivalence(story.end()))
+
+
+def test_a_placeholder_in_the_place_of_a_blank_message_is_not_blank() -> None:
+    story = Story(stores=False).turn("").row(user("(an empty message)"), labels=["m1"])
+    story.reply("Yes?").row(assistant("Yes?"))
+    assert not list(reload_equivalence(story.final().end()))
+
+
+@pytest.mark.parametrize(("moves", "found"), [(True, []), (False, ["reload_equivalence.gone"])])
+def test_rows_behind_a_damaged_line_that_is_taken_out_get_other_places(
+    moves: bool, found: list[str]
+) -> None:
+    story = Story(stores=False).turn("one").row(user("one")).reply("x").row(assistant("x")).final()
+    story.turn("two")
+    name = story.history.note(assistant("x" if moves else "z"), story.at_ms)
+    moved = (StoredRow("r0", name),)  # the line before is taken out: `r2` is now `r0`
+    story.history.stored(**story._where(), store="jsonl", added=moved, gone=("r2",))
+    story.row(user("two")).reply("y").row(assistant("y")).final()
+    assert codes(reload_equivalence(story.end())) == found
 
 
 def test_a_reply_before_its_question_is_out_of_order() -> None:
@@ -216,7 +244,7 @@ def test_a_notice_need_not_be_stored() -> None:
 def test_a_message_that_comes_again_without_its_text_was_not_blank_when_it_was_stored() -> None:
     story = Story(stores=False).turn("one").row(user("one"), labels=["m1"]).killed().take("", "m1")
     assert "reload_equivalence.blank" not in codes(reload_equivalence(story.end()))
-    blank = Story(stores=False).take("", "m1").row(user("-"), labels=["m1"]).reply("x").final()
+    blank = Story(stores=False).take("", "m1").row(user(" "), labels=["m1"]).reply("x").final()
     assert "reload_equivalence.blank" in codes(reload_equivalence(blank.end()))
 
 

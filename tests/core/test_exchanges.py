@@ -77,6 +77,17 @@ def test_only_the_first_result_counts_and_a_strange_one_is_nobodys() -> None:
     assert ask.sent_n == 2
 
 
+def test_a_message_may_hold_the_renamed_calls_of_two_answers() -> None:
+    asked = CallPairing()
+    (one,) = asked.see_answer(_exchange(1, assistant(_look("c1", "Ada"))))
+    own = _look("own1", "Ada"), _look("own2", "Bob")
+    kept = ToolResult("own1", "a"), ToolResult("own2", "b")
+    asked.see_results(_exchange(2), [assistant(own[0]), results(kept[0])])
+    (two,) = asked.see_answer(_exchange(3, assistant(_look("c2", "Bob"))))
+    asked.see_results(_exchange(4), [assistant(*own), results(*kept)])
+    assert (one.sent, two.sent) == kept
+
+
 def test_an_older_call_of_that_tool_in_a_whole_list_is_not_the_last_one_renamed() -> None:
     asked = CallPairing()
     (ask,) = asked.see_answer(_exchange(1, assistant(_look("new", "Ada"))))

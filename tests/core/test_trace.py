@@ -111,6 +111,16 @@ def test_a_notice_joins_the_compaction_that_it_tells_of() -> None:
     assert len(story.end().trace.compactions) == 1
 
 
+def test_a_notice_joins_a_compaction_that_only_the_next_request_proves() -> None:
+    summary = "The user wants to see Oslo in the spring, with a stick."
+    story = Story().turn("one").fail(400, "V23", refused=("V23",))
+    story.reply(summary, messages=[user("Summarise it.")]).say("compacted", "compaction")
+    story.reply("1", messages=[user(summary)])
+    (compaction,) = story.end().trace.compactions
+    assert compaction.notice is not None
+    assert [e.used_as for e in compaction.calls] == ["compact"]
+
+
 def test_a_torn_history_still_has_a_trace() -> None:
     story = Story().turn("one").reply("1").final()
     events = [event for event in story.end().events if type(event).__name__ != "Noted"]

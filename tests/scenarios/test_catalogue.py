@@ -24,7 +24,7 @@ SEEDS = {"context", "gateway", "tools"}
 FIELD = {"field"}
 """The folder of findings on agents that people run, which tests/catalogue holds to their files."""
 
-FOLDERS = set(CLASSES) | {"combinations", "approval"}
+FOLDERS = set(CLASSES) | {"combinations"}
 LINES_MAX = 44
 OF_SEEDS = ("seed:",)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.checks.evidence.excuses import Case
+from harness.checks.evidence.stored_messages import newest_text, squeeze
 from harness.checks.evidence.turn_outcomes import is_waiting
 from harness.core.history.exchanges import Exchange
 from harness.core.history.trace import Trace, Turn
@@ -52,3 +53,21 @@ def answers_question(trace: Trace, turn: Turn, first: Exchange) -> bool:
     if before is None or not is_waiting(before):
         return False
     return any(ask.sent_n == first.n for ask in before.asks)
+
+
+def stands_for(trace: Trace, turn: Turn, newest: str) -> str:
+    """The message that the first request of a turn holds in place of the turn's own, if the model
+    gets that one later; else ""."""
+    first, said = turn.readable[0], squeeze(turn.text)
+    there = (
+        each.inbound.id
+        for each in trace.deliveries
+        if each is not turn.delivery and each.n < first.n and each.inbound.session == turn.session
+        if each.inbound.text.strip() and each.inbound.text.strip() in newest
+    )
+    other, after, number = next(there, ""), [*turn.readable[1:]], turn.number + 1
+    while other and (later := trace.turns.get((turn.session, number))) is not None:
+        after += later.readable[:1]
+        number += 1
+    is_late = any(said in squeeze(newest_text(each)) for each in after)
+    return f"the message {other}" if other and is_late else ""

@@ -7,14 +7,17 @@ are not for the user: its profile names them (`silent`).
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
+from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import is_taken
 from harness.core.history.exchanges import ENDINGS, Exchange, Sending
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
-from harness.core.values.messages import Opaque, Text
+from harness.core.values.messages import Opaque, Text, Thinking
 from harness.core.values.patterns import is_in, pattern_of
 
 
@@ -68,6 +71,25 @@ def spoken(trace: Trace, exchange: Exchange) -> tuple[str, ...]:
     for words in trace.profile.silent:
         texts = [_without(words, text) for text in texts]
     return tuple(texts)
+
+
+def unmarked_thought(exchange: Exchange, said: str, sent: str) -> str:
+    """What the model thought, where a reply begins with it and goes on with the answer. An agent
+    that means to show it adds a heading, a quotation or a fold."""
+    blocks = exchange.reply.blocks if exchange.reply else ()
+    thought = "".join(b.text for b in blocks if isinstance(b, Thinking))
+    if not is_asked(thought) or squeeze(thought) in squeeze(said):
+        return ""
+    return thought if squeeze(sent).startswith(squeeze(thought + said)) else ""
+
+
+def values_in(said: str) -> Iterator[str]:
+    """The texts of an answer with a structure, such as `{"reason": …, "answer": …}`: the agent
+    chooses which of them it sends."""
+    if said.lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(said)
+            yield from (part for part in value.values() if isinstance(part, str))
 
 
 _RAN = re.compile("tool|_call$").search

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from typing import TypeAlias
 
 import msgspec
 
@@ -18,6 +19,10 @@ from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import Message, Text, side, without_blanks
+
+Answered: TypeAlias = dict[tuple[str, str], list[tuple[Turn, str]]]
+"""Turns with a success as their reply, and the texts that they took in, by session and first
+paragraph of the text."""
 
 
 class Placed(msgspec.Struct, frozen=True):
@@ -221,3 +226,25 @@ def times_said(said: str, exchange: Exchange) -> int:
     blocks = (block for node in back if node.side == "user" for block in node.message.blocks)
     texts = (squeeze(block.text) for block in blocks if isinstance(block, Text))
     return sum(text.count(said) for text in texts if said and not text.replace(said, ""))
+
+
+def comes_again(turn: Turn, newest: str, answered: Answered) -> Iterator[Turn]:
+    """Yield earlier answered turns of the session with a text that is part of the newest user
+    text. A turn whose requests lack its own text has not read it."""
+    whole = f"\n\n{newest}\n\n"
+    for paragraph in dict.fromkeys(paragraphs(newest)):
+        for earlier, text in answered.get((turn.session, paragraph), ()):
+            if text in turn.text or f"\n\n{text}\n\n" not in whole:
+                continue
+            if not earlier.readable or any(text in newest_text(e) for e in earlier.readable):
+                yield earlier
+
+
+def newest_text(exchange: Exchange) -> str:
+    """The words of the user that a request ends with."""
+    return "\n\n".join(message.text for message in exchange.node.newest())
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs of a text."""
+    return text.strip().split("\n\n")

@@ -33,7 +33,7 @@ from harness.core.history.events import Effected
 from harness.core.history.exchanges import ENDINGS, Ask, Exchange
 from harness.core.history.trace import Trace
 from harness.core.values.calls import Seam
-from harness.core.values.messages import Message, Text, canonical
+from harness.core.values.messages import Message, Text, Thinking, canonical
 from harness.core.values.patterns import EndlessPattern
 from harness.core.values.verdict import Finding, NotApplicable
 
@@ -240,6 +240,11 @@ def _texts(exchange: Exchange) -> list[str]:
     return [b.text for b in blocks if isinstance(b, Text) and b.text.strip()]
 
 
+def _has_thought(exchange: Exchange) -> bool:
+    blocks = exchange.reply.blocks if exchange.reply else ()
+    return bool(_texts(exchange)) and any(isinstance(b, Thinking) and b.text for b in blocks)
+
+
 EVENTS: Mapping[Question, _Event] = {
     "run": _Event("a run of the harness", lambda t: t.world != "recording"),
     "recording": _Event("a recording of another program", lambda t: t.world == "recording"),
@@ -272,6 +277,7 @@ EVENTS: Mapping[Question, _Event] = {
     "unfinished_answer": _answer("an unfinished answer", "unfinished"),
     "synthetic_answer": _answer("an error in the form of an answer", "synthetic"),
     "non_ascii_answer": _exchange("an answer beyond ASCII", _is_non_ascii),
+    "thought": _exchange("a thought before an answer", _has_thought),
     "text_blocks": _exchange("an answer of two texts", lambda e: len(_texts(e)) > 1),
     "text_beside_call": _exchange(
         "a text beside a tool call", lambda e: bool(_texts(e) and e.reply and e.reply.tool_uses)

@@ -100,7 +100,9 @@ class CallPairing:
         return use if name == use.name else msgspec.structs.replace(use, name=name)
 
     def _renamed(self, session: str, message: Message) -> dict[str, Ask]:
-        asks, uses = self._last.get(session, []), message.tool_uses
+        # The Responses wire has calls without messages: one message may hold those of two answers.
+        asks = self._last.get(session, [])
+        uses = message.tool_uses[-len(asks) :] if asks else ()
         # A model that makes a call twice under one id asks for it once.
         once = [*{(a.use.id, canonical(a.use.input)): a for a in reversed(asks)}.values()]
         asks = asks if len(uses) > len(once) else once[::-1]

@@ -48,8 +48,7 @@ from harness.core.values.messages import Message, without_blanks
 from harness.core.values.tool_names import ToolNames
 
 SUMMARY_LEAST = 24
-"""The least characters of a summary without white space; a shorter answer may come again by
-chance."""
+"""The least characters of a summary without white space: a shorter answer may come by chance."""
 
 REACTION_MS = 2000
 """The time, in milliseconds, after a pushed cancel in which a call may already be in transit."""
@@ -211,14 +210,16 @@ class _Reader:
         last = self._last_main.get(session)
         if last is None or self.trace.world == "recording" or not self._is_summary(last, later):
             return
-        before = self._main_before.get(session)
-        if before is not None:
+        if (before := self._main_before.get(session)) is not None:
             self._last_main[session] = before
-        if before is not None and later.node.first(before.node.depth) is before.node:
-            last.used_as = "aux"
-            return
+            if later.node.first(before.node.depth) is before.node:
+                last.used_as = "aux"
+                return
         last.used_as = "compact"
         made = Compaction(self._turn(last.called), calls=[last], before=before, after=later)
+        if (told := self._compacting.get(session)) is not None and not told.calls:
+            made.notice = told.notice  # it came before this proof
+            self.trace.compactions.remove(self._compacting.pop(session))
         insort(self.trace.compactions, made, key=lambda compaction: compaction.n)
 
     def _is_summary(self, last: Exchange, later: Exchange) -> bool:

@@ -116,3 +116,22 @@ class _TwoLoops(Gateway):
 def lets_two_loops_answer(brief: Brief) -> None:
     """Resumes a turn whose message comes again, and answers both."""
     build(brief, gateway=_TwoLoops).run()
+
+
+class _ResumesBeside(_TwoLoops):
+    def recover(self, pending: Pending) -> None:
+        """Begin with what was open, in a loop that nothing else knows of."""
+        super().recover(pending)
+        self.old[-1][-1].step()
+
+    def receive(self, inbound: Inbound) -> None:
+        """Work on a message at once, and let the old loop end after it."""
+        old, self.old = getattr(self, "old", []), []
+        Gateway.receive(self, inbound)
+        for taken, transcript, loop in old:
+            self.settle(taken, transcript, loop.run())
+
+
+def resumes_beside_a_new_message(brief: Brief) -> None:
+    """Resumes a turn after a start, and takes the next message into another loop."""
+    build(brief, gateway=_ResumesBeside).run()

@@ -18,7 +18,7 @@ from harness.checks.judge.questions import EVENTS, Questions, asked_by
 from harness.contracts.check_contract import RUNS, played
 from harness.core.history.history import History, decode
 from harness.core.values import patterns
-from harness.core.values.messages import Text, ToolResult, assistant, results, user
+from harness.core.values.messages import Text, Thinking, ToolResult, assistant, results, user
 from harness.core.values.verdict import BOOK_KEEPING, Verdict
 from harness.files import load_scenarios
 from harness.recordings.transcript_history import to_history
@@ -155,6 +155,10 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
     "text_blocks": (
         lambda: _done(_go().reply(Text("a"), Text("b"))),
         lambda: _done(_go().reply(Text("a"), Text(" "))),
+    ),
+    "thought": (
+        lambda: _done(_go().reply(Thinking("Hm."), Text("a"))),
+        lambda: _done(_go().reply(Thinking("Hm."), use("list")).tool().reply("a")),
     ),
     "text_beside_call": (
         lambda: _done(_go().reply(Text("a"), use("list"))),

@@ -1,0 +1,45 @@
+"""The right agent with a reader passes where its wrong forms are found, under each policy."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.profile import InboundPolicy
+from harness.runner import run
+from harness.targets import TargetSpec
+from tests.catalogue.agents.mid_turn import answers_it_twice, newest_first, right
+from tests.scenarios.all_runs import SCENARIOS, runs_of
+
+RUNS = [s for file in sorted((SCENARIOS / "mid-turn").glob("*.yaml")) for s in runs_of(file)]
+
+
+@pytest.mark.parametrize("policy", get_args(InboundPolicy))
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        pytest.param(
+            s, id=s.run_name, marks=() if s.variant == "in-the-answer" else pytest.mark.real
+        )
+        for s in RUNS
+    ],
+)
+def test_a_right_agent_passes(policy: InboundPolicy, scenario: Scenario) -> None:
+    verdict = run(scenario, right(policy)).verdict
+    assert (verdict.verdict, [finding.code for finding in verdict.findings]) == ("pass", [])
+
+
+@pytest.mark.parametrize(
+    ("agent", "codes"),
+    [
+        (answers_it_twice, ["inbound_exactly_once.twice", "outbound_once.twice"]),
+        (newest_first, ["inbound_exactly_once.order"] * 2),
+    ],
+    ids=["twice", "order"],
+)
+def test_a_message_in_place_of_another_is_told_alone(agent: TargetSpec, codes: list[str]) -> None:
+    """A message that the model gets later is not lost as well."""
+    several = next(scenario for scenario in RUNS if scenario.variant == "two-of-them")
+    assert [finding.code for finding in run(several, agent).verdict.findings] == codes
