@@ -21,14 +21,13 @@ from harness.core.values.calls import (
     Inbound,
     OutboundKind,
     OutboxRequest,
-    replied_to,
 )
 from harness.core.values.errors import nearest
 from harness.core.values.messages import Json, builtin, builtin_text
 from harness.core.values.plans import Delivered, Plan, patience_ms, until_timeout
 from harness.providers.anthropic.record import RECORD as ANTHROPIC
 from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
-from harness.transports.dispatcher import Dispatcher
+from harness.transports.dispatcher import Dispatcher, replied_to
 from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.mcp_tools import in_process_server
 from harness.transports.python_calls import after_waits, outcome, scripted_tool

@@ -21,7 +21,6 @@ from harness.core.values.calls import (
     OutboundKind,
     OutboxRequest,
     ToolRequest,
-    replied_to,
 )
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, is_malformed
@@ -40,7 +39,13 @@ from harness.core.values.plans import (
     patience_ms,
 )
 from harness.transports.access_check import told
-from harness.transports.dispatcher import Dispatcher, at_once, json_answer, split_session
+from harness.transports.dispatcher import (
+    Dispatcher,
+    at_once,
+    json_answer,
+    replied_to,
+    split_session,
+)
 from harness.transports.http_connection import Request, whole_answer
 from harness.transports.http_exchange import CONNECTION_ERRORS
 from harness.transports.mcp_tools import McpEndpoint

@@ -79,8 +79,7 @@ class _Reader:
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
         self._waiting: dict[str, list[Delivery]] = {}
         self._newest: dict[str, Turn] = {}
-        self._given: set[tuple[str, str]] = set()
-        self._has_reader = False
+        self._given, self._has_reader = set[tuple[str, str]](), False
         self._questions = OpenQuestions()
         self._damages = StoreDamage(self.trace.damages)
 

@@ -8,7 +8,7 @@ of digests, for scripts and faults.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -106,12 +106,6 @@ class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_de
     def answers(self) -> tuple[str, ...]:
         """The ids of the messages that it answers, in the agent's order."""
         return (self.in_reply_to, *self.also) if self.in_reply_to else ()
-
-
-def replied_to(names: Sequence[str]) -> dict[str, Any]:
-    """The fields of an outbox request that name what it answers; an empty name names nothing."""
-    named = tuple(dict.fromkeys(name for name in names if name))
-    return {"in_reply_to": named[0], "also": named[1:]} if named else {}
 
 
 class StoreRequest(msgspec.Struct, frozen=True, gc=False, tag="store", omit_defaults=True):
