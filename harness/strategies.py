@@ -171,6 +171,8 @@ def scenarios(
     damaged: bool = True,
     bursts: bool = True,
     cancels: bool = True,
+    pushed: bool = False,
+    approvals: bool = False,
     windows: bool = True,
     spirals: bool = True,
     odd: bool = True,
@@ -184,22 +186,11 @@ def scenarios(
     """
     _check(faults, wire, bool(tools), kills)
     options = Options(
-        wire=wire,
-        tools=tools,
-        max_rounds=max_rounds,
-        max_messages=max_messages,
-        max_turns=max_turns,
-        damaged=damaged,
-        bursts=bursts,
-        cancels=cancels,
-        windows=windows,
-        spirals=spirals,
-        odd=odd,
-        faults=tuple(faults),
-        mean_faults=mean_faults,
-        kills=kills,
-        limits=limits,
-    )
+        wire=wire, tools=tools, max_rounds=max_rounds, max_messages=max_messages,
+        max_turns=max_turns, damaged=damaged, bursts=bursts, cancels=cancels, pushed=pushed,
+        approvals=approvals, windows=windows, spirals=spirals, odd=odd, faults=tuple(faults),
+        mean_faults=mean_faults, kills=kills, limits=limits,
+    )  # fmt: skip
     return drawn(lambda choose: scenario_of(choose, options))
 
 

@@ -26,6 +26,12 @@ _LIBRARIES = {"langchain_anthropic": "anthropic", "langchain_openai": "openai-ch
 """The wire of each library of chat models."""
 
 
+_NO_MESSAGES = (
+    "the state of the graph has no messages, so it cannot be played as a chat; name a function "
+    "from text to text that calls it"
+)
+
+
 def langgraph(
     graph: Any, config: Mapping[str, Any] | None = None, context: Any = None
 ) -> FrameworkAgent:
@@ -65,6 +71,8 @@ async def _converse(brief: Any, graph: Any, given: dict[str, Any], context: Any)
         named = {**given.get("configurable", {}), "thread_id": f"{run}-{message.session}"}
         config = {**given, "configurable": named}
         made = await _call(brief, graph, {"messages": [*history, asked]}, config, more)
+        if "messages" not in made:
+            raise TypeError(_NO_MESSAGES)
         histories[message.session] = made["messages"]
         return _text(made["messages"][-1])
 

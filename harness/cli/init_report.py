@@ -55,7 +55,7 @@ class InitReport:
                 "This folder has no agent: it gets a small one, with a defect, to begin with."
             )
             return
-        libraries = ", ".join(row.title for row in survey.libraries)
+        libraries = ", ".join(dict.fromkeys(row.title for row in survey.libraries))
         made = f" ({libraries})" if libraries else ""
         self._out(f"agent: {one.spec}, {KINDS[one.kind]}, {one.path}:{one.line}{made}")
         others = [other.spec for other in survey.candidates if other != one]

@@ -122,6 +122,8 @@ def options_of(
         mean_faults=MEAN_FAULTS,
         kills=target.kind != "http" and profile.declares("restarts") is not False,
         cancels=profile.declares("cancel") is not False,
+        pushed=profile.inbound is not None,
+        approvals=profile.declares("approvals") is True,
         limits=limits,
     )
 

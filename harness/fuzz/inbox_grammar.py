@@ -36,6 +36,9 @@ TIMES: tuple[When, ...] = (
 """When a message comes: with no turn open, after a while, or in the middle of a turn. Each moment
 is certain to come, because a message that cannot be delivered is a mistake of the scenario."""
 
+MID_TURN: tuple[When, ...] = ("idle", "idle", "idle", *(FIRST_ANSWER,) * 4, {"ms": 0}, LATER)
+"""The same for an agent that is given messages while it works: mostly in the middle of a turn."""
+
 REPEATED = 4
 """How many messages back a redelivered message may be."""
 
@@ -58,13 +61,15 @@ def inbox_of(
     bursts: bool = True,
     cancels: bool = True,
     is_answered: bool = True,
+    pushed: bool = False,
 ) -> tuple[InboxItem, ...]:
     """Return one message or more; from the second on, some are odd or redelivered.
 
     `bursts`: also in the middle of a turn. `cancels`: users also cancel turns. `is_answered`: the
-    model is certainly asked, so a message may wait for its first answer.
+    model is certainly asked, so a message may wait for its first answer. `pushed`: the agent is
+    given messages while it works.
     """
-    times = _certain(TIMES, is_answered) if bursts else TIMES[:1]
+    times = _certain(MID_TURN if pushed else TIMES, is_answered) if bursts else TIMES[:1]
     texts, again = len(TEXTS) * len(SESSIONS) * len(times), REPEATED * len(times) * 4
     cancelled = len(CANCELS) * CANCEL_WEIGHT if cancels else 0
     kinds = texts + 2 * again + cancelled
@@ -126,13 +131,14 @@ def _of_the_same_id(
     return InboxItem(id=id, text=WORDS[text], session=session, when=times[when % len(times)])
 
 
-def beside_tools(items: Sequence[InboxItem]) -> tuple[InboxItem, ...]:
-    """The messages with cancels that come after the first tool in place of the first answer."""
+def beside_tools(items: Sequence[InboxItem], pushed: bool = False) -> tuple[InboxItem, ...]:
+    """The messages with cancels that come after the first tool in place of the first answer; with
+    `pushed` each second message too."""
     return tuple(
         msgspec.structs.replace(item, when={"after": "tool#1"})
-        if item.kind != "message" and item.when == FIRST_ANSWER
+        if item.when == FIRST_ANSWER and (item.kind != "message" or (pushed and place % 2))
         else item
-        for item in items
+        for place, item in enumerate(items)
     )
 
 

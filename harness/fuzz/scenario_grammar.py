@@ -20,6 +20,8 @@ from harness.core.scenario.scenario import (
     Limits,
     Scenario,
     Session,
+    ToolScript,
+    Turn,
 )
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, pick
@@ -66,9 +68,11 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     default); `mean_faults` are drawn on average. `kills`: faults that end the agent are included.
     `tools` maps names to input schemas; the scripted model knows `ping` and `look_up`. `damaged`:
     stored sessions may be damaged. `bursts`: messages come while a turn is open. `cancels`: users
-    cancel turns. `spirals`: models repeat themselves without end. `odd`: models say nothing, break
-    off, or call unknown tools. `windows`: some have a small context window. Benign scenarios have
-    none of these, and at most one fault that passes: see `completion_oracle`.
+    cancel turns. `pushed`: the agent is given messages while it works. `approvals`: it asks the
+    user about the calls that need it. `spirals`: models repeat themselves without end. `odd`:
+    models say nothing, break off, or call unknown tools. `windows`: some have a small context
+    window. Benign scenarios have none of these, and at most one fault that passes: see
+    `completion_oracle`.
     """
 
     wire: str = DEFAULT_WIRE
@@ -79,6 +83,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     damaged: bool = True
     bursts: bool = True
     cancels: bool = True
+    pushed: bool = False
+    approvals: bool = False
     windows: bool = True
     spirals: bool = True
     odd: bool = True
@@ -110,6 +116,7 @@ def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
     """
     options = msgspec.structs.replace(
         options, damaged=False, cancels=False, windows=False, spirals=False, odd=False,
+        approvals=False,
         mean_faults=BENIGN_MEAN_FAULTS,
         faults=_benign_faults(options.faults, options.wire, bool(options.tools)),
     )  # fmt: skip
@@ -137,20 +144,18 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
         bursts=options.bursts,
         cancels=options.cancels,
         is_answered=not hindered,
+        pushed=options.pushed,
     )
     session = Session(messages=session_of(choose, options.max_rounds, options.damaged))
     script = script_of(
         choose, options.max_turns, options.wire, spirals=options.spirals, odd=options.odd
     )
-    tools = tools_of(choose, options.tools)
+    tools = tools_of(choose, options.tools, approvals=options.approvals)
     dialect = pick(choose, record(options.wire).dialects.generated)
     stream = bool(choose(2))
     window = _window(choose, options, struck, dialect)
     if window is None and not struck and options.tools:
-        # Nothing keeps the model from a tool here, so a cancel beside it is certain to come.
-        inbox, before = beside_tools(inbox), inbox
-        if inbox != before:
-            inbox, script = (*inbox, LAST_MESSAGE), (WORK, *script)
+        inbox, script = _beside_tools(inbox, script, tools, options.pushed)
     return Scenario(
         name=NAME,
         wire=sys.intern(options.wire),  # a file leaves a default out by identity, also in a worker
@@ -164,6 +169,20 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
         window_tokens=window,
         limits=options.limits,
     )
+
+
+def _beside_tools(
+    inbox: tuple[InboxItem, ...],
+    script: tuple[Turn, ...],
+    tools: Mapping[str, ToolScript],
+    pushed: bool,
+) -> tuple[tuple[InboxItem, ...], tuple[Turn, ...]]:
+    """Let what comes in the middle of a turn come after the first tool. Nothing keeps the model
+    from a tool here, so that is certain to come, unless each call needs an approval."""
+    moved = beside_tools(inbox, pushed)
+    if moved == inbox or all(tool.approval for tool in tools.values()):
+        return inbox, script
+    return (*moved, LAST_MESSAGE), (WORK, *script)
 
 
 def _window(

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.core.scenario.scenario import Times, ToolScript, ToolTurn, Turn
+from harness.core.scenario.scenario import ApprovalTurn, Times, ToolScript, ToolTurn, Turn
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose, pick, some
 from harness.fuzz.text_grammar import (
@@ -111,6 +111,20 @@ OUTCOMES: tuple[ToolTurn, ...] = (
 )
 """The outcomes of a tool. A slow one is still running when the user cancels."""
 
+EDITED: dict[str, Json] = {"name": marked("Zoe")}
+"""The input that a user gives in place of the model's; it fits `look_up`."""
+
+APPROVALS: tuple[ApprovalTurn, ...] = (
+    ApprovalTurn(),
+    ApprovalTurn(answer="deny", reason=marked("Not before Monday.")),
+    ApprovalTurn(after_s=300),
+    ApprovalTurn(answer="expire", after_s=900),
+    ApprovalTurn(answer="always"),
+    ApprovalTurn(names="call_of_a_neighbour"),
+    ApprovalTurn(input=EDITED),
+)
+"""What a user answers to the question about a call; the edit last, for a tool that takes it."""
+
 LAST = Turn(say="Done.", times="forever", optional=True)
 SUMMARY = Turn(say="They greeted each other.", times="forever", optional=True, purpose="compact")
 
@@ -164,12 +178,34 @@ def _repeated(turn: Callable[[int], Turn], number: int) -> Turn:
     return msgspec.structs.replace(turn(number % len(WORDS)), optional=True, times=times)
 
 
-def tools_of(choose: Choose, tools: Tools = TOOLS) -> dict[str, ToolScript]:
-    """Return the tools with their scripts; the last answer of a script repeats forever."""
+def tools_of(
+    choose: Choose, tools: Tools = TOOLS, *, approvals: bool = False
+) -> dict[str, ToolScript]:
+    """Return the tools with their scripts; the last answer of a script repeats forever.
+
+    `approvals`: the calls of some tools need the user's approval.
+    """
     return {
-        name: ToolScript(input_schema=dict(schema), script=outcomes_of(choose))
+        name: ToolScript(
+            input_schema=dict(schema),
+            script=outcomes_of(choose),
+            approval=_approval_of(choose, schema) if approvals else (),
+        )
         for name, schema in tools.items()
     }
+
+
+def _approval_of(choose: Choose, schema: Mapping[str, Json]) -> tuple[ApprovalTurn, ...]:
+    """Return the user's answers about one tool, none if its calls need no approval.
+
+    The last answer repeats. So it is not one about another call, after which an agent asks again,
+    and no edit, by which all calls become one.
+    """
+    is_edited = set(EDITED) <= set(schema.get("properties", ()))
+    kinds = len(APPROVALS) - (not is_edited)
+    given = tuple(APPROVALS[n] for n in some(choose, kinds, 3, mean=1))
+    is_odd = bool(given) and (bool(given[-1].names) or given[-1].input is EDITED)
+    return (*given, APPROVALS[0]) if is_odd else given
 
 
 def outcomes_of(choose: Choose) -> tuple[ToolTurn, ...]:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from harness.core.scenario.scenario import FaultSpec, Scenario, When
+from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, When
 from harness.core.values.messages import Json
 from harness.core.values.profile import Profile
 from harness.shrink.delta_debugging import (
@@ -151,6 +151,32 @@ def _replaced(values: Any, path: Path, new: Json) -> Json:
     copy: Any = dict(values) if isinstance(values, dict) else list(values)
     copy[path[0]] = _replaced(values[path[0]], path[1:], new)
     return copy
+
+
+def earlier(scenario: Scenario) -> Candidates[Scenario]:
+    """Every message of the inbox that comes after a call comes after an earlier one."""
+    yield from in_turn(
+        scenario, [partial(_earlier_at, place) for place in range(len(scenario.inbox))]
+    )
+
+
+def _earlier_at(place: int, scenario: Scenario) -> Candidates[Scenario]:
+    item = scenario.inbox[place]
+    for moment in _moments(item):
+        moved = msgspec.structs.replace(item, when={"after": moment})
+        inbox = (*scenario.inbox[:place], moved, *scenario.inbox[place + 1 :])
+        if (yield msgspec.structs.replace(scenario, inbox=inbox)):
+            return
+
+
+def _moments(item: InboxItem) -> Iterator[str]:
+    """The earlier calls that a message may come after: without the session, then by number."""
+    after = str(item.when.get("after", "")) if isinstance(item.when, dict) else ""
+    lane, mark, number = after.rpartition("#")
+    seam = lane.rpartition("/")[2]
+    numbers = range(1, int(number) + 1) if mark and number.isdecimal() else ()
+    found = (f"{s}#{n}" for n in numbers for s in dict.fromkeys(("model", seam)))
+    yield from (moment for moment in found if moment != after)
 
 
 _STRIKES = 256

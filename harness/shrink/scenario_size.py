@@ -13,6 +13,7 @@ import msgspec
 from harness.core.scenario.scenario import (
     CassetteScript,
     FaultSpec,
+    InboxItem,
     Scenario,
     ToolScript,
     Turn,
@@ -76,6 +77,7 @@ def size_of(scenario: Scenario) -> ScenarioSize:
     plays = sum(count(turn.times) for turn in turns)
     plays += sum(1 if o.times == "forever" else o.times for o in outcomes)
     strength = sum(map(_strength, scenario.faults)) + sum(o.bytes or 0 for o in outcomes)
+    strength += sum(map(_lateness, scenario.inbox))
     return ScenarioSize(things, plays, strength, len(canonical(plain(scenario))))
 
 
@@ -108,6 +110,13 @@ def _strength(fault: FaultSpec) -> int:
     often = 1 if fault.often == "once" else 1 + count(fault.often)
     when = CONDITION if isinstance(fault.when, When) else sum(_numbers(fault.when))
     return often + when + sum(_numbers(fault.settings)) + _THEN[fault.then]
+
+
+def _lateness(item: InboxItem) -> int:
+    """The number of the call that a message comes after; an answer of the model is the earliest."""
+    after = str(item.when.get("after", "")) if isinstance(item.when, dict) else ""
+    lane, _, number = after.rpartition("#")
+    return 2 * int(number) + (not lane.endswith("model")) if number.isdecimal() else 0
 
 
 CONDITION = 1000

@@ -55,6 +55,7 @@ REDUCTIONS: tuple[Reduction, ...] = (
     script_reductions.folded_outcomes,
     field_reductions.entries_of("faults"),
     field_reductions.entries_of("inbox"),
+    field_reductions.earlier,
     session_reductions.messages,
     session_reductions.calls,
     field_reductions.entries_of("tools"),

@@ -125,7 +125,8 @@ def proposal(found: Survey) -> Candidate | None:
 _LOOKED_FOR = (
     "; looked for a function of `brief`, an agent object of a framework, a function or method from "
     "text to text beside an SDK; a script that reads its command line; in Node an exported "
-    "function from text; a POST route with a text; name one: --target MODULE:FUNCTION, "
+    "function from text; a POST route with a text; an agent of another framework is called in a "
+    "function from text to text; name one: --target MODULE:FUNCTION, "
     "--target 'process:COMMAND {text}' for a program that is given a text and prints its answer; "
     "--target 'process:COMMAND --port {port}?chat=/PATH&text=FIELD' for a server; "
     "--target 'process:COMMAND' for a program that asks for its messages"
@@ -134,7 +135,7 @@ _LOOKED_FOR = (
 
 def _seen(found: Survey) -> str:
     """What a project shows that has no agent to be seen."""
-    titles = ", ".join(row.title for row in found.libraries[:3])
+    titles = ", ".join([*dict.fromkeys(row.title for row in found.libraries)][:3])
     names = ", ".join(found.sources[:3])
     more = len(found.sources) - 3
     files = f"{names} and {more} more" if more > 0 else names

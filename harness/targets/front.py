@@ -117,13 +117,20 @@ def said(text: str, kind: str = "application/json") -> str:
         return "".join(_piece(each) for each in data if each != "[DONE]")
     if kind == "application/x-ndjson":
         return "".join(map(_piece, text.splitlines()))
-    if kind != "application/json":
-        return text
+    if kind != "application/json":  # a Go server that sets no type sends JSON as text/plain
+        return _of_object(text) or text
     value = json.loads(text)
     if (found := _picked(value)) is None:
         keys = sorted(value) if isinstance(value, dict) else type(value).__name__
         sys.exit(f"no answer in {keys}: name its field with ?reply=")
     return found
+
+
+def _of_object(text: str) -> str | None:
+    try:
+        return _picked(json.loads(text)) if text.startswith("{") else None
+    except ValueError:
+        return None
 
 
 def _piece(text: str) -> str:

@@ -25,6 +25,16 @@ def rust() -> str:
     return shutil.which("rustc") or pytest.skip("rustc is not installed")
 
 
+@pytest.fixture
+def go(tmp_path: Path) -> Path:
+    """A folder with a built program in Go, where there is a compiler; `.ci/run` installs none."""
+    compiler = shutil.which("go") or pytest.skip("go is not installed")
+    shutil.copy(PROGRAMS / "helpdesk.go", tmp_path)
+    build = [compiler, "build", "-o", "helpdesk", "helpdesk.go"]
+    subprocess.run(build, cwd=tmp_path, check=True, timeout=240)
+    return tmp_path
+
+
 def _init(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command("init", *words), cwd=folder, env=environment(), capture_output=True, text=True,
@@ -50,6 +60,16 @@ def test_a_program_in_rust(tmp_path: Path, rust: str) -> None:
         target,
         "truthful_outcome.truncated",
     )
+
+
+GO_TARGETS = ("process:./helpdesk {text}", "process:./helpdesk serve {port}?chat=/chat")
+
+
+@pytest.mark.parametrize("target", GO_TARGETS)
+def test_a_program_and_a_chat_endpoint_in_go(target: str, go: Path) -> None:
+    assert _first_red(go, "--target", target) == (target, "truthful_outcome.truncated")
+    (history,) = (go / ".harness" / "runs").rglob("history.jsonl")
+    assert '"text":"First, fill in the form.' in history.read_text(), "the answer, not its JSON"
 
 
 def test_a_program_of_another_language_is_asked_for(tmp_path: Path) -> None:

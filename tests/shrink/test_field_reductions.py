@@ -16,7 +16,7 @@ from harness.core.scenario.scenario import (
 )
 from harness.core.values.profile import Profile
 from harness.shrink import shrink
-from harness.shrink.field_reductions import entries, entries_of, numbers, texts
+from harness.shrink.field_reductions import earlier, entries, entries_of, numbers, texts
 from tests.shrink.drive import candidates, last
 
 FULL = Scenario(
@@ -94,3 +94,13 @@ def test_the_profile_of_the_agent_is_not_cut() -> None:
     small = shrink(msgspec.structs.replace(FULL, profile=mine), lambda _: True).scenario
     assert small.profile == mine
     assert small.tools == {}
+
+
+def test_a_message_comes_as_early_as_it_can() -> None:
+    late = InboxItem(text="And Bob.", when={"after": "side/tool#3"})
+    scenario = Scenario(name="late", inbox=(InboxItem(text="Find Ada."), late))
+    moments = [s.inbox[1].when for s in candidates(earlier(scenario))]
+    keys = [f"{seam}#{n}" for n in (1, 2, 3) for seam in ("model", "tool")]
+    assert moments == [{"after": key} for key in keys]
+    found = shrink(scenario, lambda s: len(s.inbox) == 2 and "after" in s.inbox[1].when)
+    assert found.scenario.inbox[1].when == {"after": "model#1"}

@@ -18,12 +18,12 @@ def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:
     """Ask each message that came during a turn whether the policy's turn holds it.
 
     A reader may accept a message while its worker builds a request, so the second request after the
-    acceptance is in time too.
+    acceptance is in time too. A request that fails is made again as it was.
     """
     policy = trace.profile.inbound_policy(turn.session)
     for delivery in turn.came:
         took = [e for e in turn.main if delivery.inbound.id in e.request.took and e.n > delivery.n]
-        after = [e for e in turn.readable if e.n > delivery.n and e.added]  # no repeated request
+        after = [e for e in turn.readable if e.n > delivery.n and e.succeeded and e.added]
         own = next((t for t in trace.turns.values() if t.delivery is delivery), None)
         rule, events = "", (delivery.n, *(e.n for e in took or after))
         if took and (policy == "queue" or (policy == "collect" and took[0] is not turn.main[0])):

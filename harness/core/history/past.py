@@ -72,6 +72,8 @@ class Past:
         self._refused: set[str] = set()
         self._cut: dict[str, str] = {}
         self._given: set[MessageName] = set()
+        self._done: set[MessageName] = set()
+        self._repeated: set[str] = set()
         self._took: dict[str, tuple[str, ...]] = {}
         self._unanswered: set[str] = set()
         self._lanes: dict[str, tuple[str, str]] = {}
@@ -98,7 +100,9 @@ class Past:
     @property
     def comes_in_turn(self) -> bool:
         """Whether a message that is given now comes during a turn, which it does not end."""
-        return self._has_reader and not self.is_idle
+        # An agent drops a message that it has answered, and says nothing about it.
+        works = any(self.turn_calls[s] > 0 or s not in self._repeated for s in self._open)
+        return self._has_reader and (works or bool(self._waiting))
 
     @property
     def is_idle(self) -> bool:
@@ -241,9 +245,9 @@ class Past:
             ):
                 return
         self._refused.discard(session)
-        self._open.pop(session, "")
+        ended = self._open.pop(session, ""), *self._took.pop(session, ())
+        self._done.update((session, name) for name in ended)
         self._cut.pop(session, None)
-        self._took.pop(session, ())
         self._unanswered.discard(session)
         self._begin_waiting(session)
 
@@ -340,6 +344,10 @@ class Past:
         self._turns[session] += 1
         self._cut.pop(session, None)
         self._refused.discard(session)
+        if (session, name) in self._done:
+            self._repeated.add(session)
+        else:
+            self._repeated.discard(session)
         self.turn_calls[session] = 0
         self._open[session] = name
         self._unanswered.add(session)
