@@ -248,7 +248,7 @@ def circle(seen: list[Any]) -> list[Any]:
 class Journal:
     def __init__(self, brief: Brief) -> None:
         self.store, self.sleep = brief.store, brief.clock.sleep
-        self.waiting: list[Callable[[], Any]] = []
+        self.waiting: list[tuple[Callable[[], Any], str, Message | None]] = []
         self.refused = False
 
     def tried(self, action: Callable[[], Any]) -> Any:
@@ -258,14 +258,19 @@ class Journal:
             self.sleep(pause)
         return action()
 
-    def write(self, action: Callable[[], Any], again: bool = False) -> bool:
-        self.waiting.append(action)
+    def write(
+        self, action: Callable[[], Any], again: bool = False, session: str = "", row: Any = None
+    ) -> bool:
+        self.waiting.append((action, session, row))
         return self.flush() if again or not self.refused else False
+
+    def unstored(self, session: str) -> list[Message]:
+        return [row for _, of, row in self.waiting if row and of == session]
 
     def flush(self) -> bool:
         while self.waiting:
             try:
-                self.tried(self.waiting[0])
+                self.tried(self.waiting[0][0])
             except Exception:
                 self.refused = True
                 return False
@@ -370,6 +375,8 @@ class Agent:
             start = next(i for i, row in enumerate(loaded) if row.inbound == inbound.id)
         except Exception as error:
             raise GiveUp("I cannot read our conversation now. Please ask again.") from error
+        unstored = self.journal.unstored(inbound.session)
+        rows[start:start], start = unstored, start + len(unstored)
         turn = Turn(inbound, rows, start)
         if rows[-1].role == "assistant":
             lost = tuple(ToolResult(use.id, UNKNOWN, True) for use in rows[-1].tool_uses)
@@ -378,7 +385,9 @@ class Agent:
 
     def keep(self, turn: Turn, row: Message) -> None:
         turn.rows.append(row)
-        self.journal.write(lambda: self.journal.store.append(turn.inbound.session, row))
+        session = turn.inbound.session
+        append = lambda: self.journal.store.append(session, row)  # noqa: E731
+        self.journal.write(append, session=session, row=row)
 
     def look(self, turn: Turn) -> None:
         if self.brief.cancelled(turn.inbound.session):
@@ -478,7 +487,7 @@ class Agent:
         kind = "error" if status == "failed" else "final"
         row = assistant(clean(text))
         reply = lambda: self.journal.store.reply(inbound, row, status, kind)  # noqa: E731
-        if not self.journal.write(reply, again=True):
+        if not self.journal.write(reply, again=True, session=inbound.session, row=row):
             self.tell(inbound, "A part of our conversation could not be stored.", "notice", None)
         self.tell(inbound, clean(text), kind, status, reply=True)
 

@@ -86,8 +86,9 @@ class Gateway(CarefulAgent):
         """The reader: a message is accepted when the next one is asked for, so keep it first."""
         try:
             for message in self.inbox():
-                self.waiting.put(message)
-                self.news.put(True)
+                if (message.session, message.id) not in self.taken:  # else it comes again
+                    self.waiting.put(message)
+                    self.news.put(True)
         finally:
             self.news.put(False)
 

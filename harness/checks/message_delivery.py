@@ -49,13 +49,7 @@ from harness.checks.evidence.stored_messages import (
     why_unanswered,
 )
 from harness.checks.evidence.told_results import is_reflowed
-from harness.checks.evidence.turn_outcomes import (
-    claimed,
-    is_local,
-    is_resent,
-    is_waiting,
-    wrong,
-)
+from harness.checks.evidence.turn_outcomes import claimed, is_local, is_resent, is_waiting, wrong
 from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
@@ -88,6 +82,7 @@ _ORDERLY = frozenset({"next", "returned"})
     stored=(FAILED_STORE,),
     stored_again=(FAILED_STORE, COMPACTION),
     doubled=(FAILED_STORE,),
+    comes_again=(FAILED_STORE,),
 )
 def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     """Each inbound message is the newest user text of its own turn's first request, and no other.
@@ -127,8 +122,12 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             yield from _in_store(trace, turn)
         if turn.readable:
             yield from _doubled(trace, turn, turn.readable[-1])
+            cancelled = trace.turns.get((turn.session, turn.number - 1))
+            if cancelled and cancelled.cancelled_n and cancelled.delivery and cancelled.readable:
+                yield from _doubled(trace, cancelled, turn.readable[0])
         if turn.came:
             yield from came_in_turn(trace, turn)
+        newest |= {(turn.session, each.inbound.id): turn for each in turn.joined}
         if any(claimed(e) == "completed" and e.request.text.strip() for e in turn.endings):
             for text in (turn.text, *(each.inbound.text for each in turn.joined)):
                 beginning = paragraphs(text)[0]
@@ -169,7 +168,8 @@ def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Findin
         text = f"{first.called.key}: a message of turn {earlier.number} comes again as new, "
         text += "although it had its reply"
         events = (earlier.opened_n, earlier.endings[0].n, first.n)
-        yield Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="request"))
+        found = Finding("inbound_exactly_once.twice", text, events, cause=Cause(subject="request"))
+        yield Case("comes_again", [found], earlier, first.n)
 
 
 def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tuple[str, str]:
@@ -185,9 +185,12 @@ def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tup
 
 
 def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
-    """Count a message from the last request of its turn back to the answer of the turn before."""
+    """Count a message from the last request back to the answer before it; all, if that is later."""
     assert turn.delivery is not None
-    times = times_said(said := squeeze(turn.text), last)
+    is_own = last.called.turn == turn.number
+    times = times_said(said := squeeze(turn.text), last, anywhere=not is_own)
+    if times > 1 and not is_own:
+        times -= times_said(said, turn.readable[0], anywhere=True) - 1
     if times > 1 and any(look.n < turn.delivery.n for look in trace.stored if look.added):
         times -= times_said(said, turn.readable[0]) - 1  # an unanswered row may hold the words
     came = (d.inbound for d in trace.deliveries if d.n < last.n) if times > 1 else ()

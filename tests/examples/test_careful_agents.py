@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TABLE = Path(__file__).with_name("careful_weaknesses.tsv")
-AGENTS = sorted(path.stem for path in (ROOT / "examples" / "agents").glob("*.toml"))
+AGENTS = sorted(path.stem for path in (ROOT / "examples" / "agents").glob("careful_*.toml"))
 FIRST, *REST = AGENTS
 SAMPLE = ("loops/fifty-rounds-of-two.yaml", "hangs/silent-provider.yaml", "delivery")
 

@@ -220,9 +220,11 @@ def may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
     return max(1, sum(same_text(t.text, turn.text) for t in turns))
 
 
-def times_said(said: str, exchange: Exchange) -> int:
+def times_said(said: str, exchange: Exchange, *, anywhere: bool = False) -> int:
     """How often a request holds a text, without white space, after the last answer in it."""
-    back = takewhile(lambda n: n.side != "assistant" or n.message.tool_uses, exchange.node.back())
+    back = takewhile(
+        lambda n: anywhere or n.side != "assistant" or n.message.tool_uses, exchange.node.back()
+    )
     blocks = (block for node in back if node.side == "user" for block in node.message.blocks)
     texts = (squeeze(block.text) for block in blocks if isinstance(block, Text))
     return sum(text.count(said) for text in texts if said and not text.replace(said, ""))

@@ -1,0 +1,80 @@
+"""The gateway to copy from: messages in mid-turn, approvals, restarts; and two wrong twins."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from examples.agents.gateway import Gateway
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.profile import Profile
+from harness.runner import Run, run
+from harness.targets import of_callable
+from tests.examples.test_careful_agents import played
+from tests.runner.test_messages_in_mid_turn import SCENARIO
+
+
+class Forgets(Gateway):
+    """Takes what came in mid-turn out of its queue, and tells the model nothing of it."""
+
+    def fold(self) -> None:
+        while (message := self.waiting.first(self.session)) is not None:
+            self.waiting.drop(message)
+
+
+class RepliesTwice(Gateway):
+    """Sends the answer of a turn again, for the message that the turn has taken in."""
+
+    def finish(self, inbound: Any, text: str, kind: str, status: str) -> None:
+        super().finish(inbound, text, kind, status)
+        if len(self.turn_messages) > 1:
+            super().finish(inbound, f"Once more: {text}", kind, status)
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def steered(kind: type[Gateway], scenario: Scenario = SCENARIO) -> Run:
+    target = of_callable(lambda brief: kind(brief).run())
+    target = msgspec.structs.replace(target, options={"inbound": "steer"})
+    return run(msgspec.structs.replace(scenario, profile=Profile(inbound="steer")), target)
+
+
+def test_a_message_in_mid_turn_steers_the_turn() -> None:
+    done = steered(Gateway)
+    assert (done.verdict.verdict, tuple(done.verdict.failing)) == ("pass", ())
+    assert [len(turn.joined) for turn in done.history.trace.turns.values()] == [1, 0]
+
+
+def test_a_message_may_come_again_once_a_turn_has_taken_it_in() -> None:
+    first, second, last = (
+        msgspec.structs.replace(item, id=f"m{n}") for n, item in enumerate(SCENARIO.inbox)
+    )
+    again = msgspec.structs.replace(second, when="idle")
+    done = steered(Gateway, msgspec.structs.replace(SCENARIO, inbox=(first, second, again, last)))
+    assert (done.verdict.verdict, tuple(done.verdict.failing)) == ("pass", ())
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [(Forgets, "inbound_exactly_once.lost"), (RepliesTwice, "outbound_once.twice")],
+)
+def test_a_wrong_twin_is_red_by_its_cause(kind: type[Gateway], code: str) -> None:
+    causes = [finding.code for finding in steered(kind).verdict.failing if not finding.follows]
+    assert causes[:1] == [code]
+
+
+@pytest.mark.real
+def test_approvals_and_restarts(tmp_path: Path) -> None:
+    verdicts = played("gateway", ["approval", "resume"], tmp_path)
+    assert [verdict["name"] for verdict in verdicts if verdict["verdict"] == "fail"] == []
+    assert sum(verdict["verdict"] == "pass" for verdict in verdicts) > 40
