@@ -20,7 +20,7 @@ from harness.core.values.calls import (
     ToolRequest,
 )
 from harness.core.values.messages import Json, Message, Side, ToolResult, ToolUse, canonical, side
-from harness.core.values.plans import WINDOW_FULL, Close, waited_ms, words
+from harness.core.values.plans import WINDOW_FULL, Close, Kill, waited_ms, words
 
 
 class Node:
@@ -252,9 +252,18 @@ class Question(Crossing, eq=False):
 
     @property
     def approval(self) -> Approval | None:
-        """What the user answered; None without an answer that the agent could get."""
+        """What the user answered; None without an answer, or if a kill came before the agent could
+        read it."""
         a = self.answered
-        return msgspec.convert(a.value, Approval) if a and a.value and a.outcome == "ok" else None
+        if a is None or not a.value or any(isinstance(step, Kill) for step in a.steps):
+            return None
+        return msgspec.convert(a.value, Approval)
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether the answer allows this call."""
+        said = self.approval
+        return said is not None and said.answer == "allow" and said.id == self.request.id
 
     def answer_at(self, at_ms: int) -> Approval | None:
         """The answer, if it had come by this time: an agent may give up the wait for it."""
