@@ -71,8 +71,7 @@ class Past:
         self._ending: dict[str, tuple[str, OutboxRequest]] = {}
         self._refused: set[str] = set()
         self._cut: dict[str, str] = {}
-        self._given: set[MessageName] = set()
-        self._done: set[MessageName] = set()
+        self._given, self._done = set[MessageName](), set[MessageName]()
         self._repeated: set[str] = set()
         self._took: dict[str, tuple[str, ...]] = {}
         self._unanswered: set[str] = set()
