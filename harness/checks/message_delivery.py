@@ -257,7 +257,8 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
                 text = f"{turn.words}: another process has taken its message, and nothing is said"
                 yield Case("taken", [Finding("outbound_once.taken", text, events)], turn)
         for sending in turn.sendings:
-            late = turn.cancelled_n and _is_after_cancel(turn, sending)
+            first = next(s for s in turn.sendings if s.request.text == sending.request.text)
+            late = turn.cancelled_n and _is_after_cancel(turn, first)  # a retry repeats it
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
                 text = f"{turn.words} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
@@ -348,9 +349,10 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
             newest = squeeze("".join(m.text for m in exchange.node.newest()))
             asked.setdefault(exchange.called.session, []).append((exchange.n, newest))
     ended = {
-        (s.called.session, s.request.in_reply_to): s.n
+        (s.called.session, name): s.n
         for s in reversed(trace.sendings)
-        if s.ends_turn and s.request.in_reply_to
+        if s.ends_turn
+        for name in s.named
     }
     marks = Marks(trace)
     for turn in trace.turns.values():

@@ -63,7 +63,7 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
     message was taken; or its message came before a kill, and was not stored."""
     name = turn.delivery.inbound.id if turn.delivery else ""
     after = (s for s in trace.sendings if s.ends_turn and s.n > turn.opened_n)
-    reply = next((s for s in after if name and s.request.in_reply_to == name), None)
+    reply = next((s for s in after if name in s.named), None)
     if reply is not None and reply.called.session == turn.session:
         return f" before the agent takes the next message; {reply.called.key} is its reply"
     if reply is not None and reply.called.session not in trace.received[name]:

@@ -198,6 +198,17 @@ def runs_of(trace: Trace, name: str) -> list[int]:
     ]
 
 
+def is_counted_otherwise(trace: Trace) -> bool:
+    """Whether the agent's policy made other turns than one for each message.
+
+    What an author expects of those turns is not asked: calls, replies, the outcome.
+    """
+    return any(
+        turn.joined or (turn.came and trace.profile.inbound_policy(turn.session) == "interrupt")
+        for turn in trace.turns.values()
+    )
+
+
 def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     """Whether anything repeated `repeats` times before event `n`, exactly or loosely.
 

@@ -310,6 +310,12 @@ class Sending(Crossing, eq=False):
     is_question: bool = False
 
     @property
+    def named(self) -> tuple[str, ...]:
+        """The ids of the messages that it answers, in the agent's order."""
+        request = self.request
+        return (request.in_reply_to, *request.also) if request.in_reply_to else ()
+
+    @property
     def ends_turn(self) -> bool:
         """Whether it is a final or an error that the outbox accepted."""
         taken = self.answered is not None and self.answered.complete
@@ -341,3 +347,13 @@ def answer_text(answered: Answered) -> str:
     if content is None:
         return ""
     return content if isinstance(content, str) else canonical(content)
+
+
+def offered_schemas(value: Json) -> dict[str, dict[str, Json]]:
+    """The input schemas by name in a value that a request offers; of another value none."""
+    tools = value if isinstance(value, (list, tuple)) else ()
+    return {
+        tool["name"]: tool.get("input_schema") or {}
+        for tool in tools
+        if isinstance(tool, dict) and "name" in tool
+    }
