@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import queue
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,6 @@ from examples.agents.careful_sync import Cancelled, CarefulAgent, NotKept
 from harness import Brief, Inbound
 
 POLICIES = ("queue", "steer", "interrupt")
-# The most questions about one call, where the answer is about another one.
-QUESTIONS = 3
 
 
 class WaitingMessages:
@@ -194,8 +193,14 @@ class Gateway(CarefulAgent):
 
     def approval(self, tool: str, call: Row) -> Any:
         """The user's answer about this call, or None."""
-        for _ in range(QUESTIONS):
-            answer = self.brief.ask(tool, call["input"], id=call["asked_id"], session=self.session)
+        for pause_s in (1, 10, 60):
+            try:
+                answer = self.brief.ask(
+                    tool, call["input"], id=call["asked_id"], session=self.session
+                )
+            except (OSError, RuntimeError):  # the answer is lost: ask again
+                time.sleep(pause_s)
+                continue
             if answer.id == call["asked_id"]:
                 return answer
         return None
