@@ -50,10 +50,11 @@ class Loop:
         policy: Policy,
         is_cancelled: Callable[[], bool],
         show: Callable[[str], None] | None = None,
+        take_in: Callable[[bool], None] | None = None,
     ) -> None:
         self.transcript, self.model, self.toolbox = transcript, model, toolbox
         self.watch, self.overflow, self.policy = watch, overflow, policy
-        self.is_cancelled, self._show = is_cancelled, show
+        self.is_cancelled, self._show, self._take_in = is_cancelled, show, take_in
         self.counts: Counter[str] = Counter()
         self.ended = self.nudge = ""
         self.seen: list[str] = []
@@ -72,7 +73,14 @@ class Loop:
             return ends.gave_up(failure)
 
     def step(self) -> Outcome | None:
-        """Call the model once and carry out its answer; None if the turn continues."""
+        """Call the model once and carry out its answer; None if the turn continues.
+
+        What has come meanwhile is taken in before, but never behind the model's own words.
+        """
+        history = self.transcript.messages
+        if self._take_in is not None and history and history[-1].role == "user":
+            self.check()  # what a cancelled turn takes in would be lost
+            self._take_in(not self.counts["model calls"])
         answer = self.query()
         if not answer.message.tool_uses or answer.stop == "refusal":
             return self.finish(answer)

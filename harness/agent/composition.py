@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast, get_args
 from urllib.parse import quote
 
 import msgspec
@@ -17,6 +17,7 @@ from harness.agent.conversation.history_size import window_of
 from harness.agent.conversation.projection import Projection, project, project_as_text
 from harness.agent.gateway import Gateway
 from harness.agent.guards import Guard, Watch, standard_guards
+from harness.agent.message_reader import ReadingBrief
 from harness.agent.models import ProviderModel
 from harness.agent.models.anthropic_model import AnthropicModel
 from harness.agent.models.gemini_model import GeminiModel
@@ -34,6 +35,7 @@ from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Message, ToolSpec
+from harness.core.values.profile import InboundPolicy
 from harness.stores import SessionStore, open_store
 
 NewTranscript: TypeAlias = Callable[[SessionStore, str, Projection], SessionTranscript]
@@ -87,19 +89,26 @@ class Parts:
             make = partial(model_of_sub_agent, brief)
             tasks = Tasks(inbound.session, make, loop_of, self.policy, self.projection)
             tools = tasks.offered(tools)
-        show = outbox.show if is_on(brief, "partial") else None
-        return loop_of(transcript, self.model, tools, show=show)
+        more: dict[str, Any] = {"show": outbox.show if is_on(brief, "partial") else None}
+        if isinstance(brief, ReadingBrief):
+            more["take_in"] = partial(brief.take_in, transcript, inbound.session)
+        return loop_of(transcript, self.model, tools, **more)
 
 
 def build(brief: Brief, **parts: Any) -> Gateway:
     """Build the agent for a brief, with some parts replaced; `.run()` serves the inbox.
 
-    Raises TypeError for a part that does not exist.
+    With the option `inbound` it reads ahead, by that policy. Raises TypeError for a part that does
+    not exist, InputError for an unknown policy.
     """
     names = [field.name for field in fields(Parts)]
     for name in parts:
         if name not in names:
             raise TypeError(f"the agent has no part {name!r}; {nearest(name, names)}")
+    if policy := str(brief.options.get("inbound", "")):
+        if policy not in (known := get_args(InboundPolicy)):
+            raise InputError(f"no policy {policy!r}; {nearest(policy, known)}", "inbound")
+        brief = cast(Brief, ReadingBrief(brief, cast(InboundPolicy, policy)))
     made: dict[str, Any] = {n: make(brief) for n, make in _STANDARD.items() if n not in parts}
     whole = Parts(**made, **parts)
     return whole.gateway(

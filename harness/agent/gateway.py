@@ -147,13 +147,19 @@ class Gateway:
         self.settle(inbound, transcript, outcome)
 
     def settle(self, inbound: Inbound, transcript: SessionTranscript, outcome: Outcome) -> None:
-        """Store the reply, then deliver it."""
+        """Store the reply, then deliver it. It is the reply to the newest message of the turn: a
+        restart that finds an earlier one without its reply knows that a later one came."""
+        *earlier, newest = inbound, *transcript.joined
+        outcome = msgspec.structs.replace(outcome, also=tuple(each.id for each in earlier))
         try:
-            transcript.close(inbound, outcome)
+            transcript.close(newest, outcome)
+            for each in earlier:
+                self.store.delivered(each)
         except Exception as error:
-            self.send(inbound, ends.unstored("The reply", error))
+            unstored = ends.unstored("The reply", error)
+            self.send(newest, msgspec.structs.replace(unstored, also=outcome.also))
         else:
-            self.deliver(inbound, outcome)
+            self.deliver(newest, outcome)
 
     def deliver(self, inbound: Inbound, outcome: Outcome) -> None:
         """Send a stored reply and record the delivery, at the latest with the next message. A reply

@@ -42,10 +42,10 @@ def deliver(
 
     A failed attempt is retried after each of the waits.
     """
-    text = outcome.text
+    text, named = outcome.text, [*outcome.also, inbound.id] if outcome.also else inbound.id
     for wait_s in (*waits_s, None):
         try:
-            brief.send(text, outcome.kind, inbound.session, inbound.id, status=outcome.status)
+            brief.send(text, outcome.kind, inbound.session, named, status=outcome.status)
         except Exception as error:
             if wait_s is None:
                 _log.warning("the reply to %s could not be delivered: %s", inbound.id, error)

@@ -83,10 +83,14 @@ class TaskTranscript:
     def __init__(self, prompt: str, project: Projection = project) -> None:
         self.messages: Sequence[Message] = [user(prompt)]
         self._project = project
+        self.joined: Sequence[Inbound] = ()
 
     def open(self, inbound: Inbound) -> bool:
         """Do nothing: a sub-agent gets only its prompt."""
         return False
+
+    def join(self, inbound: Inbound) -> None:
+        """Do nothing: no message comes to a sub-agent."""
 
     def resume(self, inbound: Inbound) -> int:
         """A sub-agent is not stored, so it cannot be resumed."""

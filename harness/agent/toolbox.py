@@ -94,11 +94,14 @@ class Toolbox:
 
     def approved(self, call: ToolUse) -> Approval:
         """The user's answer to a call. An answer that names another call counts for that one, so
-        the user is asked again."""
+        the user is asked again, as after a failure on the way."""
         assert self._ask is not None
         name = self._tools[call.name].name
         for _ in range(QUESTIONS_MOST):
-            approval = self._ask(name, deepcopy(call.input), id=call.id)
+            try:
+                approval = self._ask(name, deepcopy(call.input), id=call.id)
+            except (RuntimeError, OSError):  # OSError: a time-out, or a lost connection
+                continue
             if approval.id == call.id:
                 return approval
         return Approval(call.id, "expired")

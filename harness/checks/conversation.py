@@ -15,7 +15,9 @@ from harness.checks.evidence.carried_words import (
     has_no_memory,
     holds_more,
     is_cut_with_notice,
+    past_of_failed,
     thinned,
+    thrown_away,
     words_of,
 )
 from harness.checks.evidence.declarations import excused_by, needs
@@ -45,7 +47,7 @@ from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
-from harness.core.values.messages import Text, canonical
+from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 
 _SHORTER = (COMPACTION_BETWEEN, KILL_BETWEEN, OVERFLOW_BETWEEN)
@@ -57,6 +59,7 @@ _SHORTER = (COMPACTION_BETWEEN, KILL_BETWEEN, OVERFLOW_BETWEEN)
     forgotten_reply=(FAILED_STORE, *_SHORTER),
     result=_SHORTER,
     forgotten_past=(KILL,),
+    dropped=(COMPACTION_BETWEEN, KILL_BETWEEN),
     forgotten_effect=(FAILED_STORE, REWRITTEN_STORE, COMPACTION_BETWEEN, OVERFLOW_BETWEEN),
 )
 def history_faithful(history: History) -> Iterator[Finding | Case]:
@@ -64,7 +67,7 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
 
     `forgotten_reply`: the first main request of a turn lacks the last reply to the user.
     `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
-    The same holds for a result of the request before it, if the connection of that request broke.
+    The same holds for a result of the request before it, if that request failed in passing.
     `swapped_result`: a call's result does not begin with its tool's answer, and holds the answer to
     another call of the turn. `forgotten_words`: the request after an answer has its calls and not
     the words beside them. A compaction, a request over the window or a kill between the two
@@ -76,7 +79,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     told the user about a failed turn does not count as an answer. Not a finding: a turn whose last
     request was refused for its size, or one without a past, because then no past may fit. It is
     also a request after a refused one that has nothing of what was said before its turn, unless the
-    user is told.
+    user is told. After a refusal for its size two things must hold. Half of the size had room
+    for the last of it, and no new words stand in its place.
     `forgotten_effect`: a call changed the outside world, and the agent was killed in that turn. The
     session's next main request has nothing new compared with the request before the call. Not a
     finding for `forgotten_effect`: an effect with an idempotency key, unless it happens again under
@@ -96,11 +100,14 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
             found = _reply(trace, answered, turn)
             yield Case("forgotten_reply", found, answered, turn.readable[0].n, said_n)
         if turn.readable and before is not None and before.readable and trace.compactions:
-            yield Case("forgotten_past", _past(history, before, turn), turn, turn.readable[0].n)
+            yield Case(
+                "forgotten_past", past_of_failed(history, before, turn), turn, turn.readable[0].n
+            )
         yield from _words_beside_calls(trace, turn)
         yield from _results(turn)
         yield from _begun_anew(turn)
-        yield from _thrown_away(turn)
+        if not all(exchange.succeeded for exchange in turn.readable):
+            yield from thrown_away(turn)
         last[turn.session] = turn
         if not turn.cancelled_n:  # a cancel may cost its own turn, and nothing before it
             replied[turn.session] = turn
@@ -141,46 +148,6 @@ def _holds_end(trace: Trace, before: Turn, first: Exchange, said: str) -> bool:
     texts = (result.text for message in messages for result in message.tool_results)
     held = ((use.name, canonical(use.input)) for m in messages for use in m.tool_uses)
     return any(call in ended for call in held) or any(same_text(text, said) for text in texts)
-
-
-def _past(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
-    failed = [c for c in history.trace.compactions if c.turn is before]
-    last = before.main[-1]
-    if not failed or not all(c.failed for c in failed) or last.too_large or last.status == 413:
-        return
-    refused = [e.node.messages for e in before.main if e.too_large]
-    if any(all(m.role != "assistant" for m in messages) for messages in refused):
-        return  # a message that is too large alone leaves no room for a past
-    first, now = before.readable[0], turn.readable[0]
-    said_before = (m for m in first.node.messages if m.role == "assistant")
-    told = {squeeze(s.request.text) for s in history.trace.sendings if claimed(s) != "completed"}
-    past = [squeeze(b.text) for m in said_before for b in m.blocks if isinstance(b, Text)]
-    past = [text for text in past if text not in told]
-    system = str(history.values.get(now.request.system, ""))
-    words = "".join([squeeze(system), *words_of(now.node)])
-    # The agent's client may read a summary in a stream that the provider's own SDK refuses.
-    read = [squeeze(c.calls[-1].reply.text) for c in failed if c.calls and c.calls[-1].reply]
-    kept = (begins_or_ends(text, words) for text in (*past, *read) if text)
-    if any(past) and not any(kept):
-        text = f"{now.called.key}: a compaction failed in the turn before, and what was "
-        text += "said before that is gone"
-        yield Finding("history_faithful.forgotten_past", text, (first.n, failed[0].n, now.n))
-
-
-def _thrown_away(turn: Turn) -> Iterator[Case]:
-    """Yield a case for each request that replaces a refused one and has nothing of its past."""
-    if any(s.request.kind == "notice" or claimed(s) != "completed" for s in turn.sendings):
-        return
-    for before, later in pairwise(turn.readable):
-        if before.succeeded or before.transient or not before.status or before.status == 413:
-            continue
-        newest, words = before.node.newest(), "".join(words_of(later.node))
-        past = [squeeze(m.text) for m in before.node.messages if m.text and m not in newest]
-        if len(past) > 1 and not any(begins_or_ends(text, words) for text in past):
-            text = f"{later.called.key}: {before.called.key} was refused, and all that was said "
-            text += "before this turn is gone"
-            finding = Finding("history_faithful.forgotten_past", text, (before.n, later.n))
-            yield Case("result", [finding], turn, later.n, before.n)
 
 
 def _words_beside_calls(trace: Trace, turn: Turn) -> Iterator[Case]:
@@ -226,10 +193,13 @@ def _results(turn: Turn) -> Iterator[Case]:
 
 
 def _begun_anew(turn: Turn) -> Iterator[Case]:
-    """Yield a case for each result that a request with a broken connection had and the next request
+    """Yield a case for each result that a request had which failed in passing, and the next request
     lacks."""
     for before, later in pairwise(turn.readable):
-        if not before.is_unreadable or later.node.first(before.node.depth) is before.node:
+        # An error event in a stream with status 200 may mean that the request was too long.
+        passing = before.transient and before.status != 200 and not before.too_large
+        failed = before.is_unreadable or passing
+        if not failed or later.node.first(before.node.depth) is before.node:
             continue
         held = {r.id: squeeze(r.text) for m in later.node.messages for r in m.tool_results}
         for ask in turn.asks:

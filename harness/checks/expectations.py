@@ -69,6 +69,7 @@ def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
     if is_own and "failed_truthfully" in (words or ()):
         return  # the agent has met its own limit, and said so
     is_policy = (found == "failed_truthfully" or is_own) and _gave_up(history.trace)
+    is_policy |= found == "cancelled" and tool_steps.is_counted_otherwise(history.trace)
     if words is not None and found not in words and not is_policy:
         events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
         text = f"the outcome is {found}, expected {' or '.join(words)}"
@@ -96,7 +97,9 @@ def _raised(bounds: Bounds, more: int) -> Bounds:
 
 
 def _gave_up(trace: Trace) -> bool:
-    return any(gave_up(trace, turn) for turn in trace.turns.values())
+    return tool_steps.is_counted_otherwise(trace) or any(
+        gave_up(trace, t) for t in trace.turns.values()
+    )
 
 
 def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:
@@ -273,8 +276,7 @@ _STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")
 def run(history: History) -> Iterator[Finding]:
     """The run tested something, so its pass is not a false green.
 
-    `nothing_intercepted`: the target never called the model through us; if it refused before it
-    asked, the finding has its words. `unplayed_turn`: a turn of
+    `nothing_intercepted`: the target never called the model through us. `unplayed_turn`: a turn of
     the script was due and never played. `silent_fault`: an armed fault never fired. For an open
     script, these two rules apply only if the agent ended a turn silently. `live_socket`: the target
     opened a connection that bypasses the harness. `undelivered`: a message of the inbox was never

@@ -6,28 +6,34 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import excused_by, needs
-from harness.checks.evidence.excuses import CANCEL, KILL, LIMIT, NEVER, REFUSED_WRITE, TAKEN, Case
+from harness.checks.evidence.excuses import (
+    CANCEL,
+    KILL,
+    LIMIT,
+    NEVER,
+    REFUSED_WRITE,
+    TAKEN,
+    Case,
+    is_killed_between,
+)
 from harness.checks.evidence.told_results import is_valid_call, pretended
-from harness.checks.evidence.tool_steps import PERIODS, steps
+from harness.checks.evidence.tool_steps import repeats_before
 from harness.checks.evidence.turn_outcomes import (
     asks_the_user,
     calls_tools,
     claimed,
     ending_calls,
     gave_up,
-    is_empty,
     is_local,
     was_left_to_the_user,
 )
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
-from harness.core.history.repetition import cycles, equal_runs, without_marks
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
@@ -74,7 +80,8 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     `refused`: a valid call of a known tool is answered without running it, by an agent that takes
     the tools of the scenario. `withdrawn`: tools are no longer offered. `ended`: the turn ends
     while the model asks for a tool. `unasked`: after earlier turns, a turn ends with a failure
-    before the model is asked, so that a limit of one turn runs on over several.
+    before the model is asked, or after no more failures than earlier turns went on from. So a limit
+    of one turn runs on over several.
 
     A limit, a cancel, a kill, a write that the store refused, and anything that repeats excuse
     the stop. A failed answer of the model excuses it until the model has answered well. A final
@@ -106,6 +113,7 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
         for a in turn.asks
         if a.refused and is_valid_call(trace, a) and pretended(trace, a) is None
         and not was_left_to_the_user(turn, a)
+        and not is_killed_between(trace, a.exchange.n, a.sent_n)
     ]  # fmt: skip
     for before, exchange in pairwise(turn.readable):
         if before.request.tools_offered and not exchange.request.tools_offered:
@@ -115,6 +123,10 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
     found += [_Stop("ended", n, text, n) for n in _endings(trace, turn)]
     text = "the turn ends with a failure, and the model was never asked"
     found += [_Stop("unasked", n, text, n) for n in _unasked(trace, turn)]
+    text = "the turn ends with a failure after {} failed, and earlier turns went on: the count of "
+    text += "failures runs on over the turns"
+    counted = _counted_over_turns(trace, turn)
+    found += [_Stop("unasked", n, text.format(tool), n, tool) for n, tool in counted]
     shown_n, told = NEVER, set[str]()
     for stop in sorted(found, key=lambda stop: stop.n):
         if stop.n < shown_n and stop.text not in told:
@@ -163,6 +175,31 @@ def _unasked(trace: Trace, turn: Turn) -> Iterator[int]:
     failed = any(a.outcome != "ok" and turn.opened_n < a.n < first.n for a in trace.answers)
     if is_plain and not failed and not trace.damages and not is_local(turn):
         yield first.n
+
+
+def _counted_over_turns(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:
+    """Yield the failure that ends a turn, if two earlier turns each went on after as many failures
+    of its tool. Failures that a fault made may be of another kind."""
+    first = turn.endings[0] if turn.endings else None
+    if first is None or claimed(first) not in ("failed_truthfully", "limit"):
+        return
+    runs = [run for run in turn.executions if run.answered and run.n < first.n]
+    if not runs or not (last := runs[-1]).failed or any(last.n < e.n for e in turn.main):
+        return
+    failures = sum(run.failed for run in runs)
+    earlier = (trace.turns.get((turn.session, turn.number - by)) for by in (1, 2))
+    if not _is_bent(last) and all(t and _went_on(t, last.request.name, failures) for t in earlier):
+        yield first.n, last.request.name
+
+
+def _went_on(turn: Turn, tool: str, failures: int) -> bool:
+    """Whether a turn asked the model again after this number of failures of a tool."""
+    failed = [r for r in turn.executions if r.failed and r.request.name == tool and not _is_bent(r)]
+    return len(failed) >= failures and any(e.n > failed[failures - 1].n for e in turn.main)
+
+
+def _is_bent(run: Execution) -> bool:
+    return run.answered is None or bool(run.answered.faults) or run.given_up
 
 
 def _could_run(exchange: Exchange) -> bool:
@@ -242,159 +279,8 @@ def _without_reason(trace: Trace, turn: Turn, stop: _Stop, repeats: int) -> Iter
         return
     if _is_left_unread(turn, n):
         return
-    if not _repeats_before(trace, turn, n, repeats):
+    if not repeats_before(trace, turn, n, repeats):
         text, most = stop.text, _own_budget(trace)
         if most is not None:
             text += f"; it has spent {_spent(turn, n):,} of {most:,} tokens"
         yield Finding(f"no_false_stop.{stop.rule}", text, (n,), cause=Cause(tool=stop.tool))
-
-
-def _repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
-    """Whether anything repeated `repeats` times before event `n`, exactly or loosely.
-
-    A breaker may count any of these. One tool has one result, with any input. Failures follow each
-    other with any text, of all tools or of one tool, and other calls between them do not count. A
-    call that cannot be run counts as a failure. A call has the same result as before. Calls or
-    whole messages form a cycle, run or not. Inputs are empty, or calls are cut off.
-    """
-    done = [e for e in steps(turn, id, 0) if e.answered and e.answered.n < n]
-    for some in (done, _without_known(done)):
-        if any(_is_equal(part, repeats, n) for part in (some, *_by_tool(some))):
-            return True
-    for keys in ([(*e.identity, _result(e)) for e in done], _messages(turn, n)):
-        if any(equal_runs(keys, repeats)):
-            return True
-        if any(any(cycles(keys, period, repeats)) for period in PERIODS):
-            return True
-    cut_off = [_is_cut_off(e) or None for e in turn.main if e.n < n]
-    if any(equal_runs(cut_off, repeats)):
-        return True
-    asked = [ask for ask in turn.asks if ask.exchange.n < n]
-    for each in (
-        [_is_in_vain(trace, ask, n) or None for ask in asked],
-        [_answered(trace, ask, n) for ask in asked],
-    ):
-        if any(equal_runs(each, repeats)):
-            return True
-    unknown = _unknown_calls(trace, turn, n)
-    return any(count >= repeats for count in (*unknown, *_useless_calls(trace, turn, n)))
-
-
-def _is_in_vain(trace: Trace, ask: Ask, n: int) -> bool:
-    """Whether a call failed, was told as an error, or was not run because it cannot be: a breaker
-    may count all of these as failures in a row."""
-    if ask.execution is not None:
-        return ask.execution.failed or _is_told_as_error(ask.execution, n)
-    given, required = ask.use.input, trace.schema(ask.exchange, ask.use.name).get("required") or ()
-    is_known = ask.use.name in trace.settings.get("tools", {})
-    return not (is_known and isinstance(given, dict) and set(required) <= set(given))
-
-
-def _answered(trace: Trace, ask: Ask, n: int) -> Hashable | None:
-    """A call of the agent's own tool with the result that the model reads: the run is not seen."""
-    is_own = ask.refused and ask.sent_n <= n and not trace.takes_tools
-    return (ask.use.name, canonical(ask.use.input), ask.sent.text) if is_own and ask.sent else None
-
-
-def _unknown_calls(trace: Trace, turn: Turn, n: int) -> Iterable[int]:
-    """Count the calls of each unknown tool before event `n`, also within one answer."""
-    known = trace.settings.get("tools", {})
-    return Counter(
-        ask.use.name for ask in turn.asks if ask.exchange.n < n and ask.use.name not in known
-    ).values()
-
-
-def _without_known(done: list[Execution]) -> list[Execution]:
-    """The executions without successes whose result occurred before."""
-    seen: set[Hashable] = set()
-    news = []
-    for execution in done:
-        if execution.failed or execution.triple not in seen:
-            news.append(execution)
-        seen.add(execution.triple)
-    return news
-
-
-def _by_tool(done: list[Execution]) -> Iterator[list[Execution]]:
-    """Group the executions by tool."""
-    for name in dict.fromkeys(e.request.name for e in done):
-        yield [e for e in done if e.request.name == name]
-
-
-def _is_equal(done: list[Execution], repeats: int, n: int) -> bool:
-    """Whether `repeats` executions in a row have one result, or failed."""
-    loosely: tuple[Callable[[Execution], Hashable | None], ...] = (
-        lambda e: (e.request.name, _result(e)),
-        lambda e: _read(e, n),
-        lambda e: (e.request.name, without_marks(_result(e))) if _result(e) else None,
-        lambda e: True if e.failed or _is_told_as_error(e, n) else None,
-    )
-    return any(any(equal_runs([key(e) for e in done], repeats)) for key in loosely)
-
-
-def _result(execution: Execution) -> str:
-    """The result of a call. All empty results are equal, and all with the same words, in any form:
-    a tool may give one text now as a string and now as a block."""
-    value = execution.answered.value if execution.answered else None
-    content = value.get("content") if isinstance(value, dict) else value
-    parts = content if isinstance(content, list | tuple) else ()
-    has_words = content is not None and bool(execution.text.strip())
-    says = execution.failed or has_words or any("text" not in part for part in parts)
-    if not says or not execution.triple[2] or not (isinstance(content, str) or parts):
-        return execution.triple[2] if says else ""
-    has_more = any("text" not in part for part in parts)
-    return execution.triple[2] if has_more else f"{execution.failed} {execution.text}"
-
-
-def _read(execution: Execution, n: int) -> Hashable | None:
-    """The tool, with the text that the model had read of its call by event `n`."""
-    ask = execution.ask
-    text = ask.sent.text if ask is not None and ask.sent and _is_sent(ask, n) else ""
-    return (execution.request.name, text) if text.strip() else None
-
-
-def _is_told_as_error(execution: Execution, n: int) -> bool:
-    """Whether the model had learned of a failure by event `n`, for example of an answer that came
-    too late."""
-    ask = execution.ask
-    return ask is not None and _is_sent(ask, n) and bool(ask.sent and ask.sent.is_error)
-
-
-def _is_sent(ask: Ask, n: int) -> bool:
-    """Whether the model had a result of the call by event `n`; a later one shows no repetition."""
-    return ask.sent is not None and ask.sent_n <= n
-
-
-def _messages(turn: Turn, n: int) -> list[Hashable]:
-    """The calls and results of each answer before event `n`, without regard to their order within
-    the answer."""
-    asked: dict[int, list[tuple[str, ...]]] = {}
-    for ask in (a for a in turn.asks if a.exchange.n < n):
-        run = ask.execution
-        came = _result(run) if run else ("refused" if _is_sent(ask, n) else "")
-        call = (ask.use.name, canonical(ask.use.input), came)
-        asked.setdefault(id(ask.exchange), []).append(call)
-    return [tuple(sorted(calls)) for calls in asked.values()]
-
-
-def _useless_calls(trace: Trace, turn: Turn, n: int) -> Iterator[int]:
-    """Count, for each tool, the calls before event `n` with an empty, incomplete or non-object
-    input, since its last proper call. Calls in one answer count too. A call of another tool is not
-    progress.
-    """
-    counts = Counter[str]()
-    for exchange in (e for e in turn.main if e.reply is not None and e.n < n):
-        calls: dict[bool, list[str]] = {True: [], False: []}
-        for use in exchange.reply.tool_uses if exchange.reply else ():
-            lacks = is_empty(use.input) and trace.schema(exchange, use.name).get("required")
-            is_object = isinstance(use.input, dict | None)
-            calls[bool(lacks) or not is_object or _is_cut_off(exchange)].append(use.name)
-        for name in calls[False]:
-            del counts[name]
-        counts.update(calls[True])
-        yield from counts.values()
-
-
-def _is_cut_off(exchange: Exchange) -> bool:
-    """Whether an answer with calls ended before its stop reason asked to run them."""
-    return bool(exchange.reply and exchange.reply.tool_uses) and not calls_tools(exchange)

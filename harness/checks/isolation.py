@@ -223,7 +223,8 @@ class _Words:
 
     def _reply(self, sending: Sending) -> Iterator[tuple[str, str, int]]:
         self._sent.add((sending.called.session, squeeze(sending.request.text)))
-        homes = frozenset(self._answers.get(sending.request.in_reply_to, ()))
+        named = sending.named
+        homes = frozenset(home for name in named for home in self._answers.get(name, ()))
         if sending.called.session in homes:  # two sessions may use one id
             homes = frozenset({sending.called.session})
         if homes:

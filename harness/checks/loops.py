@@ -344,12 +344,12 @@ def _refusals(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
 
 
 def _refusal(trace: Trace, asks: list[Ask]) -> Hashable | None:
-    """The calls of a message if all of them were refused, else None.
+    """The calls of a message if the agent itself refused all of them, else None.
 
     A tool that is unknown to the scenario, or has the name of a scenario tool, may be the agent's
     own. Then its result counts too.
     """
-    if not all(ask.refused for ask in asks):
+    if not all(ask.refused and not ask.questions for ask in asks):
         return None
     tools = trace.settings.get("tools", {}) if trace.takes_tools else {}
     known = {a.use.name for a in asks if a.use.name in tools and not trace.is_own_tool(a)}

@@ -49,13 +49,7 @@ from harness.checks.evidence.stored_messages import (
     why_unanswered,
 )
 from harness.checks.evidence.told_results import is_reflowed
-from harness.checks.evidence.turn_outcomes import (
-    claimed,
-    is_local,
-    is_resent,
-    is_waiting,
-    wrong,
-)
+from harness.checks.evidence.turn_outcomes import claimed, is_local, is_resent, is_waiting, wrong
 from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
@@ -128,6 +122,9 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
             yield from _in_store(trace, turn)
         if turn.readable:
             yield from _doubled(trace, turn, turn.readable[-1])
+            cancelled = trace.turns.get((turn.session, turn.number - 1))
+            if cancelled and cancelled.cancelled_n and cancelled.delivery and cancelled.readable:
+                yield from _doubled(trace, cancelled, turn.readable[0])
         if turn.came:
             yield from came_in_turn(trace, turn)
         newest |= {(turn.session, each.inbound.id): turn for each in turn.joined}
@@ -188,9 +185,12 @@ def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tup
 
 
 def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
-    """Count a message from the last request of its turn back to the answer of the turn before."""
+    """Count a message from the last request back to the answer before it; all, if that is later."""
     assert turn.delivery is not None
-    times = times_said(said := squeeze(turn.text), last)
+    is_own = last.called.turn == turn.number
+    times = times_said(said := squeeze(turn.text), last, anywhere=not is_own)
+    if times > 1 and not is_own:
+        times -= times_said(said, turn.readable[0], anywhere=True) - 1
     if times > 1 and any(look.n < turn.delivery.n for look in trace.stored if look.added):
         times -= times_said(said, turn.readable[0]) - 1  # an unanswered row may hold the words
     came = (d.inbound for d in trace.deliveries if d.n < last.n) if times > 1 else ()
@@ -257,7 +257,8 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
                 text = f"{turn.words}: another process has taken its message, and nothing is said"
                 yield Case("taken", [Finding("outbound_once.taken", text, events)], turn)
         for sending in turn.sendings:
-            late = turn.cancelled_n and _is_after_cancel(turn, sending)
+            first = next(s for s in turn.sendings if s.request.text == sending.request.text)
+            late = turn.cancelled_n and _is_after_cancel(turn, first)  # a retry repeats it
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
                 text = f"{turn.words} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
@@ -348,9 +349,10 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
             newest = squeeze("".join(m.text for m in exchange.node.newest()))
             asked.setdefault(exchange.called.session, []).append((exchange.n, newest))
     ended = {
-        (s.called.session, s.request.in_reply_to): s.n
+        (s.called.session, name): s.n
         for s in reversed(trace.sendings)
-        if s.ends_turn and s.request.in_reply_to
+        if s.ends_turn
+        for name in s.named
     }
     marks = Marks(trace)
     for turn in trace.turns.values():

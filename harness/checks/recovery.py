@@ -126,8 +126,8 @@ def _told(trace: Trace, message: MessageName) -> Iterator[int]:
             continue  # there the id names another message
         own = turn.delivery is not None and turn.delivery.inbound.id == name
         for sending in turn.sendings:
-            about = sending.request.in_reply_to or (own and name)
-            if is_taken(sending) and about == name and sending.request.kind in TELLING:
+            about = sending.named or ((name,) if own else ())
+            if is_taken(sending) and name in about and sending.request.kind in TELLING:
                 yield sending.n
 
 

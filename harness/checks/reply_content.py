@@ -7,14 +7,13 @@ of the turn count. The profile names the words of the model that are not for the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import islice, takewhile
 from typing import NamedTuple
 
 from harness.checks.evidence.declarations import needs
-from harness.checks.evidence.shown_text import spoken, unmarked_thought, values_in
+from harness.checks.evidence.shown_text import as_read, spoken, unmarked_thought, values_in
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import is_announced
 from harness.checks.evidence.turn_outcomes import (
@@ -57,14 +56,6 @@ _CUT_STATUSES = TRUNCATED_STOPS | {"truncated", "incomplete", "partial", "cut"}
 """The statuses by which an agent says that its reply is a part of the answer."""
 
 _READ = frozenset({"partial", "final", "error", "notice"})
-
-_WRITING = re.compile(
-    r"(?<=\])\([^()\s]*\)|\[\d{1,3}\]|【[^【】]*】"
-    r"|^ *(?:```|~~~)[^`\n]*$|^ *\d{1,3}[.)] |^ *- \[[ xX]\]",
-    re.MULTILINE,
-)
-"""What another form of an answer leaves out: the address of a link, the mark of a citation, the
-language of a block of code, the numbers of a list and its boxes."""
 
 
 class _Broken(NamedTuple):
@@ -127,7 +118,7 @@ class _Reply:
     def _holds(self, said: str, read: Spelt) -> bool:
         if not lost_parts(said, read):
             return True
-        bare, seen = _WRITING.sub(" ", said), _WRITING.sub(" ", read.text)
+        bare, seen = as_read(said), as_read(read.text)
         if bare != said and not lost_parts(bare, read):
             return True
         return seen != read.text and not lost_parts(bare, seen)
@@ -144,9 +135,9 @@ def reply_carried(history: History) -> Iterator[Finding]:
     Asked of finals that report a success. `cut`: only a part of the answer. `blocks`: only some of
     its text blocks. `doubled`: the answer several times. `sewn`: beginnings of broken streams
     before it. `before_call`: in its place the words that the model said beside a call; `earlier`:
-    an earlier answer of the turn; `other`: of another turn; `session`: of another session. `stale`:
-    words of an earlier turn beside it. `thought`: what the model thought before it, as a part of
-    the answer. `continuation`: only the end of an answer that was truncated
+    an earlier answer of the turn; `other`: of another turn, also for a blank one; `session`: of
+    another session. `stale`: words of an earlier turn beside it. `thought`: what the model thought
+    before it, as a part of the answer. `continuation`: only the end of an answer that was truncated
     and continued. `replaced`: anything else in its place.
     `blocked`: the user read something else under a status of the agent's own, as a guardrail does,
     and later requests hold the answer as said.
@@ -169,12 +160,21 @@ def reply_carried(history: History) -> Iterator[Finding]:
                 continue
             reply = _Reply(history.trace, turn, final)
             if not is_asked(reply.said):
-                continue
-            found = _broken(reply) if claimed(final) == "completed" else _broken_words(reply)
+                found = _of_another_turn(reply) if _is_blank(reply) else None
+            else:
+                found = _broken(reply) if claimed(final) == "completed" else _broken_words(reply)
             if found is not None:
                 events = sorted({found.n or final.n, reply.main[-1].n, final.n})
                 text = f"the user reads {found.reads}"
                 yield Finding(f"reply_carried.{found.rule}", text, tuple(events))
+
+
+def _is_blank(reply: _Reply) -> bool:
+    """Whether a success is reported after a blank answer; a few words may stand anywhere."""
+    last = reply.main[-1] if reply.main else None
+    is_whole = last is not None and last.reply and not last.reply.tool_uses and not wrong(last)
+    is_long = len(reply.read.plain) >= DOUBLED and claimed(reply.final) == "completed"
+    return bool(is_whole) and is_long and not reply.said.strip()
 
 
 def _is_verbatim(turn: Turn, final: Sending) -> bool:
@@ -277,20 +277,15 @@ def _stale(reply: _Reply) -> _Broken | None:
     own, read = Spelt(reply.said).plain, reply.read.plain.casefold()
     if len(read) < len(own) + DOUBLED:
         return None
-    texts = [
-        *map(reply.text, reply.main),
-        reply.turn.text,
-        *(r.text for r in reply.turn.executions),
-    ]
+    ran = (run.text for run in reply.turn.executions)
+    texts = [*map(reply.text, reply.main), reply.turn.text, *ran]
     known = Spelt("\n".join(texts)).plain.casefold()
     turns = (t for t in reversed(reply.trace.turns.values()) if t.session == reply.turn.session)
     for turn in islice((t for t in turns if t.number < reply.turn.number), EARLIER):
         for exchange in turn.main if any(claimed(e) == "completed" for e in turn.endings) else ():
             said = Spelt(reply.text(exchange)).plain.casefold()
             if len(said) >= DOUBLED and said in read and said not in known:
-                words = (
-                    f"words of {turn.words} beside the answer, which the model did not say again"
-                )
+                words = f"words of {turn.words} beside the answer, not said again by the model"
                 return _Broken("stale", words, exchange.n)
     return None
 
@@ -309,6 +304,10 @@ def _other(reply: _Reply) -> _Broken | None:
                 words = "the words before a tool call, and not the answer"
                 return _Broken("before_call", words, exchange.n)
             return _Broken("earlier", "an earlier answer of the turn, and not the last", exchange.n)
+    return _of_another_turn(reply)
+
+
+def _of_another_turn(reply: _Reply) -> _Broken | None:
     for turn in reversed(reply.trace.turns.values()):
         for exchange in turn.main:
             if turn is not reply.turn and exchange.n < reply.final.n and reply.shows(exchange):

@@ -24,6 +24,7 @@ from harness.checks.evidence.told_results import (
     is_beside,
     is_code,
     is_condensed,
+    is_denied,
     is_empty,
     is_encoded_twice,
     is_inside_a_character,
@@ -31,6 +32,7 @@ from harness.checks.evidence.told_results import (
     is_reflowed,
     is_slow,
     loses_its_picture,
+    may_be_given_up,
     pretended,
     reads_as_failure,
     reads_as_success,
@@ -65,9 +67,6 @@ _PREVIEWED = 1_000
 
 _SHOWN = 60
 """How much of a text a finding shows."""
-
-_NO_TEXT = frozenset({"tools.endless", "tools.not_utf8"})
-"""Faults after which a tool returns a value that an agent may refuse to read."""
 
 
 class _Told(NamedTuple):
@@ -109,8 +108,9 @@ def result_carried(
     language writes for nothing. `replaced`: it is another text. `other`: it is the result of
     another call, turn, session or user, as from a cache. `part`: a block, a line, a picture or
     an end is missing, changed or moved silently, or a character is cut. `failed`: it is told as an
-    error. `discarded`: it is told as not run, beside a call that failed, or although it had acted
-    before it failed. `invented`: no such call ran, and the answer reads like a result.
+    error. `discarded`: it is told as not run or by another's error, beside a call that failed, or
+    although it had acted before it failed. `invented`: no such call ran, and the answer reads like
+    a result.
     `encoded_twice`: it is JSON in JSON. `voiced`: a message of the user or of the system repeats
     it, so that it reads as an instruction.
     `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's
@@ -132,8 +132,10 @@ def result_carried(
     for ask, run in _results(trace):
         turn = _turn(trace, ask)
         if ask.sent is None or turn is None or run.failed or run.given_up:
-            if ask.sent is not None and turn is not None and run.called.key in acted:
-                yield Case("unread", _finding(_denied(ask.sent, run), ask, run), turn, ask.sent_n)
+            if ask.sent is not None and turn is not None:
+                told = _denied(ask.sent, run) if run.called.key in acted else None
+                found = _finding(told or _as_its_sibling(turn, ask, ask.sent, run), ask, run)
+                yield Case("unread", found, turn, ask.sent_n)
             continue
         texts = [_expected(text, masks, bound) for text in said_texts(run)]
         result = _Result(trace, ask, run, texts, ask.sent, history)
@@ -209,7 +211,7 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
         if text.strip().lower() != _ACKNOWLEDGED
         for part in lost_parts(text, spelt, least=_LEAST)
     ]
-    if _is_late(result):
+    if may_be_given_up(result.run) and (result.sent.is_error or reads_as_failure(sent)):
         return None
     if not lost and loses_its_picture(result.trace, result.ask, result.run):
         return _Told("part", "lacks its picture, and does not say so")
@@ -237,15 +239,6 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
 
 def _short(text: str) -> str:
     return canonical(abridged(text, _SHOWN))
-
-
-def _is_late(result: _Result) -> bool:
-    """Whether the agent may have given the tool up: at its own deadline, or because a fault made
-    the tool return bytes or an iterator without an end."""
-    answered, sent = result.run.answered, result.sent
-    faults = answered.faults if answered else ()
-    is_given_up = is_slow(result.run) or not _NO_TEXT.isdisjoint(faults)
-    return is_given_up and (sent.is_error or reads_as_failure(sent.text))
 
 
 def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
@@ -289,18 +282,21 @@ def _discarded(result: _Result) -> _Told | None:
     )
 
 
+def _as_its_sibling(turn: Turn, ask: Ask, sent: ToolResult, run: Execution) -> _Told | None:
+    """A call that was still running when another one failed, and is told by the error of that."""
+    beside = [a for a in turn.asks if a.exchange is ask.exchange and a is not ask]
+    failed = [a.sent.text for a in beside if a.sent and a.execution and a.execution.failed]
+    if run.failed or is_slow(run) or sent.text not in failed:
+        return None
+    return _Told("discarded", f"is given up, and told as the error of another: {_short(sent.text)}")
+
+
 def _denied(sent: ToolResult, run: Execution) -> _Told | None:
     """A call that acted and then failed, as by a time-out, and is told as not run."""
-    if not _NOT_RUN.search(sent.text) or _UNSURE.search(sent.text) or _NOT_RUN.search(run.text):
+    if not is_denied(sent.text, run.text):
         return None
     return _Told("discarded", f"is told as not run, and the tool had acted: {_short(sent.text)}")
 
-
-_NOT_RUN = re.compile(
-    r"(?:\bnot|\bnever|n't) (?:been )?(?:run|ran|executed|called|started|carried out|performed)\b",
-    re.IGNORECASE,
-)
-_UNSURE = re.compile(r"\b(?:may|might|could|unknown|unclear|whether|perhaps|probably)\b", re.I)
 
 _UNRUN = re.compile(r"\b(?:not|never|skip|cancel|abort|discard|fail|error)|n't", re.IGNORECASE)
 

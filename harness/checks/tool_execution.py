@@ -35,8 +35,9 @@ def args_complete(history: History) -> Iterator[Finding]:
     `other_tool`: another tool runs for the call, such as the one with the nearest name.
     `incomplete`: the answer never ended. `truncated`: it stopped for another reason than to call a
     tool. `changed`: the input that ran is not the one on the wire. `empty_input`: `{}` ran although
-    the schema requires a name. `no_object`: the input of a recorded call is JSON of another kind (a
-    list, a number), or a text that should have been an object: cut short, or encoded twice.
+    the schema requires a name. `no_object`: the input that ran, or that of a recorded call, is not
+    an object. It is JSON of another kind (a list, a number), or a text that is cut short or encoded
+    twice.
 
     Not a finding: a name in other case, with other marks, or without a prefix, such as
     `functions.`; a complete answer with any numbering of its events; an input with `NaN`, as a
@@ -80,6 +81,8 @@ def _broken(
     is_said = _is_said(ran, ask.use.input, schema)
     if not (is_said or any(_is_said(ran, value, schema) for value in strays(exchange))):
         yield "changed", f"{name} runs with a different input than the model gave"
+    elif not recorded and schema.get("type") == "object" and _is_other_json(ran):
+        yield "no_object", f"{name} runs with an input that is not an object: {canonical(ran)[:80]}"
     if is_empty(ran) and schema.get("required"):
         yield "empty_input", f"{name} runs with an empty input although its schema requires one"
 

@@ -31,18 +31,22 @@ RUNS = ".harness/runs"
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
+EVERY_WIRE = "all"
+"""`--wire all`: each scenario on each wire that it names."""
+
+
 class WireChoice(click.Choice[str]):
     """The name of a provider; the names are imported only when they are needed."""
 
-    def __init__(self) -> None:
-        self.case_sensitive = True
+    def __init__(self, more: tuple[str, ...] = ()) -> None:
+        self.case_sensitive, self._more = True, more
 
     @property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names of the providers."""
         from harness import providers
 
-        return providers.names()
+        return (*providers.names(), *self._more)
 
 
 class NamedPath(click.Path):
@@ -273,9 +277,10 @@ world = click.option("--world", type=click.Choice(["simulate", "supervise"]),
 """`--world`: virtual time or real time."""
 
 
-def spoken(help: str) -> Callable[[_F], _F]:
-    """Return `--wire NAME`, once or more: the wires whose runs are selected."""
-    return click.option("--wire", "spoken", multiple=True, type=WireChoice(), help=help)
+def spoken(help: str, *more: str) -> Callable[[_F], _F]:
+    """Return `--wire NAME`, once or more: the wires whose runs are selected; `more` are words
+    beside the names."""
+    return click.option("--wire", "spoken", multiple=True, type=WireChoice(more), help=help)
 
 
 def recording_format(help: str) -> Callable[[_F], _F]:

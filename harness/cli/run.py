@@ -18,6 +18,7 @@ import msgspec
 
 from harness.cli.baseline import baseline
 from harness.cli.options import (
+    EVERY_WIRE,
     RUNS,
     EngineName,
     NamedPath,
@@ -46,8 +47,8 @@ from harness.core.values.errors import InputError
 from harness.files.owner import out_lock
 
 if TYPE_CHECKING:
+    from harness.cli.agent_runs import Planned
     from harness.cli.run_task import RunTask
-    from harness.cli.selection import Planned
     from harness.core.values.profile import Profile
     from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
@@ -61,7 +62,9 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
 @target
 @only
-@spoken("Only runs on this wire, for an agent that uses no other.")
+@spoken(
+    "Runs on this wire. Default: each scenario once, on a wire that the agent speaks.", EVERY_WIRE
+)
 @profile
 @real_s
 @fail_on
@@ -109,18 +112,18 @@ def command(
     The catalogue is bundled: @all, a folder of it (@loops), a scenario (@loops/circles). A
     CASSETTE, or a DIR of cassettes only, is played as a separate scenario.
     """
-    from harness.cli import selection
+    from harness.cli import agent_runs, selection
     from harness.cli.compared_runs import ComparedRuns
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
     from harness.verdicts.result import Invocation
 
     detail, where = _detail(quiet, verbose), Path(os.path.abspath(out))
-    agent = chosen_profile(profile_name)
-    agent = msgspec.structs.replace(agent, wires=spoken or agent.wires)
+    agent = _on_wires(chosen_profile(profile_name), spoken)
     target, drawn = target or agent.target, configuration().seed if seed is None else seed
-    chosen = selection.for_agent(
-        selection.plan(paths), only, agent.wires, target, plays=not dry_run
+    wires = spoken or ((EVERY_WIRE,) if compare else ())
+    chosen = agent_runs.for_agent(
+        selection.plan(paths), only, wires, agent, target, plays=not dry_run
     )
     planned = selection.overlaid(chosen, faults)
     planned = selection.failing_on(selection.under_profile(planned, agent), fail_on)
@@ -141,6 +144,12 @@ def command(
     again = _again(paths, asked, seed)
     shown = screen(len(tasks), detail, as_json, out / "report.txt", again)
     return _play(tasks, does, most, where, out, shown, ComparedRuns() if compare else _as_played)
+
+
+def _on_wires(agent: Profile, named: tuple[str, ...]) -> Profile:
+    """The profile of an agent that speaks these wires, if some are named."""
+    wires = agent.wires if EVERY_WIRE in named else named or agent.wires
+    return msgspec.structs.replace(agent, wires=wires)
 
 
 def _bound_told(planned: Planned, agent: Profile) -> Planned:

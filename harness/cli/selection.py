@@ -2,15 +2,11 @@
 
 A cassette is known by its content; it is one scenario for each of its APIs. In a folder with
 scenarios, cassettes are their inputs and are not played by themselves.
-
-For an agent, the runs that differ are selected, each once, on the APIs that it speaks. A program or
-a framework speaks one API, and most scenarios can be played on any. Such a scenario is played on
-the agent's API too, if that API can express it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -19,14 +15,14 @@ import msgspec
 
 from harness.cli.options import catalogue, files_from
 from harness.comparison.writings import writings
-from harness.core.scenario.scenario import DEFAULT_WIRE, CassetteScript, Scenario
+from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import FindingClass
 from harness.files import find_scenarios, load_scenarios
 from harness.files.bundle import named_path, shown
 from harness.files.scenario_file import load_overlay, with_overlay
-from harness.targets.spec import TargetSpec, names, resolve
+from harness.targets.spec import names, resolve
 
 DEFAULT_FOLDER = Path("scenarios")
 _HINT = "`harness list scenarios` lists the bundled ones, such as @loops"
@@ -97,13 +93,21 @@ def narrow(
     """
     known = [scenario.run_name for _, scenario in planned]
     for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in known):
+        if not any(_is_named(run, pattern) for _, run in planned):
             raise InputError(f"no run of this name; {nearest(pattern, known)}", f"--only {pattern}")
     return [
-        (path, scenario)
-        for path, scenario in planned
-        if not patterns or any(fnmatchcase(scenario.run_name, p) for p in patterns)
+        (path, run)
+        for path, run in planned
+        if not patterns or any(_is_named(run, pattern) for pattern in patterns)
     ]
+
+
+def _is_named(run: Scenario, pattern: str) -> bool:
+    """Whether a pattern names the run; without a wire it names the run on each."""
+    whole = run.run_name
+    name, _, rest = whole.partition("@")
+    anywhere = name + ("+stream" if rest.endswith("+stream") else "")
+    return fnmatchcase(whole, pattern) or ("@" not in pattern and fnmatchcase(anywhere, pattern))
 
 
 def on_wires(
@@ -289,85 +293,3 @@ def single_run(path: Path, patterns: Sequence[str], wires: Sequence[str]) -> tup
     """
     planned = on_wires(narrow(plan([path]), patterns), wires)
     return planned[0][1], len(planned) - 1
-
-
-Planned = list[tuple[str, Scenario]]
-
-_BLOCKS = frozenset({"text", "thinking", "tool_use"})
-"""The block types that every API has in its responses."""
-
-
-def for_agent(
-    planned: Planned, only: Sequence[str], wires: Sequence[str], target: str, *, plays: bool = True
-) -> Planned:
-    """Return the runs that `only` names, on the given wires, else on those of the target.
-
-    With `plays`, a text function that does not show its wire is played once to find it. Raises
-    InputError for a file or a target that cannot be used, and when no run is left.
-    """
-    if wires or not target:
-        return on_wires(narrow(planned, only), wires)
-    check_files(planned)  # first, because importing the target may change the folder
-    spec = resolve(target)
-    profile = spec.profile
-    if plays and not profile.wires and _is_text_function(spec):
-        profile = msgspec.structs.replace(profile, wires=_spoken(spec))
-    return for_profile(planned, only, profile)
-
-
-def _is_text_function(spec: TargetSpec) -> bool:
-    from harness.adapters import FrameworkAgent
-
-    return isinstance(spec.agent, FrameworkAgent) and spec.agent.framework == "text_function"
-
-
-def _spoken(spec: TargetSpec) -> tuple[str, ...]:
-    """The wire on which a text function calls the model, found as `doctor` finds it: it is greeted
-    on each. Its module may call the model by another module, so its source need not show it."""
-    from harness import providers
-    from harness.doctor.probe import GREETING, scenario_of
-    from harness.runner import run
-
-    for wire in providers.names():
-        greeting = scenario_of(GREETING, spec.profile, wire=wire)
-        if run(greeting, spec).history.trace.exchanges:
-            return (wire,)
-    return ()
-
-
-def for_profile(planned: Planned, only: Sequence[str], profile: Profile) -> Planned:
-    """Return the runs that `only` names, on the profile's wires. Raises InputError for none."""
-    spoken = on_wires([*planned, *_carried(planned, profile.wires)], profile.wires)
-    return list(_without_twins(narrow(spoken, only), profile))
-
-
-def _carried(planned: Planned, wires: Collection[str]) -> Iterator[tuple[str, Scenario]]:
-    """Yield runs on one of `wires` for scenarios without one: their default-wire runs, moved."""
-    named = {scenario.name for _, scenario in planned if scenario.wire in wires}
-    for path, scenario in planned:
-        if scenario.wire != DEFAULT_WIRE or scenario.name in named:
-            continue
-        if wire := next((each for each in wires if _can_express(scenario, each)), ""):
-            yield path, msgspec.structs.replace(scenario, wire=wire)
-
-
-def _can_express(scenario: Scenario, wire: str) -> bool:
-    """Whether an API can express a run: its dialect, and each block, fault and rule of a fault."""
-    from harness.faults import faults
-
-    if scenario.dialect or isinstance(scenario.script, CassetteScript):
-        return False
-    blocks = (block.get("type") for turn in scenario.script for block in turn.blocks)
-    if not _BLOCKS.issuperset(blocks):
-        return False
-    specs = [(spec, faults()[spec.kind].wires) for spec in scenario.faults]
-    return all("rule" not in s.settings and (not of or wire in of) for s, of in specs)
-
-
-def _without_twins(planned: Planned, profile: Profile) -> Iterator[tuple[str, Scenario]]:
-    """Drop the plain runs that a streamed run repeats, for an agent that always streams."""
-    streamed = {scenario.run_name for _, scenario in planned if scenario.stream}
-    for path, scenario in planned:
-        twin = f"{scenario.run_name}+stream" in streamed
-        if not (twin and profile.stream == "always"):
-            yield path, scenario

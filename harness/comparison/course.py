@@ -83,7 +83,7 @@ class Course:
             case ToolRequest() as request:
                 return self._tool(event, request)
             case OutboxRequest() as request if request.kind not in _PASSING:
-                said = {"status": request.status, "in_reply_to": request.in_reply_to,
+                said = {"status": request.status, "in_reply_to": " ".join(request.answers),
                         "text": "some" if request.text.strip() else "none"}  # fmt: skip
                 return self._made(event, f"says {request.kind}", said)
             case InboxRequest(poll=False):

@@ -15,7 +15,7 @@ import msgspec
 from harness.core.history.exchanges import ENDINGS, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
-from harness.core.scenario.scenario import FaultSpec, Scenario
+from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario
 from harness.core.values.calls import OutboxRequest
 from harness.core.values.carried_text import is_asked, lost_parts
 from harness.core.values.finding_key import Cause
@@ -49,6 +49,12 @@ def course_name(run: str) -> str:
     scenario, slash, variant = name.partition("/")
     variant = "" if variant == IN_PIECES else variant.removesuffix(f"-{IN_PIECES}")
     return f"{scenario}{slash}{variant}" if variant else scenario
+
+
+def apart_from_wire(scenario: Scenario) -> tuple[str, str, bool, str]:
+    """What two runs share that differ in their wire only. A recording is another one on each."""
+    wire = scenario.wire if isinstance(scenario.script, CassetteScript) else ""
+    return scenario.name, scenario.variant, scenario.stream, wire
 
 
 class Step(msgspec.Struct, frozen=True):

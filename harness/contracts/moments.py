@@ -17,6 +17,8 @@ from harness import providers
 from harness.core.history.past import Past
 from harness.core.transition.ports import Moment, Reading
 from harness.core.values.calls import (
+    Approval,
+    ApprovalRequest,
     Call,
     Inbound,
     InboxRequest,
@@ -174,6 +176,7 @@ _WRITES = ("seed", "accept", "append", "begin", "reply", "delivered", "summarise
 
 _REQUESTS: dict[Seam, tuple[Request, ...]] = {
     "tool": (ToolRequest("toolu_1", "ping", {"path": "a/b"}), ToolRequest("toolu_2", "look_up")),
+    "approval": (ApprovalRequest("toolu_1", "ping", {"path": "a/b"}),),
     "inbox": (InboxRequest(), InboxRequest(poll=True)),
     "outbox": (OutboxRequest("final", "Hello.", "m1"), OutboxRequest("notice", "Wait.")),
     "store": (
@@ -191,6 +194,7 @@ _VALUES: dict[Seam, tuple[Value, ...]] = {
         ToolAnswer([{"type": "text", "text": "pöng"}]),
         ToolAnswer("no", is_error=True),
     ),
+    "approval": (Approval("toolu_1", input={"path": "a/b"}), Approval("toolu_1", "deny")),
     "inbox": (Delivered(Inbound("m1", text="Hello.")), Delivered(None)),
     "outbox": (Accepted(),),
     "store": (Kept(), Kept("unsynced")),

@@ -62,8 +62,11 @@ def overtaken(moment: Moment, plan: Plan) -> Plan:
 def cancelled_between(moment: Moment, plan: Plan) -> Plan:
     """The user cancels and writes again at once: the cancel comes first, when its turn is over.
 
-    It takes nothing back; the message after it is an ordinary turn.
+    It takes nothing back; the message after it is an ordinary turn. A reader that asks during the
+    turn gets no such cancel.
     """
+    if moment.past.comes_in_turn:
+        return plan
     cancel = Inbound(_new_id(moment), _session(moment), kind="cancel")
     return _delivering(moment, plan, cancel)
 

@@ -60,7 +60,7 @@ VARIANTS = 1 << 16
 KILL_WEIGHT = 5
 """How often a fault that ends the agent is drawn, relative to another; half of them never fire."""
 
-BLOCKING_LAYERS = ("gateway", "persistence")
+BLOCKING_LAYERS = ("approvals", "gateway", "persistence")
 """Layers that may keep a message from the agent, the agent from asking the model, or an answer from
 the user. They strike a few times only: against one without end an agent could do nothing."""
 
@@ -176,12 +176,14 @@ def faults_of(
     tools: bool = True,
     kills: bool = True,
     mean: float = 1.0,
+    approvals: bool = False,
 ) -> tuple[FaultSpec, ...]:
     """A set of the faults whose kinds match one of the patterns, `mean` of them on average.
 
-    `tools`: the scenario has some. `kills`: also those that end the agent.
+    `tools`: the scenario has some. `kills`: also those that end the agent. `approvals`:
+    also those of questions to the user.
     """
-    layers = _layers(tuple(patterns), wire, tools, kills, loaded())
+    layers = _layers(tuple(patterns), wire, tools, kills, approvals, loaded())
     whole = sum(map(len, layers))
     drawn = []
     for layer in layers:
@@ -226,8 +228,14 @@ def matching(
 
 @cache
 def _layers(
-    patterns: tuple[str, ...], wire: str, tools: bool, kills: bool, plugins: tuple[Plugin, ...]
+    patterns: tuple[str, ...],
+    wire: str,
+    tools: bool,
+    kills: bool,
+    approvals: bool,
+    plugins: tuple[Plugin, ...],
 ) -> tuple[tuple[Fault, ...], ...]:
-    found = matching(patterns, wire, tools, kills)
+    matched = matching(patterns, wire, tools, kills)
+    found = [fault for fault in matched if approvals or fault.seams != ("approval",)]
     weighed = (fault for fault in found for _ in range(KILL_WEIGHT if fault.kills else 1))
     return tuple(tuple(of) for _, of in groupby(weighed, lambda f: f.kind.partition(".")[0]))

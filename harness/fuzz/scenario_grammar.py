@@ -134,7 +134,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
     """Draw session, inbox, script, tools, faults, dialect, stream and window."""
     struck = faults_of(
         choose, options.faults, wire=options.wire, tools=bool(options.tools),
-        kills=options.kills, mean=options.mean_faults,
+        kills=options.kills, mean=options.mean_faults, approvals=options.approvals,
     )  # fmt: skip
     struck = struck if options.odd else once(struck)
     hindered = any(layer_of(spec) in BLOCKING_LAYERS for spec in struck)

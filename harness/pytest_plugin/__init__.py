@@ -144,22 +144,25 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         warnings.warn(pytest.PytestCollectionWarning(said), stacklevel=1)
 
 
-def _runs_of(config: pytest.Config, path: Path) -> Sequence[Scenario]:
-    """Return the runs of a scenario file on the wires of the session, or of the profile."""
+def _runs_of(config: pytest.Config, path: Path) -> Sequence[tuple[Scenario, ...]]:
+    """Return the runs of a scenario file on the wires of the session, or of the profile.
+
+    Those that differ in their wire only are one item, unless all wires are asked for."""
     from harness.files import load_scenarios
-    from harness.pytest_plugin.played_as import spoken
+    from harness.pytest_plugin.played_as import courses, spoken
 
     settings, profile = config.stash[_SETTINGS], _chosen_profile(config)
-    wires = [settings.wire] if settings.wire else profile.wires
+    wires = settings.wires or profile.wires
     found = load_scenarios(path, config.stash[_CONFIGURATION].files_from)
     if not _has_target(config):
         raise InputError(scenario_items.TARGETLESS, str(path))
-    return spoken(found, wires, settings.stream)
+    runs = spoken(found, wires, settings.stream)
+    return [(run,) for run in runs] if settings.plays_every_wire else courses(runs)
 
 
 def _play_item(item: scenario_items.ScenarioItem) -> None:
     __tracebackhide__ = True
-    play_of(item, ())(item.scenario)
+    play_of(item, ())(item.runs)
 
 
 @pytest.fixture
@@ -258,7 +261,7 @@ def fake_model(request: pytest.FixtureRequest) -> FakeModel:
     with mistakes_told():
         profile = _profile(item.config, named) if isinstance(named, str) else named
     return FakeModel(
-        item.name, wire=settings.wire or "", checks=profile.checks, out=_folder_of(item),
+        item.name, wire="".join(settings.wires), checks=profile.checks, out=_folder_of(item),
         fail_on=settings.fail_on or profile.fail_on,
     )  # fmt: skip
 

@@ -79,7 +79,7 @@ class Play:
 
     def __call__(
         self,
-        scenario: str | Path | Scenario,
+        scenario: str | Path | Scenario | tuple[Scenario, ...],
         agent: object = None,
         *,
         chat: Callable[[str], object] | None = None,
@@ -97,7 +97,7 @@ class Play:
         options: Mapping[str, Any] | None = None,
         **unknown: Any,
     ) -> Runs:
-        """Play every run of `scenario` (a path, or a value) against `agent`, and judge them.
+        """Play every run of `scenario` (a path, or values) against `agent`, and judge them.
 
         A path is looked up in the test's folder, then in the root of the tests; `@loops/circles` is
         bundled, and `@loops` is its whole folder. `agent` is a function of its brief or a target's
@@ -105,8 +105,9 @@ class Play:
         profile. `chat` in its place is a function from the user's text to the answer, sync or
         async; its own clients find the model at the provider's URL. `variant` plays only the runs
         of that variant ("" is the baseline). `wire` and `stream` play only those on that wire,
-        streamed or not; if the file has none, its runs are changed to these. `world` is `simulate`
-        or `supervise`.
+        streamed or not; if the file has none, its runs are changed to these. Without `wire` each
+        scenario is played once, on a wire that the agent speaks; `wire="all"` plays it on each.
+        `world` is `simulate` or `supervise`.
 
         The test fails unless every run passes. With `expect` (a code or several) each run must have
         each of these findings, and no other one that fails it. `reply` asks for words that the user
@@ -136,7 +137,7 @@ class Play:
     def _runs(
         self,
         settings: PlaySettings,
-        scenario: str | Path | Scenario,
+        scenario: str | Path | Scenario | tuple[Scenario, ...],
         variant: str | None,
         agent: object,
         chat: Callable[[str], object] | None,
@@ -148,11 +149,11 @@ class Play:
         profile = self._profile(settings.profile or "")
         if agent is None and chat is None:
             agent = settings.target or (profile.target if profile else "") or None
-        wires = [settings.wire] if settings.wire else profile.wires if profile else ()
+        wires = settings.wires or (profile.wires if profile else ())
         found = spoken(list(self._scenarios(scenario, variant)), wires, settings.stream)
         found = [each.failing_on(settings.fail_on) for each in found]
         found = [with_replies(each, reply) for each in found] if reply else found
-        return _played(found, agent, chat, self._runner(settings, profile))
+        return _played(found, agent, chat, self._runner(settings, profile), settings)
 
     def _judged(self, runs: list[Run], wanted: frozenset[str], check: bool) -> Runs:
         """Fail or skip the test according to the verdicts.
@@ -191,14 +192,15 @@ class Play:
         return None if found == NO_PROFILE else found
 
     def _scenarios(
-        self, scenario: str | Path | Scenario, variant: str | None
+        self, scenario: str | Path | Scenario | tuple[Scenario, ...], variant: str | None
     ) -> Iterator[Scenario]:
         from harness.core.values.errors import InputError, nearest
         from harness.files import find_scenarios, load_scenarios
         from harness.files.scenario_values import checked_scenario
 
         if not isinstance(scenario, (str, Path)):
-            yield checked_scenario(scenario)
+            values = scenario if isinstance(scenario, tuple) else (scenario,)
+            yield from map(checked_scenario, values)
             return
         files = find_scenarios([self._path(scenario)])
         found = [one for file in files for one in load_scenarios(file, self._files_from)]
@@ -225,13 +227,19 @@ def _played(
     agent: object,
     chat: Callable[[str], object] | None,
     run_one: Callable[..., Run],
+    settings: PlaySettings,
 ) -> list[Run]:
-    from harness.pytest_plugin.played_as import agent_of, beside_any_loop
+    from harness.pytest_plugin.played_as import agent_of, beside_any_loop, on_one_wire
     from harness.targets.spec import resolve
 
     given = agent_of(agent, chat)
     target = resolve(given) if isinstance(given, str) else given
-    return beside_any_loop(lambda: [run_one(each, target) for each in scenarios])
+
+    def play(scenario: Scenario) -> Run:
+        return run_one(scenario, target)
+
+    each = map(play, scenarios) if settings.plays_every_wire else on_one_wire(scenarios, play)
+    return beside_any_loop(lambda: [*each])
 
 
 def _as_expected(run: Run, wanted: frozenset[str]) -> bool:

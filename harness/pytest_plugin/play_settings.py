@@ -34,7 +34,7 @@ _FLAG = ""
 _OPTIONS: tuple[tuple[str, str | tuple[str, ...], str], ...] = (
     ("target", "SPEC", "The agent of tests that name none: my_app:agent."),
     ("profile", "NAME|FILE", "The profile of the agents: a configured name, or a file."),
-    ("wire", "WIRE", "Play on this wire: openai-chat, …."),
+    ("wire", "WIRE", "Play on this wire: openai-chat, …, or all."),
     ("stream", _BOOLEANS, "Play streamed or not streamed runs."),
     ("isolate", _FLAG, "Call each Python agent in a forked child, which it may end by any means."),
     (
@@ -102,6 +102,9 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(f"harness_{name}", help=text, **more)
 
 
+EVERY_WIRE = "all"
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlaySettings:
     """How runs are played; None leaves a setting to the next source.
@@ -119,6 +122,16 @@ class PlaySettings:
     store: str | None = None
     seed: int | None = None
     fail_on: Any = None
+
+    @property
+    def plays_every_wire(self) -> bool:
+        """Whether each scenario is played on each wire that it names."""
+        return self.wire == EVERY_WIRE
+
+    @property
+    def wires(self) -> tuple[str, ...]:
+        """The one wire that is asked for, if any."""
+        return (self.wire,) if self.wire and not self.plays_every_wire else ()
 
     def over(self, other: PlaySettings) -> PlaySettings:
         """Return these settings, completed by those of another; options are merged."""
@@ -182,6 +195,8 @@ def _kind(value: Any) -> str:
 def _unknown_wire(name: str) -> str:
     from harness import providers
 
+    if name == EVERY_WIRE:
+        return ""
     try:
         providers.record(name)
     except InputError as error:
@@ -253,7 +268,7 @@ def repeat_command(item: pytest.Item, settings: PlaySettings = NOTHING) -> str:
 
 def _run_words(item: ScenarioItem, settings: PlaySettings) -> list[str]:
     """Return the options of `harness run` for a bundled run, for which pytest takes no path."""
-    words = ["--only", item.scenario.run_name]
+    words = ["--only", item.runs[0].run_name]
     for name in ("target", "profile", "seed", "fail_on"):
         value = getattr(settings, name)
         words += [f"--{name.replace('_', '-')}", str(value)] if isinstance(value, str | int) else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import msgspec
 
 from harness import providers
 from harness.adapters import text_function
+from harness.comparison.writings import apart_from_wire
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Capabilities, Profile
 from harness.targets.spec import TargetSpec
@@ -34,6 +35,30 @@ def spoken(
     if stream is not None:
         runs = [run for run in runs if run.stream is stream] or _once(runs, stream=stream)
     return runs
+
+
+def courses(runs: Sequence[Scenario]) -> list[tuple[Scenario, ...]]:
+    """Return the runs together that differ in their wire only."""
+    found: dict[tuple[Any, ...], list[Scenario]] = {}
+    for run in runs:
+        found.setdefault(apart_from_wire(run), []).append(run)
+    return [tuple(each) for each in found.values()]
+
+
+def on_one_wire(runs: Sequence[Scenario], run_one: Callable[[Scenario], Run]) -> Iterator[Run]:
+    """Play each scenario once, on the first of its wires on which the agent calls the model.
+
+    An agent that calls it on none says so on the first wire.
+    """
+    spoken = ""
+    for others in courses(runs):
+        played = []
+        for run in sorted(others, key=lambda run: run.wire != spoken):
+            played.append(run_one(run))
+            if played[-1].connections.speaks is not False:
+                spoken = run.wire
+                break
+        yield played[0] if played[-1].connections.speaks is False else played[-1]
 
 
 def _once(runs: Sequence[Scenario], **fields: Any) -> list[Scenario]:

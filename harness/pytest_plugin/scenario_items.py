@@ -28,8 +28,9 @@ TARGETLESS = (
     "[tool.harness]"
 )
 
-Runs = Callable[[Path], Sequence["Scenario"]]
-"""Returns the runs of a scenario file; raises InputError for an unusable one."""
+Runs = Callable[[Path], Sequence[tuple["Scenario", ...]]]
+"""Returns the runs of a scenario file, those of one item together, which differ in their wire only;
+raises InputError for an unusable one."""
 
 
 class ScenarioFile(pytest.File):
@@ -47,19 +48,19 @@ class ScenarioFile(pytest.File):
             runs = self._runs(self.path)
         except InputError as error:
             raise self.CollectError(visible(f"error: {error}")) from None
-        for run in runs:
-            name = label(run.run_name, run.name)
-            yield ScenarioItem.from_parent(self, name=name, scenario=run, play=self._play)
+        for each in runs:
+            name = label(each[0].run_name, each[0].name)
+            yield ScenarioItem.from_parent(self, name=name, runs=each, play=self._play)
 
 
 class ScenarioItem(pytest.Item):
-    """A run of a scenario file. It fails like a test with `play`."""
+    """A run of a scenario file, on one of its wires. It fails like a test with `play`."""
 
     def __init__(
-        self, *, scenario: Scenario, play: Callable[[ScenarioItem], object], **rest: Any
+        self, *, runs: tuple[Scenario, ...], play: Callable[[ScenarioItem], object], **rest: Any
     ) -> None:
         super().__init__(**rest)
-        self.scenario, self._play = scenario, play
+        self.runs, self._play = runs, play
         self.add_marker("harness")
 
     def runtest(self) -> None:
@@ -68,7 +69,7 @@ class ScenarioItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Return the file, and the headline of a failure: the scenario's name and the run's."""
-        return self.path, None, f"{self.scenario.name}::{self.name}"
+        return self.path, None, f"{self.runs[0].name}::{self.name}"
 
 
 def matched(patterns: Iterable[str], root: Path) -> frozenset[Path]:

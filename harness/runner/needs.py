@@ -46,6 +46,8 @@ def _shown(scenario: Scenario) -> Iterator[Capability]:
         yield "store"
     if faults_seam(scenario, "outbox"):
         yield "outbox"
+    if faults_seam(scenario, "approval"):
+        yield "approvals"
     if any(item.kind != "message" for item in scenario.inbox) or _cancels(scenario):
         yield "cancel"
     if scenario.stream:

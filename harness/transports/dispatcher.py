@@ -9,6 +9,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 from urllib.parse import unquote
 
 import msgspec
@@ -282,6 +283,12 @@ class _UnderWay:
     def __exit__(self, *error: object) -> None:
         with self._of._lock:
             self._of.under_way -= self._more
+
+
+def replied_to(names: Sequence[str]) -> dict[str, Any]:
+    """The fields of an outbox request that name what it answers; an empty name names nothing."""
+    named = tuple(dict.fromkeys(name for name in names if name))
+    return {"in_reply_to": named[0], "also": named[1:]} if named else {}
 
 
 def split_session(path: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ resets, short bodies, stalls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import PurePath
@@ -27,7 +27,7 @@ from harness.core.values.messages import Json, builtin, builtin_text
 from harness.core.values.plans import Delivered, Plan, patience_ms, until_timeout
 from harness.providers.anthropic.record import RECORD as ANTHROPIC
 from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
-from harness.transports.dispatcher import Dispatcher
+from harness.transports.dispatcher import Dispatcher, replied_to
 from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.mcp_tools import in_process_server
 from harness.transports.python_calls import after_waits, outcome, scripted_tool
@@ -185,20 +185,27 @@ class InProcessBrief:
         text: str,
         kind: OutboundKind = "final",
         session: str | None = None,
-        in_reply_to: str | None = None,
+        in_reply_to: str | Sequence[str] | None = None,
         status: str | None = None,
     ) -> None:
-        """Say something to the user. Raises what a fault makes of the delivery, TypeError for a
-        text that is not a string, ValueError for a kind that does not exist."""
+        """Say something to the user, in reply to one message or to several.
+
+        Raises what a fault makes of the delivery, TypeError for a text that is not a string,
+        ValueError for a kind that does not exist.
+        """
         if text is None:
             raise TypeError("brief.send: the text is a str, not NoneType")
-        given = {"text": text, "in_reply_to": in_reply_to, "status": status, "session": session}
+        given = {"text": text, "status": status, "session": session}
         said = {
             name: builtin_text(value, f"brief.send: the {name}") for name, value in given.items()
         }
         if kind not in _KINDS:
             raise ValueError(f"brief.send: no kind {kind!r}; {nearest(kind, _KINDS)}")
-        request = OutboxRequest(builtin(kind), said["text"], said["in_reply_to"], said["status"])
+        several = in_reply_to if isinstance(in_reply_to, list | tuple) else (in_reply_to,)
+        named = [builtin_text(name, "brief.send: the in_reply_to") for name in several]
+        request = OutboxRequest(
+            builtin(kind), said["text"], status=said["status"], **replied_to(named)
+        )
         plan = self._dispatcher.outbox(request, said["session"])
         outcome(self._dispatcher, plan, "the outbox")
 

@@ -39,7 +39,13 @@ from harness.core.values.plans import (
     patience_ms,
 )
 from harness.transports.access_check import told
-from harness.transports.dispatcher import Dispatcher, at_once, json_answer, split_session
+from harness.transports.dispatcher import (
+    Dispatcher,
+    at_once,
+    json_answer,
+    replied_to,
+    split_session,
+)
 from harness.transports.http_connection import Request, whole_answer
 from harness.transports.http_exchange import CONNECTION_ERRORS
 from harness.transports.mcp_tools import McpEndpoint
@@ -62,7 +68,7 @@ class OutboxBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
     kind: OutboundKind = "final"
     session: str | None = None
-    in_reply_to: str | None = None
+    in_reply_to: str | list[str] | None = None
     status: str | None = None
 
 
@@ -160,7 +166,11 @@ class Endpoints:
         self.dispatcher.refused(status, text[:_WHY_MOST_CHARS], named)
 
     def _outbox(self, body: OutboxBody, session: str) -> Plan:
-        said = OutboxRequest(body.kind, body.text, body.in_reply_to or "", body.status or "")
+        several = (
+            body.in_reply_to if isinstance(body.in_reply_to, list) else [body.in_reply_to or ""]
+        )
+        named = replied_to(several)
+        said = OutboxRequest(body.kind, body.text, status=body.status or "", **named)
         return as_http(self.dispatcher.outbox(said, body.session or session))
 
     def _tool(self, name: str, body: ToolBody, session: str) -> Plan:

@@ -245,3 +245,40 @@ def test_a_refused_request_is_no_reason_to_throw_the_conversation_away(
     story = story.say(notice, kind="notice") if notice else story
     story.reply("done", messages=[*kept, user("two")]).final()
     assert codes(history_faithful(story.end())) == expected
+
+
+def test_a_request_that_failed_in_passing_costs_no_result() -> None:
+    def found(*again: Message, status: int = 503) -> list[str]:
+        story = Story().turn("one").reply(use("list")).tool("a, b").fail(status)
+        kept = [user("one"), *story.live[1:3]]
+        story.reply("done", messages=list(again) or kept)
+        return codes(history_faithful(story.final().end()))
+
+    assert found(user("one")) == found(user("one"), user("Again.")) != []
+    assert found(user("one"), status=429) == ["history_faithful.forgotten_result"]
+    assert found() == found(user("one"), status=413) == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "expected"),
+    [
+        ((), ["history_faithful.forgotten_past"]),
+        ((assistant("The second answer is short."),), []),
+        ((user("Summary: a long question was asked, and two answers were given."),), []),
+    ],
+)
+def test_what_was_too_large_keeps_the_last_of_its_past_if_half_has_room(
+    kept: tuple[Message, ...], expected: list[str]
+) -> None:
+    story = Story().turn("The first question is " + "long " * 40).reply("One.").final()
+    story.turn("Two?").reply("The second answer is short.").final()
+    story.turn("three").fail(400, "V23", refused=("V23",))
+    story.reply("done", messages=[*kept, user("three")]).final()
+    assert codes(history_faithful(story.end())) == expected
+
+
+def test_a_past_that_had_no_room_may_go() -> None:
+    story = Story().turn("The first question?").reply("The first answer.").final()
+    story.turn("three").fail(400, "V23", refused=("V23",))
+    story.reply("done", messages=[user("three")]).final()
+    assert codes(history_faithful(story.end())) == []

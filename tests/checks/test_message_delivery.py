@@ -312,3 +312,13 @@ def test_a_turn_without_a_reply_whose_message_a_kill_lost_says_so(stored: bool) 
     (finding,) = outbound_once(story.end())
     assert finding.code == "outbound_once.missing"
     assert ("its message was in no row of the store" in finding.message) != stored
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_message_that_a_cancel_ended_stands_once_in_the_next_request(times: int) -> None:
+    asked = [user("look Ada up")] * times
+    story = Story().turn("look Ada up").reply(use("list")).cancel()
+    story.final("Cancelled.", status="cancelled").turn("hello")
+    story.reply("hi", messages=[*asked, assistant("Cancelled."), user("hello")]).final()
+    found = [f.code for f in inbound_exactly_once(story.end())]
+    assert found == ["inbound_exactly_once.doubled"] * (times - 1)

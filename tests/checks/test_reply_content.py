@@ -184,6 +184,15 @@ def test_the_answer_of_another_turn_is_named() -> None:
     assert "an answer of turn 1 of main, and not the one of turn 2" in _first(story)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("The oven is hot.", ["other"]), ("The model gave no answer.", [])],
+)
+def test_an_old_answer_does_not_stand_for_a_blank_one(text: str, expected: list[str]) -> None:
+    story = Story().turn("one").reply("The oven is hot.").final()
+    assert _rules(story.turn("two").reply(Text("")).final(text)) == expected
+
+
 def test_an_answer_that_was_rejected_is_not_the_answer() -> None:
     story = Story().turn("go").reply("A first draft of it.").reply("The second and better text.")
     assert not _rules(story)

@@ -374,3 +374,16 @@ def test_a_result_in_the_system_text_is_found() -> None:
     system = story.history.value(f"Be kind. Known: {PAGE}")
     story.reply("done", request={"system": system}).final()
     assert codes(result_carried(story.end())) == ["result_carried.voiced"]
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("no disk", ["result_carried.discarded"]),
+        ("cancelled, because another call failed; it may have run", []),
+    ],
+)
+def test_a_running_call_is_not_told_by_the_error_of_another(told: str, expected: list[str]) -> None:
+    story = Story().turn("go").reply(use("poll"), use("list")).tool("no disk", error=True)
+    story.tool(SENTENCE, steps=(Wait(11),)).told_as_error(told)
+    assert codes(result_carried(story.reply("hm").final().end())) == expected

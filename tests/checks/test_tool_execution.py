@@ -260,3 +260,18 @@ def test_a_call_runs_the_tool_that_it_names(asked: str, ran: str, rules: list[st
     story.history.called(**where, seam="tool", request=request)
     story.history.answered(**where, seam="tool", value={"content": "ok"})
     assert codes(args_complete(story.end())) == rules
+
+
+@pytest.mark.parametrize(
+    ("given", "ran", "expected"),
+    [
+        (["a"], ["a"], ["args_complete.no_object"]),
+        ('{"path": "a"}', '{"path": "a"}', ["args_complete.no_object"]),
+        ({"path": "a"}, {"path": "a"}, []),
+    ],
+)
+def test_no_tool_runs_with_an_input_of_another_kind(
+    given: Any, ran: Any, expected: list[str]
+) -> None:
+    story = Story().turn("go").reply(use("write", given)).tool("ok", input=ran)
+    assert codes(args_complete(story.reply("done").final().end())) == expected

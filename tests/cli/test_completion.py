@@ -32,7 +32,7 @@ def test_verbs_and_options() -> None:
 
 
 def test_wires_checks_lists_and_schemas() -> None:
-    assert completed("run", "--wire", "") == set(providers.names())
+    assert completed("run", "--wire", "") == {*providers.names(), "all"}
     assert "no_progress_stop" in completed("judge", "--check", "no_")
     assert completed("list", "fa") == {"faults"}
     assert completed("schema", "") == set(FILES)

@@ -95,7 +95,6 @@ def test_a_profile_of_a_file(in_process: Command, talks: Path) -> None:
         (("--profile", "wrong.yaml"), "wrong.yaml:1: key `targt`: unknown; did you mean 'target'?"),
         (("--profile", "setting.yaml"), "no_progress_stop has no setting 'repeat'; did you mean"),
         (("--profile", "check.yaml"), "there is no check 'no_progress'; did you mean"),
-        (("--profile", "other"), "--wire openai-chat: no run on this wire"),
     ],
 )
 def test_a_profile_that_cannot_be_used(

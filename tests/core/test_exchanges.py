@@ -112,3 +112,11 @@ def test_the_result_of_an_older_call_of_that_id_is_not_that_of_the_last_one_rena
     ]
     asked.see_results(_exchange(2), sent)
     assert ask.sent == ToolResult("same_2", "interrupted", True)
+
+
+def test_an_older_result_of_another_tool_is_not_that_of_a_call_with_its_id() -> None:
+    asked = CallPairing()
+    (ask,) = asked.see_answer(_exchange(1, assistant(_look("old", "Ada"))))
+    sent = [assistant(ToolUse("old", "ping", {})), results(ToolResult("old", "found"))]
+    asked.see_results(_exchange(2), sent)
+    assert ask.sent is None

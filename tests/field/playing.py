@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.cli.selection import Planned, for_profile
+from harness.cli.agent_runs import Planned, for_profile
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.files.scenario_file import load_scenarios

@@ -11,7 +11,7 @@ import msgspec
 from harness.core.scenario.scenario import Scenario
 from tests.policies.constants import Constants, draw
 from tests.policies.variant_agent import play
-from tests.scenarios.all_runs import all_runs, on_wire
+from tests.scenarios.all_runs import all_runs
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -24,17 +24,8 @@ class Case(msgspec.Struct, frozen=True):
 
 
 def catalogue() -> tuple[Scenario, ...]:
-    """Every run of the catalogue, and the runs of Anthropic's wire on the two others.
-
-    A pause has no word on the others, where it looks like an end.
-    """
-    others = (*on_wire("openai-chat"), *on_wire("openai-responses"))
-    return (*all_runs(), *(scenario for scenario in others if not _pauses(scenario)))
-
-
-def _pauses(scenario: Scenario) -> bool:
-    turns = scenario.script if isinstance(scenario.script, tuple) else ()
-    return any(turn.stop == "pause_turn" for turn in turns)
+    """Every run of the catalogue, on each of its wires."""
+    return all_runs()
 
 
 def findings_of(scenario: Scenario, drawn: Constants) -> tuple[tuple[str, str], ...]:

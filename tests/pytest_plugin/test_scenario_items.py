@@ -22,6 +22,13 @@ variants:
   polite: {inbox: Good day}
 """
 PLAIN = "name: plain\ninbox: Hello\nscript: [{say: Good morning.}]\n"
+CHATS = """\
+def agent(brief):
+    for message in brief.inbox():
+        asked = [{"role": "user", "content": message.text}]
+        answer = brief.openai().chat.completions.create(model="m", messages=asked)
+        brief.send(answer.choices[0].message.content, in_reply_to=message.id)
+"""
 IDS = [
     f"scenarios/greeting.yaml::{variant}{wire}{stream}"
     for variant in ("baseline", "polite")
@@ -66,12 +73,21 @@ def test_nothing_is_collected_unless_it_is_asked_for(project: pytest.Pytester) -
 def test_a_pattern_collects_one_item_a_run(project: pytest.Pytester, pattern: str) -> None:
     project.makeini(
         f"[pytest]\nharness_target = reference\nharness_scenarios = {pattern}\n"
-        "testpaths = test_own.py\n"
+        "testpaths = test_own.py\nharness_wire = all\n"
     )
     assert ids(project) == [*IDS, "scenarios/plain.yaml::baseline"]
     assert ids(project, "test_own.py") == []
     assert ids(project, "-k", "polite and openai") == [IDS[6], IDS[7]]
     assert ids(project, IDS[3], "-m", "harness") == [IDS[3]]
+
+
+def test_without_a_wire_the_runs_of_a_course_are_one_item(project: pytest.Pytester) -> None:
+    """It is played on the wire that its agent speaks, which is here the second one."""
+    project.makepyfile(chats=CHATS)
+    words = ("scenarios", "--harness-scenarios", "scenarios", "--harness-target", "chats:agent")
+    assert ids(project, *words) == [*IDS[:2], *IDS[4:6], "scenarios/plain.yaml::baseline"]
+    done = project.runpytest_inprocess(*words, "-k", "greeting and not polite and not stream")
+    done.assert_outcomes(passed=1)
 
 
 @pytest.mark.real

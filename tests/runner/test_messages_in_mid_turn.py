@@ -276,3 +276,25 @@ def test_a_right_agent_passes_at_any_moment(
     assert found == [], [turn.words for turn in history.trace.turns.values()]
     assert verdict != "unknown"
     assert history.past.is_idle
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_one_reply_may_name_several_messages(is_named: bool) -> None:
+    def agent(brief: Any) -> None:
+        client, messages = brief.anthropic(), brief.inbox()
+        taken = [next(messages), next(messages)]
+        texts = [{"type": "text", "text": m.text} for m in taken]
+        client.messages.create(
+            model="m", max_tokens=9, messages=[{"role": "user", "content": texts}]
+        )
+        brief.send("Both.", in_reply_to=[m.id for m in taken] if is_named else [])
+        assert next(messages, None) is None
+
+    inbox = (InboxItem(text="One."), InboxItem(text="Two.", when={"ms": 0}))
+    scenario = msgspec.structs.replace(
+        SCENARIO, inbox=inbox, script=(Turn(say="Both.", times="forever"),)
+    )
+    done = run(scenario, agent, profile=Profile(inbound="collect"))
+    assert (done.verdict.verdict, [f.code for f in done.verdict.findings]) == ("pass", [])
+    said = done.history.trace.sendings[0].request
+    assert said.answers == (("m1", "m2") if is_named else ())

@@ -15,6 +15,10 @@ RUNS = list(all_runs())
 QUICK = [s for s in RUNS if s.wire == "anthropic" and not (s.variant and s.stream)]
 QUICK = [s for s in QUICK if not s.variant and not s.stream][::5] + QUICK[::24]
 
+NIGHTLY = [s.run_name for s in RUNS if s.wire not in ("anthropic", "openai-chat") and s.variant]
+NIGHTLY = [name for n, name in enumerate(NIGHTLY) if n % 3]
+"""On the other two wires a third of the variants is played by day: each run costs the same."""
+
 PLAIN = [s for s in RUNS if s.wire == "anthropic" and not s.stream]
 IN_BOTH_WORLDS = [
     *(s for s in PLAIN if is_of_the_seeds(s)),
@@ -25,7 +29,7 @@ IN_BOTH_WORLDS = [
 QUICK_IN_BOTH = [s for s in IN_BOTH_WORLDS if is_of_the_seeds(s) and not s.faults][::2]
 
 
-@pytest.mark.parametrize("scenario", tiers(RUNS, QUICK))
+@pytest.mark.parametrize("scenario", tiers(RUNS, QUICK, frozenset(NIGHTLY)))
 def test_reference_passes(scenario: Scenario) -> None:
     if IS_OLDER and scenario.run_name.startswith("overloaded/rate-limit"):
         pytest.skip("the SDK of that generation comes back sooner than a long retry-after says")

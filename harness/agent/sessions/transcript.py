@@ -46,6 +46,13 @@ class SessionTranscript(Protocol):
         Raises Unread if it is stored but its history is unreadable.
         """
 
+    @property
+    def joined(self) -> Sequence[Inbound]:
+        """The messages that the turn has taken in after the one that opened it."""
+
+    def join(self, inbound: Inbound) -> None:
+        """Store a message that comes during the turn, once, and add it."""
+
     def resume(self, inbound: Inbound) -> int:
         """Resume an interrupted turn; return the number of its starts so far."""
 
@@ -71,6 +78,7 @@ class RowTranscript:
     def __init__(self, store: SessionStore, session: str, project: Projection) -> None:
         self._store, self._session, self._project = store, session, project
         self._rows: list[SessionRow] = []
+        self.joined: list[Inbound] = []
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -90,6 +98,12 @@ class RowTranscript:
         except Exception as error:
             raise Unread(f"the conversation could not be read: {error}") from error
         return True
+
+    def join(self, inbound: Inbound) -> None:
+        """Store a message that comes during the turn, once, and add it."""
+        if self._store.accept(inbound, user(clean(inbound.text))):
+            self._rows.append(self.load()[-1])
+            self.joined.append(inbound)
 
     def resume(self, inbound: Inbound) -> int:
         """Load the history of an interrupted turn. The outcome of its open calls is unknown, so

@@ -57,12 +57,13 @@ _CODES: dict[FailureKind, tuple[str, bool]] = {
 
 class Outcome(msgspec.Struct, frozen=True):
     """The end of a turn. `message` is stored as its reply. Its text is delivered, or `told` if the
-    user has read a part of it."""
+    user has read a part of it. `also` names further messages that it answers."""
 
     status: Status
     message: Message
     kind: OutboundKind = "final"
     told: str = ""
+    also: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

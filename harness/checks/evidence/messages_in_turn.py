@@ -23,7 +23,7 @@ def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:
     policy = trace.profile.inbound_policy(turn.session)
     for delivery in turn.came:
         took = [e for e in turn.main if delivery.inbound.id in e.request.took and e.n > delivery.n]
-        after = [e for e in turn.readable if e.n > delivery.n and e.succeeded]
+        after = [e for e in turn.readable if e.n > delivery.n and e.succeeded and e.added]
         own = next((t for t in trace.turns.values() if t.delivery is delivery), None)
         rule, events = "", (delivery.n, *(e.n for e in took or after))
         if took and (policy == "queue" or (policy == "collect" and took[0] is not turn.main[0])):
@@ -41,9 +41,9 @@ def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:
 
 def ends_twice(turn: Turn) -> bool:
     """Whether a turn ends several times; each message that it took in may have a reply."""
-    named = [ending.request.in_reply_to for ending in turn.endings]
-    joined = {each.inbound.id for each in turn.joined}
-    return len(named) > 1 and not (joined and len({*named}) == len(named))
+    named = [name for ending in turn.endings for name in ending.named or ("",)]
+    is_shared = bool(turn.joined) and len({*named}) == len(named)
+    return len(turn.endings) > 1 and not is_shared
 
 
 def answers_question(trace: Trace, turn: Turn, first: Exchange) -> bool:

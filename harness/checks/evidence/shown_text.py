@@ -118,3 +118,17 @@ def is_silent(trace: Trace, turn: Turn) -> bool:
     if last is None or last.reply is None or last.reply.tool_uses or not last.reply.text.strip():
         return False
     return not "".join(spoken(trace, last)).strip()
+
+
+_WRITING = re.compile(
+    r"(?<=\])\([^()\s]*\)|\[\d{1,3}\]|【[^【】]*】"
+    r"|^ *(?:```|~~~)[^`\n]*$|^ *\d{1,3}[.)] |^ *- \[[ xX]\]",
+    re.MULTILINE,
+)
+"""What another form of an answer leaves out: the address of a link, the mark of a citation, the
+language of a block of code, the numbers of a list and its boxes."""
+
+
+def as_read(text: str) -> str:
+    """A text without what another form of it leaves out."""
+    return _WRITING.sub(" ", text)

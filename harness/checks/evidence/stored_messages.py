@@ -63,7 +63,7 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
     message was taken; or its message came before a kill, and was not stored."""
     name = turn.delivery.inbound.id if turn.delivery else ""
     after = (s for s in trace.sendings if s.ends_turn and s.n > turn.opened_n)
-    reply = next((s for s in after if name and s.request.in_reply_to == name), None)
+    reply = next((s for s in after if name in s.named), None)
     if reply is not None and reply.called.session == turn.session:
         return f" before the agent takes the next message; {reply.called.key} is its reply"
     if reply is not None and reply.called.session not in trace.received[name]:
@@ -220,9 +220,11 @@ def may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
     return max(1, sum(same_text(t.text, turn.text) for t in turns))
 
 
-def times_said(said: str, exchange: Exchange) -> int:
+def times_said(said: str, exchange: Exchange, *, anywhere: bool = False) -> int:
     """How often a request holds a text, without white space, after the last answer in it."""
-    back = takewhile(lambda n: n.side != "assistant" or n.message.tool_uses, exchange.node.back())
+    back = takewhile(
+        lambda n: anywhere or n.side != "assistant" or n.message.tool_uses, exchange.node.back()
+    )
     blocks = (block for node in back if node.side == "user" for block in node.message.blocks)
     texts = (squeeze(block.text) for block in blocks if isinstance(block, Text))
     return sum(text.count(said) for text in texts if said and not text.replace(said, ""))

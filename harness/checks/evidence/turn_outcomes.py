@@ -289,8 +289,8 @@ def is_waiting(turn: Turn) -> bool:
 
 def was_left_to_the_user(turn: Turn, ask: Ask) -> bool:
     """Whether the user was asked about a call before it was answered, and may have denied it."""
-    said = [question.approval for question in ask.questions_before(ask.sent_n)]
-    is_denied = bool(said) and not (said[-1] and said[-1].answer == "allow")
+    asked = ask.questions_before(ask.sent_n)
+    is_denied = bool(asked) and not asked[-1].is_allowed
     return is_denied or (is_waiting(turn) and turn.sendings[-1].n < ask.sent_n)
 
 

@@ -66,10 +66,17 @@ class CallPairing:
         newest = next((message for message in reversed(messages) if message.tool_uses), None)
         renamed = self._renamed(exchange.called.session, newest) if newest else {}
         others = set(map(id, renamed.values()))
+        asked: dict[str, str] = {}
         for message in messages:
+            asked.update((use.id, self._meant(use).name) for use in message.tool_uses)
             for result in message.tool_results:
                 asks = self._of(result.id, exchange.called.session)
-                asks = [a for a in asks if id(a) not in others]
+                # An older call of the list may have the id of one that the request leaves out.
+                asks = [
+                    a
+                    for a in asks
+                    if id(a) not in others and asked.get(result.id, a.use.name) == a.use.name
+                ]
                 ask = renamed.get(result.id) or next((a for a in asks if a.sent is None), None)
                 if ask is not None and ask.sent is None:
                     ask.sent, ask.sent_n = result, exchange.n

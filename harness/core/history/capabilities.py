@@ -65,7 +65,8 @@ def past_of(trace: Trace, seeded: Sequence[Message] = ()) -> tuple[str, ...]:
     """
     first = next(iter(trace.exchanges), None)
     added = first.added if first else ()
-    known = {*(d.inbound.text.strip() for d in trace.deliveries), *words_of(seeded)}
+    given = [*(d.inbound.text for d in trace.deliveries), *(message.text for message in seeded)]
+    known = {text.strip() for text in given}  # agents and wires differ in the white space they keep
     texts = [node.message.text for node in added if node.message.role in ("user", "assistant")]
     return _telling(text for text in texts if text.strip() not in known)
 

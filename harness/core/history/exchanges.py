@@ -20,7 +20,7 @@ from harness.core.values.calls import (
     ToolRequest,
 )
 from harness.core.values.messages import Json, Message, Side, ToolResult, ToolUse, canonical, side
-from harness.core.values.plans import WINDOW_FULL, Close, waited_ms, words
+from harness.core.values.plans import WINDOW_FULL, Close, Kill, waited_ms, words
 
 
 class Node:
@@ -252,9 +252,18 @@ class Question(Crossing, eq=False):
 
     @property
     def approval(self) -> Approval | None:
-        """What the user answered; None without an answer that the agent could get."""
+        """What the user answered; None without an answer, or if a kill came before the agent could
+        read it."""
         a = self.answered
-        return msgspec.convert(a.value, Approval) if a and a.value and a.outcome == "ok" else None
+        if a is None or not a.value or any(isinstance(step, Kill) for step in a.steps):
+            return None
+        return msgspec.convert(a.value, Approval)
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether the answer allows this call."""
+        said = self.approval
+        return said is not None and said.answer == "allow" and said.id == self.request.id
 
     def answer_at(self, at_ms: int) -> Approval | None:
         """The answer, if it had come by this time: an agent may give up the wait for it."""
@@ -301,6 +310,12 @@ class Sending(Crossing, eq=False):
     is_question: bool = False
 
     @property
+    def named(self) -> tuple[str, ...]:
+        """The ids of the messages that it answers, in the agent's order."""
+        request = self.request
+        return (request.in_reply_to, *request.also) if request.in_reply_to else ()
+
+    @property
     def ends_turn(self) -> bool:
         """Whether it is a final or an error that the outbox accepted."""
         taken = self.answered is not None and self.answered.complete
@@ -332,3 +347,13 @@ def answer_text(answered: Answered) -> str:
     if content is None:
         return ""
     return content if isinstance(content, str) else canonical(content)
+
+
+def offered_schemas(value: Json) -> dict[str, dict[str, Json]]:
+    """The input schemas by name in a value that a request offers; of another value none."""
+    tools = value if isinstance(value, (list, tuple)) else ()
+    return {
+        tool["name"]: tool.get("input_schema") or {}
+        for tool in tools
+        if isinstance(tool, dict) and "name" in tool
+    }

@@ -202,8 +202,8 @@ class History:
         is_failure |= event.seam == "outbox" and not event.complete
         self.past.see_answered(event.key, event.seam, turn, error, event.value, asks, is_failure)
         if event.seam == "approval":
-            value = event.value if event.outcome == "ok" else None
-            self.past.see_decided(event.key, value, event.at_ms + waited_ms(event.steps))
+            comes_ms = event.at_ms + waited_ms(event.steps)
+            self.past.see_decided(event.key, event.value, comes_ms)
 
     def effect(self, **fields: Json) -> Effected:
         """Append a change of the outside world."""

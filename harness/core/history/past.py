@@ -67,13 +67,13 @@ class Past:
         self._turns: Counter[str] = Counter()
         self._open: dict[str, str] = {}
         self._waiting: dict[str, list[str]] = {}
-        self._took: dict[str, tuple[str, ...]] = {}
-        self._shared: dict[str, tuple[str, ...]] = {}
-        self._cut: dict[str, str] = {}
-        self._ending: dict[str, str] = {}
+        self._has_reader = False
+        self._ending: dict[str, tuple[str, OutboxRequest]] = {}
         self._refused: set[str] = set()
-        self._done: set[MessageName] = set()
+        self._cut: dict[str, str] = {}
+        self._given, self._done = set[MessageName](), set[MessageName]()
         self._repeated: set[str] = set()
+        self._took: dict[str, tuple[str, ...]] = {}
         self._unanswered: set[str] = set()
         self._lanes: dict[str, tuple[str, str]] = {}
         self._questions: dict[str, tuple[str, ApprovalRequest]] = {}
@@ -96,16 +96,36 @@ class Past:
         """The ids of the messages that came while a turn was open, and are in none so far."""
         return tuple(self._waiting.get(session, ()))
 
-    def comes_in_turn(self, session: str) -> bool:
-        """Whether a message of the session would come during a turn, which it does not end."""
-        is_open = session in self._open and self.profile.inbound_policy(session) is not None
+    @property
+    def comes_in_turn(self) -> bool:
+        """Whether a message that is given now comes during a turn, which it does not end."""
         # An agent drops a message that it has answered, and says nothing about it.
-        return is_open and (self.turn_calls[session] > 0 or session not in self._repeated)
+        works = any(self.turn_calls[s] > 0 or s not in self._repeated for s in self._open)
+        return self._has_reader and (works or bool(self._waiting))
 
     @property
     def is_idle(self) -> bool:
-        """Whether no turn is open, so that none is waited for."""
-        return not self._open
+        """Whether no turn is open and no message waits for its own, so that none is waited for."""
+        return not self._open and not self._waiting
+
+    @property
+    def others_waiting(self) -> tuple[tuple[str, str], ...]:
+        """The messages, by session and text, whose sessions have no open turn."""
+        return tuple(
+            (session, self.inbounds[session, name].get("text", ""))
+            for session, names in self._waiting.items()
+            if session not in self._open
+            for name in names
+        )
+
+    def reply_refused(self, session: str) -> bool:
+        """Whether the outbox has accepted no reply of the open turn, and refused one."""
+        return session in self._refused
+
+    def turn_of_call(self, session: str) -> int:
+        """The number of the turn that a call belongs to: it may begin the one that waits."""
+        begins = session in self._waiting and session not in self._open
+        return self.turn(session) + begins
 
     @property
     def open_sessions(self) -> tuple[str, ...]:
@@ -114,8 +134,9 @@ class Past:
 
     @property
     def working_session(self) -> str:
-        """The session in progress: the open one that began last, else `main`."""
-        return next(reversed(self._open), "main")
+        """The session in progress: the open one that began last, or that a reader's agent asked the
+        model for last; else the first that waits, else `main`."""
+        return next(reversed(self._open), "") or next(iter(self._waiting), "main")
 
     def is_worked_on(self, message: MessageName) -> bool:
         """Whether an inbound message opened a turn that has not ended."""
@@ -163,9 +184,10 @@ class Past:
         self.calls[seam] = n = self.calls.get(seam, 0) + 1
         self.session_calls[session, seam] += 1
         ordinal = f"{seam}#{n}"
+        if self._waiting and seam != "inbox" and turn > self.turn(session):
+            self._begin_waiting(session)
         if seam == "model":
-            if session in self._waiting and isinstance(request, ModelRequest):
-                self._see_reached(session, turn, request.took)
+            self._see_model(session, request)
             self.purpose_calls[purpose] += 1
             self.turn_calls[session] += 1
             self._lanes[key] = (f"model:{purpose}", ordinal)
@@ -182,38 +204,49 @@ class Past:
         if isinstance(request, StoreRequest):
             self.store_calls.update({request.access, request.operation})
         self._lanes[key] = (lane, ordinal)
-        if isinstance(request, OutboxRequest) and request.kind in ("final", "error"):
-            self._see_ended(key, session, request)
+        if isinstance(request, OutboxRequest):
+            self._see_said(key, session, request)
         if isinstance(request, InboxRequest) and not request.poll:
-            if not request.reader:
-                self._open.pop(self._last_delivered, None)
-                self._begin_waiting(self._last_delivered)
-            self._unconfirmed = None
+            self._see_asked(request)
 
-    def _see_ended(self, key: str, session: str, request: OutboxRequest) -> None:
-        """Count the end of a turn; a further reply to a message of the last turn ends no other.
+    def _see_asked(self, request: InboxRequest) -> None:
+        """Count a question for the next message; that of a reader ends no turn."""
+        self._has_reader = request.reader
+        if not request.reader:
+            self._open.pop(self._last_delivered, None)
+            self._begin_waiting(self._last_delivered)
+        self._unconfirmed = None
 
-        Where messages come in mid-turn the turn ends once the outbox accepts the reply: until then
-        the agent sends it again, and what has come waits.
-        """
-        self.said[session], named = request.text, request.in_reply_to
-        if named in self._shared.get(session, ()) and named != self._open.get(session):
-            return
-        if self.comes_in_turn(session):
-            self._ending[key] = session
-        else:
-            self._end(session)
+    def _see_model(self, session: str, request: Request) -> None:
+        """Count a request to the model: it may take in what has come, and its session works."""
+        if isinstance(request, ModelRequest) and request.took:
+            self._see_reached(session, request.took)
+        if self._has_reader and session in self._open:
+            self._open[session] = self._open.pop(session)
 
-    def reply_refused(self, session: str) -> bool:
-        """Whether the outbox has accepted no reply of the open turn, and refused one."""
-        return session in self._refused
+    def _see_said(self, key: str, session: str, request: OutboxRequest) -> None:
+        """Count what is said to the user. Beside a reader, a turn ends once its reply has arrived:
+        until then the agent sends it again, and what has come waits."""
+        is_end = request.kind in ("final", "error")
+        if self._has_reader and (is_end or request.status == "cancelled"):
+            self._ending[key] = session, request
+        elif is_end:
+            self._see_ended(session, request)
 
-    def _end(self, session: str) -> None:
-        opened, took = self._open.pop(session, ""), self._took.pop(session, ())
+    def _see_ended(self, session: str, request: OutboxRequest) -> None:
+        """Count the end of a turn; a reply that names messages of another one does not end it."""
+        self.said[session] = request.text
+        if self._has_reader and request.answers:
+            known = {name for name in request.answers if (session, name) in self.inbounds}
+            if (
+                known.isdisjoint({self.open_inbound(session), *self._took.get(session, ())})
+                and known
+            ):
+                return
+        self._refused.discard(session)
+        ended = self._open.pop(session, ""), *self._took.pop(session, ())
+        self._done.update((session, name) for name in ended)
         self._cut.pop(session, None)
-        self._done.update((session, name) for name in (opened, *took))
-        is_pushed = self.profile.inbound_policy(session) is not None
-        self._shared[session] = (opened, *took) if took or is_pushed else ()
         self._unanswered.discard(session)
         self._begin_waiting(session)
 
@@ -228,15 +261,18 @@ class Past:
         is_failure: bool = False,
     ) -> None:
         """Count an answer. `turn` is the script turn whose value was sent completely; `asks` are
-        the ids of its calls. `is_failure`: a tool failed, or the outbox refused a reply."""
+        the ids of its calls. `is_failure`: a tool failed, or a reply did not arrive."""
         lane, _ = self._lanes.pop(key, (seam, ""))
-        if (ended := self._ending.pop(key, None)) is not None:
-            self._refused.add(ended) if is_failure else self._end(ended)
         call = self._running.pop(key, None)
         if call is not None and is_failure:
             self.failed.add(call)
         if lane == "model:main":
             self.asked[key.rpartition("/")[0]] = asks
+        if reply := self._ending.pop(key, None):
+            if is_failure:
+                self._refused.add(reply[0])
+            else:
+                self._see_ended(*reply)
         if seam == "inbox" and value:
             self._see_delivered(value, key.rpartition("/")[0])
         if error.startswith("limit."):
@@ -268,10 +304,11 @@ class Past:
             self.delivered[self._unconfirmed] -= 1
             self.taken_back += 1
             self._unconfirmed = None
-        if self.profile.inbound is not None:
+        if self._has_reader:
             self._cut.update(self._open)
             self._open.clear()
             self._ending.clear()
+        self._given.clear()
 
     def _see_delivered(self, inbound: Json, due_in: str) -> None:
         """Count a delivery. `due_in` is the session that the message was sent to.
@@ -293,9 +330,12 @@ class Past:
         self._unconfirmed, self._last_delivered = counted, session
         again = self._waiting.pop(session, [])  # after a kill it comes a second time
         self._wait(session, [waiting for waiting in again if waiting != name])
-        if self.comes_in_turn(session):
-            if name not in (self._open[session], *self._took.get(session, ())):
-                self._waiting.setdefault(session, []).append(name)
+        is_repeated = counted in self._given
+        self._given.add(counted)
+        if self.comes_in_turn and is_repeated:
+            return
+        if self.comes_in_turn:
+            self._waiting.setdefault(session, []).append(name)
         else:
             self._begin(session, name)
 
@@ -317,14 +357,11 @@ class Past:
             self._begin(session, names[0])
             self._wait(session, names[1:])
 
-    def _see_reached(self, session: str, turn: int, took: tuple[str, ...]) -> None:
-        """Count a main request: it takes in what has come, or begins the turn that interrupts."""
-        if turn > self.turn(session):
-            self._begin_waiting(session)
-        if took:
-            names = self._waiting.pop(session, [])
-            self._wait(session, [name for name in names if name not in took])
-            self._took[session] = self._took.get(session, ()) + took
+    def _see_reached(self, session: str, took: tuple[str, ...]) -> None:
+        """Count a main request that takes in what has come."""
+        names = self._waiting.pop(session, [])
+        self._wait(session, [name for name in names if name not in took])
+        self._took[session] = self._took.get(session, ()) + took
 
     def _wait(self, session: str, names: list[str]) -> None:
         if names:

@@ -7,7 +7,8 @@ stored data from a fault's damage to closed files: rows gone, moved or doubled i
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import TypeAlias
 
 import msgspec
@@ -25,7 +26,7 @@ from harness.core.history.events import (
 )
 from harness.core.history.exchanges import Ask, Exchange, Execution, Question, Sending
 from harness.core.values.calls import Inbound, Seam, StoreRequest
-from harness.core.values.messages import Json, Message
+from harness.core.values.messages import Json, Message, without_blanks
 from harness.core.values.profile import NO_PROFILE, Profile, profile_of
 
 
@@ -42,12 +43,12 @@ class Turn(msgspec.Struct, eq=False):
     `settled_n` is the event that closes the turn: the next look into the inbox, or the run's end; 0
     while it is open. `settled_by` is `next`, or how the run ended. A turn is a `redelivery` if its
     message came before and was answered or cancelled. `came` are the messages that came while it
-    was open, `joined` those that it takes in by the profile's policy. If a turn resumes one that a
-    kill interrupted, `begun_n` is the event of the first delivery. `came_in` is the turn in which
-    the same message came before. `store_failed`: the store refused a write
-    permanently, and the agent told the user of it while no later attempt had
-    succeeded. `cancelled_n` is the event at which the agent learned of a cancel; calls before
-    `cancel_met_ms` may have crossed it.
+    was open, `waiting` those that had come before it, and `joined` what it takes in of them. If a
+    turn resumes one that a kill interrupted, `begun_n` is the event of the first delivery.
+    `came_in` is the turn in which the same message came before. `store_failed`: the store refused a
+    write permanently, and the agent told the user of it while no later attempt had succeeded.
+    `cancelled_n` is the event at which the agent learned of a cancel; calls before `cancel_met_ms`
+    may have crossed it.
     """
 
     session: str
@@ -55,6 +56,7 @@ class Turn(msgspec.Struct, eq=False):
     opened_n: int
     delivery: Delivery | None = None
     came: list[Delivery] = msgspec.field(default_factory=list)
+    waiting: list[Delivery] = msgspec.field(default_factory=list)
     joined: list[Delivery] = msgspec.field(default_factory=list)
     redelivery: bool = False
     exchanges: list[Exchange] = msgspec.field(default_factory=list)
@@ -269,8 +271,9 @@ class Trace(msgspec.Struct, eq=False):
     ) -> Iterator[tuple[Stored, StoredRow, Message]]:
         for event in looks:
             for row in event.added:
-                if row.session in ("", turn.session):
-                    yield event, row, self.messages.get(row.digest, Message("user"))
+                message = self.messages.get(row.digest, Message("user"))
+                if row.session in ("", turn.session) and _is_in(turn, event.n, row, message):
+                    yield event, row, message
 
     def stored_during(self, turn: Turn) -> Iterator[Stored]:
         """The changes in the store during the turn. An agent that reads its inbox in a task beside
@@ -278,15 +281,31 @@ class Trace(msgspec.Struct, eq=False):
         last = len(self.stored)
         if turn.settled_n:
             end_n = max((turn.settled_n, *(ending.n for ending in turn.endings)))
-            last = bisect_right(self.stored, end_n, key=_number)
+            last = bisect_right(self.stored, end_n, key=attrgetter("n"))
         first_n = turn.begun_n or turn.opened_n
-        for event in self.stored[bisect_left(self.stored, first_n, key=_number) : last]:
+        first_n = min(first_n, turn.delivery.n if turn.delivery else first_n)  # it may have waited
+        for event in self.stored[bisect_left(self.stored, first_n, key=attrgetter("n")) : last]:
             if event.session in ("", turn.session):
                 yield event
 
 
-def _number(event: Stored) -> int:
-    return event.n
+def _is_in(turn: Turn, n: int, row: StoredRow, message: Message) -> bool:
+    """Whether a row of event `n` is the turn's, where messages waited in other turns."""
+    own = (turn.delivery, *turn.joined) if turn.delivery else ()
+    if own and n < turn.opened_n and n > own[0].n and not turn.begun_n:
+        return _keeps(row, message, own)
+    others = [each for each in (*turn.waiting, *turn.came) if each not in turn.joined]
+    return not (others and _keeps(row, message, others)) or _keeps(row, message, own)
+
+
+def _keeps(row: StoredRow, message: Message, deliveries: Sequence[Delivery]) -> bool:
+    """Whether a row of the user keeps one of the messages."""
+    if message.role != "user" or message.tool_results:
+        return False
+    if row.inbound:
+        return any(row.inbound == each.inbound.id for each in deliveries)
+    said = (without_blanks(each.inbound.text) for each in deliveries)
+    return any(text and text in without_blanks(message.text) for text in said)
 
 
 TurnName: TypeAlias = tuple[str, int]

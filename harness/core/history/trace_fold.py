@@ -23,12 +23,14 @@ from harness.core.history.events import (
     Valued,
 )
 from harness.core.history.exchanges import (
+    ENDINGS,
     Exchange,
     Execution,
     Node,
     Question,
     Sending,
     grow,
+    offered_schemas,
     root,
 )
 from harness.core.history.trace import Compaction, Delivery, StoreDamage, Trace, Turn
@@ -42,7 +44,7 @@ from harness.core.values.calls import (
     StoreRequest,
     ToolRequest,
 )
-from harness.core.values.messages import Json, Message, without_blanks
+from harness.core.values.messages import Message, without_blanks
 from harness.core.values.tool_names import ToolNames
 
 SUMMARY_LEAST = 24
@@ -77,6 +79,7 @@ class _Reader:
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
         self._waiting: dict[str, list[Delivery]] = {}
         self._newest: dict[str, Turn] = {}
+        self._given, self._has_reader = set[tuple[str, str]](), False
         self._questions = OpenQuestions()
         self._damages = StoreDamage(self.trace.damages)
 
@@ -92,7 +95,7 @@ class _Reader:
                 if event.malformed:
                     self.trace.malformed.add(event.digest)
             case Valued():
-                self.trace.schemas[event.digest] = _schemas(event.value)
+                self.trace.schemas[event.digest] = offered_schemas(event.value)
                 if event.malformed:
                     self.trace.malformed.add(event.digest)
             case Started():
@@ -100,6 +103,7 @@ class _Reader:
             case Killed():
                 self.trace.kills.append(event.n)
                 self._damages.killed(event)
+                self._given.clear()
                 self._interrupt(event.n)
             case Ended():
                 self.trace.ended = event
@@ -155,6 +159,7 @@ class _Reader:
                     self._open[called.key] = called
             case InboxRequest(poll=poll, reader=reader):
                 self._open[called.key] = called
+                self._has_reader = reader if not poll else self._has_reader
                 if not poll and not reader and self._delivered is not None:
                     self._settle(self._delivered, called.n, "next")
 
@@ -275,14 +280,12 @@ class _Reader:
             running.notice = sending
 
     def _replied_turn(self, called: Called, request: OutboxRequest) -> Turn:
-        """After a restart, a sending belongs to the turn whose message it answers; so does one of
-        several replies of a turn that took in messages."""
+        """After a restart, or beside a reader, it is the turn whose message is answered."""
         turn = self._turn(called)
-        delivered = self._deliveries.get((turn.session, request.in_reply_to), ())
-        if not delivered or (len(self.trace.starts) < 2 and not self._is_pushed(turn)):
+        if turn.delivery and turn.delivery.inbound.id in (request.in_reply_to, *request.also):
             return turn
-        own = turn.delivery is not None and turn.delivery.inbound.id == request.in_reply_to
-        return turn if own else delivered[0]
+        delivered = self._deliveries.get((turn.session, request.in_reply_to), [])
+        return delivered[0] if delivered and (self._has_reader or self.trace.starts[1:]) else turn
 
     def _answered(self, answered: Answered) -> None:
         self.trace.answers.append(answered)
@@ -324,23 +327,26 @@ class _Reader:
                 self._cancel(turn, answered, pushed=pushed)
             return
         self.trace.received.setdefault(inbound.id, {})[turn.session] = inbound.text
-        delivery = Delivery(inbound, answered.n)
+        delivery, name = Delivery(inbound, answered.n), (turn.session, inbound.id)
+        is_repeated = name in self._given
+        self._given.add(name)
         waiting = self._waiting.get(turn.session, [])
-        waiting[:] = [each for each in waiting if each.inbound.id != inbound.id]
+        if not is_repeated:  # after a kill it comes a second time
+            waiting[:] = [each for each in waiting if each.inbound.id != inbound.id]
         self.trace.deliveries.append(delivery)
-        if turn.delivery is not None and isinstance(request, InboxRequest) and request.reader:
-            if inbound.id in (each.inbound.id for each in (turn.delivery, *turn.joined)):
-                return  # it comes again while it is worked on
-            turn.came.append(delivery)
-            self._waiting.setdefault(turn.session, []).append(delivery)
-            if self.trace.profile.inbound_policy(turn.session) == "interrupt":
-                self._cancel(turn, answered, pushed=True)
+        waits = turn.delivery is not None or not turn.number
+        if waits and isinstance(request, InboxRequest) and request.reader:
+            if not is_repeated:
+                self._let_wait(turn, delivery, answered)
         else:
             self._begin(turn, delivery)
 
-    def _is_pushed(self, turn: Turn) -> bool:
-        """Whether messages of its session come in mid-turn, so that no question ends a turn."""
-        return self.trace.profile.inbound_policy(turn.session) is not None
+    def _let_wait(self, turn: Turn, delivery: Delivery, answered: Answered) -> None:
+        turn.came.append(delivery)
+        self._waiting.setdefault(turn.session, []).append(delivery)
+        is_ending = any(s.request.kind in ENDINGS for s in turn.sendings)
+        if self.trace.profile.inbound_policy(turn.session) == "interrupt" and not is_ending:
+            self._cancel(turn, answered, pushed=True)
 
     @staticmethod
     def _cancel(turn: Turn, answered: Answered, *, pushed: bool) -> None:
@@ -365,7 +371,7 @@ class _Reader:
             opens = isinstance(event, Answered) and event.seam == "inbox"
             self._begin_waiting(event.session, event.turn - opens, event)
         if name not in self.trace.turns:
-            if (before := self._newest.get(event.session)) is not None and self._is_pushed(before):
+            if (before := self._newest.get(event.session)) is not None and self._has_reader:
                 self._settle(before, event.n, "next")
             self._newest[event.session] = self.trace.turns[name] = Turn(*name, opened_n=event.n)
         return self.trace.turns[name]
@@ -378,6 +384,7 @@ class _Reader:
             turn = Turn(session, before.number + 1, opened_n=event.n)
             self.trace.turns[session, turn.number] = self._newest[session] = turn
             self._begin(turn, waiting.pop(0))
+            turn.waiting = list(waiting)
             if waiting and self.trace.profile.inbound_policy(session) == "interrupt":
                 # What waits came before this turn: the agent may end it for that, and need not.
                 turn.cancelled_n, turn.cancel_met_ms = event.n, _NEVER_MS
@@ -391,9 +398,3 @@ class _Reader:
     def _settle(turn: Turn, n: int, by: str) -> None:
         if not turn.settled_n:
             turn.settled_n, turn.settled_by = n, by
-
-
-def _schemas(value: Json) -> dict[str, dict[str, Json]]:
-    tools = value if isinstance(value, (list, tuple)) else ()
-    named = (tool for tool in tools if isinstance(tool, dict) and "name" in tool)
-    return {tool["name"]: tool.get("input_schema") or {} for tool in named}

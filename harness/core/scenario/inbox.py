@@ -131,6 +131,9 @@ def never_due(inbox: Inbox, past: Past, at_ms: int) -> Iterator[Entry]:
     for entry in inbox.pending(past):
         if entry.ms is not None and _cancels_running(entry, past):
             continue
+        joins = past.profile.inbound_policy(entry.inbound.session) not in (None, "queue")
+        if joins and entry.after is not None and not past.is_answered(entry.after):
+            continue  # by its policy the agent makes fewer calls
         if entry.inbound.kind == "message" or not _is_due(entry, past, at_ms, busy=True):
             yield entry
 

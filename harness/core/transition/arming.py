@@ -41,7 +41,7 @@ STORE_CALLS = (
 """The store calls that a fault may select: opening, all reads, all writes, or one method."""
 
 ON = (
-    *("model", "tool", *PURPOSES, "inbox", POLL, "outbox", "store", "provider"),
+    *("model", "tool", "approval", *PURPOSES, "inbox", POLL, "outbox", "store", "provider"),
     *(f"store:{call}" for call in STORE_CALLS),
 )
 """The values of a fault's `on`, beside `tool:NAME`."""

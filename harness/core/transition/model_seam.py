@@ -6,7 +6,7 @@ script, faults and provider. It numbers the sets of headers of a run's requests.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat, takewhile
 from typing import cast
 from urllib.parse import unquote
@@ -41,6 +41,7 @@ from harness.core.values.messages import (
     Opaque,
     ToolUse,
     digest,
+    is_in_body,
     is_malformed,
     without_blanks,
 )
@@ -118,6 +119,18 @@ class ModelSeam:
         self._purposes = tuple((pattern_of(p), name) for p, name in scenario.purposes.items())
         self.endless = ""
 
+    def session_in(self, body: bytes) -> str:
+        """The session of a request that names none: that in progress, or one whose message has come
+        beside it and is in the request."""
+        past = self.history.past
+        working, waiting = past.working_session, past.others_waiting
+        if not waiting:
+            return working
+        opened = past.inbounds.get((working, past.open_inbound(working)), {})
+        if is_in_body(opened.get("text", ""), body):
+            return working
+        return next((name for name, text in waiting if is_in_body(text, body)), working)
+
     def call(
         self, received: Received, session: str, endpoint: Endpoint | None = None
     ) -> tuple[Call, Reading]:
@@ -157,9 +170,9 @@ class ModelSeam:
     def _reached(self, session: str, reading: Reading) -> tuple[int, tuple[str, ...]]:
         """The turn of a request, and which of the messages in mid-turn it holds.
 
-        It is the open turn, or the next one if it holds a message that interrupts. After a reply
-        that the outbox refused it is the next one too. The first request of a turn may hold
-        several. Some agents write what came into the last result.
+        It is the open turn, or the next one if it holds a message that interrupts, or if no turn is
+        open; the first request of a turn may hold several. Some agents write what came into the
+        last result.
         """
         past = self.history.past
         newest = takewhile(lambda m: m.role != "assistant", reversed(reading.messages))
@@ -167,13 +180,22 @@ class ModelSeam:
             text for m in newest for text in (m.text, *(r.text for r in m.tool_results))
         )
         sent, waiting, turn = without_blanks(said), past.waiting(session), past.turn(session)
-        texts = {name: past.inbounds[session, name].get("text", "") for name in waiting}
-        words = {name: without_blanks(text) for name, text in texts.items()}
-        held = tuple(name for name in waiting if words[name] and words[name] in sent)
+        held = tuple(n for n in self._held(session, sent) if n in waiting)
         is_next = past.profile.inbound_policy(session) == "interrupt" and past.turn_calls[session]
-        if held and (is_next or past.reply_refused(session)):
+        begins = held and (is_next or past.reply_refused(session))
+        if begins or (not past.is_open(session) and (held or not turn)):
             return turn + 1, tuple(name for name in held if name != waiting[0])
         return turn, held
+
+    def _held(self, session: str, sent: str) -> Iterator[str]:
+        """The messages of the open turn, and of those that wait, that a text holds: equal ones as
+        often as it holds their words."""
+        past = self.history.past
+        for name in (past.open_inbound(session), *past.waiting(session)):
+            words = without_blanks(past.inbounds.get((session, name), {}).get("text", ""))
+            if words and words in sent:
+                sent = sent.replace(words, "\n", 1)
+                yield name
 
     def _request(
         self, lane: tuple[str, str], reading: Reading, after: str, received: Received

@@ -13,6 +13,7 @@ from functools import partial
 import msgspec
 
 from harness.core.history.events import OWN_WRITE
+from harness.core.history.exchanges import ENDINGS
 from harness.core.history.history import History
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import Scenario
@@ -135,7 +136,7 @@ class Transition:
 
     def model(self, received: Received) -> Plan:
         """Answer a model request."""
-        session = received.session or self.history.past.working_session
+        session = received.session or self._model.session_in(received.body)
         endpoint = self._endpoint(received.path)
         call, reading = self._model.call(received, session, endpoint)
         self.look(received.at_ms)
@@ -238,7 +239,9 @@ class Transition:
         return self._push(inbound, at_ms, at_ms, cancels, reads=reads)
 
     def _steers(self, session: str) -> bool:
-        return self.scenario.profile.inbound_policy(session) == "steer"
+        """Whether an agent that asks in a turn it works on goes on with it."""
+        is_steered = self.scenario.profile.inbound_policy(session) == "steer"
+        return is_steered and bool(self.history.past.turn_calls[session])
 
     def _push(
         self, inbound: Inbound | None, at_ms: int, when_ms: int, cancels: bool, reads: bool = True
@@ -379,7 +382,9 @@ class Transition:
         past = self.history.past
         n = past.calls[seam] + 1 if seam == "inbox" else past.next_index(session, seam)
         key = f"{session or 'main'}/{seam}#{n}"
-        return Call(key, seam, n, session, past.turn(session), at_ms, request)
+        works = isinstance(request, ToolRequest) or getattr(request, "kind", "") in ENDINGS
+        turn = past.turn_of_call(session) if works else past.turn(session)
+        return Call(key, seam, n, session, turn, at_ms, request)
 
     def _record(self, call: Call) -> None:
         self.look(call.at_ms)

@@ -6,7 +6,7 @@ process or over loopback.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Protocol
 
@@ -112,7 +112,7 @@ class Brief(Protocol):
         text: str,
         kind: OutboundKind = "final",
         session: str | None = None,
-        in_reply_to: str | None = None,
+        in_reply_to: str | Sequence[str] | None = None,
         status: str | None = None,
     ) -> None:
-        """Say something to the user: the outbox seam."""
+        """Say something to the user: the outbox seam. One reply may answer several messages."""

@@ -94,12 +94,18 @@ class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defa
 
 class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_defaults=True):
     """A message from the agent to the user. `status` is the agent's own word for the outcome of the
-    turn."""
+    turn. `also` names the further messages that one reply answers."""
 
     kind: OutboundKind
     text: str
     in_reply_to: str = ""
     status: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The ids of the messages that it answers, in the agent's order."""
+        return (self.in_reply_to, *self.also) if self.in_reply_to else ()
 
 
 class StoreRequest(msgspec.Struct, frozen=True, gc=False, tag="store", omit_defaults=True):

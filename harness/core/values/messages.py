@@ -273,6 +273,12 @@ def is_malformed(body: bytes) -> bool:
         return False
 
 
+def is_in_body(text: str, body: bytes) -> bool:
+    """Whether a body of JSON holds a text, in either writing of what is not ASCII."""
+    forms = (json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (True, False))
+    return bool(text) and any(form.encode(errors="replace") in body for form in forms)
+
+
 def user(text: str) -> Message:
     """A user message of one text."""
     return Message("user", (Text(text),))

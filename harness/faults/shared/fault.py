@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from harness.catalogue.fault_table import Preset
 
 LAYERS = (
-    *("clock", "context", "gateway", "http", "model"),
+    *("approvals", "clock", "context", "gateway", "http", "model"),
     *("persistence", "sse", "tools", "transport"),
 )
 """The layers of our faults, and of any plug-in's."""
@@ -42,6 +42,7 @@ LAYER_OF: MappingProxyType[str, str] = MappingProxyType(
         "store": "persistence",
         "inbox": "gateway",
         "outbox": "gateway",
+        "approval": "approvals",
     }
 )
 """The layer of a plug-in's fault that names none, by its first seam."""

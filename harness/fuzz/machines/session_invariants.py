@@ -136,10 +136,10 @@ class SessionInvariants:
         A second one is allowed after a kill in between, or if the agent could not store the
         message.
         """
-        name = said.in_reply_to
-        if self._given.get(name, name).strip() and self._told.get(name) == self.kills:
-            yield InvariantViolation("replied_once", f"{name} is answered twice")
-        self._told[name] = self.kills
+        for name in said.answers or ("",):
+            if self._given.get(name, name).strip() and self._told.get(name) == self.kills:
+                yield InvariantViolation("replied_once", f"{name} is answered twice")
+            self._told[name] = self.kills
 
     def _kept(self, event: Stored) -> Iterator[InvariantViolation]:
         self.watches_rows = True

@@ -1,0 +1,122 @@
+"""Of the selected runs, those that an agent plays: each scenario once, on an API that it speaks.
+
+A program or a framework speaks one API, and most scenarios can be played on any. Such a scenario is
+played on the agent's API too, if that API can express it. What an agent does wrong on one wire it
+mostly does on the others as well. More wires are asked for by name, or each by `all`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from harness.cli.options import EVERY_WIRE
+from harness.cli.selection import check_files, narrow, on_wires
+from harness.comparison.writings import apart_from_wire
+from harness.core.scenario.scenario import DEFAULT_WIRE, CassetteScript, Scenario
+from harness.core.values.profile import Profile
+from harness.targets.spec import TargetSpec, resolve
+
+Planned = list[tuple[str, Scenario]]
+
+_BLOCKS = frozenset({"text", "thinking", "tool_use"})
+"""The block types that every API has in its responses."""
+
+
+def for_agent(
+    planned: Planned, only: Sequence[str], wires: Sequence[str], agent: Profile, target: str,
+    *, plays: bool = True,
+) -> Planned:  # fmt: skip
+    """Return the runs that `only` names, on the given wires; without wires each once.
+
+    With `plays`, an agent whose profile names no wire is greeted on one after the other. Raises
+    InputError for a file or a target that cannot be used, and when no run is left.
+    """
+    if wires and EVERY_WIRE not in wires:
+        return on_wires(narrow(planned, only), wires)
+    check_files(planned)  # first, because importing the target may change the folder
+    spec = resolve(target) if target else None
+    known = spec.profile if spec else agent
+    profile = msgspec.structs.replace(known, wires=agent.wires or known.wires)
+    found = for_profile(planned, only, profile)
+    if wires:
+        return found
+    choice = _open_wires(found)
+    greets = spec and plays and not profile.wires
+    return list(_once(found, _spoken(spec, choice) if spec and greets else profile.wires or choice))
+
+
+def _open_wires(planned: Planned) -> tuple[str, ...]:
+    """The wires among which a scenario leaves the choice, in its order."""
+    named: dict[tuple[Any, ...], list[str]] = {}
+    for path, run in planned:
+        named.setdefault((path, *apart_from_wire(run)), []).append(run.wire)
+    return tuple(dict.fromkeys(wire for wires in named.values() if wires[1:] for wire in wires))
+
+
+def _once(planned: Planned, spoken: Sequence[str]) -> Iterator[tuple[str, Scenario]]:
+    """Yield one run of those that differ in their wire only; all, if the agent speaks none."""
+    chosen = {
+        (path, *apart_from_wire(run)): run.wire
+        for wire in reversed(spoken)
+        for path, run in planned
+        if run.wire == wire
+    }
+    for path, run in planned:
+        if chosen.get((path, *apart_from_wire(run)), run.wire) == run.wire:
+            yield path, run
+
+
+def _spoken(spec: TargetSpec, wires: Sequence[str]) -> tuple[str, ...]:
+    """The first of these wires on which the agent calls the model when it is greeted.
+
+    Its source need not show it: its module may call the model by another module.
+    """
+    from harness.doctor.probe import GREETING, scenario_of
+    from harness.runner import run
+
+    for wire in wires:
+        greeting = scenario_of(GREETING, spec.profile, wire=wire)
+        if run(greeting, spec, isolate=spec.may_keep_state, capture="fd").history.trace.exchanges:
+            return (wire,)
+    return ()
+
+
+def for_profile(planned: Planned, only: Sequence[str], profile: Profile) -> Planned:
+    """Return the runs that `only` names, on the profile's wires. Raises InputError for none."""
+    spoken = on_wires([*planned, *_carried(planned, profile.wires)], profile.wires)
+    return list(_without_twins(narrow(spoken, only), profile))
+
+
+def _carried(planned: Planned, wires: Collection[str]) -> Iterator[tuple[str, Scenario]]:
+    """Yield runs on one of `wires` for scenarios without one: their default-wire runs, moved."""
+    named = {scenario.name for _, scenario in planned if scenario.wire in wires}
+    for path, scenario in planned:
+        if scenario.wire != DEFAULT_WIRE or scenario.name in named:
+            continue
+        if wire := next((each for each in wires if _can_express(scenario, each)), ""):
+            yield path, msgspec.structs.replace(scenario, wire=wire)
+
+
+def _can_express(scenario: Scenario, wire: str) -> bool:
+    """Whether an API can express a run: its dialect, and each block, fault and rule of a fault."""
+    from harness.faults import faults
+
+    if scenario.dialect or isinstance(scenario.script, CassetteScript):
+        return False
+    blocks = (block.get("type") for turn in scenario.script for block in turn.blocks)
+    if not _BLOCKS.issuperset(blocks):
+        return False
+    specs = [(spec, faults()[spec.kind].wires) for spec in scenario.faults]
+    return all("rule" not in s.settings and (not of or wire in of) for s, of in specs)
+
+
+def _without_twins(planned: Planned, profile: Profile) -> Iterator[tuple[str, Scenario]]:
+    """Drop the plain runs that a streamed run repeats, for an agent that always streams."""
+    streamed = {scenario.run_name for _, scenario in planned if scenario.stream}
+    for path, scenario in planned:
+        twin = f"{scenario.run_name}+stream" in streamed
+        if not (twin and profile.stream == "always"):
+            yield path, scenario

@@ -1,0 +1,1 @@
+"""Frameworks' own flows of approval, as their documentation has them."""
