@@ -124,7 +124,7 @@ class Past:
 
     def turn_of_call(self, session: str) -> int:
         """The number of the turn that a call belongs to: it may begin the one that waits."""
-        begins = session in self._waiting and session not in self._open
+        begins = session in self._waiting and not self.open_inbound(session)
         return self.turn(session) + begins
 
     @property
@@ -328,12 +328,11 @@ class Past:
                 self.cancelled[session] = self.turn(session)
             return
         self._unconfirmed, self._last_delivered = counted, session
+        if counted in self._given and self.comes_in_turn:
+            return  # it waits already, or is in the turn
+        self._given.add(counted)
         again = self._waiting.pop(session, [])  # after a kill it comes a second time
         self._wait(session, [waiting for waiting in again if waiting != name])
-        is_repeated = counted in self._given
-        self._given.add(counted)
-        if self.comes_in_turn and is_repeated:
-            return
         if self.comes_in_turn:
             self._waiting.setdefault(session, []).append(name)
         else:

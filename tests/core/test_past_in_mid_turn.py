@@ -1,0 +1,43 @@
+"""What the past keeps of messages that a reader takes while a turn runs."""
+
+from __future__ import annotations
+
+from harness.core.history.history import History
+from harness.core.history.past import Past
+from harness.core.values.calls import InboxRequest, ModelRequest, OutboxRequest
+
+MODEL = ModelRequest("m", ())
+
+
+def read(history: History, name: str, session: str = "main") -> None:
+    """A reader asks, and gets this message."""
+    key = f"{session}/inbox#{history.past.calls['inbox'] + 1}"
+    request = InboxRequest(reader=True)
+    history.called(key=key, seam="inbox", session=session, request=request)
+    history.answered(key=key, seam="inbox", value={"id": name, "session": session})
+
+
+def working(*names: tuple[str, str]) -> tuple[History, Past]:
+    """An agent that has begun with m1, and took these meanwhile."""
+    history = History()
+    read(history, "m1")
+    history.called(key="main/model#1", seam="model", session="main", request=MODEL)
+    for name, session in names:
+        read(history, name, session)
+    return history, history.past
+
+
+def test_a_waiting_message_that_comes_twice_waits_once() -> None:
+    _, past = working(("n1", "other"), ("m2", "main"), ("n1", "other"), ("m1", "main"))
+    assert (past.waiting("other"), past.waiting("main")) == (("n1",), ("m2",))
+    assert past.open_inbound("main") == "m1"
+
+
+def test_a_turn_that_a_kill_cut_is_ended_by_its_reply_and_the_next_one_begins() -> None:
+    history, past = working(("m2", "main"))
+    history.killed(at="main/model#1")
+    assert past.turn_of_call("main") == 1, "the agent resumes it: nothing says that it gave it up"
+    key, reply = "main/outbox#1", OutboxRequest("final", "Bob is a builder.", in_reply_to="m1")
+    history.called(key=key, seam="outbox", session="main", request=reply)
+    history.answered(key=key, seam="outbox")
+    assert (past.turn("main"), past.open_inbound("main")) == (2, "m2")
