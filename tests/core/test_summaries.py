@@ -66,7 +66,8 @@ def test_an_answer_that_goes_on_as_words_of_the_list_is_a_summary(keeps: str) ->
 def test_a_summary_that_nobody_keeps_is_none() -> None:
     played = run(TALK, _agent(keeps="nothing"))
     assert not played.history.trace.compactions
-    assert "inbound_exactly_once.lost" in _defects(played)
+    assert _defects(played) == {"history_faithful.forgotten_reply"}
+    assert "inbound_exactly_once.order" in {f.code for f in played.verdict.findings}
 
 
 def test_a_message_that_is_lost_after_a_summary_is_found() -> None:

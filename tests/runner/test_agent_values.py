@@ -154,7 +154,7 @@ def test_a_value_of_a_subclass_has_the_digest_of_the_plain_one() -> None:
     assert digest({"text": Accessor("a")}) == digest({"text": "a"})
 
 
-@pytest.mark.parametrize("value", [{"a": 1}, ["x"], 3, b"x"])
+@pytest.mark.parametrize("value", [{"a": 1}, {"x"}, 3, b"x"])
 @pytest.mark.parametrize("where", ["the id", "the session", "the in_reply_to", "the status"])
 def test_an_id_that_is_not_text_is_the_targets_mistake(value: Any, where: str) -> None:
     def agent(brief: Any) -> None:

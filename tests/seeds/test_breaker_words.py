@@ -127,7 +127,7 @@ def test_what_may_be_retried_is_told_by_one_mark_in_the_text(
 ) -> None:
     told = gave_up(ModelFailure(kind, "overloaded"))
     assert told.text.endswith("retryable)") == may_come_again
-    assert set(told.__struct_fields__) == {"status", "message", "kind", "told"}
+    assert set(told.__struct_fields__) == {"status", "message", "kind", "told", "also"}
 
 
 @pytest.mark.seed(174, kind="differs")

@@ -60,7 +60,7 @@ def test_the_place_of_a_crash_is_its_innermost_frame_with_the_error() -> None:
 
 def test_a_history_without_a_place_is_judged_as_before() -> None:
     made = run(HELLO, agent)
-    old = encode(made.history.events).replace(b'"place":', b'"elsewhere":')
+    old = encode(made.history.events).replace(b'"place":', b'"of_an_older_version":')
     (found,) = (f for f in judge(decode(old)).findings if f.check == "target")
     first = made.verdict.findings[0]
     cause = msgspec.structs.replace(first.cause, source="")
