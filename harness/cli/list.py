@@ -70,7 +70,11 @@ def _file_row(name: str, runs: list[Row]) -> Row:
 
     needs = [need for need in runs[0]["needs"] if all(need in run["needs"] for run in runs)]
     needed = f", needs {' '.join(needs)}" if needs else ""
-    said = f" ({counted(len(runs), 'run')}{needed})"
+    whole = [run["name"].partition("+stream") for run in runs]
+    courses = {(name.partition("@")[0], stream) for name, stream, _ in whole}
+    wires = len({run["wire"] for run in runs})
+    on = f" on {counted(wires, 'wire')}" if wires > 1 else ""
+    said = f" ({counted(len(courses), 'run')}{on}{needed})"
     return {"name": name, "title": runs[0]["title"], "told": said}
 
 
@@ -86,6 +90,7 @@ def scenarios(folder: Path | None) -> Iterator[Row]:
             "name": scenario.run_name,
             "title": scenario.title,
             "source": scenario.source,
+            "wire": scenario.wire,
             "needs": list(needs_of(scenario)),
             "file": path,
         }
