@@ -47,7 +47,9 @@ def test_a_dry_run_names_the_files(in_process: Command, empty: Path) -> None:
 def test_without_scenarios_the_catalogue_is_listed(in_process: Command, empty: Path) -> None:
     rows = in_process("list", "scenarios").out.splitlines()
     (row,) = (row for row in rows if row.startswith("@loops/circles "))
-    assert row.endswith("The same calls with the same results, without end (24 runs on 4 wires, needs tools)")
+    assert row.endswith(
+        "The same calls with the same results, without end (24 runs on 4 wires, needs tools)"
+    )
     assert any(row.endswith("run, needs cancel)") or "needs cancel" in row for row in rows)
     run = in_process("run", "--target", "reference")
     assert run.status == 2

@@ -155,13 +155,16 @@ def judge(
     if lack := machine_lack(history.trace):  # nothing that happened then is the agent's
         return Verdict("unknown", outcome=outcome(history), doubts=(lack,))
     applied = _Applied(doubts=list(doubts(history.trace)))
-    missing = tuple(unreached(history)) if history.trace.is_open and "run" in chosen else ()
+    missing = (
+        tuple(unreached(history, wanted.must)) if history.trace.is_open and "run" in chosen else ()
+    )
     applied.not_applicable += [*exempt_rules(history, wanted, chosen), *missing]
     _apply_all(history, chosen, applied)
     is_vain = bool(missing) and is_untested(history, missing)
     if not (applied.asked or only):  # the verdict says why the one check of a user does not apply
         applied.doubts.append("no check applied")
-    lacks = [n for n in applied.not_applicable if not (is_vain and n.kind == "unasked")]
+    vain = [n for n in applied.not_applicable if is_vain and (n.kind == "unasked" or n in missing)]
+    lacks = [n for n in applied.not_applicable if n not in vain]
     applied.doubts += _unmet(history, wanted, lacks, known, set(chosen)) if wanted.must else ()
     applied.doubts += _unknown_settings(history, known)
     standing, declared = _known_apart(wanted, applied, set(chosen))

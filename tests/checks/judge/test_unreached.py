@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from harness.checks.judge import judge
+from harness.core.values.calls import InboxRequest
 from harness.core.values.verdict import Verdict
 from tests.checks.histories import Story, codes
 
@@ -82,3 +83,24 @@ def test_several_outcomes_may_be_true(status: str, found: list[str]) -> None:
     verdict = _verdict(_story(expect=expect).reply("hi", script_turn=0).final(status=status))
     assert codes(verdict.findings) == [f"expect.{rule}" for rule in found]
     assert all("completed or failed_truthfully" in f.message for f in verdict.findings)
+
+
+def test_a_cancel_that_came_when_its_turn_was_over_was_not_asked() -> None:
+    expect = {"must": ["cancel_honoured"]}
+    story = _story(expect=expect).reply("Here it is.", script_turn=0).final()
+    said = {"id": "c1", "kind": "cancel", "session": "main"}
+    asked = InboxRequest()  # for the next message, between two turns
+    story.history.called(key="main/inbox#2", seam="inbox", session="main", turn=1, request=asked)
+    story.history.answered(key="main/inbox#2", seam="inbox", session="main", turn=1, value=said)
+    verdict = _verdict(story)
+    assert verdict.verdict == "not_applicable"
+    assert verdict.doubts == ()
+    assert "unreached: the cancel came when its turn was over" in {
+        lack.reason for lack in verdict.not_applicable
+    }
+
+
+def test_without_a_cancel_what_the_scenario_asks_for_is_a_doubt() -> None:
+    story = _story(expect={"must": ["cancel_honoured"]}).reply("Here it is.", script_turn=0)
+    verdict = _verdict(story.final())
+    assert (verdict.verdict, len(verdict.doubts)) == ("unknown", 1)
