@@ -21,7 +21,9 @@ from harness.core.scenario.scenario import (
 from harness.core.values.profile import CAPABILITIES, Capabilities, Profile
 from harness.runner import run
 from harness.runner.needs import needs_of
+from harness.targets.spec import resolve
 from tests.runner import agents
+from tests.scenarios.all_runs import named
 from tests.stores import hermes_database
 
 SEED = Session(
@@ -182,3 +184,21 @@ def test_a_missing_package_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
         (lack,) = played.verdict.not_applicable
         assert (lack.missing, lack.kind) == ("openai", "package")
         assert lack.reason.endswith("needs the package openai: pip install 'loop-harness[openai]'")
+
+
+def test_what_a_fault_has_laid_into_the_store_is_no_past_of_another_run() -> None:
+    """`foreign_role` lays rows; careful_sync joins them, because they are of one side."""
+    scenario = named("one-record-nobody-can-read/of-another-program")
+    played = run(scenario, resolve("examples.agents.careful_sync:agent"))
+    first = played.history.trace.exchanges[0]
+    assert any("Where is my order?" in node.message.text for node in first.added)
+    assert played.connections.past == ()
+
+
+def test_words_of_another_run_are_its_past() -> None:
+    def prompted(brief: Any) -> None:
+        for inbound in brief.inbox():
+            agents.ask(brief.anthropic(), f"Who renews passports?\n{inbound.text}")
+            brief.send("Hi.", in_reply_to=inbound.id)
+
+    assert run(made(session=SEED), prompted).connections.past == ("Who renews passports?\nHello.",)

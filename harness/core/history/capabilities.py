@@ -66,9 +66,22 @@ def past_of(trace: Trace, seeded: Sequence[Message] = ()) -> tuple[str, ...]:
     first = next(iter(trace.exchanges), None)
     added = first.added if first else ()
     given = [*(d.inbound.text for d in trace.deliveries), *(message.text for message in seeded)]
-    known = {text.strip() for text in given}  # agents and wires differ in the white space they keep
+    # Agents join rows of one side, and keep white space in their own ways: lines are compared.
+    known = {line for text in (*given, *_laid(trace)) for line in _lines(text)}
     texts = [node.message.text for node in added if node.message.role in ("user", "assistant")]
-    return _telling(text for text in texts if text.strip() not in known)
+    return _telling(text for text in texts if not known.issuperset(_lines(text)))
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _laid(trace: Trace) -> Iterator[str]:
+    """The texts that a fault has laid into the harness's own store, which is new in each run."""
+    look = trace.stored[0] if trace.stored and _calls_the_store(trace) else None
+    for row in look.added if look else ():
+        if message := trace.messages.get(row.digest):
+            yield message.text
 
 
 def _telling(texts: Iterable[str]) -> tuple[str, ...]:
