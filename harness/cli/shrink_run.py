@@ -143,7 +143,8 @@ def _checked_target(asked: ShrinkRequest) -> TargetSpec:
 
 def _runs(asked: ShrinkRequest) -> list[Scenario]:
     """Return the selected runs, with their other files inlined."""
-    runs = scenarios_of(asked.source, asked.only, asked.seed)
+    target = asked.again.target
+    runs = scenarios_of(asked.source, asked.only, asked.seed, asked.profile, target)
     return [inlined(_under_profile(run, asked.profile).failing_on(asked.fail_on)) for run in runs]
 
 

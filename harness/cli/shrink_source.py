@@ -12,24 +12,28 @@ from pathlib import Path
 
 import msgspec
 
-from harness.cli.selection import DEFAULT_FOLDER, narrow, plan
+from harness.cli.agent_runs import for_agent
+from harness.cli.selection import DEFAULT_FOLDER, plan
 from harness.core.history.events import Started
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, Scenario
 from harness.core.values.errors import InputError
+from harness.core.values.profile import Profile
 from harness.files.bundle import catalogue
 from harness.redaction.encoder import encoded
 
 
-def scenarios_of(source: Path, only: Sequence[str], seed: int | None) -> list[Scenario]:
-    """Return the selected runs, in the order of their file.
+def scenarios_of(
+    source: Path, only: Sequence[str], seed: int | None, agent: Profile, target: str
+) -> list[Scenario]:
+    """Return the selected runs, in the order of their file, each on a wire of the agent.
 
     Raises InputError for a path that is neither a scenario file nor a run.
     """
     if source.is_dir() or source.suffix == ".jsonl":
         found = [_of_run(source)]
     else:
-        found = [scenario for _, scenario in narrow(plan([source]), only)]
+        found = [scenario for _, scenario in for_agent(plan([source]), only, (), agent, target)]
     if seed is None:
         return found
     return [msgspec.structs.replace(scenario, seed=seed) for scenario in found]

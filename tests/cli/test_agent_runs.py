@@ -23,6 +23,13 @@ def agent(brief):
         brief.send(answer.choices[0].message.content, in_reply_to=message.id)
 
 
+def lies(brief):
+    for message in brief.inbox():
+        asked = [{"role": "user", "content": message.text}]
+        brief.openai().chat.completions.create(model="m", messages=asked)
+        brief.send("Leave me alone.", in_reply_to=message.id)
+
+
 def silent(brief):
     for message in brief.inbox():
         brief.send("Good morning.", in_reply_to=message.id)
@@ -79,3 +86,11 @@ def test_an_agent_that_asks_no_model_is_red_on_each(in_process: Command, chats: 
     found = played(in_process, "chats_of_this_test:silent")
     assert len(found) == 4
     assert {*found.values()} == {"fail"}
+
+
+def test_shrink_plays_the_wire_of_the_agent_too(in_process: Command, chats: Path) -> None:
+    target = "chats_of_this_test:lies"
+    done = in_process("shrink", "greeting.yaml", "--target", target, "--json", "--out", "small")
+    (small,) = chats.glob("small/**/*.yaml")
+    assert "wire: openai-chat" in small.read_text()
+    assert "reply_carried." in done.out

@@ -11,6 +11,7 @@ import pytest
 from harness import load_scenarios, resolve, run
 from harness.cli.run import _again
 from harness.cli.shrink_source import scenarios_of
+from harness.core.values.profile import NO_PROFILE
 from harness.files.bundle import bundled
 from harness.pytest_plugin import Play
 from harness.verdicts.result import Invocation
@@ -113,7 +114,7 @@ def test_a_folder_with_one_run_is_that_run(in_process: Command, empty: Path) -> 
 @pytest.mark.usefixtures("empty")
 def test_a_kept_run_of_the_catalogue_is_shrunk_from_its_scenario() -> None:
     play_first()
-    (found,) = scenarios_of(Path(".harness/runs/circles"), (), None)
+    (found,) = scenarios_of(Path(".harness/runs/circles"), (), None, NO_PROFILE, "")
     assert found.title == "The same calls with the same results, without end"
 
 
