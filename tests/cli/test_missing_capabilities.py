@@ -174,7 +174,7 @@ def test_a_wire_that_the_agent_does_not_speak_is_not_applicable(
     file = lacking / "wires.yaml"
     file.write_text(TWO_WIRES)
     target = ["--target", "lacking_agents:bare"]
-    whole = in_process("run", str(file), *target)
+    whole = in_process("run", str(file), *target, "--wire", "all")
     assert whole.status == 0
     assert "1 passed, 1 not applicable" in whole.out
     told = " ".join(whole.out.split())

@@ -81,7 +81,7 @@ def test_hovering_says_what_a_word_is(server: LanguageServer) -> None:
     [
         ("limts: {}", "Property limts is not allowed"),
         ("faults: [{kind: http.status, stauts: 3}]", "Property stauts is not allowed"),
-        ("faults: [{kind: http.stauts}]", 'Value must be "clock.cache_expired"'),
+        ("faults: [{kind: http.stauts}]", 'Value must be "approvals.about_another_call"'),
         ("faults: [{kind: http.status, status: 200}]", "below the minimum of 400"),
         ("faults: [{kind: tools.fails, on: model}]", 'Valid values: "tool"'),
         ("checks: {no_progres_stop: {}}", "Property no_progres_stop is not allowed"),

@@ -73,7 +73,7 @@ def profile_of(drawn: Constants) -> Profile:
 
 def parts_of(drawn: Constants, brief: Brief) -> dict[str, Any]:
     """The parts to be replaced for a brief."""
-    tools = Toolbox(tools_for_model(brief.tools), drawn.tool_s)
+    tools = Toolbox(tools_for_model(brief.tools), drawn.tool_s, ask=brief.ask)
     parts: dict[str, Any] = {
         "model": _model(drawn, brief),
         "tools": variants.with_final_answer(tools) if drawn.end == "tool" else tools,

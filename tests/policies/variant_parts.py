@@ -50,12 +50,14 @@ def saying_nothing_more(loop: type[Loop]) -> type[Loop]:
 class InThreads(Loop):
     """Runs the calls of one reply side by side; guards are asked before and after all of them.
 
-    Equal calls run one after the other, as their results may repeat.
+    Equal calls run one after the other, as their results may repeat; so do calls of which the user
+    is asked.
     """
 
     def execute(self, calls: Sequence[ToolUse]) -> Outcome | None:
         """Run the calls; each gets its result, whether it was run or not."""
-        if len({signature(call.name, call.input) for call in calls}) < len(calls):
+        is_asked = any(map(self.toolbox.asks_for, calls))
+        if is_asked or len({signature(call.name, call.input) for call in calls}) < len(calls):
             return super().execute(calls)
         self.watch.begin_step()
         refused = [self.refusal_of(call, calls[:place]) for place, call in enumerate(calls)]
