@@ -87,7 +87,7 @@ def test_every_agent_has_its_own_history() -> None:
 @pytest.mark.real
 def test_five_hundred_streamed_conversations_at_once() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, hard), hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(8192, hard)), hard))
     try:
         runs = play(500)
     finally:
