@@ -155,16 +155,13 @@ def judge(
     if lack := machine_lack(history.trace):  # nothing that happened then is the agent's
         return Verdict("unknown", outcome=outcome(history), doubts=(lack,))
     applied = _Applied(doubts=list(doubts(history.trace)))
-    missing = (
-        tuple(unreached(history, wanted.must)) if history.trace.is_open and "run" in chosen else ()
-    )
+    missing = tuple(unreached(history, wanted.must)) if "run" in chosen else ()
     applied.not_applicable += [*exempt_rules(history, wanted, chosen), *missing]
     _apply_all(history, chosen, applied)
     is_vain = bool(missing) and is_untested(history, missing)
     if not (applied.asked or only):  # the verdict says why the one check of a user does not apply
         applied.doubts.append("no check applied")
-    vain = [n for n in applied.not_applicable if is_vain and (n.kind == "unasked" or n in missing)]
-    lacks = [n for n in applied.not_applicable if n not in vain]
+    lacks = _told_lacks(applied, missing if is_vain else None)
     applied.doubts += _unmet(history, wanted, lacks, known, set(chosen)) if wanted.must else ()
     applied.doubts += _unknown_settings(history, known)
     standing, declared = _known_apart(wanted, applied, set(chosen))
@@ -183,6 +180,16 @@ def judge(
         passed=tuple(applied.passed),
         fail_on=line,
     )
+
+
+def _told_lacks(
+    applied: _Applied, unreached: Collection[NotApplicable] | None
+) -> list[NotApplicable]:
+    """What did not apply; of a run that reached nothing (`unreached`) without what it did not
+    ask."""
+    if unreached is None:
+        return applied.not_applicable
+    return [n for n in applied.not_applicable if n.kind != "unasked" and n not in unreached]
 
 
 def _fail_on(history: History, wanted: Expect) -> FindingClass:
