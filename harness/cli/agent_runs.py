@@ -24,6 +24,9 @@ Planned = list[tuple[str, Scenario]]
 _BLOCKS = frozenset({"text", "thinking", "tool_use"})
 """The block types that every API has in its responses."""
 
+_OWN_STOPS = frozenset({"pause_turn", "model_context_window_exceeded"})
+"""Stop reasons that another API has no word for: there they look like another end."""
+
 
 def for_agent(
     planned: Planned, only: Sequence[str], wires: Sequence[str], agent: Profile, target: str,
@@ -107,7 +110,7 @@ def _can_express(scenario: Scenario, wire: str) -> bool:
     if scenario.dialect or isinstance(scenario.script, CassetteScript):
         return False
     blocks = (block.get("type") for turn in scenario.script for block in turn.blocks)
-    if not _BLOCKS.issuperset(blocks):
+    if not _BLOCKS.issuperset(blocks) or _OWN_STOPS & {turn.stop for turn in scenario.script}:
         return False
     specs = [(spec, faults()[spec.kind].wires) for spec in scenario.faults]
     return all("rule" not in s.settings and (not of or wire in of) for s, of in specs)
