@@ -155,7 +155,7 @@ def judge(
     if lack := machine_lack(history.trace):  # nothing that happened then is the agent's
         return Verdict("unknown", outcome=outcome(history), doubts=(lack,))
     applied = _Applied(doubts=list(doubts(history.trace)))
-    missing = tuple(unreached(history, wanted.must)) if "run" in chosen else ()
+    missing = _missing(history, wanted, chosen)
     applied.not_applicable += [*exempt_rules(history, wanted, chosen), *missing]
     _apply_all(history, chosen, applied)
     is_vain = bool(missing) and is_untested(history, missing)
@@ -180,6 +180,14 @@ def judge(
         passed=tuple(applied.passed),
         fail_on=line,
     )
+
+
+def _missing(
+    history: History, wanted: Expect, chosen: Collection[str]
+) -> tuple[NotApplicable, ...]:
+    """The parts of an open script that the run did not reach."""
+    is_open = history.trace.is_open and "run" in chosen
+    return tuple(unreached(history, wanted.must)) if is_open else ()
 
 
 def _told_lacks(
