@@ -8,14 +8,12 @@ mostly does on the others as well. More wires are asked for by name, or each by 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 import msgspec
 
-from harness.cli.options import EVERY_WIRE
 from harness.cli.selection import check_files, narrow, on_wires
-from harness.comparison.writings import apart_from_wire
-from harness.core.scenario.scenario import DEFAULT_WIRE, CassetteScript, Scenario
+from harness.comparison.writings import apart_from_wire, courses
+from harness.core.scenario.scenario import DEFAULT_WIRE, EVERY_WIRE, CassetteScript, Scenario
 from harness.core.values.profile import Profile
 from harness.targets.spec import TargetSpec, resolve
 
@@ -53,22 +51,20 @@ def for_agent(
 
 def _open_wires(planned: Planned) -> tuple[str, ...]:
     """The wires among which a scenario leaves the choice, in its order."""
-    named: dict[tuple[Any, ...], list[str]] = {}
-    for path, run in planned:
-        named.setdefault((path, *apart_from_wire(run)), []).append(run.wire)
-    return tuple(dict.fromkeys(wire for wires in named.values() if wires[1:] for wire in wires))
+    several = (same for same in courses(run for _, run in planned) if same[1:])
+    return tuple(dict.fromkeys(run.wire for same in several for run in same))
 
 
 def _once(planned: Planned, spoken: Sequence[str]) -> Iterator[tuple[str, Scenario]]:
     """Yield one run of those that differ in their wire only; all, if the agent speaks none."""
     chosen = {
-        (path, *apart_from_wire(run)): run.wire
+        apart_from_wire(run): wire
         for wire in reversed(spoken)
-        for path, run in planned
+        for _, run in planned
         if run.wire == wire
     }
     for path, run in planned:
-        if chosen.get((path, *apart_from_wire(run)), run.wire) == run.wire:
+        if chosen.get(apart_from_wire(run), run.wire) == run.wire:
             yield path, run
 
 

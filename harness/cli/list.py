@@ -66,12 +66,12 @@ def _by_file(rows: list[Row]) -> list[Row]:
 
 
 def _file_row(name: str, runs: list[Row]) -> Row:
+    from harness.comparison.writings import course_name
     from harness.verdicts.event_lines import counted
 
     needs = [need for need in runs[0]["needs"] if all(need in run["needs"] for run in runs)]
     needed = f", needs {' '.join(needs)}" if needs else ""
-    whole = [run["name"].partition("+stream") for run in runs]
-    courses = {(name.partition("@")[0], stream) for name, stream, _ in whole}
+    courses = {(course_name(run["name"]), run["name"].endswith("+stream")) for run in runs}
     wires = len({run["wire"] for run in runs})
     on = f" on {counted(wires, 'wire')}" if wires > 1 else ""
     said = f" ({counted(len(courses), 'run')}{on}{needed})"

@@ -31,22 +31,19 @@ RUNS = ".harness/runs"
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-EVERY_WIRE = "all"
-"""`--wire all`: each scenario on each wire that it names."""
-
-
 class WireChoice(click.Choice[str]):
     """The name of a provider; the names are imported only when they are needed."""
 
-    def __init__(self, more: tuple[str, ...] = ()) -> None:
-        self.case_sensitive, self._more = True, more
+    def __init__(self, *, every: bool = False) -> None:
+        self.case_sensitive, self._every = True, every
 
     @property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names of the providers."""
+        """The names of the providers; with `every` also the word for all of them."""
         from harness import providers
+        from harness.core.scenario.scenario import EVERY_WIRE
 
-        return (*providers.names(), *self._more)
+        return (*providers.names(), *[EVERY_WIRE][: self._every])
 
 
 class NamedPath(click.Path):
@@ -277,10 +274,10 @@ world = click.option("--world", type=click.Choice(["simulate", "supervise"]),
 """`--world`: virtual time or real time."""
 
 
-def spoken(help: str, *more: str) -> Callable[[_F], _F]:
-    """Return `--wire NAME`, once or more: the wires whose runs are selected; `more` are words
-    beside the names."""
-    return click.option("--wire", "spoken", multiple=True, type=WireChoice(more), help=help)
+def spoken(help: str, *, every: bool = False) -> Callable[[_F], _F]:
+    """Return `--wire NAME`, once or more: the wires whose runs are selected; with `every` also
+    `all`."""
+    return click.option("--wire", "spoken", multiple=True, type=WireChoice(every=every), help=help)
 
 
 def recording_format(help: str) -> Callable[[_F], _F]:

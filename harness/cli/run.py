@@ -18,7 +18,6 @@ import msgspec
 
 from harness.cli.baseline import baseline
 from harness.cli.options import (
-    EVERY_WIRE,
     RUNS,
     EngineName,
     NamedPath,
@@ -62,9 +61,7 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
 @target
 @only
-@spoken(
-    "Runs on this wire. Default: each scenario once, on a wire that the agent speaks.", EVERY_WIRE
-)
+@spoken("Runs on this wire. Default: each scenario once, on a wire of the agent.", every=True)
 @profile
 @real_s
 @fail_on
@@ -119,9 +116,8 @@ def command(
     from harness.verdicts.result import Invocation
 
     detail, where = _detail(quiet, verbose), Path(os.path.abspath(out))
-    agent = _on_wires(chosen_profile(profile_name), spoken)
+    agent, wires = _on_wires(chosen_profile(profile_name), spoken, compare)
     target, drawn = target or agent.target, configuration().seed if seed is None else seed
-    wires = spoken or ((EVERY_WIRE,) if compare else ())
     chosen = agent_runs.for_agent(
         selection.plan(paths), only, wires, agent, target, plays=not dry_run
     )
@@ -146,10 +142,16 @@ def command(
     return _play(tasks, does, most, where, out, shown, ComparedRuns() if compare else _as_played)
 
 
-def _on_wires(agent: Profile, named: tuple[str, ...]) -> Profile:
-    """The profile of an agent that speaks these wires, if some are named."""
+def _on_wires(
+    agent: Profile, named: tuple[str, ...], compare: bool
+) -> tuple[Profile, tuple[str, ...]]:
+    """The profile of an agent that speaks the named wires, and the wires that are asked for; a
+    comparison asks for all."""
+    from harness.core.scenario.scenario import EVERY_WIRE
+
     wires = agent.wires if EVERY_WIRE in named else named or agent.wires
-    return msgspec.structs.replace(agent, wires=wires)
+    asked = named or ((EVERY_WIRE,) if compare else ())
+    return msgspec.structs.replace(agent, wires=wires), asked
 
 
 def _bound_told(planned: Planned, agent: Profile) -> Planned:

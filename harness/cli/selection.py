@@ -15,7 +15,7 @@ import msgspec
 
 from harness.cli.options import catalogue, files_from
 from harness.comparison.writings import writings
-from harness.core.scenario.scenario import CassetteScript, Scenario
+from harness.core.scenario.scenario import DEFAULT_WIRE, CassetteScript, Scenario
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import FindingClass
@@ -104,10 +104,9 @@ def narrow(
 
 def _is_named(run: Scenario, pattern: str) -> bool:
     """Whether a pattern names the run; without a wire it names the run on each."""
-    whole = run.run_name
-    name, _, rest = whole.partition("@")
-    anywhere = name + ("+stream" if rest.endswith("+stream") else "")
-    return fnmatchcase(whole, pattern) or ("@" not in pattern and fnmatchcase(anywhere, pattern))
+    anywhere = msgspec.structs.replace(run, wire=DEFAULT_WIRE).run_name
+    names = [run.run_name] if "@" in pattern else [run.run_name, anywhere]
+    return any(fnmatchcase(name, pattern) for name in names)
 
 
 def on_wires(

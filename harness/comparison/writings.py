@@ -7,7 +7,7 @@ without faults has one course: clients retry a failure in their own ways.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 import msgspec
@@ -55,6 +55,14 @@ def apart_from_wire(scenario: Scenario) -> tuple[str, str, bool, str]:
     """What two runs share that differ in their wire only. A recording is another one on each."""
     wire = scenario.wire if isinstance(scenario.script, CassetteScript) else ""
     return scenario.name, scenario.variant, scenario.stream, wire
+
+
+def courses(runs: Iterable[Scenario]) -> list[tuple[Scenario, ...]]:
+    """Return the runs together that differ in their wire only."""
+    found: dict[tuple[str, str, bool, str], list[Scenario]] = {}
+    for run in runs:
+        found.setdefault(apart_from_wire(run), []).append(run)
+    return [tuple(each) for each in found.values()]
 
 
 class Step(msgspec.Struct, frozen=True):

@@ -148,8 +148,9 @@ def _runs_of(config: pytest.Config, path: Path) -> Sequence[tuple[Scenario, ...]
     """Return the runs of a scenario file on the wires of the session, or of the profile.
 
     Those that differ in their wire only are one item, unless all wires are asked for."""
+    from harness.comparison.writings import courses
     from harness.files import load_scenarios
-    from harness.pytest_plugin.played_as import courses, spoken
+    from harness.pytest_plugin.played_as import spoken
 
     settings, profile = config.stash[_SETTINGS], _chosen_profile(config)
     wires = settings.wires or profile.wires

@@ -102,9 +102,6 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(f"harness_{name}", help=text, **more)
 
 
-EVERY_WIRE = "all"
-
-
 @dataclass(frozen=True, kw_only=True)
 class PlaySettings:
     """How runs are played; None leaves a setting to the next source.
@@ -126,6 +123,8 @@ class PlaySettings:
     @property
     def plays_every_wire(self) -> bool:
         """Whether each scenario is played on each wire that it names."""
+        from harness.core.scenario.scenario import EVERY_WIRE
+
         return self.wire == EVERY_WIRE
 
     @property
@@ -194,6 +193,7 @@ def _kind(value: Any) -> str:
 
 def _unknown_wire(name: str) -> str:
     from harness import providers
+    from harness.core.scenario.scenario import EVERY_WIRE
 
     if name == EVERY_WIRE:
         return ""

@@ -11,7 +11,7 @@ import msgspec
 
 from harness import providers
 from harness.adapters import text_function
-from harness.comparison.writings import apart_from_wire
+from harness.comparison.writings import courses
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Capabilities, Profile
 from harness.targets.spec import TargetSpec
@@ -35,14 +35,6 @@ def spoken(
     if stream is not None:
         runs = [run for run in runs if run.stream is stream] or _once(runs, stream=stream)
     return runs
-
-
-def courses(runs: Sequence[Scenario]) -> list[tuple[Scenario, ...]]:
-    """Return the runs together that differ in their wire only."""
-    found: dict[tuple[Any, ...], list[Scenario]] = {}
-    for run in runs:
-        found.setdefault(apart_from_wire(run), []).append(run)
-    return [tuple(each) for each in found.values()]
 
 
 def on_one_wire(runs: Sequence[Scenario], run_one: Callable[[Scenario], Run]) -> Iterator[Run]:

@@ -28,6 +28,14 @@ variants:
   polite: {script: [{say: "Good morning, dear."}]}
 """
 
+CHATS = """\
+def agent(brief):
+    for message in brief.inbox():
+        asked = [{"role": "user", "content": message.text}]
+        answer = brief.openai().chat.completions.create(model="m", messages=asked)
+        brief.send(answer.choices[0].message.content, in_reply_to=message.id)
+"""
+
 AGENTS = '''\
 """Agents for the tests of the command line; the good one speaks the wire without any SDK."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.cli.conftest import CHATS, Command
 
 SCENARIO = """\
 name: greeting
@@ -15,12 +15,7 @@ wire: [anthropic, openai-chat, openai-responses, gemini]
 inbox: Hello
 script: [{say: Good morning.}]
 """
-CHATS = """\
-def agent(brief):
-    for message in brief.inbox():
-        asked = [{"role": "user", "content": message.text}]
-        answer = brief.openai().chat.completions.create(model="m", messages=asked)
-        brief.send(answer.choices[0].message.content, in_reply_to=message.id)
+OTHERS = """\
 
 
 def lies(brief):
@@ -39,7 +34,7 @@ def silent(brief):
 @pytest.fixture
 def chats(folder: Path) -> Path:
     (folder / "greeting.yaml").write_text(SCENARIO)
-    (folder / "chats_of_this_test.py").write_text(CHATS)
+    (folder / "chats_of_this_test.py").write_text(CHATS + OTHERS)
     return folder
 
 

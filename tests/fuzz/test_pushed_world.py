@@ -26,16 +26,9 @@ from harness.fuzz.example import draw, genuine, options_of, run_of
 from harness.fuzz.scenario_grammar import Options
 from harness.shrink import FindingOracle, shrink
 from harness.targets import TargetSpec, of_callable
+from tests.examples.test_gateway import Forgets
 
 STEERS = Profile(inbound="steer")
-
-
-class Loses(Gateway):
-    """Takes a message in the middle of a turn, and forgets it."""
-
-    def fold(self) -> None:
-        while (message := self.waiting.first(self.session)) is not None:
-            self.waiting.drop(message)
 
 
 class AnswersTwice(Gateway):
@@ -111,7 +104,7 @@ def found_by(kind: type[Gateway], code: str, examples: int) -> Scenario:
 
 
 PLANTED: dict[type[Gateway], tuple[str, int]] = {
-    Loses: ("inbound_exactly_once.lost", 5),
+    Forgets: ("inbound_exactly_once.lost", 5),
     AnswersTwice: ("outbound_once.twice", 5),
     SteersTooLate: ("inbound_exactly_once.lost", 5),
     RunsTheDenied: ("approval.denied", 40),
@@ -121,7 +114,7 @@ PLANTED: dict[type[Gateway], tuple[str, int]] = {
 
 
 def test_a_message_that_is_taken_and_lost_is_found() -> None:
-    assert found_by(Loses, *PLANTED[Loses]).inbox
+    assert found_by(Forgets, *PLANTED[Forgets]).inbox
 
 
 @pytest.mark.real

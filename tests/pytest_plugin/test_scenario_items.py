@@ -7,7 +7,7 @@ import pytest
 from harness.files import scenario_values
 from harness.providers.anthropic import provider
 from harness.runner import run
-from tests.cli.conftest import AGENTS
+from tests.cli.conftest import AGENTS, CHATS
 
 LOADED = (provider, run, scenario_values)
 """Loaded before a pytest within this one, which takes away the modules that it has loaded."""
@@ -22,13 +22,6 @@ variants:
   polite: {inbox: Good day}
 """
 PLAIN = "name: plain\ninbox: Hello\nscript: [{say: Good morning.}]\n"
-CHATS = """\
-def agent(brief):
-    for message in brief.inbox():
-        asked = [{"role": "user", "content": message.text}]
-        answer = brief.openai().chat.completions.create(model="m", messages=asked)
-        brief.send(answer.choices[0].message.content, in_reply_to=message.id)
-"""
 IDS = [
     f"scenarios/greeting.yaml::{variant}{wire}{stream}"
     for variant in ("baseline", "polite")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import queue
 import threading
 from contextlib import suppress
 from typing import Any
@@ -25,6 +24,7 @@ from harness.core.scenario.scenario import (
 from harness.core.values.calls import Inbound
 from harness.core.values.profile import InboundPolicy, Profile
 from harness.runner import run
+from tests.catalogue.agents.mid_turn import Reader
 
 SCENARIO = Scenario(
     name="steps",
@@ -39,35 +39,18 @@ SCENARIO = Scenario(
 )
 
 
-class Agent:
+class Agent(Reader):
     """A loop with a queue of what a reader took, which it may look into between two steps."""
 
     def __init__(self, brief: Any, policy: str) -> None:
-        self.brief, self.policy, self.client = brief, policy, brief.anthropic()
-        self.todo: queue.Queue[Inbound | None] = queue.Queue()
+        super().__init__(brief)
+        self.policy, self.client = policy, brief.anthropic()
         self.history: list[dict[str, Any]] = []
-        self.left: list[Inbound | None] = []
         self.tools = {tool.name: tool for tool in brief.tools}
         self.offered = [
             {"name": t.name, "description": t.description, "input_schema": t.input_schema}
             for t in brief.tools
         ]
-
-    def read(self) -> None:
-        for message in self.brief.inbox():
-            self.todo.put(message)
-        self.todo.put(None)
-
-    def came(self) -> list[Inbound]:
-        """What has come since the last look; the end stays for later."""
-        while not self.todo.empty():
-            self.left.append(self.todo.get())
-        more = [message for message in self.left if message is not None]
-        self.left = [message for message in self.left if message is None]
-        return more
-
-    def following(self) -> Inbound | None:
-        return self.left.pop(0) if self.left else self.todo.get()
 
     def work(self) -> None:
         while (message := self.following()) is not None:
@@ -131,8 +114,8 @@ async def in_a_task(brief: Any, policy: str) -> None:
 
     async def read() -> None:
         while (message := await asyncio.to_thread(next, messages, None)) is not None:
-            agent.todo.put(message)
-        agent.todo.put(None)
+            agent.taken.put(message)
+        agent.taken.put(None)
 
     reader = asyncio.create_task(read())
     await asyncio.to_thread(agent.work)
@@ -241,9 +224,9 @@ def test_a_message_that_comes_again_while_it_is_worked_on_is_in_its_turn() -> No
 def read_once(agent: Agent, seen: list[str]) -> None:
     for message in agent.brief.inbox():
         if message.id not in seen:
-            agent.todo.put(message)
+            agent.taken.put(message)
         seen.append(message.id)
-    agent.todo.put(None)
+    agent.taken.put(None)
 
 
 MOMENTS = st.sampled_from(["main/model#1", "main/tool#1", "main/model#2", "main/tool#2", ""])

@@ -124,6 +124,9 @@ refused, because clients take them out of a URL.
 DEFAULT_WIRE = "anthropic"
 """The default provider of a scenario; the room `providers` knows all names."""
 
+EVERY_WIRE = "all"
+"""The word for each wire that a scenario names, where one is asked for."""
+
 OF_THE_COMMAND = ("variant", "folder", "overlaid", "profile", "files_from")
 """The fields of a scenario that are not keys of its file."""
 

@@ -23,24 +23,13 @@ from harness.targets import TargetSpec
 SUMMARISE = "Summarise the conversation so far."
 
 
-class Reading:
-    """A reader that takes messages at any time, and a worker that looks between two steps."""
-
-    policy: InboundPolicy = "queue"
+class Reader:
+    """What a reader thread has taken, and the worker has not looked at."""
 
     def __init__(self, brief: Brief) -> None:
-        self.brief, self.model, self.toolbox = brief, standard_model(brief), Toolbox(brief.tools)
+        self.brief = brief
         self.taken: queue.Queue[Inbound | None] = queue.Queue()
         self.left: list[Inbound | None] = []
-        self.history: list[Message] = []
-
-    def run(self) -> None:
-        """Read in a thread, and work until the inbox has ended."""
-        reader = threading.Thread(target=self.read)
-        reader.start()
-        while (message := self.following()) is not None:
-            self.turn([message, *(self.came() if self.policy == "collect" else ())])
-        reader.join()
 
     def read(self) -> None:
         """Take each message as it comes."""
@@ -59,6 +48,25 @@ class Reading:
         more = [message for message in self.left if message is not None]
         self.left = [message for message in self.left if message is None]
         return more
+
+
+class Reading(Reader):
+    """A reader that takes messages at any time, and a worker that looks between two steps."""
+
+    policy: InboundPolicy = "queue"
+
+    def __init__(self, brief: Brief) -> None:
+        super().__init__(brief)
+        self.model, self.toolbox = standard_model(brief), Toolbox(brief.tools)
+        self.history: list[Message] = []
+
+    def run(self) -> None:
+        """Read in a thread, and work until the inbox has ended."""
+        reader = threading.Thread(target=self.read)
+        reader.start()
+        while (message := self.following()) is not None:
+            self.turn([message, *(self.came() if self.policy == "collect" else ())])
+        reader.join()
 
     def turn(self, messages: list[Inbound]) -> None:
         """Work on messages until an answer calls no tool."""
