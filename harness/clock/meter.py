@@ -19,6 +19,10 @@ from harness.processes import proc, thread_times
 REAL_WAIT_LIMIT_S = 1.0
 """The real wait, in seconds, above which a run is `unknown: real wait`."""
 
+LOADED_FACTOR = 10
+"""How many times as long a bound of real time is at most on a loaded machine. Several threads may
+stand in line at once, so their time alone is no bound."""
+
 
 class RealWaitMeter:
     """A context manager around a run; `waited_s` can be read during and after the run."""
@@ -71,6 +75,26 @@ class RealWaitMeter:
     @staticmethod
     def _now() -> float:
         return _not_computing_s() - thread_times.in_line_s()
+
+
+class Patience:
+    """A bound of real time, less the time in which threads stood in line for a processor.
+
+    On a machine that other programs load, a call would otherwise lose its turn, and the order of
+    calls would be the machine's: seen with trio under a load of six programs a processor.
+    """
+
+    def __init__(self, most_s: float) -> None:
+        self._most_s = most_s
+        self._began_s, self._in_line_s = time.perf_counter(), thread_times.in_line_s()
+
+    @property
+    def is_over(self) -> bool:
+        real_s = time.perf_counter() - self._began_s
+        if real_s <= self._most_s:
+            return False
+        in_line_s = thread_times.in_line_s() - self._in_line_s
+        return real_s - in_line_s > self._most_s or real_s > self._most_s * LOADED_FACTOR
 
 
 def _not_computing_s() -> float:

@@ -23,8 +23,8 @@ from hashlib import blake2b
 from types import FrameType
 from typing import Any
 
-from harness.clock.meter import REAL_WAIT_LIMIT_S, RealWaitMeter
-from harness.clock.real_clock import Source, real_monotonic, real_sleep
+from harness.clock.meter import REAL_WAIT_LIMIT_S, Patience, RealWaitMeter
+from harness.clock.real_clock import Source, real_sleep
 from harness.core.values.errors import RunStopped
 from harness.processes.thread_states import RunThreads
 
@@ -162,13 +162,13 @@ class Timekeeper:
 
         Gives up after `most_s` of real time. Raises RunStopped if the run is stopped.
         """
-        gives_up_s = None if most_s is None else real_monotonic() + most_s
+        patience = None if most_s is None else Patience(most_s)
         pause_s = PAUSE_S
         self.enter(one)
         try:
             while not one.is_over:
                 one.check()
-                if gives_up_s is not None and real_monotonic() > gives_up_s:
+                if patience is not None and patience.is_over:
                     break
                 pause_s = self._step(one, pause_s)
         finally:

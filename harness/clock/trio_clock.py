@@ -2,18 +2,20 @@
 
 trio asks its clock only when no task is ready; there time jumps to the next deadline. It stands
 still while a socket works, up to `PATIENCE_S` of real waiting without news. Beside threads trio
-looks again and again, because their waits may end before its deadline. trio treats an exception
-from a clock as a defect of trio. So a limit cancels the program, and is raised after its end.
+looks again and again while it leads, because their waits may end before its deadline; else it
+rests until another wait pokes it. trio treats an exception from a clock as a defect of trio. So a
+limit cancels the program, and is raised after its end.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.clock.meter import RealWaitMeter
-from harness.clock.timekeeper import LOOP, PATIENCE_S, Wait
+from harness.clock.timekeeper import CHECK_S, LOOP, PATIENCE_S, Wait
 from harness.clock.virtual_clock import VirtualClock
 from harness.core.values.errors import PackageMissing, RunStopped
 
@@ -136,11 +138,11 @@ class _Jumps:
 
 
 LOOK_S = 0.001
-"""The pause between two looks at the threads beside trio."""
+"""The pause between two looks at the threads beside trio, while it leads."""
 
 
 class _BesideThreads:
-    """The wait of trio beside threads. trio looks by itself, so it leads only during a look."""
+    """The wait of trio beside threads. trio rests by itself, so it leads only during a look."""
 
     def __init__(self, clock: VirtualClock) -> None:
         self._keeper = clock.keeper
@@ -153,12 +155,16 @@ class _BesideThreads:
             self.leave()
             wait = self._wait = _TrioWait(due_us)
             keeper.enter(wait)
+        # Without the lead trio must not look: a thread that gets a processor each millisecond
+        # counts as one that works, and on a busy machine no call beside it got its turn for 1 s.
+        pause_s = CHECK_S
         if keeper.leads(wait):
             if keeper.doing() == "waits" and not _has_news():
                 keeper.pass_time()
             keeper.hand_over(wait)
+            pause_s = LOOK_S
         if not wait.woken:
-            return LOOK_S
+            return pause_s
         self.leave()
         if wait.stopped:
             raise RunStopped(keeper.why)
@@ -176,9 +182,19 @@ class _TrioWait(Wait):
 
     def __init__(self, until_us: int | None) -> None:
         super().__init__(LOOP, until_us, "loop")
+        self._token = _trio().lowlevel.current_trio_token()
+
+    def poke(self) -> None:
+        """End the rest of trio, from any thread."""
+        with suppress(_trio().RunFinishedError):
+            self._token.run_sync_soon(_nothing, idempotent=True)
 
     def holds(self) -> bool:
         return self.thread == threading.get_ident() and _reads()
+
+
+def _nothing() -> None:
+    """What trio is woken for."""
 
 
 def _under_way() -> bool:

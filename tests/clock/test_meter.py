@@ -5,6 +5,7 @@ import time
 import pytest
 
 from harness.clock import RealWaitMeter, VirtualClock, virtual_time
+from harness.clock.meter import LOADED_FACTOR, Patience
 
 
 class Machine:
@@ -99,6 +100,28 @@ def test_what_comes_after_the_run_is_not_counted(machine: Machine) -> None:
         machine.wait(1)
     machine.wait(50)
     assert meter.waited_s == pytest.approx(1)
+
+
+def test_patience_ends_after_its_real_time(machine: Machine) -> None:
+    patience = Patience(1.0)
+    machine.compute(0.6)
+    assert not patience.is_over
+    machine.wait(0.6)
+    assert patience.is_over
+
+
+def test_patience_is_longer_while_threads_stand_in_line(machine: Machine) -> None:
+    patience = Patience(1.0)
+    machine.stand_in_line(5)
+    assert not patience.is_over
+    machine.wait(1.1)
+    assert patience.is_over
+
+
+def test_patience_ends_on_a_machine_that_is_always_loaded(machine: Machine) -> None:
+    patience = Patience(1.0)
+    machine.stand_in_line(LOADED_FACTOR + 1)
+    assert patience.is_over
 
 
 def test_virtual_waits_are_no_real_ones() -> None:

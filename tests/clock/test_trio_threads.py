@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from harness.clock import VirtualClock, run_trio, virtual_time
+from harness.clock import VirtualClock, run_trio, virtual_time, virtual_trio_clock
+from harness.clock.timekeeper import CHECK_S, NewsWait
 
 trio = pytest.importorskip("trio")
 pytestmark = pytest.mark.timeout(60)
@@ -45,3 +46,33 @@ def test_a_time_out_cuts_off_a_thread_that_sleeps() -> None:
     with virtual_time(clock):
         assert run_trio(main, clock)
     assert clock.now_ms() == 30_000
+
+
+def test_trio_rests_while_another_wait_leads_and_is_poked_when_that_one_ends() -> None:
+    clock = VirtualClock()
+    keeper, asks = clock.keeper, virtual_trio_clock(clock).beside  # type: ignore[attr-defined]
+
+    async def main() -> None:
+        leader = NewsWait(None)
+        with keeper.running():
+            keeper.enter(leader)
+            assert keeper.leads(leader)
+            assert asks.pause_s(10) == CHECK_S
+            assert trio.lowlevel.current_statistics().run_sync_soon_queue_size == 0
+            keeper.leave(leader)
+        assert trio.lowlevel.current_statistics().run_sync_soon_queue_size == 1
+        asks.leave()
+
+    trio.run(main)
+
+
+def test_a_poke_after_the_end_of_trio_is_no_error() -> None:
+    clock = VirtualClock()
+    asks = virtual_trio_clock(clock).beside  # type: ignore[attr-defined]
+
+    async def main() -> None:
+        asks.pause_s(10)
+
+    trio.run(main)
+    clock.keeper.stop()
+    asks.leave()
