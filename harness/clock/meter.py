@@ -21,7 +21,7 @@ REAL_WAIT_LIMIT_S = 1.0
 
 LOADED_FACTOR = 10
 """How many times as long a bound of real time is at most on a loaded machine. Several threads may
-stand in line at once, so their time alone is no bound."""
+stand in line at once, so their time alone does not bound it."""
 
 
 class RealWaitMeter:
@@ -90,6 +90,7 @@ class Patience:
 
     @property
     def is_over(self) -> bool:
+        """Whether the bound is reached."""
         real_s = time.perf_counter() - self._began_s
         if real_s <= self._most_s:
             return False

@@ -156,7 +156,7 @@ class _BesideThreads:
             wait = self._wait = _TrioWait(due_us)
             keeper.enter(wait)
         # Without the lead trio must not look: a thread that gets a processor each millisecond
-        # counts as one that works, and on a busy machine no call beside it got its turn for 1 s.
+        # counts as one that works. On a busy machine no call beside it got its turn for 1 s.
         pause_s = CHECK_S
         if keeper.leads(wait):
             if keeper.doing() == "waits" and not _has_news():
