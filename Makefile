@@ -13,6 +13,9 @@ MUTATION := .venv-mutation
 DIST := .venv-dist
 AIMOCK := @copilotkit/aimock@1.43.0
 OLDER_SDK := anthropic-0.125
+# The tests wait for processes, sockets and databases, so one worker more than there are processors
+# keeps them busy.
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 RUNS := test-nightly fuzz corpus mutants mutant-table policies field seeds-audit
 FIELD_CHEAP := pydantic_ai openai_agents gemini-cli
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
@@ -54,12 +57,12 @@ demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT)) ## three incidents, each stop
 	$(RUN) -m examples.demo
 
 test: $(READY) ## the fast tests, which need only Python; ARGS="tests/checks -k NAME"
-	$(RUN) -m pytest -n auto -m "not real and not source" $(ARGS)
+	$(RUN) -m pytest -n $(WORKERS) -m "not real and not source" $(ARGS)
 
 test-real: $(REAL) ## the slow tests: processes, Node, databases, frameworks, an older SDK
 	-$(RUN) -m tests.field --install $(FIELD_CHEAP)
 	$(RUN) -m tests.compat $(OLDER_SDK)
-	$(RUN) -m pytest -n auto -m "real and not nightly" $(ARGS)
+	$(RUN) -m pytest -n $(WORKERS) -m "real and not nightly" $(ARGS)
 
 check: $(READY) ## format, lint, types, architecture, language
 	$(RUN) -m ruff format --check .
