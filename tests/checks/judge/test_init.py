@@ -33,6 +33,7 @@ INVARIANTS = {
     "resume_bounded",
     "session_heals",
     "turn_closed",
+    "answer_taken",
     "stream_error_handled",
     "nonblank_content",
     "request_fits",

@@ -1,0 +1,80 @@
+"""Answers that came whole: the agent asks on behind them, or does not read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.whole_answers import answer_taken
+from harness.core.values.messages import Message, assistant, user
+from tests.checks.histories import Story, codes
+
+ASKED_ON, UNREAD = ["answer_taken.same_words"], ["answer_taken.unread"]
+
+
+def _asked_on(*answers: str, story: Story | None = None) -> Story:
+    """A turn whose agent says "Go on." behind each answer."""
+    story = story or Story().turn("go")
+    sent: list[Message] = [user("go")]
+    for text in answers:
+        story.reply(text, messages=sent)
+        sent = [*sent, assistant(text), user("Go on.")]
+    return story
+
+
+def _found(story: Story) -> list[str]:
+    return codes(answer_taken(story.final().end()))
+
+
+def test_the_fourth_request_behind_three_equal_answers() -> None:
+    assert _found(_asked_on(*["It is done."] * 4)) == ASKED_ON
+    assert _found(_asked_on(*["It is done."] * 3)) == []
+    many = codes(answer_taken(_asked_on(*["It is done."] * 4).end(), repeats=4))
+    assert many == []
+
+
+def test_other_words_are_progress() -> None:
+    assert _found(_asked_on("One.", "Two.", "Three.", "Four.", "Five.")) == []
+    assert _found(_asked_on("One.", "One.", "Two.", "One.", "One.")) == []
+
+
+def test_requests_that_do_not_add_to_the_last_one_are_other_questions() -> None:
+    story = Story().turn("go")
+    for n in range(5):
+        story.reply("Yes.", messages=[user(f"Is part {n} good?")])
+    assert _found(story) == []
+
+
+def test_a_message_in_between_is_a_reason_to_ask() -> None:
+    story = Story(settings={"profile": {"inbound": "steer"}}).turn("go")
+    sent: list[Message] = [user("go")]
+    for n in range(5):
+        story.reply("It is done.", messages=sent)
+        story.take(f"and {n}", f"n{n}", reader=True)
+        sent = [*sent, assistant("It is done."), user(f"and {n}")]
+    assert codes(answer_taken(story.final().end())) == []
+
+
+def _again(*, kind: str = "error", status: str = "failed", **answer: object) -> list[str]:
+    """A turn that asks the same twice, and its ending."""
+    story = Story().turn("go")
+    story.reply("It is done.", **answer)  # type: ignore[arg-type]
+    story.reply("It is done.", messages=[user("go")])
+    return codes(answer_taken(story.final("Sorry.", status, kind).end()))
+
+
+def test_an_answer_that_is_asked_for_again_and_told_as_a_failure() -> None:
+    assert _again() == UNREAD
+    assert _again(faults=("sse.crlf_split",)) == UNREAD
+
+
+def test_the_second_of_two_answers_may_be_the_reply() -> None:
+    assert _again(kind="final", status="ok") == []
+
+
+@pytest.mark.parametrize("fault", ["sse.garbage", "transport.latency", "sse.no_last_blank_line"])
+def test_an_answer_that_a_fault_bent_may_be_unread(fault: str) -> None:
+    assert _again(faults=(fault,)) == []
+
+
+def test_an_answer_that_was_cut_is_not_whole() -> None:
+    assert _again(stop="max_tokens") == []
