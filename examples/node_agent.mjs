@@ -6,11 +6,13 @@
 //   process:node examples/node_agent.mjs                  naive: does what breaks in production
 //   process:node examples/node_agent.mjs?careful=true     careful: the one to copy from
 //   ...&stream=true                                       read the model's reply as a stream
+//   ...&messages=webhook                                  have the messages posted, and answer in order
 //
 // Read node_agent/careful.mjs for the loop, then the modules that it puts together.
 
 import { inbox } from "./node_agent/seams.mjs";
 import { readOptions } from "./node_agent/options.mjs";
+import { webhook } from "./node_agent/webhook.mjs";
 
 process.on("SIGTERM", () => process.exit(0)); // all that matters is on disk already
 
@@ -22,6 +24,7 @@ if (wire !== "anthropic") {
 
 const options = readOptions(process.env.HARNESS_OPTIONS);
 const { answer } = await import(`./node_agent/${options.careful ? "careful" : "naive"}.mjs`);
-for await (const inbound of inbox()) {
+const messages = { ask: inbox, webhook }[options.messages];
+for await (const inbound of messages()) {
   await answer(inbound, options);
 }

@@ -9,11 +9,19 @@ function readSwitch(given, name) {
   return value;
 }
 
-/** `{careful, stream, model, maxTokens}` from the JSON text of HARNESS_OPTIONS. */
+const DOORS = new Set(["ask", "webhook"]);
+
+function readDoor({ messages = "ask" }) {
+  if (!DOORS.has(messages)) throw new Error(`option messages: ask or webhook, not ${messages}`);
+  return messages;
+}
+
+/** `{careful, messages, stream, model, maxTokens}` from the JSON text of HARNESS_OPTIONS. */
 export function readOptions(text) {
   const given = JSON.parse(text || "{}") ?? {};
   return {
     careful: readSwitch(given, "careful"),
+    messages: readDoor(given),
     stream: readSwitch(given, "stream"),
     model: given.model ?? "claude-sonnet-4-5",
     maxTokens: Number(given.max_tokens ?? 1024),

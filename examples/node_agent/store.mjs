@@ -23,7 +23,7 @@ function sync(path) {
 }
 
 /** Appends one line; it is on the disk, folder entry included, when this returns. */
-function appendLine(path, value) {
+export function appendLine(path, value) {
   const isNew = !fs.existsSync(path);
   const descriptor = fs.openSync(path, "a");
   try {
@@ -44,7 +44,7 @@ function parseLine(line, number, path) {
   }
 }
 
-function readLines(path) {
+export function readLines(path) {
   if (!fs.existsSync(path)) return [];
   const lines = fs.readFileSync(path, "utf8").split("\n");
   return lines.flatMap((line, at) => (line.trim() ? parseLine(line, at + 1, path) : []));

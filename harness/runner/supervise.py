@@ -125,6 +125,7 @@ class _Attempts:
                 self._files = watch_files(self.transition, folders)
             prepare.start(self.transition, self.target, "supervise", attempt, self.store)
             end = self._attempt(attempt)
+            self.loopback.endpoints.close()
             if not self.killed:
                 return end
             if self._files is not None:
@@ -143,6 +144,8 @@ class _Attempts:
             self.child = start_program(self.target, env, output, self.work)
             try:
                 pid = self.child.pid
+                if self.child.stdin is not None:
+                    self.loopback.endpoints.open_lines(self.child.stdin)
                 with self._watched(OfProgram(pid), start_s=START_S), self._interrupting():
                     code = self.child.wait()
             finally:
@@ -224,6 +227,7 @@ class _Attempts:
             return Liveness(limits.real_s, limits.memory_mb, start_s=start_s, calls=first)
 
         dog = Watchdog(counts, usage, seams, self._pass)
+        seams.silent_s = lambda: dog.silent_s
         try:
             yield
         finally:

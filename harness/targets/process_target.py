@@ -48,10 +48,11 @@ def start_program(
 
     Raises InputError when it cannot be started, and MachineLacks when nothing can.
     """
+    given = subprocess.PIPE if target.reads_lines else subprocess.DEVNULL
     try:
         return subprocess.Popen(
             target.command, env=env, start_new_session=True, cwd=folder,
-            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+            stdin=given, stdout=output, stderr=subprocess.STDOUT,
         )  # fmt: skip
     except OSError as error:
         if lack := lack_of(error, ours=True):

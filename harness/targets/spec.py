@@ -72,6 +72,11 @@ class TargetSpec(msgspec.Struct, frozen=True):
         return self.kind == "process" and self.options.get("runs") == "many"
 
     @property
+    def reads_lines(self) -> bool:
+        """Whether the program reads its messages from its standard input."""
+        return self.kind == "process" and self.options.get("inbox") == "lines"
+
+    @property
     def may_keep_state(self) -> bool:
         """Whether a run may leave something in modules that the next run of the process meets.
 
@@ -195,7 +200,8 @@ def _split(text: str) -> tuple[str, dict[str, str | int | bool]]:
 
 
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "runs": ("one", "many"), "cancel": ("ask", "sigint"), "folder": ("own", "shared"),
+    "runs": ("one", "many"), "inbox": ("ask", "lines"), "cancel": ("ask", "sigint"),
+    "folder": ("own", "shared"),
 }  # fmt: skip
 """The options of a target that set how the harness treats it, with their values."""
 

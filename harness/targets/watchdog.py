@@ -208,6 +208,7 @@ class Watchdog:
 
     `on_stop` is called with the exceeded limit, and again each time a limit is exceeded, because a
     target may swallow the first stop. `on_silence` is called once in each silence of `SILENCE_S`.
+    `silent_s` is how long the target is silent by now.
     """
 
     def __init__(
@@ -222,7 +223,7 @@ class Watchdog:
     ) -> None:
         self._new, self._usage, self._seams, self._on_stop = liveness, usage, seams, on_stop
         self._on_silence = on_silence
-        self._beat_s = beat_s
+        self._beat_s, self.silent_s = beat_s, 0.0
         self._over = threading.Lock()
         self._over.acquire()
         self._thread = BackgroundThread(target=self._beat, name="heartbeat", daemon=True)
@@ -251,6 +252,7 @@ class Watchdog:
                     seams.calls, seams.under_way > 0, seams.failed, in_line_s,
                 )
             )  # fmt: skip
+            self.silent_s = counts.silent_s
             if silent_s < SILENCE_S <= counts.silent_s:
                 self._on_silence()
             if stop is not None:

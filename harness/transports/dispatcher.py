@@ -6,24 +6,27 @@ The lock covers the decision only, so a scripted wait blocks no other connection
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 from urllib.parse import unquote
 
 import msgspec
 
 from harness import providers
-from harness.clock import Clock, NewsWait, VirtualClock
+from harness.clock import Clock, NewsWait, VirtualClock, real_monotonic, real_sleep
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import (
     ApprovalRequest,
+    Inbound,
     OutboxRequest,
     Received,
     StoreRequest,
     ToolRequest,
 )
+from harness.core.values.errors import RunStopped
 from harness.core.values.messages import Message
 from harness.core.values.plans import (
     DATA,
@@ -38,11 +41,21 @@ from harness.core.values.plans import (
     Wait,
     only_sends,
 )
+from harness.processes.thread_times import has_other_threads
 from harness.providers.shared.record import shape
 
 _ORDER = ("approval", "tool", "push", "model", "outbox", "inbox", "store")
 """The seams in the order in which threads call at one moment. What is pushed comes before the next
 request, so that a message can reach the turn in which it comes."""
+
+
+LOOK_S = 0.05
+"""How often it is looked, on real time, for a message or a cancel that somebody waits for."""
+
+QUIET_S, AFTER_ERROR = 5.0, 10
+"""The silence of a target after which its open turn counts as ended without a reply, so that its
+reader gets the next message; after a failed answer that may be a back-off, so many times more. A
+real clock does not tell what else may happen. `limits.real_s` (30 s) would end the run."""
 
 
 def _nothing() -> None:
@@ -56,9 +69,12 @@ class Dispatcher:
     called when the run is over and the target, which cannot be reached by an exception, has to be
     ended from outside. `calls`, `under_way` and `failed` tell a watchdog of the target's activity:
     how many requests came, how many answers are on their way, whether the last one is an error.
+    `silent_s` is how long the target is silent on real time, for one who measures it better than by
+    its calls. `life` counts the kills, and `is_over` says that the run has ended.
     """
 
-    calls = under_way = 0
+    calls = under_way = life = 0
+    is_over = False
 
     def __init__(
         self,
@@ -75,6 +91,7 @@ class Dispatcher:
         self._lock = threading.Lock()
         self._last: Plan = ()
         self._readers: list[NewsWait] = []
+        self._called_s, self.silent_s = real_monotonic(), self._without_a_call_s
         self._answering, self._idle = _UnderWay(self, 1), _UnderWay(self, -1)
 
     def model(
@@ -137,23 +154,73 @@ class Dispatcher:
 
     def _pushed(self, cancels: bool) -> Plan:
         """The plan for a reader, once there is a message for it, or the end."""
+        if not isinstance(self.clock, VirtualClock):
+            alone = None if has_other_threads() else self.pushed(cancels, is_last=True)
+            plan = self.news(cancels, real_sleep) if alone is None else alone
+            assert plan is not None
+            return plan
         is_last = False
         while True:
             self._take_turn("push", "", str)
             with self._reading(cancels) as news:
                 if (plan := self.pushed(cancels, is_last=is_last or news is None)) is not None:
                     return plan
-                assert isinstance(self.clock, VirtualClock)
                 assert news is not None
                 self.clock.keeper.wait(news)
                 is_last = news.gave_in
 
-    def pushed(self, cancels: bool, *, is_last: bool) -> Plan | None:
-        """The plan for a reader; None if it has to wait. See `Transition.pushed`."""
+    def news(
+        self,
+        cancels: bool,
+        pause: Callable[[float], object],
+        *,
+        most_s: float | None = None,
+        answers: bool = False,
+        refused: str = "",
+    ) -> Plan | None:
+        """The plan for a reader on real time; None after `most_s`.
+
+        `answers`: the wait is that of a request, so an answer is under way already. While a turn is
+        open the target owes its work, and its reader waits for it; else it waits for the user.
+        Raises RunStopped for a reader whose life or run has ended.
+        """
+        life, until_s = self.life, math.inf if most_s is None else real_monotonic() + most_s
+        while True:
+            quiet_s = QUIET_S * (AFTER_ERROR if self.failed else 1)
+            owes = not self.transition.history.past.is_idle
+            waits = nullcontext() if owes != answers else self._idle if owes else self._answering
+            with waits:
+                is_last = owes and self.silent_s() >= quiet_s
+                plan = self.pushed(cancels, is_last=is_last, refused=refused, life=life)
+                if plan is not None or real_monotonic() >= until_s:
+                    return plan
+                pause(LOOK_S)
+
+    @property
+    def unconfirmed(self) -> Inbound | None:
+        """The message that the target was offered and has not accepted."""
         with self._lock:
+            offered = self.transition.history.past.unconfirmed
+            return None if offered is None else msgspec.convert(offered, Inbound)
+
+    def _without_a_call_s(self) -> float:
+        """How long the target has called nothing, and no answer was on its way to it."""
+        if self.under_way > 0:
+            self._called_s = real_monotonic()
+        return real_monotonic() - self._called_s
+
+    def pushed(
+        self, cancels: bool, *, is_last: bool, refused: str = "", life: int = 0
+    ) -> Plan | None:
+        """The plan for a reader of a life; None if it has to wait. See `Transition.pushed`."""
+        with self._lock:
+            if self.is_over or life < self.life:
+                raise RunStopped("the run of this reader is over")
             at_ms = self.clock.now_ms()
             struck = self.transition.file_write(at_ms)
-            plan = struck or self.transition.pushed(at_ms, cancels, is_last=is_last)
+            plan = struck or self.transition.pushed(
+                at_ms, cancels, is_last=is_last, refused=refused
+            )
             return None if plan is None else self._given(plan)
 
     @contextmanager
@@ -212,7 +279,7 @@ class Dispatcher:
             return self._given(plan)
 
     def _given(self, plan: Plan) -> Plan:
-        self.calls, self._last = self.calls + 1, plan
+        self.calls, self._last, self._called_s = self.calls + 1, plan, real_monotonic()
         for reader in self._readers:
             reader.end()
         return plan
@@ -229,7 +296,7 @@ class Dispatcher:
     def cancelled(self, session: str) -> bool:
         """Whether the user has cancelled the session's open turn."""
         with self._lock:
-            self.calls += 1
+            self.calls, self._called_s = self.calls + 1, real_monotonic()
             return self.transition.cancelled(session, self.clock.now_ms())
 
     def waiting_for_news(self) -> _UnderWay:
@@ -252,6 +319,8 @@ class Dispatcher:
             case Jump(wall_ms, monotonic_ms) if isinstance(self.clock, VirtualClock):
                 self.clock.jump(wall_ms, monotonic_ms)
             case Kill():
+                with self._lock:  # a reader of this life records nothing after the kill
+                    self.life += 1
                 self.on_kill()
 
     def _no_endpoint(self, method: str, path: str) -> Plan:

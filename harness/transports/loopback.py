@@ -55,7 +55,8 @@ class Loopback:
     ) -> None:
         self._model_url = model_url
         self.dispatcher = Dispatcher(transition, clock)
-        self._server = Server(responder(_OneRun(self.dispatcher)), port)
+        self.endpoints = Endpoints(self.dispatcher)
+        self._server = Server(responder(_OneRun(self.endpoints)), port)
 
     def start(self) -> Urls:
         """Bind, listen and serve from now on."""
@@ -76,6 +77,8 @@ class Loopback:
 
     def close(self) -> None:
         """Stop listening, end every connection and wait for its thread."""
+        self.dispatcher.is_over = True
+        self.endpoints.close()
         self._server.close()
 
     def __enter__(self) -> Self:
@@ -89,14 +92,14 @@ class Loopback:
 class _OneRun:
     """All requests of a server are for one run."""
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
-        self._dispatcher, self._endpoints = dispatcher, Endpoints(dispatcher)
+    def __init__(self, endpoints: Endpoints) -> None:
+        self._endpoints = endpoints
 
     def find(self, request: Request) -> tuple[Endpoints, Request]:
         return self._endpoints, request
 
     def refused(self, error: RefusedRequest) -> None:
-        self._dispatcher.refused(error.status, str(error), error.request)
+        self._endpoints.dispatcher.refused(error.status, str(error), error.request)
 
 
 class Loopbacks:
@@ -118,7 +121,9 @@ class Loopbacks:
 
     def remove(self, name: str) -> None:
         """Serve a run no longer: its agent gets 404."""
-        del self._runs[name]
+        endpoints = self._runs.pop(name)
+        endpoints.dispatcher.is_over = True
+        endpoints.close()
 
     def __enter__(self) -> Self:
         self._base = self._server.start()

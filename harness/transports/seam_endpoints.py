@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from functools import lru_cache
-from typing import TypeVar
-from urllib.parse import parse_qs, unquote
+from functools import lru_cache, partial
+from typing import IO, TypeVar
+from urllib.parse import parse_qs, quote, unquote
 
 import msgspec
 
 from harness.core.values.calls import (
     Approval,
     ApprovalRequest,
+    Inbound,
     OutboundKind,
     OutboxRequest,
     ToolRequest,
@@ -49,6 +50,14 @@ from harness.transports.dispatcher import (
 from harness.transports.http_connection import Request, whole_answer
 from harness.transports.http_exchange import CONNECTION_ERRORS
 from harness.transports.mcp_tools import McpEndpoint
+from harness.transports.message_doors import (
+    Lines,
+    MessageDoor,
+    Offer,
+    due_message,
+    told_message,
+    webhook,
+)
 
 INBOX, OUTBOX, TOOLS = "/harness/inbox", "/harness/outbox", "/harness/tools"
 APPROVALS = "/harness/approvals"
@@ -88,12 +97,43 @@ class ApprovalBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     session: str | None = None
 
 
+class WebhookBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an agent posts to have its messages posted to it."""
+
+    url: str
+    cancels: bool = False
+
+
+class AcceptedBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an agent posts to acknowledge a message that it has read as a line."""
+
+    id: str
+
+
 class Endpoints:
     """All that a loopback server answers for one run, as plans that only hold HTTP."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self.dispatcher = dispatcher
         self._inbox = Inbox(dispatcher)
+        self._door: MessageDoor | None = None
+        self._lines: Lines | None = None
+
+    def open_lines(self, into: IO[bytes]) -> None:
+        """Offer the messages from now on as lines of a program's input."""
+        self._lines = Lines(into)
+        self._open(self._lines)
+
+    def close(self) -> None:
+        """Offer no message any more, to this life of the target."""
+        if self._door is not None:
+            self._door.close()
+        self._door = self._lines = None
+
+    def _open(self, offer: Offer, cancels: bool = False) -> None:
+        if self._door is not None:
+            self._door.close()
+        self._door = MessageDoor(self.dispatcher, offer, cancels=cancels)
 
     def plan(self, request: Request, pause: Callable[[float], None]) -> Plan:
         """The plan for a request; `pause` waits a number of seconds on its connection."""
@@ -110,7 +150,11 @@ class Endpoints:
         session, path = split_session(request.path)
         match request.method, path:
             case "GET", "/harness/inbox":
-                return self._inbox.plan(pause, cancels=_asked(request, "cancels") == "true")
+                return self._inbox.plan(pause, Question.of(request))
+            case "POST", "/harness/inbox/webhook":
+                return self._decoded(request, WebhookBody, self._webhook)
+            case "POST", "/harness/inbox/accepted":
+                return self._decoded(request, AcceptedBody, self._accepted)
             case "GET", "/harness/inbox/cancelled":
                 named = _asked(request, "session") or session or "main"
                 if _asked(request, "wait") == "true":
@@ -180,6 +224,21 @@ class Endpoints:
         asked = ApprovalRequest(body.id, body.tool, body.input)
         return as_http(self.dispatcher.approval(asked, body.session or session))
 
+    def _webhook(self, body: WebhookBody) -> Plan:
+        try:
+            self._open(webhook(body.url), body.cancels)
+        except InputError as error:
+            return error_answer(400, str(error))
+        return json_answer(204, None)
+
+    def _accepted(self, body: AcceptedBody) -> Plan:
+        if self._lines is None:
+            return error_answer(
+                404, "no message is offered as a line: the target has no `?inbox=lines`"
+            )
+        self._lines.accept(body.id)
+        return json_answer(204, None)
+
     def _tools(self) -> list[dict[str, Json]]:
         self.dispatcher.transition.tools_taken = True
         return [
@@ -187,6 +246,29 @@ class Endpoints:
             | ({"needs_approval": True} if t.approval else {})
             for name, t in self.dispatcher.transition.scenario.tools.items()
         ]
+
+
+class Question(msgspec.Struct, frozen=True):
+    """How a client asks for its next message.
+
+    `waits`: it is kept until there is one. `events`: it is told as an event, and `accepted` is the
+    id of the last event that it has.
+    """
+
+    cancels: bool = False
+    waits: bool = True
+    events: bool = False
+    accepted: str = ""
+
+    @classmethod
+    def of(cls, request: Request) -> Question:
+        """The question of a request."""
+        return cls(
+            _asked(request, "cancels") == "true",
+            _asked(request, "wait") != "false",
+            "text/event-stream" in request.headers.get("accept", ""),
+            request.headers.get("last-event-id", ""),
+        )
 
 
 class Inbox:
@@ -197,23 +279,42 @@ class Inbox:
         self._lock = threading.Lock()
         self._kept: tuple[int, Plan] | None = None
 
-    def plan(self, pause: Callable[[float], None], cancels: bool = False) -> Plan:
+    def plan(self, pause: Callable[[float], None], question: Question) -> Plan:
         """The next message, or 202 when the client has waited long enough.
 
         With `cancels` the next cancel or disconnect too; else it skips those between turns.
         """
         with self._lock:
             while True:
-                now_ms = self._dispatcher.clock.now_ms()
-                due_ms, plan = self._kept = self._kept or self._ask(now_ms, cancels)
-                left_ms = max(0, due_ms - now_ms)
-                if left_ms:
-                    pause(min(left_ms, INBOX_WAIT_MS) / 1000)
-                if left_ms > INBOX_WAIT_MS:
+                if question.events or self._dispatcher.transition.pushes:
+                    plan = self._pushed(pause, question)
+                else:
+                    plan = self._pulled(pause, question)
+                if plan is None:
                     return (Send(b"", Head(202, {})),)
-                self._kept = None
-                if cancels or not _is_cancel(plan):
-                    return as_http(plan)
+                inbound = due_message(plan)
+                if question.cancels or inbound is None or inbound.kind == "message":
+                    return as_event(plan) if question.events else as_http(plan)
+
+    def _pulled(self, pause: Callable[[float], None], question: Question) -> Plan | None:
+        now_ms = self._dispatcher.clock.now_ms()
+        due_ms, plan = self._kept = self._kept or self._ask(now_ms, question.cancels)
+        left_ms = max(0, due_ms - now_ms)
+        if left_ms:
+            pause(min(left_ms, INBOX_WAIT_MS if question.waits else 0) / 1000)
+        if left_ms > (INBOX_WAIT_MS if question.waits else 0):
+            return None
+        self._kept = None
+        return plan
+
+    def _pushed(self, pause: Callable[[float], None], question: Question) -> Plan | None:
+        """The plan for a client that reads while it works, or that is told events."""
+        most_s = INBOX_WAIT_MS / 1000 if question.waits else 0
+        news = partial(self._dispatcher.news, question.cancels, pause, most_s=most_s, answers=True)
+        offered = self._dispatcher.unconfirmed
+        if question.events and offered is not None and event_id(offered) != question.accepted:
+            return news(refused="no acknowledgement")
+        return news()
 
     def _ask(self, now_ms: int, cancels: bool) -> tuple[int, Plan]:
         """Return when the next answer is due, and its plan from that moment on."""
@@ -223,16 +324,36 @@ class Inbox:
         return now_ms + wait_ms, plan[waits:]
 
 
-def _is_cancel(plan: Plan) -> bool:
-    """Whether a plan delivers a cancel or a disconnect."""
-    values = (step.value for step in plan if isinstance(step, Answer))
-    inbounds = (value.inbound for value in values if isinstance(value, Delivered))
-    return any(inbound.kind != "message" for inbound in inbounds if inbound)
-
-
 def _asked(request: Request, name: str) -> str:
     """A parameter of the query, "" without one."""
     return parse_qs(request.query).get(name, [""])[-1]
+
+
+def event_id(inbound: Inbound) -> str:
+    """The id of the event that tells a message. An id alone may name one of each session."""
+    return f"{quote(inbound.session, safe='')}/{quote(inbound.id, safe='')}"
+
+
+def as_event(plan: Plan) -> Plan:
+    """The plan with its message as an event, after which the stream ends.
+
+    The client connects again at once, and names the event that it has: so it is known to have it.
+    """
+    return tuple(
+        Send(_event(step.value.inbound), _EVENT_HEAD)
+        if isinstance(step, Answer) and isinstance(step.value, Delivered) and step.value.inbound
+        else each
+        for step in plan
+        for each in as_http((step,))
+    )
+
+
+def _event(inbound: Inbound) -> bytes:
+    data = msgspec.json.encode(told_message(inbound)).decode()
+    return f"retry: 1\nid: {event_id(inbound)}\nevent: message\ndata: {data}\n\n".encode()
+
+
+_EVENT_HEAD = Head(200, {"content-type": "text/event-stream", "cache-control": "no-store"})
 
 
 def as_http(plan: Plan) -> Plan:
@@ -260,9 +381,7 @@ def _answer(value: Value) -> Plan:
         case Delivered(None) | Accepted():
             return (Send(b"", Head(204, {})),)
         case Delivered(inbound):
-            assert inbound is not None
-            names = ("id", "session", "kind", "text", "at_ms")
-            return json_answer(200, {name: getattr(inbound, name) for name in names})
+            return json_answer(200, told_message(inbound))
     raise TypeError(f"no HTTP answer for {value!r}")
 
 
@@ -298,6 +417,6 @@ def _timeout_ms(seconds: str) -> int | None:
 
 
 _KNOWN = (
-    f"GET {INBOX}, GET {INBOX}/cancelled, POST {OUTBOX}, POST {APPROVALS}, GET {TOOLS}, "
-    f"POST {TOOLS}/NAME, POST {MCP}"
+    f"GET {INBOX}, GET {INBOX}/cancelled, POST {INBOX}/webhook, POST {INBOX}/accepted, "
+    f"POST {OUTBOX}, POST {APPROVALS}, GET {TOOLS}, POST {TOOLS}/NAME, POST {MCP}"
 )

@@ -32,11 +32,11 @@ class Past:
 
     By session, `asked` holds the ids of the calls in the model's newest main answer, and `ran` is
     the newest tool run; `turn_calls` counts the model's calls since the last message. `failed`
-    holds the ids of the calls whose tool failed. `taken_back` counts the deliveries that a kill
-    undid. `downtime_ms` is the time between the lives of the agent. `profile` says what the agent
-    does with messages in mid-turn. `decided` holds the user's answers by session and question, each
-    with the time at which it comes; one that always allows a tool stands under its name too.
-    `last_decided` is the newest of each session.
+    holds the ids of the calls whose tool failed. `taken_back` counts the deliveries that a kill or
+    a refusal undid, by message. `downtime_ms` is the time between the lives of the agent. `profile`
+    says what the agent does with messages in mid-turn. `decided` holds the user's answers by
+    session and question, each with the time at which it comes; one that always allows a tool stands
+    under its name too. `last_decided` is the newest of each session.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,8 @@ class Past:
         self.last_played: dict[str, int] = {}
         self.played_for: dict[str, MessageName] = {}
         self.delivered: Counter[MessageName] = Counter()
-        self.taken_back = self.downtime_ms = 0
+        self.taken_back: Counter[MessageName] = Counter()
+        self.downtime_ms = 0
         self.cancelled: dict[str, int] = {}
         self.inbounds: dict[MessageName, Json] = {}
         self.said: dict[str, str] = {}
@@ -102,6 +103,11 @@ class Past:
         # An agent drops a message that it has answered, and says nothing about it.
         works = any(self.turn_calls[s] > 0 or s not in self._repeated for s in self._open)
         return self._has_reader and (works or bool(self._waiting))
+
+    @property
+    def unconfirmed(self) -> Json:
+        """The message that the agent was offered and has not accepted; None without one."""
+        return self.inbounds.get(self._unconfirmed) if self._unconfirmed else None
 
     @property
     def is_idle(self) -> bool:
@@ -212,6 +218,8 @@ class Past:
     def _see_asked(self, request: InboxRequest) -> None:
         """Count a question for the next message; that of a reader ends no turn."""
         self._has_reader = request.reader
+        if request.refused:
+            self._take_back()
         if not request.reader:
             self._open.pop(self._last_delivered, None)
             self._begin_waiting(self._last_delivered)
@@ -300,15 +308,19 @@ class Past:
     def see_killed(self) -> None:
         """Record a kill of the agent. Its inbox delivers an unconfirmed message again; an agent
         confirms a message when it asks for the next."""
-        if self._unconfirmed is not None:
-            self.delivered[self._unconfirmed] -= 1
-            self.taken_back += 1
-            self._unconfirmed = None
+        self._take_back()
         if self._has_reader:
             self._cut.update(self._open)
             self._open.clear()
             self._ending.clear()
         self._given.clear()
+
+    def _take_back(self) -> None:
+        """Let the message that the agent has not accepted come again."""
+        if self._unconfirmed is not None:
+            self.delivered[self._unconfirmed] -= 1
+            self.taken_back[self._unconfirmed] += 1
+            self._unconfirmed = None
 
     def _see_delivered(self, inbound: Json, due_in: str) -> None:
         """Count a delivery. `due_in` is the session that the message was sent to.

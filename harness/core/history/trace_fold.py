@@ -338,6 +338,8 @@ class _Reader:
         if waits and isinstance(request, InboxRequest) and request.reader:
             if not is_repeated:
                 self._let_wait(turn, delivery, answered)
+            elif request.refused:
+                self._offer_again(delivery)
         else:
             self._begin(turn, delivery)
 
@@ -347,6 +349,14 @@ class _Reader:
         is_ending = any(s.request.kind in ENDINGS for s in turn.sendings)
         if self.trace.profile.inbound_policy(turn.session) == "interrupt" and not is_ending:
             self._cancel(turn, answered, pushed=True)
+
+    def _offer_again(self, delivery: Delivery) -> None:
+        """Let a message that was not accepted count from its newest offer: the agent may not have
+        seen an earlier one."""
+        inbound = delivery.inbound
+        turns = [turn for name, turn in self.trace.turns.items() if name[0] == inbound.session]
+        for waiting in (self._waiting.get(inbound.session, []), *(turn.came for turn in turns)):
+            waiting[:] = [delivery if w.inbound.id == inbound.id else w for w in waiting]
 
     @staticmethod
     def _cancel(turn: Turn, answered: Answered, *, pushed: bool) -> None:

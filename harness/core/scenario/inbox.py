@@ -48,7 +48,7 @@ def _id(item: InboxItem, number: int, step: int, named: set[str]) -> str:
 
 
 def _entry(item: InboxItem, name: str) -> Entry:
-    inbound = Inbound(name, item.session, item.text, item.kind)
+    inbound = Inbound(name, item.session, item.text, item.kind, attributes=item.attributes)
     if isinstance(item.when, str):
         return Entry(inbound, idle=item.when == "idle")
     try:
@@ -74,8 +74,8 @@ class Inbox:
 
     def pending(self, past: Past) -> Iterator[Entry]:
         """The entries that were not delivered yet."""
-        if self._taken_back != past.taken_back:
-            self._first, self._taken_back = 0, past.taken_back
+        if self._taken_back != (total := past.taken_back.total()):
+            self._first, self._taken_back = 0, total
         for place in range(self._first, len(self.entries)):
             if _is_pending(self.entries[place], past):
                 yield self.entries[place]

@@ -271,6 +271,7 @@ class InboxItem(Strict, frozen=True, kw_only=True, omit_defaults=True):
     kind: InboundKind = "message"
     session: SessionName = "main"
     when: Literal["start", "idle"] | dict[str, Json] = "idle"
+    attributes: dict[str, Json] = {}
 
 
 class When(Strict, frozen=True, kw_only=True):

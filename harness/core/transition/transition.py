@@ -215,14 +215,21 @@ class Transition:
         """Whether messages are pushed to the agent while it works."""
         return self.scenario.profile.inbound is not None
 
-    def pushed(self, at_ms: int, cancels: bool = False, *, is_last: bool = False) -> Plan | None:
+    def pushed(
+        self, at_ms: int, cancels: bool = False, *, is_last: bool = False, refused: str = ""
+    ) -> Plan | None:
         """Give a reader the next message, or the end; None while the reader has to wait.
 
         A message of an idle user waits until no turn is open, and so does the end: a program ends
         its worker with its reader. `is_last`: nothing else can happen, so neither waits longer. An
-        agent that takes in nothing has then ended its turn without a reply.
+        agent that takes in nothing has then ended its turn without a reply. `refused`: why the last
+        message was not accepted; it comes again at once, whatever the agent does.
         """
         past = self.history.past
+        if refused and past.unconfirmed is not None:
+            again = msgspec.convert(past.unconfirmed, Inbound)
+            request = InboxRequest(cancels=cancels, reader=True, refused=refused)
+            return self._deliver(request, again, at_ms, at_ms)
         entry = inbox.due(self.inbox, past, at_ms, busy=not past.is_idle, cancels=cancels)
         if entry is None and not is_last:
             waits = not past.is_idle or inbox.next_ms(self.inbox, past, cancels) is not None
@@ -266,7 +273,8 @@ class Transition:
         call = self._call("inbox", inbound.session if inbound else "", at_ms, request)
         self._record(call)
         if inbound is not None:
-            inbound = msgspec.structs.replace(inbound, at_ms=when_ms)
+            again = self.history.past.taken_back[inbound.session, inbound.id]
+            inbound = msgspec.structs.replace(inbound, at_ms=when_ms, attempt=1 + again)
         wait: Plan = (Wait(when_ms - at_ms),) if when_ms > at_ms else ()
         return self._taken(call, (*wait, Answer(Delivered(inbound))))
 

@@ -83,13 +83,15 @@ class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defa
     `poll`: it only checks, during a turn, whether the user has cancelled. `cancels`: it takes
     cancels and disconnects here too; otherwise a cancel between turns is skipped. `pushed`: the
     harness notified it of a cancel at once, without a request of the agent. `reader`: the agent
-    takes messages while it works, so the question ends no turn.
+    takes messages while it works, so the question ends no turn. `refused`: why the message before
+    was not accepted, as a status; it is offered again.
     """
 
     poll: bool = False
     cancels: bool = False
     pushed: bool = False
     reader: bool = False
+    refused: str = ""
 
 
 class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_defaults=True):
@@ -133,13 +135,19 @@ Request: TypeAlias = (
 
 
 class Inbound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A message of the user, a cancel or a disconnect, as the agent gets it."""
+    """A message of the user, a cancel or a disconnect, as the agent gets it.
+
+    `attempt` counts how often it was offered, until the agent accepted it. `attributes` are what
+    its channel says beside it, such as a thread; no check reads them.
+    """
 
     id: str
     session: str = "main"
     text: str = ""
     kind: InboundKind = "message"
     at_ms: int = 0
+    attempt: int = 1
+    attributes: dict[str, Json] = {}
 
 
 class Approval(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
