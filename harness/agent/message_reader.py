@@ -1,15 +1,21 @@
 """The messages that come while a turn runs: a thread reads them, and a policy says what they do.
 
 The question for the next message waits until one is there. So a thread asks, and the turns look
-between two steps into what it has left. A message stays there until it is stored.
+between two steps into what it has left. Who asks for the next message has accepted the one before,
+and a crash does not bring it back: so it is in a file until its turn has ended.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import threading
 from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.brief import Brief
@@ -27,8 +33,9 @@ class ReadingBrief:
 
     def __init__(self, brief: Brief, policy: InboundPolicy) -> None:
         self._brief, self.policy = brief, policy
-        self._came: deque[Inbound] = deque()
-        self._seen: set[tuple[str, str]] = set()
+        self._kept = KeptMessages(Path(brief.session_dir) / "accepted.jsonl")
+        self._came = deque(self._kept.left())
+        self._seen = {(inbound.session, inbound.id) for inbound in self._came}
         self._news = threading.Condition()
         self._end: BaseException | None = None
 
@@ -46,6 +53,7 @@ class ReadingBrief:
                     break
                 inbound = self._came.popleft()
             yield inbound
+            self._kept.settle(inbound)
         reader.join()
         if self._end is not None and not isinstance(self._end, StopIteration):
             raise self._end
@@ -64,6 +72,7 @@ class ReadingBrief:
         with self._news:
             if isinstance(news, Inbound):
                 if (news.session, news.id) not in self._seen:  # what is repeated interrupts nothing
+                    self._kept.keep(news)
                     self._came.append(news)
                 self._seen.add((news.session, news.id))
             else:
@@ -86,6 +95,42 @@ class ReadingBrief:
             if inbound.text.strip():
                 transcript.join(inbound)
                 self._came.remove(inbound)
+                self._kept.settle(inbound)
 
     def _of(self, session: str) -> list[Inbound]:
         return [inbound for inbound in tuple(self._came) if inbound.session == session]
+
+
+class KeptMessages:
+    """The accepted messages in a file: a line each as it comes, and a line once it is done with."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def left(self) -> list[Inbound]:
+        """The messages that an earlier life accepted and was not done with, in order."""
+        left: dict[tuple[str, str], Inbound] = {}
+        for line in self._path.read_bytes().splitlines() if self._path.exists() else ():
+            try:
+                row = json.loads(line)
+                inbound = msgspec.convert(row, Inbound)
+            except (ValueError, TypeError):
+                continue  # a crash cut it, before anyone relied on it
+            left.pop((inbound.session, inbound.id), None)
+            if "done" not in row:
+                left[inbound.session, inbound.id] = inbound
+        return list(left.values())
+
+    def keep(self, inbound: Inbound) -> None:
+        """Store a message that has come."""
+        self._append(msgspec.to_builtins(inbound))
+
+    def settle(self, inbound: Inbound) -> None:
+        """Store that a message is in the conversation, or was answered."""
+        self._append({"session": inbound.session, "id": inbound.id, "done": True})
+
+    def _append(self, row: dict[str, Any]) -> None:
+        with self._path.open("ab") as file:
+            file.write(b"\n" + json.dumps(row).encode())  # a line that a crash cut ends here
+            file.flush()
+            os.fsync(file.fileno())

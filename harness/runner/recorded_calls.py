@@ -26,7 +26,8 @@ from harness.providers.shared.codec import Unreadable
 from harness.recordings.http_interaction import Cassette, Interaction, address_of
 from harness.runner import prepare
 from harness.targets import TargetSpec
-from harness.transports.dispatcher import Dispatcher, at_once, decoded_path
+from harness.transports.dispatcher import Dispatcher, at_once
+from harness.transports.session_paths import decoded_path
 
 _BOUNDARY = re.compile(rb"--([^\r\n]{1,70})\r\n")
 

@@ -49,9 +49,9 @@ from harness.targets.process_target import (
 )
 from harness.targets.spec import passed_limit
 from harness.targets.watchdog import START_S, Liveness, Stop, Watchdog
+from harness.transports.dispatcher import LOOK_S as CANCEL_LOOK_S
 from harness.transports.loopback import Loopback
 from harness.transports.sdk_clients import host_environment, model_environment
-from harness.transports.seam_endpoints import CANCEL_LOOK_MS
 
 HTTP_ERROR = 500
 """From this status on, a server says that it failed, and not its caller."""
@@ -203,7 +203,7 @@ class _Attempts:
         told, over = dict.fromkeys(sessions, False), threading.Event()
 
         def look() -> None:
-            while not over.wait(CANCEL_LOOK_MS / 1000):
+            while not over.wait(CANCEL_LOOK_S):
                 for session in sessions:
                     before = told[session]
                     told[session] = self.loopback.dispatcher.cancelled_in_turn(session)

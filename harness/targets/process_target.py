@@ -29,10 +29,10 @@ from harness.processes.family import family
 from harness.processes.machine import lack_of
 from harness.targets.output_capture import OUTPUT_MAX_BYTES, end_bytes, output_end
 from harness.targets.spec import TargetSpec
+from harness.transports.http_answers import error_bytes
 from harness.transports.http_connection import Connection, Request, whole_answer
 from harness.transports.http_server import Server, carry
 from harness.transports.request_heads import RefusedRequest
-from harness.transports.seam_endpoints import error_bytes
 
 GRACE_S = 2.0
 """The time limit for a program to end after SIGTERM."""

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
-from urllib.parse import unquote
 
 import msgspec
 
@@ -43,6 +42,7 @@ from harness.core.values.plans import (
 )
 from harness.processes.thread_times import has_other_threads
 from harness.providers.shared.record import shape
+from harness.transports.session_paths import split_session
 
 _ORDER = ("approval", "tool", "push", "model", "outbox", "inbox", "store")
 """The seams in the order in which threads call at one moment. What is pushed comes before the next
@@ -54,8 +54,8 @@ LOOK_S = 0.05
 
 QUIET_S, AFTER_ERROR = 5.0, 10
 """The silence of a target after which its open turn counts as ended without a reply, so that its
-reader gets the next message; after a failed answer that may be a back-off, so many times more. A
-real clock does not tell what else may happen. `limits.real_s` (30 s) would end the run."""
+reader gets the next message. After a failed answer it may be a back-off, and is ten times as long.
+A real clock does not tell what else may happen. `limits.real_s` (30 s) would end the run."""
 
 
 def _nothing() -> None:
@@ -141,13 +141,13 @@ class Dispatcher:
         self._take_turn("approval", session, lambda: self.transition.place_of(asked, session))
         return self._decided(lambda at_ms: self.transition.approval(request, at_ms, session))
 
-    def next_inbound(self, cancels: bool = False) -> Plan:
+    def next_inbound(self, cancels: bool = False, reads: bool = False) -> Plan:
         """The plan for the agent's question for its next message.
 
         It may deliver a cancel in any case: without `cancels` the transport skips that and asks
-        again.
+        again. `reads`: it surely comes from a reader, although the profile says nothing of that.
         """
-        if self.transition.pushes:
+        if reads or self.transition.pushes:
             return self._pushed(cancels)
         self._take_turn("inbox", "", str)
         return self._decided(lambda at_ms: self.transition.next_inbound(at_ms, cancels))
@@ -358,23 +358,6 @@ def replied_to(names: Sequence[str]) -> dict[str, Any]:
     """The fields of an outbox request that name what it answers; an empty name names nothing."""
     named = tuple(dict.fromkeys(name for name in names if name))
     return {"in_reply_to": named[0], "also": named[1:]} if named else {}
-
-
-def split_session(path: str) -> tuple[str, str]:
-    """The session that a path names by a leading `/s/SESSION`, "" without one, and the rest."""
-    if not path.startswith("/s/"):
-        return "", path
-    session, slash, rest = path[3:].partition("/")
-    return unquote(session), slash + rest
-
-
-def decoded_path(path: str) -> str:
-    """A path, decoded once. A session's name stays as it is, because `split_session` decodes it; so
-    does a path with an escaped slash, as a model's name may have one."""
-    if not path.startswith("/s/"):
-        return path if "%2f" in path.lower() else unquote(path)
-    session, slash, rest = path[3:].partition("/")
-    return f"/s/{session}{decoded_path(slash + rest)}"
 
 
 def json_answer(status: int, value: object, **headers: str) -> Plan:

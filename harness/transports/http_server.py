@@ -23,6 +23,7 @@ from harness.processes.machine import few_files, lack_of
 from harness.processes.thread_times import BackgroundThread
 from harness.transports.access_check import new_token
 from harness.transports.dispatcher import Dispatcher, at_once, is_stop
+from harness.transports.http_answers import error_bytes
 from harness.transports.http_connection import (
     LAST_CHUNK,
     BodyBudget,
@@ -35,7 +36,7 @@ from harness.transports.http_connection import (
 )
 from harness.transports.http_exchange import SILENT, HttpExchange, exchange_of
 from harness.transports.request_heads import RefusedRequest
-from harness.transports.seam_endpoints import Endpoints, error_bytes
+from harness.transports.seam_endpoints import Endpoints
 
 HOST = "127.0.0.1"
 _BACKLOG = 1024

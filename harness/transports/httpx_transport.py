@@ -16,8 +16,9 @@ from typing import Any, NoReturn, Self
 from harness.core.values.errors import HarnessError, RunStopped
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Step, Wait, patience_ms
 from harness.transports import http_exchange
-from harness.transports.dispatcher import Dispatcher, at_once, decoded_path
+from harness.transports.dispatcher import Dispatcher, at_once
 from harness.transports.http_exchange import DISCONNECTED, HttpExchange, exchange_of
+from harness.transports.session_paths import decoded_path
 
 _LENGTH = b"content-length"
 """It is of the body, which is here; without it, most requests of a run have equal headers."""

@@ -6,7 +6,9 @@ resets, short bodies, stalls.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import PurePath
@@ -124,13 +126,40 @@ class InProcessBrief:
 
         With `cancels` also the cancels and disconnects, whose `kind` says so.
         """
-        while (inbound := self._next_inbound(cancels)) is not None:
+        return self._messages(cancels, reads=False)
+
+    def on_message(
+        self, callback: Callable[[Inbound], object], *, cancels: bool = False
+    ) -> Future[None]:
+        """Call `callback` with each message as it comes, in a new thread.
+
+        The next message comes once it has returned. The future has a result at the end of the
+        inbox, or the exception of the callback.
+        """
+        ends: Future[None] = Future()
+
+        def read() -> None:
+            try:
+                for inbound in self._messages(cancels, reads=True):
+                    callback(inbound)
+            except BaseException as error:
+                ends.set_exception(error)
+            else:
+                ends.set_result(None)
+
+        threading.Thread(target=read, daemon=True).start()
+        return ends
+
+    def _messages(self, cancels: bool, reads: bool) -> Iterator[Inbound]:
+        """The messages; one that `reads` does so while the agent works, so it ends no turn."""
+        while (inbound := self._next_inbound(cancels, reads)) is not None:
             if cancels or inbound.kind == "message":
                 yield inbound
 
-    def _next_inbound(self, cancels: bool) -> Inbound | None:
+    def _next_inbound(self, cancels: bool, reads: bool = False) -> Inbound | None:
         """What comes next; without `cancels` a cancel may come, which is to be skipped."""
-        value = outcome(self._dispatcher, self._dispatcher.next_inbound(cancels), "the inbox")
+        plan = self._dispatcher.next_inbound(cancels, reads)
+        value = outcome(self._dispatcher, plan, "the inbox")
         return value.inbound if isinstance(value, Delivered) else None
 
     def ask(

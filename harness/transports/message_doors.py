@@ -40,7 +40,7 @@ Offer = Callable[[Inbound | None], str]
 
 
 def told_message(inbound: Inbound | None) -> dict[str, object]:
-    """What a program is told of a message, or of the end."""
+    """The fields of a message for a program, or those of the end."""
     if inbound is None:
         return {"kind": "end"}
     return {name: getattr(inbound, name) for name in _FIELDS}
@@ -115,11 +115,11 @@ def webhook(url: str) -> Offer:
 
     Raises InputError for any other address: the harness sends nothing elsewhere.
     """
-    parts = urlsplit(url)
     try:
+        parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError:
-        host, port = None, None
+        parts, host, port = urlsplit(""), None, None
     if parts.scheme != "http" or host not in _LOOPBACK or not port:
         raise InputError("a webhook is http://127.0.0.1:PORT/PATH, on this machine", url[:200])
     path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"

@@ -19,7 +19,7 @@ from harness.cassettes.recorder import ReceivedAnswer, Recorder, SentRequest
 from harness.cassettes.timing import Piece, Timing
 from harness.clock import Clock, RealClock
 from harness.core.values.plans import Head
-from harness.transports.dispatcher import split_session
+from harness.transports.http_answers import error_bytes
 from harness.transports.http_connection import (
     BODILESS,
     LAST_CHUNK,
@@ -31,7 +31,7 @@ from harness.transports.http_connection import (
 )
 from harness.transports.http_server import Server, carry
 from harness.transports.request_heads import RefusedRequest
-from harness.transports.seam_endpoints import error_bytes
+from harness.transports.session_paths import split_session
 from harness.transports.upstream import Unreachable, Upstream, UpstreamAnswer
 
 LEFT = "the client left"

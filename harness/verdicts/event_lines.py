@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from harness.core.history.events import (
+    Accepted,
     Answered,
     AnyEvent,
     Called,
@@ -134,6 +135,8 @@ def _words(event: AnyEvent, history: History, called: dict[str, Called]) -> str:
         case Effected():
             key = f" (key {event.idempotency_key})" if event.idempotency_key else ""
             return f"effect {event.name}{key}"
+        case Accepted():
+            return "inbox  ← has it"
         case Killed():
             return f"kill   {event.signal} at {event.at}"
         case Refused():

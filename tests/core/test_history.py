@@ -54,6 +54,7 @@ def one_of_each() -> History:
     )  # fmt: skip
     inbound = {"id": "m1", "session": "main", "kind": "message", "at_ms": 77}
     history.answered(key="main/inbox#1", seam="inbox", value=inbound)
+    history.accepted(at_ms=78)
     history.effect(key="main/tool#1", name="pay", idempotency_key="k")
     rows = (StoredRow("r1", digest, "m1"),)
     history.stored(store="sqlite", added=rows, changed=rows, gone=("r0",), durable=False)

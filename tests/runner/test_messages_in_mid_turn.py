@@ -122,7 +122,15 @@ async def in_a_task(brief: Any, policy: str) -> None:
     await reader
 
 
-READERS = {"thread": in_a_thread, "task": in_a_task}
+def in_a_callback(brief: Any, policy: str) -> None:
+    agent = Agent(brief, policy)
+    ends = brief.on_message(agent.taken.put)
+    ends.add_done_callback(lambda _: agent.taken.put(None))
+    agent.work()
+    ends.result()
+
+
+READERS = {"thread": in_a_thread, "task": in_a_task, "callback": in_a_callback}
 
 
 def played(
@@ -140,6 +148,25 @@ def test_an_agent_passes_by_its_policy(reader: str, policy: InboundPolicy) -> No
     assert (verdict, codes) == ("pass", [])
     assert history.past.delivered.total() == 3
     assert history.past.turn("main") == (2 if policy == "steer" else 3)
+
+
+def test_a_callback_reads_ahead_without_a_word_in_the_profile() -> None:
+    done = run(SCENARIO, lambda brief: in_a_callback(brief, "steer"))
+    assert (done.verdict.verdict, [f.code for f in done.verdict.findings]) == ("pass", [])
+    assert done.history.past.delivered.total() == 3
+    assert done.history.past.turn("main") == 2
+
+
+def test_an_error_of_a_callback_is_that_of_its_reader() -> None:
+    def agent(brief: Any) -> None:
+        def fail(message: Inbound) -> None:
+            raise ValueError(message.text)
+
+        brief.on_message(fail).result()
+
+    ended = run(SCENARIO, agent).history.trace.ended
+    assert ended is not None
+    assert "ValueError: Do two steps." in ended.text
 
 
 @pytest.mark.parametrize("reader", READERS)

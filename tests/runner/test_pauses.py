@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
-from harness.core.transition.transition import PAUSE_MS
+from harness.core.scenario.user_pauses import PAUSE_MS
 from harness.runner import Run, run
 
 TALK = Scenario(

@@ -9,7 +9,7 @@ from harness.core.history.events import Called
 from harness.core.scenario.scenario import ApprovalTurn, InboxItem, Limits, ToolScript, ToolTurn
 from harness.core.values.calls import OutboxRequest
 from harness.core.values.plans import Close
-from harness.transports import seam_endpoints
+from harness.transports import inbox_polls
 from tests.transports.world import keys, loopback, met, transition
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
@@ -107,14 +107,21 @@ def test_messages_come_one_by_one_and_then_no_more() -> None:
         first, second, none = (agent.get(server.urls.inbox) for _ in range(3))
     message = first.json()
     assert message.pop("at_ms") >= 0
-    assert message == {"id": "m1", "session": "main", "kind": "message", "text": "one"}
+    assert message.pop("attempt") == 1
+    assert message == {
+        "id": "m1",
+        "session": "main",
+        "kind": "message",
+        "text": "one",
+        "attributes": {},
+    }
     assert second.json()["session"] == "blue"
     assert (none.status_code, none.content) == (204, b"")
     assert set(run.history.past.delivered) == {("main", "m1"), ("blue", "m2")}
 
 
 def test_a_message_that_is_not_due_yet_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seam_endpoints, "INBOX_WAIT_MS", 20)
+    monkeypatch.setattr(inbox_polls, "INBOX_WAIT_MS", 20)
     inbox = (InboxItem(id="m1", text="late", when={"ms": 500}),)
     with loopback(run := transition(inbox=inbox)) as server, httpx2.Client() as agent:
         answers = [agent.get(server.urls.inbox)]

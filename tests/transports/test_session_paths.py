@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.scenario.scenario import SessionName
-from harness.transports.dispatcher import decoded_path, split_session
+from harness.transports.session_paths import decoded_path, split_session
 
 LETTERS = st.characters(exclude_categories=("Cc", "Cs"), exclude_characters="\x7f")
 

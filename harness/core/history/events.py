@@ -205,6 +205,11 @@ class Killed(Event, frozen=True, kw_only=True, tag="killed"):
         return self.at.partition(" ")[2] if self.is_at_own_write else ""
 
 
+class Accepted(Event, frozen=True, kw_only=True, tag="accepted"):
+    """A reader has asked for its next message and waits: it has accepted the last one, which a kill
+    does not bring back. Where there is a next one, the call for it says the same."""
+
+
 class Refused(Event, frozen=True, kw_only=True, tag="refused"):
     """A server of the harness refused a request before it reached a seam, so it is not a call.
 
@@ -271,5 +276,15 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
 
 
 AnyEvent: TypeAlias = (
-    Started | Noted | Valued | Called | Answered | Effected | Stored | Killed | Refused | Ended
+    Started
+    | Noted
+    | Valued
+    | Called
+    | Answered
+    | Effected
+    | Stored
+    | Accepted
+    | Killed
+    | Refused
+    | Ended
 )

@@ -15,6 +15,7 @@ import msgspec
 from harness.core.history.event_log import BadLine, EventLog, InMemory, decode_line, encode_event
 from harness.core.history.events import (
     SCHEMA_VERSION,
+    Accepted,
     Answered,
     AnyEvent,
     Called,
@@ -97,6 +98,8 @@ class History:
                 self._see_answered(event)
             case Killed():
                 self.past.see_killed()
+            case Accepted():
+                self.past.see_accepted()
 
     def note(self, message: Message, at_ms: int = 0) -> str:
         """Keep a message under its digest, and return the digest."""
@@ -212,6 +215,13 @@ class History:
     def stored(self, **fields: Json) -> Stored:
         """Append a change of the store."""
         return self._added(Stored(n=len(self.events) + 1, **fields))
+
+    def accepted(self, at_ms: int) -> None:
+        """Append that the last message has been accepted, if that is news."""
+        if (offered := self.past.unconfirmed) is not None:
+            session = offered.get("session", "main")
+            self._append(Accepted(n=len(self.events) + 1, at_ms=at_ms, session=session))
+            self.past.see_accepted()
 
     def killed(self, **fields: Json) -> Killed:
         """Append a kill of the target."""

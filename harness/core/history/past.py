@@ -55,14 +55,13 @@ class Past:
         self.last_played: dict[str, int] = {}
         self.played_for: dict[str, MessageName] = {}
         self.delivered: Counter[MessageName] = Counter()
-        self.taken_back: Counter[MessageName] = Counter()
-        self.downtime_ms = 0
+        self.taken_back = Counter[MessageName]()
         self.cancelled: dict[str, int] = {}
         self.inbounds: dict[MessageName, Json] = {}
         self.said: dict[str, str] = {}
         self.profile = NO_PROFILE
         self.limit_answers = 0
-        self.previous_ms = self._called_ms = 0
+        self.downtime_ms = self.previous_ms = self._called_ms = 0
         self._last_delivered = ""
         self._unconfirmed: MessageName | None = None
         self._turns: Counter[str] = Counter()
@@ -252,7 +251,8 @@ class Past:
             ):
                 return
         self._refused.discard(session)
-        ended = self._open.pop(session, ""), *self._took.pop(session, ())
+        ended = self.open_inbound(session), *self._took.pop(session, ())
+        self._open.pop(session, None)
         self._done.update((session, name) for name in ended)
         self._cut.pop(session, None)
         self._unanswered.discard(session)
@@ -304,6 +304,10 @@ class Past:
         self.last_decided[session] = value
         if value.get("always"):
             self.decided.setdefault((session, request.name), (value, comes_ms))
+
+    def see_accepted(self) -> None:
+        """Record that the agent has the last message: a kill does not bring it back."""
+        self._unconfirmed = None
 
     def see_killed(self) -> None:
         """Record a kill of the agent. Its inbox delivers an unconfirmed message again; an agent

@@ -33,6 +33,7 @@ from harness.core.history.exchanges import (
     offered_schemas,
     root,
 )
+from harness.core.history.summary_proof import is_summary
 from harness.core.history.trace import Compaction, Delivery, StoreDamage, Trace, Turn
 from harness.core.values.calls import (
     ApprovalRequest,
@@ -40,15 +41,11 @@ from harness.core.values.calls import (
     InboxRequest,
     ModelRequest,
     OutboxRequest,
-    Request,
     StoreRequest,
     ToolRequest,
 )
-from harness.core.values.messages import Message, without_blanks
+from harness.core.values.messages import Message
 from harness.core.values.tool_names import ToolNames
-
-SUMMARY_LEAST = 24
-"""The least characters of a summary without white space: a shorter answer may come by chance."""
 
 REACTION_MS = 2000
 """The time, in milliseconds, after a pushed cancel in which a call may already be in transit."""
@@ -205,9 +202,11 @@ class _Reader:
         on from the last one, and holds that answer as words of the user or of the system. If it
         goes on from the request before, nothing was summarised: a title or a plan was asked for.
         """
-        session = later.called.session
-        last = self._last_main.get(session)
-        if last is None or self.trace.world == "recording" or not self._is_summary(last, later):
+        last = self._last_main.get(session := later.called.session)
+        if last is None or self.trace.world == "recording":
+            return
+        system = str(self._values.get(later.request.system, ""))
+        if not is_summary(last, later, (self._turn(last.called), self._turn(later.called)), system):
             return
         if (before := self._main_before.get(session)) is not None:
             self._last_main[session] = before
@@ -220,20 +219,6 @@ class _Reader:
             made.notice = told.notice  # it came before this proof
             self.trace.compactions.remove(self._compacting.pop(session))
         insort(self.trace.compactions, made, key=lambda compaction: compaction.n)
-
-    def _is_summary(self, last: Exchange, later: Exchange) -> bool:
-        if later.node.first(last.node.depth) is last.node or last.reply is None:
-            return False
-        said = without_blanks(last.reply.text)
-        turns = self._turn(last.called), self._turn(later.called)
-        known = [t.text for t in turns] + [s.request.text for t in turns for s in t.sendings]
-        if len(said) < SUMMARY_LEAST or last.reply.tool_uses or not last.succeeded:
-            return False
-        if any(said in without_blanks(text) for text in known):
-            return False  # a reply, which the agent keeps as text, or an echo of one
-        words = [str(self._values.get(later.request.system, ""))]
-        words += [node.message.text for node in later.added if node.side != "assistant"]
-        return any(said in without_blanks(text) for text in words)
 
     def _compact(self, exchange: Exchange) -> None:
         running = self._compacting.get(exchange.called.session)
@@ -300,7 +285,7 @@ class _Reader:
         if isinstance(call, Exchange) and answered.blocks:
             self._asks(call, answered)
         elif answered.seam == "inbox" and answered.value:
-            self._deliver(answered, call.request if isinstance(call, Called) else None)
+            self._deliver(answered, call if isinstance(call, Called) else None)
 
     def _wrote(self, call: Called, request: StoreRequest, answered: Answered) -> None:
         """Keep a refused write until the same one succeeds."""
@@ -317,8 +302,13 @@ class _Reader:
         if exchange.purpose == "main":
             self._turn(exchange.called).asks += asks
 
-    def _deliver(self, answered: Answered, request: Request | None) -> None:
-        inbound = msgspec.convert(answered.value, type=Inbound)
+    def _deliver(self, answered: Answered, called: Called | None) -> None:
+        inbound, request = msgspec.convert(answered.value, type=Inbound), None
+        if called is not None:
+            request = called.request
+            if called.session == answered.session:
+                # Beside a reader the turn of a message that waits may have begun, without a call.
+                self._begin_waiting(answered.session, called.turn, answered)
         turn = self._turn(answered)
         if inbound.kind != "message":
             wanted = isinstance(request, InboxRequest) and (request.poll or request.cancels)

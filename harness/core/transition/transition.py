@@ -18,6 +18,7 @@ from harness.core.history.history import History
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import ToolScripts
+from harness.core.scenario.user_pauses import user_pause_ms
 from harness.core.transition.answer_event import record_answer
 from harness.core.transition.approval_seam import answer_approval
 from harness.core.transition.arming import POLL, ArmedFault, bend_all
@@ -66,11 +67,6 @@ REFUSALS_MOST = 100
 
 NO_KILL = "", "", 0
 """The kill at a write to the agent's own files where none is due."""
-
-PAUSE_MS = (1_000, 30_000)
-"""The shortest and the longest pause of a user on virtual time between an answer and the next
-message. Without it a clock in the system text, a time as a key and a deadline that runs on over
-turns pass: time would stand still between messages."""
 
 
 def _unread_schema(use: ToolUse, offered: Sequence[ToolSpec]) -> str:
@@ -206,7 +202,7 @@ class Transition:
             when_ms = timed
             entry = inbox.due(self.inbox, past, when_ms, busy=False, cancels=cancels)
         elif entry is not None and entry.idle and self.user_pauses:
-            when_ms += self._pause_ms(entry.inbound)
+            when_ms += user_pause_ms(past, self.draws, entry.inbound)
         request = InboxRequest(cancels=cancels)
         return self._deliver(request, entry.inbound if entry else None, at_ms, when_ms)
 
@@ -223,7 +219,7 @@ class Transition:
         A message of an idle user waits until no turn is open, and so does the end: a program ends
         its worker with its reader. `is_last`: nothing else can happen, so neither waits longer. An
         agent that takes in nothing has then ended its turn without a reply. `refused`: why the last
-        message was not accepted; it comes again at once, whatever the agent does.
+        message was not accepted; it comes again at once.
         """
         past = self.history.past
         if refused and past.unconfirmed is not None:
@@ -232,10 +228,16 @@ class Transition:
             return self._deliver(request, again, at_ms, at_ms)
         entry = inbox.due(self.inbox, past, at_ms, busy=not past.is_idle, cancels=cancels)
         if entry is None and not is_last:
-            waits = not past.is_idle or inbox.next_ms(self.inbox, past, cancels) is not None
-            return None if waits else self._push(None, at_ms, at_ms, cancels)
+            if past.is_idle and inbox.next_ms(self.inbox, past, cancels) is None:
+                return self._push(None, at_ms, at_ms, cancels)
+            self.history.accepted(at_ms)
+            return None
         if entry is not None:
-            pause_ms = self._pause_ms(entry.inbound) if entry.idle and self.user_pauses else 0
+            pause_ms = (
+                user_pause_ms(past, self.draws, entry.inbound)
+                if entry.idle and self.user_pauses
+                else 0
+            )
             return self._push(entry.inbound, at_ms, at_ms + pause_ms, cancels)
         if (timed := inbox.next_ms(self.inbox, past, cancels)) is not None:
             entry = inbox.due(self.inbox, past, timed, busy=True, cancels=cancels)
@@ -258,14 +260,6 @@ class Transition:
     def next_push_ms(self, cancels: bool = False) -> int | None:
         """The time of the next timed message in milliseconds; None if none is pending."""
         return inbox.next_ms(self.inbox, self.history.past, cancels)
-
-    def _pause_ms(self, inbound: Inbound) -> int:
-        """How long the user takes for a message; the first one opens the run, and one that comes
-        again after a kill has been written long since."""
-        past = self.history.past
-        if not past.delivered or (inbound.session, inbound.id) in past.inbounds:
-            return 0
-        return self.draws.random("pause", str(past.calls["inbox"])).randint(*PAUSE_MS)
 
     def _deliver(
         self, request: InboxRequest, inbound: Inbound | None, at_ms: int, when_ms: int

@@ -78,6 +78,13 @@ class Brief(Protocol):
     def inbox(self, *, cancels: bool = False) -> Iterator[Inbound]:
         """The inbound messages, until the scenario has no more; with `cancels`, also cancels."""
 
+    def on_message(self, callback: Callable[[Inbound], object], *, cancels: bool = False) -> Any:
+        """Call `callback` with each message as it comes, also while a turn runs, from a thread.
+
+        The returned `concurrent.futures.Future` has a result at the end of the inbox, or the
+        exception of the callback.
+        """
+
     def ask(
         self,
         tool: str,
