@@ -93,8 +93,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     reply, or is stored again. `order`: it is in its request, but before an older message.
     `doubled`: a request holds it twice, as after a retry. For a message in mid-turn the profile's
     `inbound` names the turn. `early`: the model gets it in the open turn, against `queue` or
-    `collect`. `late`: it gets it in another one, against `steer` or `interrupt`, or `collect`
-    leaves it for a second turn.
+    `collect`, or in one turn with another message, against `queue`. `late`: it gets it in another
+    one, against `steer` or `interrupt`, or `collect` leaves it for a second turn.
 
     Not a finding: words before or after it; other line ends, or white space around it; the message
     of a turn that failed or whose reply was empty, which the history may keep; a request that

@@ -198,6 +198,52 @@ def test_an_agent_that_collects_leaves_no_message_for_a_second_turn() -> None:
         assert history.past.turn("main") == (4 if codes else 3)
 
 
+class Joins(Agent):
+    """Answers in order, and all that waits at once."""
+
+    def work(self) -> None:
+        while (message := self.following()) is not None:
+            self.turn([message, *self.came()])
+
+
+@pytest.mark.parametrize(("kind", "codes"), [(Joins, ["inbound_exactly_once.early"]), (Agent, [])])
+def test_messages_that_wait_are_answered_one_by_one(kind: type[Agent], codes: list[str]) -> None:
+    more = InboxItem(text="And tell me why.", when={"after": "main/tool#1"})
+    scenario = msgspec.structs.replace(
+        SCENARIO,
+        inbox=(*SCENARIO.inbox[:2], more, SCENARIO.inbox[2]),
+        profile=Profile(inbound="queue"),
+    )
+
+    def agent(brief: Any) -> None:
+        one = kind(brief, "queue")
+        reader = threading.Thread(target=one.read)
+        reader.start()
+        one.work()
+        reader.join()
+
+    assert [f.code for f in run(scenario, agent).verdict.findings] == codes
+
+
+def between_two_steps(brief: Any) -> None:
+    """Asks for what came between two steps, in one thread, and answers all to the newest."""
+    agent, messages = Agent(brief, "steer"), brief.inbox()
+    agent.came = lambda: [m for m in (next(messages, None),) if m is not None]  # type: ignore[method-assign]
+    for message in messages:
+        agent.turn([message])
+
+
+def test_the_key_is_named_where_the_profile_lacks_it() -> None:
+    """An agent that steers looks like one that leaves its turn without a reply."""
+    inbox = SCENARIO.inbox[:2]
+    scenario = msgspec.structs.replace(SCENARIO, inbox=inbox)
+    (found,) = run(scenario, between_two_steps).verdict.findings
+    assert found.code == "outbound_once.missing"
+    assert 'its profile needs `inbound = "steer"`' in found.message
+    done = run(scenario, between_two_steps, profile=Profile(inbound="steer"))
+    assert [f.code for f in done.verdict.findings] == []
+
+
 def test_a_turn_may_end_for_a_message_that_waited_before_it_began() -> None:
     moments = ("main/model#1", "main/model#2")
     came = [InboxItem(text=f"Rather {n}.", when={"after": m}) for n, m in enumerate(moments)]

@@ -9,7 +9,7 @@ from harness.checks.evidence.excuses import Case
 from harness.checks.evidence.stored_messages import newest_text, squeeze
 from harness.checks.evidence.turn_outcomes import is_waiting
 from harness.core.history.exchanges import Exchange
-from harness.core.history.trace import Trace, Turn
+from harness.core.history.trace import Delivery, Trace, Turn
 from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding
 
@@ -28,6 +28,9 @@ def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:
         rule, events = "", (delivery.n, *(e.n for e in took or after))
         if took and (policy == "queue" or (policy == "collect" and took[0] is not turn.main[0])):
             rule, text = "early", "and the model gets it there, although the agent answers in order"
+        elif policy == "queue" and (shared := _shared_turn(trace, turn, delivery)) is not None:
+            events = (delivery.n, shared.main[0].n)
+            rule, text = "early", f"and {shared.words} takes it in beside another, not in order"
         elif own is not None and own.main:
             waits = len(after) if policy in ("steer", "interrupt") else 0
             waits += 2 * (policy == "collect" and own.number > turn.number + 1)
@@ -37,6 +40,13 @@ def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:
             cause = Cause(subject="request")
             found = Finding(f"inbound_exactly_once.{rule}", text, events, cause=cause)
             yield Case("nothing_done", [found], turn)
+
+
+def _shared_turn(trace: Trace, turn: Turn, delivery: Delivery) -> Turn | None:
+    """The later turn of another message that has taken a message in; after a kill an agent may
+    answer at once what it has left."""
+    taking = (t for t in trace.turns.values() if delivery in t.joined and t is not turn)
+    return next((t for t in taking if t.main and not trace.kills), None)
 
 
 def ends_twice(turn: Turn) -> bool:

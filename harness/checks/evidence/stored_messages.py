@@ -18,7 +18,7 @@ from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_res
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.messages import Message, Text, side, without_blanks
+from harness.core.values.messages import Message, Text, ToolResult, side, without_blanks
 
 Answered: TypeAlias = dict[tuple[str, str], list[tuple[Turn, str]]]
 """Turns with a success as their reply, and the texts that they took in, by session and first
@@ -65,7 +65,10 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
     after = (s for s in trace.sendings if s.ends_turn and s.n > turn.opened_n)
     reply = next((s for s in after if name in s.named), None)
     if reply is not None and reply.called.session == turn.session:
-        return f" before the agent takes the next message; {reply.called.key} is its reply"
+        early = f" before the agent takes the next message; {reply.called.key} is its reply"
+        return f"{early}{_reads_ahead(trace, turn, 'queue')}"
+    if _goes_on(trace, turn):
+        return f", and the next one goes on with its calls{_reads_ahead(trace, turn, 'steer')}"
     if reply is not None and reply.called.session not in trace.received[name]:
         return f": its reply goes to the session {reply.called.session}"
     before = turn.came_in
@@ -74,6 +77,28 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
     if inbound_rows(trace, before):
         return ""
     return f": when a kill ended {before.words}, its message was in no row of the store"
+
+
+def _reads_ahead(trace: Trace, turn: Turn, policy: str) -> str:
+    """The key to set, for an agent whose profile does not say what it does in mid-turn.
+
+    Asking for the next message ends a turn then. A reader asks ahead, and an agent that steers asks
+    between two steps.
+    """
+    if trace.profile.inbound_policy(turn.session) is not None:
+        return ""
+    return f' (does it take messages in mid-turn? then its profile needs `inbound = "{policy}"`)'
+
+
+def _goes_on(trace: Trace, turn: Turn) -> bool:
+    """Whether the next turn begins with the results of this one's open calls."""
+    following = trace.turns.get((turn.session, turn.number + 1))
+    if following is None or not following.readable or not turn.main:
+        return False
+    last, first = turn.main[-1], following.readable[0]
+    open_calls = {use.id for use in last.reply.tool_uses} if last.reply else set()
+    sent = {b.id for node in first.added for b in node.message.blocks if isinstance(b, ToolResult)}
+    return bool(open_calls & sent) and first.node.first(last.node.depth) is last.node
 
 
 def reply_rows(trace: Trace, turn: Turn, text: str) -> list[Placed]:

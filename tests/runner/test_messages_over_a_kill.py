@@ -1,0 +1,82 @@
+"""A kill while messages wait: what was accepted stays with the agent, and each has its own turn."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import msgspec
+import pytest
+
+from examples.agents.gateway import agent as gateway
+from harness.core.history.events import Accepted
+from harness.core.scenario.scenario import (
+    FaultSpec,
+    InboxItem,
+    Scenario,
+    ToolScript,
+    ToolTurn,
+    Turn,
+)
+from harness.core.values.profile import InboundPolicy, Profile
+from harness.runner import Run, run
+from harness.targets import TargetSpec, of_callable, resolve
+from tests.runner.test_messages_in_mid_turn import Agent
+
+INBOX = (
+    InboxItem(text="Do the work in two steps."),
+    InboxItem(text="Leave the second one out.", when={"ms": 5000}),
+    InboxItem(text="And write no report.", when={"ms": 7000}),
+    InboxItem(text="Thanks, that is all."),
+)
+KILLED = FaultSpec(kind="gateway.killed", on="tool", when=1, settings={"at": "after"})
+SCENARIO = Scenario(
+    name="killed-with-two-that-wait",
+    policy="open",
+    tools={"step": ToolScript(script=(ToolTurn(ok="done", hang=10, times="forever"),))},
+    inbox=INBOX,
+    script=(
+        *(Turn(use="step", optional=True),) * 3,
+        Turn(say="The work is done.", times="forever"),
+    ),
+    faults=(KILLED,),
+)
+
+
+def played(target: TargetSpec, policy: InboundPolicy) -> Run:
+    return run(msgspec.structs.replace(SCENARIO, profile=Profile(inbound=policy)), target)
+
+
+def codes_of(done: Run) -> list[str]:
+    return [finding.code for finding in done.verdict.findings]
+
+
+@pytest.mark.parametrize("policy", ["queue", "steer", "interrupt", "collect"])
+def test_the_reference_agent_answers_what_it_had_accepted(policy: InboundPolicy) -> None:
+    done = played(resolve("reference"), policy)
+    assert (done.verdict.verdict, codes_of(done)) == ("pass", [])
+    assert len(done.history.trace.kills) == 1
+
+
+@pytest.mark.parametrize("policy", ["queue", "steer"])
+def test_a_gateway_answers_each_in_its_turn(policy: InboundPolicy) -> None:
+    target = msgspec.structs.replace(of_callable(gateway), options={"inbound": policy})
+    done = played(target, policy)
+    assert (done.verdict.verdict, codes_of(done)) == ("pass", [])
+
+
+def forgetful(brief: Any) -> None:
+    """Keeps what it has accepted in its memory alone."""
+    agent = Agent(brief, "queue")
+    reader = threading.Thread(target=agent.read)
+    reader.start()
+    agent.work()
+    reader.join()
+
+
+def test_what_was_accepted_does_not_come_again() -> None:
+    done = played(of_callable(forgetful), "queue")
+    accepted = [event.n for event in done.history.events if isinstance(event, Accepted)]
+    assert accepted[0] < done.history.trace.kills[0]
+    assert "inbound_exactly_once.lost" in codes_of(done)
+    assert {delivery.inbound.attempt for delivery in done.history.trace.deliveries} == {1}
