@@ -5,9 +5,8 @@ A cancel counts from the moment the agent sees it, because work under way cannot
 
 from __future__ import annotations
 
-from bisect import bisect, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import pairwise
 from operator import itemgetter
 
 import msgspec
@@ -27,13 +26,18 @@ from harness.checks.evidence.excuses import (
     Marks,
     holds_for,
     is_excused,
-    is_killed_between,
 )
 from harness.checks.evidence.messages_in_turn import (
     answers_question,
     came_in_turn,
     ends_twice,
     stands_for,
+)
+from harness.checks.evidence.repeated_replies import (
+    is_marked_copy,
+    is_unsure_copy,
+    may_repeat,
+    shown_again,
 )
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
@@ -49,8 +53,8 @@ from harness.checks.evidence.stored_messages import (
     why_unanswered,
 )
 from harness.checks.evidence.told_results import is_reflowed
-from harness.checks.evidence.turn_outcomes import claimed, is_local, is_resent, is_waiting, wrong
-from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Sending
+from harness.checks.evidence.turn_outcomes import claimed, is_local, is_resent, is_waiting
+from harness.core.history.exchanges import Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
@@ -58,9 +62,6 @@ from harness.core.values.finding_key import Cause
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import abridged
-
-_LOST = frozenset({"failed", "incomplete", "truncated"})
-"""The faults of an answer after which the whole answer is requested again."""
 
 _STOPS = (CANCEL, KILL, LIMIT)
 """The excuses that end a turn from outside."""
@@ -233,19 +234,16 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
     `cancelled` is not a success.
 
     A message that the outbox did not accept may be sent again. After a kill or a lost answer of the
-    outbox, a message that may have arrived may be sent again too. It must then say that it may be a
-    repetition. Source: invariant 30.
+    outbox, a message that may have arrived may be sent again too. `unmarked`: it comes in the same
+    words, and does not say that it may be a repetition. Source: invariant 30.
     """
     trace, marks = history.trace, Marks(history.trace)
     for turn in trace.turns.values():
         if turn.delivery is None:
             continue
         endings = turn.endings
-        twice = len(endings) > 1 and ends_twice(turn)
-        if twice and not all(_may_repeat(trace, turn, e) for e in endings[1:]):
-            same = endings[0].request.text == endings[1].request.text
-            text = f"{turn.words} ends twice, with {'the same text' if same else 'different texts'}"
-            yield Finding("outbound_once.twice", text, (endings[0].n, endings[1].n))
+        if len(endings) > 1 and ends_twice(turn):
+            yield from _ended_again(trace, turn)
         if turn.came_in is not None and is_resent(turn):
             yield from _sent_again(trace, turn)
         is_open = not endings and turn.settled_by in _ORDERLY
@@ -262,7 +260,27 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
                 text = f"{turn.words} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
-        yield from _repeated(turn)
+        for first_shown, again in shown_again(turn):
+            text = f"{turn.words} shows a part of an answer that failed, and then shows it again"
+            yield Finding("outbound_once.repeated", text, (first_shown.n, again.n))
+
+
+def _ended_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
+    """Yield the second end of a turn, unless it is a repetition that says so."""
+    first, second, *_ = turn.endings
+    again = [e for e in turn.endings[1:] if not may_repeat(trace, turn, e)]
+    if again and all(is_unsure_copy(trace, first, e) for e in again):
+        yield _unmarked(turn, first, again[0])
+    elif again:
+        same = first.request.text == second.request.text
+        text = f"{turn.words} ends twice, with {'the same text' if same else 'different texts'}"
+        yield Finding("outbound_once.twice", text, (first.n, second.n))
+
+
+def _unmarked(turn: Turn, old: Sending, new: Sending) -> Finding:
+    why = "after a kill or a lost answer of the outbox"
+    text = f"{turn.words} sends a reply again {why}, and does not say that it may be a repetition"
+    return Finding("outbound_once.unmarked", text, (old.n, new.n))
 
 
 def _sent_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
@@ -271,38 +289,11 @@ def _sent_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
     new = turn.endings[-1]
     if old is None:
         return
-    first, second = squeeze(old.request.text), squeeze(new.request.text)
-    noted = is_killed_between(trace, old.n, new.n) and first != second and first in second
-    if not noted:
+    if is_unsure_copy(trace, old, new):
+        yield _unmarked(turn, old, new)
+    elif not is_marked_copy(trace, old, new):
         text = f"{turn.words} sends the reply of an earlier turn again: no kill or note tells why"
         yield Finding("outbound_once.twice", text, (old.n, new.n))
-
-
-def _may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
-    """Whether a second ending is allowed. It repeats the first after a kill, or after the outbox's
-    answer was lost, and adds a note to it. Or the first could not be stored before a kill."""
-    first = turn.endings[0]
-    meant = next(s for s in turn.sendings if s.request.kind in ENDINGS)
-    killed = is_killed_between(trace, first.n, later.n)
-    unconfirmed = first.answered is not None and first.answered.outcome != "ok"
-    old, new = squeeze(meant.request.text), squeeze(later.request.text)
-    is_whole = squeeze(first.request.text) in new
-    said = (killed or unconfirmed) and old != new and old in new and is_whole
-    return said or (killed and turn.store_failed)
-
-
-def _repeated(turn: Turn) -> Iterator[Finding]:
-    """Yield each part of a failed answer that was shown, and is shown again from its beginning."""
-    starts = [e.n for e in turn.main]
-    shown: list[list[Sending]] = [[] for _ in starts]
-    for sending in turn.sendings:
-        if sending.request.kind == "partial" and (place := bisect(starts, sending.n)):
-            shown[place - 1].append(sending)
-    for (exchange, first), (_, second) in pairwise(zip(turn.main, shown, strict=True)):
-        said, again = ("".join(s.request.text for s in part) for part in (first, second))
-        if said.strip() and again.startswith(said) and wrong(exchange) in _LOST:
-            text = f"{turn.words} shows a part of an answer that failed, and then shows it again"
-            yield Finding("outbound_once.repeated", text, (first[0].n, second[0].n))
 
 
 _NUMBER = itemgetter(0)

@@ -220,7 +220,7 @@ def test_a_stored_answer_may_be_sent_again_with_a_note(scenario: Scenario) -> No
 
 def test_a_stored_answer_that_is_sent_again_without_a_note_is_one_finding() -> None:
     found = run(KILLED, _stored(""), isolate=True).verdict.findings
-    assert codes(found) == ["outbound_once.twice"]
+    assert codes(found) == ["outbound_once.unmarked"]
     assert _found(run(LATER, _stored(""), isolate=True)) == set()
 
 

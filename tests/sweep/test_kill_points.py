@@ -145,7 +145,7 @@ def test_a_store_that_says_too_early_that_it_has_stored_is_caught(kind: Any, cod
 @pytest.mark.parametrize(
     ("agent", "code"),
     [
-        (wrong_parts.says_it_again, "outbound_once.twice"),
+        (wrong_parts.says_it_again, "outbound_once.unmarked"),
         (wrong_parts.runs_them_again, "effect_once"),
     ],
 )

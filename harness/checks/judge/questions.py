@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN
+from harness.checks.evidence.repeated_replies import is_unsure
 from harness.checks.evidence.stored_messages import finished_turns
 from harness.checks.evidence.turn_outcomes import (
     CUT_STOPS,
@@ -323,6 +324,10 @@ EVENTS: Mapping[Question, _Event] = {
     "cancel": _Event("a cancel", lambda t: any(x.cancelled_n for x in t.turns.values())),
     "kill": _Event("a kill", lambda t: bool(t.kills)),
     "reply": _Event("a reply", lambda t: any(s.request.kind in ENDINGS for s in t.sendings)),
+    "unsure_reply": _Event(
+        "a reply before a kill or with a lost answer of the outbox",
+        lambda t: any(s.ends_turn and is_unsure(t, s) for s in t.sendings),
+    ),
     "partial_reply": _Event(
         "a partial reply", lambda t: any(s.request.kind == "partial" for s in t.sendings)
     ),

@@ -209,6 +209,10 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
     "cancel": (lambda: _done(_go().cancel()), QUIET),
     "kill": (_resumed, QUIET),
     "reply": (QUIET, lambda: _go().reply("x").say("so far", "partial").end()),
+    "unsure_reply": (
+        lambda: _go().reply("x").final().restart().end(),
+        lambda: _done(_go().reply("x").final().turn("and").reply("y").final()),
+    ),
     "partial_reply": (lambda: _go().reply("x").say("so far", "partial").end(), QUIET),
     "forbidden_words": (
         lambda: _done(_go(settings={"expect": {"must_not": {"say": ["done"]}}})),

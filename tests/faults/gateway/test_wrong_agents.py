@@ -179,7 +179,7 @@ CASES: dict[type[Small], tuple[FaultSpec, str]] = {
         FaultSpec(kind="gateway.repeated_by_the_user", when=2),
         "outbound_once.missing",
     ),
-    SaysItAgain: (FaultSpec(kind="gateway.confirmation_lost"), "outbound_once.twice"),
+    SaysItAgain: (FaultSpec(kind="gateway.confirmation_lost"), "outbound_once.unmarked"),
     NeverGivesUp: (
         FaultSpec(kind="gateway.cancelled", when={"after": "main/tool#1"}),  # type: ignore[arg-type]
         "cancel_honoured.request",

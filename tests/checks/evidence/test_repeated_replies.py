@@ -30,10 +30,11 @@ def _history(first: str, *later: str, killed: bool) -> History:
     [
         (("Hello.", "You may have this: Hello."), True, []),
         (("Hello.", "Again: Hello.", "Again: Hello."), True, []),
-        (("Hello.", "Hello."), True, ["outbound_once.twice"]),
-        (("Hello.", "Hel lo."), True, ["outbound_once.twice"]),
+        (("Hello.", "Hello."), True, ["outbound_once.unmarked"]),
+        (("Hello.", "Hello."), False, ["outbound_once.twice"]),
+        (("Hello.", "Hel lo."), True, ["outbound_once.unmarked"]),
         (("Hello.", "Good bye."), True, ["outbound_once.twice"]),
-        (("Hello.", "Again: Hello.", "Hello."), True, ["outbound_once.twice"]),
+        (("Hello.", "Again: Hello.", "Hello."), True, ["outbound_once.unmarked"]),
         (("Hello.", "You may have this: Hello."), False, ["outbound_once.twice"]),
     ],
 )

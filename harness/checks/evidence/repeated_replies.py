@@ -1,0 +1,76 @@
+"""Whether a reply that is sent again may be sent again, and whether it says so.
+
+A channel gives no receipt that outlives a crash. An agent may be killed between the delivery and
+the note of it, and an answer of the outbox may be lost. Then only the agent's own words tell the
+user that a reply may be a repetition (decision 0008).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterator
+from itertools import pairwise
+
+from harness.checks.evidence.excuses import is_killed_between
+from harness.checks.evidence.stored_messages import squeeze
+from harness.checks.evidence.turn_outcomes import wrong
+from harness.core.history.exchanges import ENDINGS, Sending
+from harness.core.history.trace import Trace, Turn
+
+_LOST = frozenset({"failed", "incomplete", "truncated"})
+"""Answers of which a part was shown, and which the agent may ask for again."""
+
+
+def is_unsure(trace: Trace, reply: Sending) -> bool:
+    """Whether an agent cannot know that the user has a reply: the outbox's answer was lost, or a
+    kill came before the session went on."""
+    if _is_unconfirmed(reply):
+        return True
+    killed_n = next((n for n in trace.kills if n > reply.n), 0)
+    session = reply.called.session
+    later = (e.called.n for e in trace.exchanges if e.called.session == session)
+    return killed_n > 0 and not any(reply.n < n < killed_n for n in later)
+
+
+def _is_unconfirmed(reply: Sending) -> bool:
+    return reply.answered is not None and reply.answered.outcome != "ok"
+
+
+def is_unsure_copy(trace: Trace, old: Sending, new: Sending) -> bool:
+    """Whether an unsure reply is sent again word for word. An agent with a table of what is to be
+    sent does so: at least once is what it promises."""
+    return squeeze(old.request.text) == squeeze(new.request.text) and is_unsure(trace, old)
+
+
+def is_marked_copy(trace: Trace, old: Sending, new: Sending) -> bool:
+    """Whether a reply is sent again after a kill, and says so."""
+    return is_killed_between(trace, old.n, new.n) and _adds_to(old, new)
+
+
+def _adds_to(old: Sending, new: Sending) -> bool:
+    first, second = squeeze(old.request.text), squeeze(new.request.text)
+    return first != second and first in second
+
+
+def shown_again(turn: Turn) -> Iterator[tuple[Sending, Sending]]:
+    """Yield each part of a failed answer that was shown, with its second showing in the next."""
+    starts = [e.n for e in turn.main]
+    shown: list[list[Sending]] = [[] for _ in starts]
+    for sending in turn.sendings:
+        if sending.request.kind == "partial" and (place := bisect(starts, sending.n)):
+            shown[place - 1].append(sending)
+    for (exchange, first), (_, second) in pairwise(zip(turn.main, shown, strict=True)):
+        said, again = ("".join(s.request.text for s in part) for part in (first, second))
+        if said.strip() and again.startswith(said) and wrong(exchange) in _LOST:
+            yield first[0], second[0]
+
+
+def may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
+    """Whether a second ending is allowed. It repeats the first after a kill, or after the outbox's
+    answer was lost, and adds a note to it. Or the first could not be stored before a kill."""
+    first = turn.endings[0]
+    meant = next(s for s in turn.sendings if s.request.kind in ENDINGS)
+    killed = is_killed_between(trace, first.n, later.n)
+    is_whole = squeeze(first.request.text) in squeeze(later.request.text)
+    said = (killed or _is_unconfirmed(first)) and _adds_to(meant, later) and is_whole
+    return said or (killed and turn.store_failed)
