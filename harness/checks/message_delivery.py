@@ -31,6 +31,7 @@ from harness.checks.evidence.messages_in_turn import (
     answers_question,
     came_in_turn,
     ends_twice,
+    named_instead,
     stands_for,
 )
 from harness.checks.evidence.repeated_replies import (
@@ -231,7 +232,8 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
     has accepted the message first, and the user is not told so. `twice`: it ends with several.
     `repeated`: the user reads a part of a failed answer, and the next answer shows it again.
     `after_cancel`: a success is reported after the cancel. A notice, an error or the status
-    `cancelled` is not a success.
+    `cancelled` is not a success. `misnamed`: the reply names an earlier message, which has its
+    reply already, and no reply names this one.
 
     A message that the outbox did not accept may be sent again. After a kill or a lost answer of the
     outbox, a message that may have arrived may be sent again too. `unmarked`: it comes in the same
@@ -260,6 +262,9 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
                 text = f"{turn.words} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
+        if name := named_instead(trace, turn):
+            text = f"{turn.words} ends with a reply that names {name}, which has its reply already"
+            yield Finding("outbound_once.misnamed", text, (turn.opened_n, endings[0].n))
         for first_shown, again in shown_again(turn):
             text = f"{turn.words} shows a part of an answer that failed, and then shows it again"
             yield Finding("outbound_once.repeated", text, (first_shown.n, again.n))

@@ -28,6 +28,7 @@ from harness.checks.evidence.told_results import (
     is_empty,
     is_encoded_twice,
     is_inside_a_character,
+    is_nameless,
     is_other_script,
     is_reflowed,
     is_slow,
@@ -111,8 +112,8 @@ def result_carried(
     error. `discarded`: it is told as not run or by another's error, beside a call that failed, or
     although it had acted before it failed. `invented`: no such call ran, and the answer reads like
     a result.
-    `encoded_twice`: it is JSON in JSON. `voiced`: a message of the user or of the system repeats
-    it, so that it reads as an instruction.
+    `encoded_twice`: it is JSON in JSON. `names`: of an object the model reads the bare values.
+    `voiced`: a message of the user or of the system repeats it, so that it reads as an instruction.
     `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's
     name says so, if it is marked as code, or if the setting `code` has the tool.
 
@@ -376,6 +377,9 @@ def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:
             continue
         if not is_text and is_encoded_twice(said, sent):
             return _Told("encoded_twice", f"is encoded twice: {_short(sent)}")
+        if not is_text and is_nameless(said, sent):
+            words = f"has values without their names: {_short(said)} is read as {_short(sent)}"
+            return _Told("names", words)
         if is_reflowed(said, sent):
             rule = "code" if name in code or is_code(name, said) else "white_space"
             return _Told(rule, f"has other white space: {_short(said)} is read as {_short(sent)}")

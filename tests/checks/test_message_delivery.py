@@ -196,6 +196,23 @@ def test_what_the_outbox_did_not_take_is_sent_again() -> None:
     )
 
 
+def test_a_reply_that_names_an_answered_message_stands_under_the_wrong_one() -> None:
+    story = Story().turn("one", "m1").reply("1").final().turn("two", "m2").reply("2")
+    assert codes(outbound_once(_end(story, "m1", "2").end())) == ["outbound_once.misnamed"]
+
+
+@pytest.mark.parametrize("name", ["m2", "", "m3"])
+def test_a_reply_may_name_its_message_or_none_that_is_known(name: str) -> None:
+    story = Story().turn("one", "m1").reply("1").final().turn("two", "m2").reply("2")
+    assert not list(outbound_once(_end(story, name, "2").end()))
+
+
+def test_a_second_reply_to_a_message_stands_beside_the_one_that_is_due() -> None:
+    story = Story().turn("one", "m1").reply("1").final().turn("two", "m2").reply("2")
+    again = _end(_end(story, "m1", "more"), "m2", "2")
+    assert "outbound_once.misnamed" not in codes(outbound_once(again.end()))
+
+
 def test_partial_text_notices_and_heartbeats_are_no_endings() -> None:
     story = Story().turn("one").say("1", "partial").say("1", "partial").say("x", "notice")
     assert not list(outbound_once(story.say("", "heartbeat").reply("1").final().end()))

@@ -81,3 +81,18 @@ def stands_for(trace: Trace, turn: Turn, newest: str) -> str:
         number += 1
     is_late = any(said in squeeze(newest_text(each)) for each in after)
     return f"the message {other}" if other and is_late else ""
+
+
+def named_instead(trace: Trace, turn: Turn) -> str:
+    """The message that the reply of a turn names in place of its own: an earlier one, answered
+    before. "" for none, or where another reply names the turn's own message."""
+    named = [name for ending in turn.endings for name in ending.named]
+    own = turn.delivery.inbound.id if turn.delivery else ""
+    if not named or not own or any(own in sending.named for sending in trace.sendings):
+        return ""
+    answered = {
+        t.delivery.inbound.id
+        for t in trace.turns.values()
+        if t.session == turn.session and t.delivery and t.endings and t.opened_n < turn.opened_n
+    }
+    return named[0] if answered.issuperset(named) else ""

@@ -320,6 +320,27 @@ def is_encoded_twice(said: str, sent: str) -> bool:
     return False
 
 
+_NAMED_VALUES = 3
+"""Of an object with two values, `21 C` may be all that an agent writes."""
+
+_WORD = re.compile(r"\w+")
+
+
+def is_nameless(said: str, sent: str) -> bool:
+    """Whether a text has the values of an object of JSON, and no word that could name one."""
+    try:
+        value = json.loads(said)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(value, dict):
+        return False
+    values = list(value.values())
+    spelt = json.dumps(values, ensure_ascii=False).casefold()
+    words = set(_WORD.findall(spelt)) | set(_WORD.findall(json.dumps(values).casefold()))
+    full = [each for each in values if each not in ("", None, [], {})]
+    return len(full) >= _NAMED_VALUES and words.issuperset(_WORD.findall(sent.casefold()))
+
+
 def is_reflowed(said: str, sent: str) -> bool:
     """Whether a line has lost its indentation or its end; a value of JSON may have other lines."""
     if said.lstrip().startswith(("{", "[")):
