@@ -53,6 +53,14 @@ _SEARCH: dict[str, Json] = {
 }
 """A tool of the provider's own, which may pause a turn."""
 
+_SEARCHED: dict[str, Json] = {
+    "type": "web_search_tool_result",
+    "tool_use_id": "srvtoolu_1",
+    "content": [],
+}
+"""The provider gives the result itself, here or where it goes on. An agent rightly takes out a
+search that never has one, and the next request then begins differently."""
+
 EXCESSIVE_TOKENS = 3_000_000
 """Output tokens of one very long answer; a turn should not pay for two of them."""
 
@@ -77,7 +85,9 @@ TURNS: tuple[Callable[[int], Turn], ...] = (
     lambda n: Turn(say=word(n), use="look_up", input={"name": word(n)}, stop="end_turn"),
     lambda n: Turn(say=word(n), stop="tool_use"),
     lambda n: Turn(
-        blocks=({"type": "text", "text": word(n)}, _SEARCH), stop="pause_turn", unoffered=True
+        blocks=({"type": "text", "text": word(n)}, _SEARCH, _SEARCHED),
+        stop="pause_turn",
+        unoffered=True,
     ),
     lambda n: Turn(say=word(n), stop="refusal"),
     lambda n: Turn(blocks=(), stop="refusal"),
