@@ -206,7 +206,10 @@ def _begun_anew(turn: Turn) -> Iterator[Case]:
             run, sent = ask.execution, ask.sent
             if run is None or sent is None or ask.sent_n > before.n:
                 continue
-            if sent.id not in held and squeeze(sent.text) not in held.values():
+            said = squeeze(sent.text)
+            # Another provider's API may have no mark for a failure, so the text says it.
+            is_held = sent.id in held or any(said in text for text in held.values())
+            if not is_held:
                 text = f"{later.called.key}: the result of {run.called.key} is missing, which "
                 text += f"{before.called.key} had"
                 events = (run.n, before.n, later.n)
@@ -259,7 +262,7 @@ def _says_failed(turn: Turn, killed_n: int, n: int) -> bool:
 @needs("model", "inbox", told_by="run", place=70)
 @excused_by(prefix=(BREAK_BETWEEN,))
 def append_only_prefix(history: History) -> Iterator[Finding | Case]:
-    """Each main request of a session begins as the one before, and only adds to its end.
+    """Each main request of a session to a provider begins as the one before, and only adds to it.
 
     `messages`: the next request does not begin with the messages before the newest one. Only the
     newest message may still grow (a pause, a hint that is given once). `system`: the system text
@@ -274,12 +277,14 @@ def append_only_prefix(history: History) -> Iterator[Finding | Case]:
     """
     trace = history.trace
     others = written_by_another(trace)
-    last: dict[str, Exchange] = {}
+    last: dict[tuple[str, str], Exchange] = {}
     for exchange in trace.exchanges:
         if exchange.purpose != "main" or exchange.request.unread:
             continue
-        before = last.get(exchange.called.session)
-        last[exchange.called.session] = exchange
+        # Each API writes the conversation in its own form, and each provider caches its own.
+        place = exchange.called.session, exchange.called.provider
+        before = last.get(place)
+        last[place] = exchange
         if before is None or _begins_alike(trace, before, exchange):
             continue
         if before.called.turn != exchange.called.turn and has_no_memory(trace, exchange):

@@ -114,13 +114,15 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
     logged = any(start.inferred for start in trace.starts)
     unsent = unsent_answers(trace) if logged else frozenset()
     known: dict[int, int] = {}
-    begun = set[str]()
+    begun = set[tuple[str, str]]()
     for exchange in trace.exchanges:
         if exchange.purpose == "aux":
             continue
-        if exchange.called.session not in begun and not logged:
-            begun.add(exchange.called.session)
-            known |= {id(node): 0 for node in [*exchange.node.back()][1:]}  # stored before the run
+        # Stored before the run, or said to another provider, whose API has another form.
+        place = exchange.called.session, exchange.called.provider
+        if place not in begun and not logged:
+            begun.add(place)
+            known |= {id(node): 0 for node in [*exchange.node.back()][1:]}
         for node in exchange.added:
             is_new = id(node) not in seen and not (logged and is_one_message(node, unsent))
             if is_new and _same_side(node) and exchange.called.session not in groups():

@@ -144,17 +144,18 @@ def arm(
 ) -> ArmedFault:
     """The fault that `spec` names, ready to fire on a run of `wire` ("" where none is known).
 
-    `refusals` are what that provider answers for a broken rule, for the faults that force one.
+    `refusals` are what that provider answers for a broken rule, for the faults that force one; of a
+    fault that names a `provider`, what that one answers.
     Raises InputError for an unknown kind or seam, one that the fault cannot strike on, and a
     provider that has no such thing. It does so too for a setting that the fault has not got or that
     has a wrong value.
     """
     fault = by_kind(spec.kind, place)
     spec = msgspec.structs.replace(spec, on=spec.on or fault.on)
-    for what in (*_mistakes(fault, spec, wire), *_unknown_rule(spec, refusals)):
+    for what in (*_mistakes(fault, spec, spec.spoken_on(wire)), *_unknown_rule(spec, refusals)):
         raise InputError(f"fault {spec.kind}: {what}", place)
     layer = "" if spec.kind.startswith(f"{fault.layer}.") else fault.layer
-    return ArmedFault(spec, fault.function, fault.stage, wire, refusals, layer)
+    return ArmedFault(spec, fault.function, fault.stage, wire, refusals, layer, fault.wires)
 
 
 def _mistakes(fault: Fault, spec: FaultSpec, wire: str) -> Iterator[str]:
@@ -164,6 +165,8 @@ def _mistakes(fault: Fault, spec: FaultSpec, wire: str) -> Iterator[str]:
         yield f"on {spec.on!r}: it strikes on {', '.join(fault.seams)}"
     if wire and fault.wires and wire not in fault.wires:
         yield f"the wire {wire!r} has no such thing; it is of {', '.join(fault.wires)}"
+    if (spec.provider or spec.models) and seam_of(spec.on) != "model":
+        yield f"on {spec.on!r}: `provider` and `models` choose among the model's calls"
     settings = fault.settings
     for name, value in spec.settings.items():
         if name not in settings:

@@ -18,7 +18,15 @@ from harness import faults, providers
 from harness.catalogue import ROWS, incident
 from harness.checks.judge import checks, rules_of, setting_types
 from harness.core.scenario import inbox
-from harness.core.scenario.scenario import CassetteScript, Expect, ExpectReply, Scenario, Turn
+from harness.core.scenario.scenario import (
+    OTHER,
+    OWN,
+    CassetteScript,
+    Expect,
+    ExpectReply,
+    Scenario,
+    Turn,
+)
 from harness.core.scenario.script import block_from, called
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
@@ -155,9 +163,16 @@ def _inbox(scenario: Scenario) -> Iterator[Mistake]:
 
 
 def _faults(scenario: Scenario) -> Iterator[Mistake]:
-    known = scenario.wire in providers.names()
-    refusals = providers.by_name(scenario.wire).refusals() if known else None
     for place, spec in enumerate(scenario.faults):
+        wire = spec.spoken_on(scenario.wire)
+        if wire != scenario.wire and wire not in providers.names():
+            what = (
+                f"no provider is named {wire!r}; {nearest(wire, (OWN, OTHER, *providers.names()))}"
+            )
+            yield Mistake(f"fault {spec.kind}: {what}", ("faults", place, "provider"))
+            continue
+        known = wire in providers.names()
+        refusals = providers.by_name(wire).refusals() if known else None
         try:
             on = faults.arm(spec, wire=scenario.wire, refusals=refusals).spec.on
         except InputError as error:

@@ -33,7 +33,7 @@ from harness.files.regular_file import HEAD_BYTES, files_below, opened, whole
 from harness.files.yaml_text import SIZE_MAX_BYTES, Lines, parse
 
 _T = TypeVar("_T")
-_KNOBS = ("kind", "on", "when", "often", "then", "must_fire")
+_KNOBS = tuple(name for name in FaultSpec.__struct_fields__ if name != "settings")
 _FILE_KEYS = (*(f.encode_name for f in msgspec.structs.fields(Scenario)), "variants")
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 

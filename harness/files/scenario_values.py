@@ -39,9 +39,12 @@ def Fault(
     kind: str,
     *,
     on: str = "",
+    provider: str = "",
+    models: str = "",
     when: int | Sequence[int] | When = 1,
     often: Times | Literal["once"] = "once",
     then: Literal["ok", "same", "escalate"] = "ok",
+    lasts_s: float | None = None,
     must_fire: bool = True,
     **settings: Json,
 ) -> FaultSpec:
@@ -54,8 +57,9 @@ def Fault(
         raise InputError(f"the kind of a fault, not {kind!r}: Fault('http.status', ...)", "Fault")
     calls = when if isinstance(when, (int, When)) else tuple(when)
     made = FaultSpec(
-        kind=kind, on=on, when=calls, often=often, then=then, must_fire=must_fire, settings=settings
-    )
+        kind=kind, on=on, provider=provider, models=models, when=calls, often=often, then=then,
+        lasts_s=lasts_s, must_fire=must_fire, settings=settings,
+    )  # fmt: skip
     for mistake in _misfits(made, inspect.type_info(FaultSpec), ()):
         raise InputError(mistake.what, f"Fault({kind!r})")
     faults.arm(_converted(made, FaultSpec, f"Fault({kind!r})"), "Fault")

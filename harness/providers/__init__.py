@@ -8,7 +8,7 @@ envelope. Recordings may be cut or bent, so parsers never raise; `complete` tell
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from types import ModuleType
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from harness.core.transition.ports import Provider
 from harness.core.values.errors import InputError, nearest
 from harness.parts.loading import LAST, folders_of, import_module
 from harness.providers.shared.json_fields import RecordedApi
-from harness.providers.shared.record import ProviderRecord
+from harness.providers.shared.record import ProviderRecord, shape
 from harness.providers.shared.rules import Rule, rule_examples, rule_rows
 
 
@@ -64,6 +64,15 @@ def record(name: str) -> ProviderRecord:
     if name not in _records():
         raise InputError(f"no wire is named {name!r}; {nearest(name, _records())}", "wire")
     return _records()[name]
+
+
+@lru_cache(maxsize=256)
+def at_path(path: str) -> KnownProvider | None:
+    """The provider that answers live calls to a model at a path."""
+    for known in records():
+        if any(shape(live).fullmatch(path) for live in known.live_paths):
+            return by_name(known.name)
+    return None
 
 
 def step_from(path: str, wire: str) -> str:

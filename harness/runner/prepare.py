@@ -23,6 +23,7 @@ from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.scenario.script import TurnScript
 from harness.core.transition import arming
+from harness.core.transition.model_routes import no_provider
 from harness.core.transition.ports import Script
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import Seam
@@ -62,13 +63,16 @@ def transition_for(
             spec,
             f"{scenario.name}: faults[{i}]",
             wire=scenario.wire,
-            refusals=wire.refusals(),
+            refusals=providers.by_name(spec.spoken_on(scenario.wire)).refusals(),
         )
         for i, spec in enumerate(scenario.faults)
     ]
     history = History(sink, DiskLog())
     script, stored = script or script_of(scenario), seed_messages(scenario)
-    return Transition(scenario, wire, script, history, faults=armed, stored=stored, misfit=misfit)
+    return Transition(
+        scenario, wire, script, history, faults=armed, stored=stored, misfit=misfit,
+        others=no_provider if getattr(script, "recorded", False) else providers.at_path,
+    )  # fmt: skip
 
 
 def has_profile(scenario: Scenario) -> bool:

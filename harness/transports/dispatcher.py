@@ -115,7 +115,7 @@ class Dispatcher:
         own = method == "POST" and path in self._paths
         # The address of a count may look like that of a model, so it is asked for first.
         asked = None if own else self.transition.question(method, path)
-        known = own or (method == "POST" and self._is_model(path))
+        known = own or (method == "POST" and (self._is_model(path) or self.transition.serves(path)))
         if not known and asked is None:
             return self._no_endpoint(method, path)
 

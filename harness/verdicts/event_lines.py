@@ -171,6 +171,10 @@ def _called(event: Called, history: History) -> str:
 def _asked(event: Called, request: ModelRequest, history: History) -> Iterator[str]:
     if event.purpose != "main":
         yield event.purpose
+    if event.provider not in ("", getattr(history.events[0], "wire", event.provider)):
+        yield f"to {event.provider} {short(request.model)}"
+    if event.route:
+        yield f"at {short(event.route)}"
     yield counted(request.keep + len(request.messages), "message")
     last = history.messages.get(request.messages[-1]) if request.messages else None
     if last is not None:

@@ -48,7 +48,7 @@ class Story(Chronicle):
         super().__init__(**start)
         self._tools = 0
         self._sent: list[str] = []
-        self._last_key = ""
+        self.provider = self._last_key = ""
         self._results: list[ToolResult] = []
         self._asked: list[ToolUse] = []
         self._said = ""
@@ -150,6 +150,7 @@ class Story(Chronicle):
         self.history.called(
             **self._where(), key=key, seam="model", request=request, purpose=purpose,
             refused=refused, tokens=size[0], bytes=size[1], sdk_retry=sdk_retry,
+            provider=self.provider,
         )  # fmt: skip
         return key
 

@@ -93,7 +93,7 @@ def test_a_stream_that_ends_otherwise_says_nothing_of_size() -> None:
 
 def test_a_value_is_asked_itself_and_never_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
     run = world.run(fault={"kind": "model.whitespace_text"})
-    monkeypatch.setattr(run._wire, "parse", None, raising=False)
+    monkeypatch.setattr(run.models.at("/v1/messages").wire, "parse", None, raising=False)
     world.ask(run)
     answered = next(e for e in run.history.events if isinstance(e, Answered))
     assert answered.faults == ("model.whitespace_text",)

@@ -8,6 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from harness.core.history.events import Noted, Valued
 from harness.verdicts.event_lines import event_lines, quoted, short
+from tests.checks.histories import Story
 from tests.report.fabricated import history
 
 JSON = st.recursive(st.none() | st.booleans() | st.text(), lambda v: st.dictionaries(st.text(), v))
@@ -40,3 +41,16 @@ def test_a_value_is_one_printable_line(value: object, cut: int) -> None:
     said = short(value, cut)
     assert len(said) <= cut + 2
     assert said.isprintable()
+
+
+def test_a_call_of_another_provider_than_the_runs_says_which() -> None:
+    story = Story(wire="anthropic").turn("hi")
+    story.provider = "anthropic"
+    story.fail(529)
+    story.provider = "openai-chat"
+    lines = event_lines(story.reply("hello").end())
+    asked = [line for line in lines.values() if line.startswith("model  ←")]
+    assert [line.partition(", ")[0] for line in asked] == [
+        "model  ← 1 message",
+        'model  ← to openai-chat "m"',
+    ]

@@ -89,8 +89,9 @@ class Called(Event, frozen=True, kw_only=True, tag="called"):
     """The agent calls; `refused` holds the ids of the rules that the dialect answers 400 for.
 
     `parent`: the session that started this one; set on the first model call of a sub-agent.
-    `provider`: the provider whose API a model call uses. `malformed`: the body is unreadable
-    because it holds half of a surrogate pair.
+    `provider`: the provider whose API a model call uses. `route`: its path, if that is of another
+    host which offers the provider's models. `malformed`: the body is unreadable because it holds
+    half of a surrogate pair.
     """
 
     key: str
@@ -104,6 +105,7 @@ class Called(Event, frozen=True, kw_only=True, tag="called"):
     parent: str = ""
     provider: str = ""
     malformed: bool = False
+    route: str = ""
 
 
 class Answered(Event, frozen=True, kw_only=True, tag="answered"):

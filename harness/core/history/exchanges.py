@@ -128,7 +128,7 @@ class Exchange(Crossing, eq=False):
     def content(self) -> tuple[object, ...]:
         """A key that is equal for two requests with the same content."""
         r = self.request
-        return id(self.node), r.model, r.system, r.tools, r.max_tokens
+        return id(self.node), self.called.provider, r.model, r.system, r.tools, r.max_tokens
 
     @property
     def whole(self) -> tuple[object, ...]:

@@ -92,7 +92,7 @@ class History:
             case Called():
                 self.past.see_called(
                     event.key, event.seam, event.session, event.request, event.purpose, event.at_ms,
-                    event.turn,
+                    event.turn, event.provider,
                 )  # fmt: skip
             case Answered():
                 self._see_answered(event)
@@ -150,15 +150,16 @@ class History:
         parent: str = "",
         provider: str = "",
         malformed: bool = False,
+        route: str = "",
     ) -> Called:
         """Append a call that crossed a seam."""
         event = Called(
             len(self.events) + 1, at_ms, session, turn, key=key, seam=seam, request=request,
             purpose=purpose, sdk_retry=sdk_retry, refused=refused, bytes=bytes, tokens=tokens,
-            parent=parent, provider=provider, malformed=malformed,
+            parent=parent, provider=provider, malformed=malformed, route=route,
         )  # fmt: skip
         self._append(event)
-        self.past.see_called(key, seam, session, request, purpose, at_ms, turn)
+        self.past.see_called(key, seam, session, request, purpose, at_ms, turn, provider)
         return event
 
     def answered(

@@ -36,7 +36,8 @@ class Past:
     a refusal undid, by message. `downtime_ms` is the time between the lives of the agent. `profile`
     says what the agent does with messages in mid-turn. `decided` holds the user's answers by
     session and question, each with the time at which it comes; one that always allows a tool stands
-    under its name too. `last_decided` is the newest of each session.
+    under its name too. `last_decided` is the newest of each session. `asked_of` counts the
+    model's calls by purpose, provider and model.
     """
 
     def __init__(self) -> None:
@@ -45,6 +46,7 @@ class Past:
         self.tool_calls: Counter[str] = Counter()
         self.store_calls: Counter[str] = Counter()
         self.purpose_calls: Counter[str] = Counter()
+        self.asked_of: Counter[tuple[str, str, str]] = Counter()
         self.turn_calls: Counter[str] = Counter()
         self.crossed: set[str] = set()
         self.asked: dict[str, tuple[str, ...]] = {}
@@ -182,6 +184,7 @@ class Past:
         purpose: Purpose = "main",
         at_ms: int = 0,
         turn: int = 0,
+        provider: str = "",
     ) -> None:
         """Count a call; the history calls this as it appends the event. A call of a later `turn`
         than the open one begins that turn."""
@@ -194,6 +197,7 @@ class Past:
         if seam == "model":
             self._see_model(session, request)
             self.purpose_calls[purpose] += 1
+            self.asked_of[purpose, provider, getattr(request, "model", "")] += 1
             self.turn_calls[session] += 1
             self._lanes[key] = (f"model:{purpose}", ordinal)
             return

@@ -286,19 +286,32 @@ class When(Strict, frozen=True, kw_only=True):
             raise ValueError("`when` takes either `after` or `p`")
 
 
+OWN, OTHER = "own", "other"
+"""A fault's provider in place of a name: that of the run's wire, and each that is not."""
+
+
 class FaultSpec(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """An armed fault: its kind (`layer.name`), the common keys, and its own settings.
 
     Without `on` it strikes on its first seam: `model` for most faults, `tool` for faults of tools.
+    `provider` and `models` leave it the calls of one provider, and of models by a pattern of their
+    names; `when` counts those. `lasts_s` ends it that many seconds after it first strikes.
     """
 
     kind: str
     on: str = ""
+    provider: str = ""
+    models: str = ""
     when: FromOne | tuple[FromOne, ...] | When = 1
     often: Times | Literal["once"] = "once"
     then: Literal["ok", "same", "escalate"] = "ok"
+    lasts_s: Seconds | None = None
     must_fire: bool = True
     settings: dict[str, Json] = {}
+
+    def spoken_on(self, wire: str) -> str:
+        """The provider whose words and rules the fault has first, in a run on a wire."""
+        return wire if self.provider in ("", OWN, OTHER) else self.provider
 
 
 _UNREACHED = 1 << 40

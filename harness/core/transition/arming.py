@@ -2,22 +2,25 @@
 
 `when` is a call number, a list of them, `{after: N}` (a number or a call's key) or `{p: X}`.
 `often` is `once`, a number or `forever`. `then` sets the effect on later calls: `ok` has none,
-`same` repeats, `escalate` is harder each `firing`. Random draws are keyed by the call.
+`same` repeats, `escalate` is harder each `firing`. Random draws are keyed by the call. A fault of
+one provider counts and hits the calls of that provider alone. Any other one hits each provider's,
+in that provider's words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Literal
 
 import msgspec
 
 from harness.core.history.history import History
 from harness.core.history.past import Past
-from harness.core.scenario.scenario import FaultSpec, When
+from harness.core.scenario.scenario import OTHER, FaultSpec, When
 from harness.core.scenario.script import FOREVER
-from harness.core.transition.ports import FaultFunction, Moment, ProviderTraits
-from harness.core.values.calls import Call, InboxRequest, StoreRequest, ToolRequest
+from harness.core.transition.ports import FaultFunction, Moment, Provider, ProviderTraits
+from harness.core.values.calls import Call, InboxRequest, ModelRequest, StoreRequest, ToolRequest
 from harness.core.values.draws import Draws
 from harness.core.values.plans import ApiError, Plan
 from harness.core.values.tool_names import ToolNames
@@ -58,9 +61,10 @@ def seam_of(on: str) -> str:
 class ArmedFault:
     """A fault function with its settings; counts how often it changed a plan.
 
-    `layer` is set for a fault of a plug-in, whose kind does not name its layer. `traits` are those
-    of the run's provider, and `names` the agent's names of the tools; the transition sets both. A
-    `gate` replaces `when`.
+    `layer` is set for a fault of a plug-in, whose kind does not name its layer. `wires` are the
+    providers that have such a thing, empty for all. `traits` are those of the run's provider,
+    `others` the further providers that the run calls, and `names` the agent's names of the tools;
+    the transition sets them. A `gate` replaces `when`.
     """
 
     def __init__(
@@ -71,10 +75,14 @@ class ArmedFault:
         wire: str = "",
         refusals: Mapping[str, ApiError] | None = None,
         layer: str = "",
+        wires: Sequence[str] = (),
     ) -> None:
         self.spec, self.stage, self._wire, self.layer = spec, stage, wire, layer
         self._refusals, self.traits = refusals or {}, ProviderTraits()
-        self.names = ToolNames()
+        self.names, self._wires = ToolNames(), wires
+        self.others: Mapping[str, Provider] = {}
+        self._is_of_some = bool(spec.provider or spec.models)
+        self._first_ms: int | None = None
         self.function = function
         on = spec.on or "model"
         self.seam = seam_of(on)
@@ -97,21 +105,31 @@ class ArmedFault:
     def is_due(self, call: Call, past: Past, draws: Draws) -> bool:
         """Whether the fault applies to this call; it leaves the plan of any other call
         unchanged."""
-        if self.gate is not None:
-            return not self.is_spent and self.gate(call, past)
-        return not self.is_spent and self._hits(call, past, draws)
+        if self.is_spent or self._is_over(call):
+            return False
+        return self.gate(call, past) if self.gate is not None else self._hits(call, past, draws)
+
+    def _is_over(self, call: Call) -> bool:
+        lasts_s = self.spec.lasts_s
+        if lasts_s is None or self._first_ms is None:
+            return False
+        return call.at_ms >= self._first_ms + lasts_s * 1000
 
     def bend(self, call: Call, past: Past, draws: Draws, plan: Plan) -> Plan:
         """The plan after this fault."""
         if not self.is_due(call, past, draws):
             return plan
         firing = self.fired + 1 if self.spec.then == "escalate" else 1
-        moment = Moment(
-            call, past, draws, firing, self._wire, self._refusals, self.traits, self.names
-        )
+        asked = self.others.get(call.provider)
+        wire, refusals, traits = self._wire, self._refusals, self.traits
+        if asked is not None:
+            wire, refusals, traits = asked.name, asked.refusals(), asked.traits()
+        moment = Moment(call, past, draws, firing, wire, refusals, traits, self.names)
         bent = self.function(moment, plan, **self.spec.settings)
         if bent != plan:
             self.fired += 1
+            if self._first_ms is None:
+                self._first_ms = call.at_ms
         return bent
 
     def _hits(self, call: Call, past: Past, draws: Draws) -> bool:
@@ -139,6 +157,10 @@ class ArmedFault:
             return _calls_so_far(past) if is_poll and self.spec.on == POLL else 0
         if call.seam != self.seam:
             return 0
+        if call.provider in self.others and self._wires and call.provider not in self._wires:
+            return 0
+        if self._is_of_some:
+            return self._ordinal_of_some(call, past)
         if self.seam == "file":  # no past counts them: each life of the agent counts from 1
             return call.n
         if self._part:
@@ -146,6 +168,22 @@ class ArmedFault:
         if self._of in PURPOSES:
             return past.purpose_calls[self._of] if call.purpose == self._of else 0
         return past.calls[call.seam]
+
+    def _ordinal_of_some(self, call: Call, past: Past) -> int:
+        """The number of a call among those of the fault's provider and models."""
+        model = call.request.model if isinstance(call.request, ModelRequest) else ""
+        if not self._is_of((call.purpose, call.provider, model)):
+            return 0
+        return sum(times for asked, times in past.asked_of.items() if self._is_of(asked))
+
+    def _is_of(self, asked: tuple[str, str, str]) -> bool:
+        (purpose, provider, model), wanted = asked, self.spec.provider
+        if wanted == OTHER:
+            is_wanted = provider != self._wire
+        else:
+            is_wanted = not wanted or provider == self.spec.spoken_on(self._wire)
+        is_of = self._of not in PURPOSES or purpose == self._of
+        return is_wanted and is_of and fnmatchcase(model, self.spec.models or "*")
 
     def _ordinal_of_part(self, call: Call, past: Past) -> int:
         request = call.request

@@ -106,8 +106,11 @@ class ModelSeam:
         faults: Sequence[ArmedFault],
         bound: BoundTools,
         issued: IssuedThinking | None,
+        *,
+        is_home: bool = True,
     ) -> None:
         self.scenario, self.wire, self.script, self.history = scenario, wire, script, history
+        self._dialect = scenario.dialect if is_home else ""  # a dialect is one of the run's wire
         self.draws, self.faults, self._bound = draws, faults, bound
         self._issued, self._home = issued, wire.paths()[0]
         self._readers: dict[tuple[str, str], Reader] = {}
@@ -118,6 +121,17 @@ class ModelSeam:
         self._settings: dict[tuple[str, str], tuple[object, str]] = {}
         self._purposes = tuple((pattern_of(p), name) for p, name in scenario.purposes.items())
         self.endless = ""
+
+    def of(self, other: Provider) -> ModelSeam:
+        """The seam of another provider in the same run.
+
+        A dialect, and the thinking of a stored session, are of the run's own provider.
+        """
+        issued = self._issued and IssuedThinking(self.history, (), other.name)
+        return ModelSeam(
+            self.scenario, other, self.script, self.history, self.draws, self.faults, self._bound,
+            issued, is_home=False,
+        )  # fmt: skip
 
     def session_in(self, body: bytes) -> str:
         """The session of a request that names none: that in progress, or one whose message has come
@@ -139,7 +153,7 @@ class ModelSeam:
         lane = (session, stated or "main")
         reader = self._readers.get(lane)
         if reader is None:
-            reader = self.wire.reader(self.scenario.dialect, self.scenario.window_tokens)
+            reader = self.wire.reader(self._dialect, self.scenario.window_tokens)
             if self._issued is not None and isinstance(reader, SigningReader):
                 reader.expect(self._issued)
             self._readers[lane] = reader
@@ -148,7 +162,7 @@ class ModelSeam:
             body = self.wire.complete_body(received.path, received.query, body)
         reading = reader.read(body)
         if endpoint is not None:
-            found = endpoint.refused(received.body, self.scenario.dialect)
+            found = endpoint.refused(received.body, self._dialect)
             more = (*found, *reading.violations) if found else reading.violations
             reading = msgspec.structs.replace(reading, violations=more)
         n = past.next_index(session, "model")
@@ -164,6 +178,7 @@ class ModelSeam:
             key, "model", n, session, turn, received.at_ms, request, purpose,
             messages=reading.messages, system=reading.system, tools=reading.tools,
             settings=reading.settings, timeout_ms=received.timeout_ms, tokens=reading.tokens,
+            provider=self.wire.name,
         )  # fmt: skip
         return call, reading
 
@@ -248,7 +263,13 @@ class ModelSeam:
             self.endless, self._purposes = f"purposes: {error.what}", ()
             return "main"
 
-    def record(self, call: Call, received: Received, reading: Reading) -> None:
+    def endpoint(self, path: str) -> Endpoint | None:
+        """The endpoint of another host at a path; None at the API's own, the common case."""
+        return None if path == self._home else self.wire.endpoint(path)
+
+    def record(
+        self, call: Call, received: Received, reading: Reading, endpoint: Endpoint | None = None
+    ) -> None:
         """Record the call."""
         retry = received.headers.get(self.wire.headers.retry_count, "0")
         self.history.called(
@@ -260,6 +281,7 @@ class ModelSeam:
             parent=unquote(received.headers.get(f"{_OURS}parent", "")) if call.n == 1 else "",
             provider=self.wire.name,
             malformed=not reading.messages and is_malformed(received.body),
+            route=received.path if endpoint is not None else "",
         )  # fmt: skip
 
     def answer(

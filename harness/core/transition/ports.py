@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from harness.core.history.events import Answered, StoredRow
+from harness.core.history.events import Answered, Called, StoredRow
 from harness.core.history.history import History
 from harness.core.history.past import Past
 from harness.core.values.calls import Call, ProviderRequest, Purpose
@@ -100,10 +100,14 @@ class IssuedThinking:
 
     It was stored before the run, or sent by the provider in the run: a script, a fault or a
     recording may set any signature. It is known by its signature, a redacted block by its data.
+    What another provider has sent in the run is not issued by this one.
     """
 
-    def __init__(self, history: History, stored: Iterable[Message] = ()) -> None:
-        self._history, self._read = history, 0
+    def __init__(
+        self, history: History, stored: Iterable[Message] = (), provider: str = ""
+    ) -> None:
+        self._history, self._read, self._provider = history, 0, provider
+        self._foreign: set[str] = set()
         self._texts: dict[str, set[str]] = {}
         for message in stored:
             self._take(message)
@@ -116,7 +120,11 @@ class IssuedThinking:
         """
         events = self._history.events
         for event in events[self._read :]:
-            if isinstance(event, Answered) and event.seam == "model" and event.blocks:
+            if isinstance(event, Called) and self._provider not in ("", event.provider):
+                self._foreign.add(event.key)
+            elif not isinstance(event, Answered) or event.key in self._foreign:
+                continue
+            elif event.seam == "model" and event.blocks:
                 self._take(self._history.messages[event.blocks])
         self._read = len(events)
         return self._texts.get(signature, ())

@@ -25,9 +25,9 @@ from harness.core.transition.arming import POLL, ArmedFault, bend_all
 from harness.core.transition.bound_tools import BoundTools
 from harness.core.transition.inline_faults import Misfit
 from harness.core.transition.limits import STOP
+from harness.core.transition.model_routes import ModelRoutes, ProviderAt, no_provider
 from harness.core.transition.model_seam import ModelSeam
 from harness.core.transition.ports import (
-    Endpoint,
     IssuedThinking,
     Provider,
     Script,
@@ -98,6 +98,7 @@ class Transition:
         faults: Sequence[ArmedFault] = (),
         stored: Sequence[Message] = (),
         misfit: Misfit = _unread_schema,
+        others: ProviderAt = no_provider,
     ) -> None:
         self.scenario, self.history, self.faults = scenario, history, tuple(faults)
         self.script, self.draws, self.paths = script, Draws(scenario.seed), wire.paths()
@@ -117,39 +118,38 @@ class Transition:
         self.elsewhere: list[str] = []
         self._refusals = 0
         recorded = getattr(script, "recorded", False)
-        issued = None if recorded else IssuedThinking(history, stored)
-        self._model = ModelSeam(
-            scenario, wire, script, history, self.draws, self.faults, self.bound, issued
-        )
+        issued = None if recorded else IssuedThinking(history, stored, wire.name)
+        world = (script, history, self.draws, self.faults, self.bound)
+        self.models = ModelRoutes(ModelSeam(scenario, wire, *world, issued), others)
         self._provider = ProviderSeam(scenario, wire, history, self.draws, self.faults, issued)
         self.question = self._provider.question
-        self._wire = wire
 
     @property
     def endless_pattern(self) -> str:
         """What is wrong with a regular expression of the scenario that did not end; "" if none."""
-        return self._model.endless
+        return self.models.endless
 
     def model(self, received: Received) -> Plan:
         """Answer a model request."""
-        session = received.session or self._model.session_in(received.body)
-        endpoint = self._endpoint(received.path)
-        call, reading = self._model.call(received, session, endpoint)
+        seam = self.models.at(received.path)
+        session = received.session or seam.session_in(received.body)
+        endpoint = seam.endpoint(received.path)
+        call, reading = seam.call(received, session, endpoint)
         self.look(received.at_ms)
-        self._model.record(call, received, reading)
-        return self._model.answer(call, reading, self._limit(call), endpoint)
+        seam.record(call, received, reading, endpoint)
+        return seam.answer(call, reading, self._limit(call), endpoint)
+
+    def serves(self, path: str) -> bool:
+        """Whether a model of another provider than the run's is at a path, as things stand."""
+        return self.models.serves(path, self.history.past.calls["model"])
 
     def provider(self, asked: ProviderRequest, received: Received) -> Plan:
         """Answer a request for facts, which is not a turn of the script."""
         session = received.session or self.history.past.working_session
         self.look(received.at_ms)
         call, facts = self._provider.call(asked, received, session)
-        return self._provider.answer(call, facts, self._limit(call), self._endpoint(received.path))
-
-    def _endpoint(self, path: str) -> Endpoint | None:
-        if path == self.paths[0]:  # the API's own path, the common case
-            return None
-        return self._wire.endpoint(path)
+        endpoint = self.models.at(received.path).endpoint(received.path)
+        return self._provider.answer(call, facts, self._limit(call), endpoint)
 
     def tool(self, request: ToolRequest, at_ms: int, session: str = "") -> Plan:
         """Run a scripted tool; a request without an id belongs to the model's matching call."""

@@ -53,6 +53,12 @@ def _done(story: Story) -> History:
     return story.reply("x").final().end()
 
 
+def _moved() -> History:
+    story = _go().fail(529)
+    story.provider = "openai-chat"
+    return _done(story)
+
+
 def _log() -> History:
     return to_history(Transcript(name="s", messages=(user("a"), assistant("b"))))
 
@@ -124,6 +130,7 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
     "store": (BARE, _without("store")),
     "turn": (QUIET, BARE),
     "request": (QUIET, lambda: _go().end()),
+    "second_provider": (_moved, QUIET),
     "later_request": (lambda: _go().reply("a").reply("x").final().end(), QUIET),
     "tools_offered": (QUIET, lambda: _go().reply("x", tools=False).final().end()),
     "sub_agent": (_family, _two_sessions),
