@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from examples.agents import fallback
 from examples.agents.fallback import FallbackAgent, Route
 from harness import Brief
 from tests.mutants import Mutant
@@ -12,6 +13,8 @@ MUTANT = Mutant(
     scenario="second-provider-in-mid-turn",
     killed_by="provider_change.stays",
 )
+
+look_alike = fallback.agent
 
 
 class Wrong(FallbackAgent):

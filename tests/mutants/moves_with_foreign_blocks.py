@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from examples.agents import fallback
 from examples.agents.anthropic_rows import Row
 from examples.agents.fallback import FallbackAgent
 from harness import Brief
@@ -11,8 +12,10 @@ MUTANT = Mutant(
     breaks="model",
     statement="Blocks of one API are sent to another (qwen-code#3304)",
     scenario="second-provider-in-mid-turn",
-    killed_by="valid_request.*",
+    killed_by="valid_request.C16",
 )
+
+look_alike = fallback.agent
 
 
 class Wrong(FallbackAgent):

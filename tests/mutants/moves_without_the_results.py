@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from examples.agents import fallback
 from examples.agents.anthropic_rows import Row
 from examples.agents.fallback import FallbackAgent
 from harness import Brief
@@ -13,6 +14,8 @@ MUTANT = Mutant(
     scenario="second-provider-in-mid-turn",
     killed_by="history_faithful.forgotten_result",
 )
+
+look_alike = fallback.agent
 
 
 class Wrong(FallbackAgent):

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from harness.core.history.events import Noted, Valued
+from harness.core.history.history import History
+from harness.core.values.calls import ModelRequest
 from harness.verdicts.event_lines import event_lines, quoted, short
-from tests.checks.histories import Story
 from tests.report.fabricated import history
 
 JSON = st.recursive(st.none() | st.booleans() | st.text(), lambda v: st.dictionaries(st.text(), v))
@@ -44,13 +45,13 @@ def test_a_value_is_one_printable_line(value: object, cut: int) -> None:
 
 
 def test_a_call_of_another_provider_than_the_runs_says_which() -> None:
-    story = Story(wire="anthropic").turn("hi")
-    story.provider = "anthropic"
-    story.fail(529)
-    story.provider = "openai-chat"
-    lines = event_lines(story.reply("hello").end())
-    asked = [line for line in lines.values() if line.startswith("model  ←")]
-    assert [line.partition(", ")[0] for line in asked] == [
-        "model  ← 1 message",
-        'model  ← to openai-chat "m"',
+    told = History()
+    told.started(run="r", scenario="r", wire="anthropic")
+    for n, (provider, route) in enumerate((("anthropic", ""), ("gemini", ""), ("anthropic", "/x"))):
+        request = ModelRequest("m", ())
+        told.called(key=f"#{n}", seam="model", request=request, provider=provider, route=route)
+    assert [*event_lines(told).values()][1:] == [
+        "model  ← 0 messages",
+        'model  ← to gemini "m", 0 messages',
+        'model  ← at "/x", 0 messages',
     ]

@@ -16,6 +16,7 @@ from harness.core.values.verdict import Finding
 from tests.checks.histories import Story, codes, loop
 
 INVARIANTS = {
+    "provider_change",
     "compaction_due",
     "wake_budget",
     "session_answers",

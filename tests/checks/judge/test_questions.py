@@ -56,7 +56,7 @@ def _done(story: Story) -> History:
 def _moved() -> History:
     story = _go().fail(529)
     story.provider = "openai-chat"
-    return _done(story)
+    return _done(story.reply("x").final().turn("again"))
 
 
 def _log() -> History:
