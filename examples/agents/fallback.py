@@ -131,7 +131,7 @@ def call_block(call: Any) -> Row:
 
 
 def chat_messages(messages: list[Row]) -> list[Row]:
-    """Messages for the second API: a result is a message of its own, before what the user says."""
+    """Messages for the second API: each result is one message, before the words of the user."""
     made: list[Row] = []
     for message in messages:
         content = message["content"]

@@ -1,7 +1,7 @@
 """A conversation that moves to another provider: what its requests carry, and whether it returns.
 
 Each API writes a conversation in its own form, so requests are compared by their words alone. An
-agent also asks a second provider for a title or a check of its own. So only a request counts whose
+agent also asks a second provider for a title or for a check. So only a request counts whose
 answer the turn has used: a call of it ran, or the user reads it.
 """
 
@@ -39,15 +39,15 @@ def provider_change(
     """A conversation that moves to another provider is whole there, and comes back.
 
     `message`: the request to the other provider lacks the user's message of the turn. `past`: it
-    has nothing of what was said before, so the conversation begins anew. `stays`: a passing failure
-    moved the session, and `turns` turns that begin `away_s` seconds later or more never ask the
-    first provider again.
+    has nothing of what was said before, so the conversation begins again. `stays`: a passing
+    failure moved the session, and `turns` turns that begin `away_s` seconds later or more never ask
+    the first provider again.
 
     Results that are lost on the way are `history_faithful.forgotten_result`, and forms that the
     other API does not take are `valid_request`. Not a finding: a request whose answer is not used,
     such as one for a title; a message that stands there in parts; a session that leaves a provider
     after a refusal for good. A compaction, a request over the window or a kill between the two
-    explains what is missing. To fix it, keep one list of messages in a form of your own. Write each
+    explains what is missing. To fix it, keep one list of messages in a neutral form. Write each
     request from that list, in the words of the provider that is asked.
     Source: NousResearch/hermes-agent#24401, can1357/oh-my-pi#12006.
     """

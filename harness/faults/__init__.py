@@ -15,7 +15,7 @@ from types import FunctionType
 import msgspec
 
 from harness.core.scenario.scenario import FaultSpec as FaultSpec
-from harness.core.transition.arming import ON, seam_of
+from harness.core.transition.arming import ON, seam_of, spoken_on
 from harness.core.transition.arming import ArmedFault as ArmedFault
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.plans import ApiError as ApiError
@@ -152,7 +152,7 @@ def arm(
     """
     fault = by_kind(spec.kind, place)
     spec = msgspec.structs.replace(spec, on=spec.on or fault.on)
-    for what in (*_mistakes(fault, spec, spec.spoken_on(wire)), *_unknown_rule(spec, refusals)):
+    for what in (*_mistakes(fault, spec, spoken_on(spec, wire)), *_unknown_rule(spec, refusals)):
         raise InputError(f"fault {spec.kind}: {what}", place)
     layer = "" if spec.kind.startswith(f"{fault.layer}.") else fault.layer
     return ArmedFault(spec, fault.function, fault.stage, wire, refusals, layer, fault.wires)

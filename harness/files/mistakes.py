@@ -18,16 +18,9 @@ from harness import faults, providers
 from harness.catalogue import ROWS, incident
 from harness.checks.judge import checks, rules_of, setting_types
 from harness.core.scenario import inbox
-from harness.core.scenario.scenario import (
-    OTHER,
-    OWN,
-    CassetteScript,
-    Expect,
-    ExpectReply,
-    Scenario,
-    Turn,
-)
+from harness.core.scenario.scenario import CassetteScript, Expect, ExpectReply, Scenario, Turn
 from harness.core.scenario.script import block_from, called
+from harness.core.transition.arming import OTHER, OWN, spoken_on
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
 from harness.core.values.patterns import pattern_of
@@ -164,7 +157,7 @@ def _inbox(scenario: Scenario) -> Iterator[Mistake]:
 
 def _faults(scenario: Scenario) -> Iterator[Mistake]:
     for place, spec in enumerate(scenario.faults):
-        wire = spec.spoken_on(scenario.wire)
+        wire = spoken_on(spec, scenario.wire)
         if wire != scenario.wire and wire not in providers.names():
             what = (
                 f"no provider is named {wire!r}; {nearest(wire, (OWN, OTHER, *providers.names()))}"

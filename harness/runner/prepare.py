@@ -63,7 +63,7 @@ def transition_for(
             spec,
             f"{scenario.name}: faults[{i}]",
             wire=scenario.wire,
-            refusals=providers.by_name(spec.spoken_on(scenario.wire)).refusals(),
+            refusals=providers.by_name(arming.spoken_on(spec, scenario.wire)).refusals(),
         )
         for i, spec in enumerate(scenario.faults)
     ]

@@ -74,9 +74,8 @@ class Past:
         self._refused: set[str] = set()
         self._cut: dict[str, str] = {}
         self._given, self._done = set[MessageName](), set[MessageName]()
-        self._repeated: set[str] = set()
+        self._repeated, self._unanswered = set[str](), set[str]()
         self._took: dict[str, tuple[str, ...]] = {}
-        self._unanswered: set[str] = set()
         self._lanes: dict[str, tuple[str, str]] = {}
         self._questions: dict[str, tuple[str, ApprovalRequest]] = {}
         self.decided: dict[tuple[str, str], tuple[Json, int]] = {}

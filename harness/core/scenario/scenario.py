@@ -286,10 +286,6 @@ class When(Strict, frozen=True, kw_only=True):
             raise ValueError("`when` takes either `after` or `p`")
 
 
-OWN, OTHER = "own", "other"
-"""A fault's provider in place of a name: that of the run's wire, and each that is not."""
-
-
 class FaultSpec(Strict, frozen=True, kw_only=True, omit_defaults=True):
     """An armed fault: its kind (`layer.name`), the common keys, and its own settings.
 
@@ -308,10 +304,6 @@ class FaultSpec(Strict, frozen=True, kw_only=True, omit_defaults=True):
     lasts_s: Seconds | None = None
     must_fire: bool = True
     settings: dict[str, Json] = {}
-
-    def spoken_on(self, wire: str) -> str:
-        """The provider whose words and rules the fault has first, in a run on a wire."""
-        return wire if self.provider in ("", OWN, OTHER) else self.provider
 
 
 _UNREACHED = 1 << 40

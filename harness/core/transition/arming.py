@@ -9,15 +9,15 @@ in that provider's words.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Literal
 
 import msgspec
 
 from harness.core.history.history import History
 from harness.core.history.past import Past
-from harness.core.scenario.scenario import OTHER, FaultSpec, When
+from harness.core.scenario.scenario import FaultSpec, When
 from harness.core.scenario.script import FOREVER
 from harness.core.transition.ports import FaultFunction, Moment, Provider, ProviderTraits
 from harness.core.values.calls import Call, InboxRequest, ModelRequest, StoreRequest, ToolRequest
@@ -48,6 +48,15 @@ ON = (
     *(f"store:{call}" for call in STORE_CALLS),
 )
 """The values of a fault's `on`, beside `tool:NAME`."""
+
+
+OWN, OTHER = "own", "other"
+"""A fault's provider in place of a name: that of the run's wire, and each that is not."""
+
+
+def spoken_on(spec: FaultSpec, wire: str) -> str:
+    """The provider whose words and rules a fault has first, in a run on a wire."""
+    return wire if spec.provider in ("", OWN, OTHER) else spec.provider
 
 
 def seam_of(on: str) -> str:
@@ -82,6 +91,7 @@ class ArmedFault:
         self.names, self._wires = ToolNames(), wires
         self.others: Mapping[str, Provider] = {}
         self._is_of_some = bool(spec.provider or spec.models)
+        self._models = re.compile(re.escape(spec.models or "*").replace(r"\*", ".*"), re.DOTALL)
         self._first_ms: int | None = None
         self.function = function
         on = spec.on or "model"
@@ -181,9 +191,9 @@ class ArmedFault:
         if wanted == OTHER:
             is_wanted = provider != self._wire
         else:
-            is_wanted = not wanted or provider == self.spec.spoken_on(self._wire)
+            is_wanted = not wanted or provider == spoken_on(self.spec, self._wire)
         is_of = self._of not in PURPOSES or purpose == self._of
-        return is_wanted and is_of and fnmatchcase(model, self.spec.models or "*")
+        return is_wanted and is_of and self._models.fullmatch(model) is not None
 
     def _ordinal_of_part(self, call: Call, past: Past) -> int:
         request = call.request

@@ -185,8 +185,8 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     """A call as a script or a fault sees it.
 
     `n` counts the calls of this session on this seam from 1. For a model call `messages`, `system`
-    and `tools` are the whole request, `settings` the other fields of its body, `tokens` its size,
-    and `provider` whose API it asks.
+    and `tools` are the whole request, `settings` the other fields of its body, `tokens` its size.
+    `provider` is the one whose API it asks.
     """
 
     key: str
