@@ -12,7 +12,9 @@ import httpx2
 import pytest
 
 from harness.clock import VirtualClock
+from harness.core.scenario.scenario import Scenario, Turn
 from harness.core.values.plans import Head, Send, Wait
+from harness.runner.prepare import transition_for
 from harness.transports import http_connection
 from harness.transports.loopback import Loopback
 from tests.transports.test_httpx_transport import ENDS
@@ -151,3 +153,13 @@ def test_a_client_that_leaves_early_is_no_call(data: bytes) -> None:
         assert b"200" not in raw(server, data, leave=True)
         assert httpx2.post(f"{server.urls.model}/v1/messages", json=REQUEST).status_code == 200
     assert keys(run.history, "Called") == ["main/model#1"]
+
+
+def test_another_provider_answers_once_the_runs_own_has_been_asked() -> None:
+    run = transition_for(Scenario(name="two", script=(Turn(say="hello", times="forever"),)))
+    with Loopback(run, VirtualClock()) as server:
+        paths = ("/v1/chat/completions", "/v1/messages", "/v1/chat/completions")
+        statuses = [
+            httpx2.post(server.urls.model + path, json=REQUEST).status_code for path in paths
+        ]
+    assert statuses == [404, 200, 200]
