@@ -256,8 +256,7 @@ EVENTS: Mapping[Question, _Event] = {
     "request": _Event("a request to the model", lambda t: bool(t.exchanges)),
     "later_request": _Event("a second request of a session", _goes_on),
     "second_provider": _Event(
-        "a request to a second provider",
-        _second(lambda t: (("", e.called.provider) for e in t.exchanges)),
+        "a second provider", _second(lambda t: (("", e.called.provider) for e in t.exchanges))
     ),
     "tools_offered": _exchange("an offer of tools", lambda e: e.request.tools_offered),
     "sub_agent": _exchange("a sub-agent", lambda e: bool(e.called.parent)),
