@@ -29,6 +29,23 @@ def test_a_failed_question_does_not_stand_beside_the_next() -> None:
     assert _codes(beside) == ["turn_closed.question"]
 
 
+def test_the_agents_words_of_a_failure_are_no_words_of_the_user() -> None:
+    world = FailingWorld().turn(ASKED).fail(400).say("The model refused this.", "error")
+    world.live.append(user("The model refused this."))
+    assert "turn_closed.error" in _codes(world.turn(NEXT).reply("Many.").final().end())
+
+
+@pytest.mark.parametrize(
+    "note",
+    [assistant("The model refused this."), user("(A note: The model refused this. No answer.)")],
+    ids=["said", "noted"],
+)
+def test_a_failure_may_be_told_by_the_agent_or_in_a_note(note: object) -> None:
+    world = FailingWorld().turn(ASKED).fail(400).say("The model refused this.", "error")
+    world.live.append(note)  # type: ignore[arg-type]
+    assert not _codes(world.turn(NEXT).reply("Many.").final().end())
+
+
 @pytest.mark.parametrize(
     "note", [assistant("I could not answer."), user("(This had no answer.)")], ids=["said", "noted"]
 )

@@ -1,0 +1,155 @@
+"""What an ended turn leaves behind: late results, open questions, old answers, words of errors.
+
+A turn ends for the user with its reply. What its history keeps of it is what the next turn begins
+with, and the model takes for new what stands there without a sender.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checks.evidence.declarations import excused_by, needs
+from harness.checks.evidence.excuses import (
+    COMPACTION_BETWEEN,
+    KILL,
+    LIMIT,
+    REFUSED_WRITE,
+    TAKEN,
+    Case,
+    is_killed_between,
+)
+from harness.checks.evidence.stored_messages import squeeze
+from harness.checks.evidence.turn_outcomes import TELLING, claimed, is_resent, is_taken
+from harness.core.history.exchanges import Exchange, Sending
+from harness.core.history.history import History
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.verdict import Finding
+
+LONG_ENOUGH = 12
+"""A shorter text stands in a later turn by chance, without white space."""
+
+_OWN_WORDS = 4
+"""The characters from which an agent says something of its own beside two questions."""
+
+
+@needs("model", "inbox", "outbox", told_by="run", place=405)
+@excused_by(
+    question=(KILL, LIMIT, REFUSED_WRITE, TAKEN, COMPACTION_BETWEEN),
+    result=(COMPACTION_BETWEEN,),
+)
+def turn_closed(history: History) -> Iterator[Finding | Case]:
+    """What an ended turn leaves behind does not come up in a later one as new.
+
+    `result`: a tool of a cancelled turn ended late, and its text stands among the words of the user
+    in a later turn. `question`: the user was told that a turn failed, and its message stands
+    directly beside the next one. So the model answers the old question again, or both in one
+    answer. `error`: what the user was told of a failure stands there as words of the user, without
+    a note. `reply`: after a restart the user reads the answer of an earlier turn again, and nothing
+    says that it is a repetition.
+
+    Not a finding: a late result under the id of its call; a failed message with an answer, or a
+    note of any words, before the next one; a stored answer that the user may not have got; one that
+    is sent again with a note. `session_isolation` judges the words of another session.
+
+    A channel sent the last answer of each chat again at every start. To fix it, end a turn in the
+    history as in the outbox: store how it ended, and what was delivered. Source: invariant 32.
+    """
+    trace = history.trace
+    last: dict[str, Turn] = {}
+    for turn in trace.turns.values():
+        if turn.delivery is None or turn.redelivery:
+            continue
+        before, last[turn.session] = last.get(turn.session), turn
+        if before is not None and turn.readable:
+            yield Case("question", _question(before, turn), before, turn.readable[0].n)
+            yield from _error_words(before, turn)
+        yield from _late_results(trace, turn)
+    yield from _replies(trace)
+
+
+def _question(before: Turn, turn: Turn) -> Iterator[Finding]:
+    """Yield the message of a failed turn that stands beside the newest one, and nothing else."""
+    told, first = before.endings[-1:], turn.readable[0]
+    failed = any(claimed(e) in ("failed_truthfully", "limit") for e in told)
+    old, new = squeeze(before.text), squeeze(turn.text)
+    newest = _newest(first)
+    if not (failed and old and new) or old in new or old not in newest or new not in newest:
+        return
+    if len(newest.replace(new, "").replace(old, "")) < _OWN_WORDS:
+        text = f"{first.called.key}: the message of {before.words}, which failed, stands beside "
+        text += f"that of {turn.words}, so that the model answers both"
+        yield Finding("turn_closed.question", text, (told[0].n, first.n))
+
+
+def _error_words(before: Turn, turn: Turn) -> Iterator[Finding]:
+    """Yield the agent's own words about a failure that the next request holds as the user's."""
+    told, first = before.endings[-1:], turn.readable[0]
+    if not told or claimed(told[0]) not in ("failed_truthfully", "limit"):
+        return
+    words, newest = squeeze(told[0].request.text), _newest(first)
+    rest = newest.replace(words, "").replace(squeeze(turn.text), "")
+    is_alone = len(rest.replace(squeeze(before.text), "")) < _OWN_WORDS
+    if (
+        len(words) >= LONG_ENOUGH
+        and words in newest
+        and is_alone
+        and words not in squeeze(turn.text)
+    ):
+        text = f"{first.called.key}: what the agent told of the failure of {before.words} stands "
+        text += "there as words of the user"
+        yield Finding("turn_closed.error", text, (told[0].n, first.n))
+
+
+def _newest(exchange: Exchange) -> str:
+    return "".join(squeeze(message.text) for message in exchange.node.newest())
+
+
+def _late_results(trace: Trace, turn: Turn) -> Iterator[Case]:
+    """Yield a case for each result of a cancelled turn that the user seems to say later."""
+    if not turn.cancelled_n or trace.profile.results == "text":
+        return
+    runs = [run for run in turn.executions if run.answered]
+    texts = {text: run for run in runs if (text := squeeze(run.text))}
+    users = "\n".join(squeeze(delivery.inbound.text) for delivery in trace.deliveries)
+    for later in trace.turns.values() if texts else ():
+        if later.session != turn.session or later.number <= turn.number or not later.readable:
+            continue
+        first = later.readable[0]
+        said = [squeeze(n.message.text) for n in first.added if n.side == "user"]
+        for text, run in texts.items():
+            # A short result, such as "ok", tells only where nothing but the message stands beside.
+            told = "".join(said) if len(text) >= LONG_ENOUGH else ""
+            if text not in users and (text in told or text + squeeze(later.text) in said):
+                words = f"{first.called.key}: the late result of {run.called.key}, of {turn.words} "
+                words += "that was cancelled, stands among the words of the user"
+                found = Finding("turn_closed.result", words, (run.n, first.n))
+                yield Case("result", [found], turn, first.n, run.n)
+
+
+def _replies(trace: Trace) -> Iterator[Finding]:
+    """Yield each answer of an earlier turn that is sent again after a kill, as it was."""
+    sent: dict[tuple[str, str], Sending] = {}
+    for sending in trace.sendings if trace.kills else ():
+        key = sending.called.session, (text := squeeze(sending.request.text))
+        old, turn = sent.get(key), trace.turns.get((key[0], sending.called.turn))
+        if len(text) < LONG_ENOUGH or sending.request.kind not in TELLING or not is_taken(sending):
+            continue
+        if old is None:
+            if sending.ends_turn and _is_answer(trace, text, 0, sending.n):
+                sent[key] = sending
+        elif (
+            turn is not None
+            and old.called.turn != turn.number
+            and is_killed_between(trace, old.n, sending.n)
+            and not _is_answer(trace, text, old.n, sending.n)
+            and not is_resent(turn)
+        ):
+            text = f"after a restart the user of {turn.session} reads the answer of turn "
+            text += f"{old.called.turn} again, and nothing says so"
+            yield Finding("turn_closed.reply", text, (old.n, sending.n))
+
+
+def _is_answer(trace: Trace, text: str, after_n: int, before_n: int) -> bool:
+    """Whether the model gave this answer between two events."""
+    made = (e for e in trace.exchanges if after_n < e.n < before_n and e.reply is not None)
+    return any(e.reply is not None and squeeze(e.reply.text) == text for e in made)
