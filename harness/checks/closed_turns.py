@@ -6,7 +6,7 @@ with, and the model takes for new what stands there without a sender.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
@@ -20,7 +20,7 @@ from harness.checks.evidence.excuses import (
 )
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import TELLING, claimed, is_resent, is_taken
-from harness.core.history.exchanges import Exchange, Sending
+from harness.core.history.exchanges import Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
@@ -43,7 +43,7 @@ def turn_closed(history: History) -> Iterator[Finding | Case]:
     `result`: a tool of a cancelled turn ended late, and its text stands among the words of the user
     in a later turn. `question`: the user was told that a turn failed, and its message stands
     directly beside the next one. So the model answers the old question again, or both in one
-    answer. `error`: what the user was told of a failure stands there as words of the user, without
+    answer. `error`: what the agent told of a failure stands there as words of the user, without
     a note. `reply`: after a restart the user reads the answer of an earlier turn again, and nothing
     says that it is a repetition.
 
@@ -72,10 +72,10 @@ def _question(before: Turn, turn: Turn) -> Iterator[Finding]:
     told, first = before.endings[-1:], turn.readable[0]
     failed = any(claimed(e) in ("failed_truthfully", "limit") for e in told)
     old, new = squeeze(before.text), squeeze(turn.text)
-    newest = _newest(first)
+    newest = "".join(squeeze(message.text) for message in first.node.newest())
     if not (failed and old and new) or old in new or old not in newest or new not in newest:
         return
-    if len(newest.replace(new, "").replace(old, "")) < _OWN_WORDS:
+    if _rest(newest, (new, old)) < _OWN_WORDS:
         text = f"{first.called.key}: the message of {before.words}, which failed, stands beside "
         text += f"that of {turn.words}, so that the model answers both"
         yield Finding("turn_closed.question", text, (told[0].n, first.n))
@@ -86,22 +86,21 @@ def _error_words(before: Turn, turn: Turn) -> Iterator[Finding]:
     told, first = before.endings[-1:], turn.readable[0]
     if not told or claimed(told[0]) not in ("failed_truthfully", "limit"):
         return
-    words, newest = squeeze(told[0].request.text), _newest(first)
-    rest = newest.replace(words, "").replace(squeeze(turn.text), "")
-    is_alone = len(rest.replace(squeeze(before.text), "")) < _OWN_WORDS
-    if (
-        len(words) >= LONG_ENOUGH
-        and words in newest
-        and is_alone
-        and words not in squeeze(turn.text)
-    ):
+    words = squeeze(told[0].request.text)
+    own = (words, squeeze(turn.text), squeeze(before.text))
+    said = (squeeze(n.message.text) for n in first.added if n.side == "user")
+    alone = any(words in text and _rest(text, own) < _OWN_WORDS for text in said)
+    if len(words) >= LONG_ENOUGH and alone and words not in own[1]:
         text = f"{first.called.key}: what the agent told of the failure of {before.words} stands "
         text += "there as words of the user"
         yield Finding("turn_closed.error", text, (told[0].n, first.n))
 
 
-def _newest(exchange: Exchange) -> str:
-    return "".join(squeeze(message.text) for message in exchange.node.newest())
+def _rest(text: str, known: Iterable[str]) -> int:
+    """How many characters of a text are none of these words."""
+    for words in known:
+        text = text.replace(words, "")
+    return len(text)
 
 
 def _late_results(trace: Trace, turn: Turn) -> Iterator[Case]:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.stored_messages import squeeze
-from harness.core.history.exchanges import Crossing, Exchange, Execution, Node, Sending
+from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Execution, Node, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Delivery, Trace
 from harness.core.values.messages import Message, strings_in
@@ -41,7 +41,8 @@ def session_isolation(history: History, *, memory: bool = False) -> Iterator[Fin
     The words of a session are its user's messages and the answers of the model and of tools. The
     content of its store before the first message counts too. `message`: the messages of a request
     hold words of two sessions. `system`: the system text holds words of another session than the
-    messages. `reply`: an answer to one session's user holds words of another. The check compares
+    messages. `reply`: an answer to one session's user holds words of another, or
+    goes to a session whose user has not written. The check compares
     pieces of 24 characters without white space, and whole texts of a user from 12 characters on.
 
     Not a finding: a sub-agent and its parent, which are one session here; words that the session's
@@ -227,10 +228,18 @@ class _Words:
         homes = frozenset(home for name in named for home in self._answers.get(name, ()))
         if sending.called.session in homes:  # two sessions may use one id
             homes = frozenset({sending.called.session})
+        if not homes and self._is_to_nobody(sending):
+            homes = frozenset({sending.called.session})
         if homes:
             _, broken = self._all_said_by(self._hits(sending.request.text), homes)
             if broken:
                 yield "reply", *broken
+
+    def _is_to_nobody(self, sending: Sending) -> bool:
+        """Whether a reply that names no message goes to a session whose user has not written. A
+        notice may: a job may tell another chat that it is done."""
+        asked = {session for sessions in self._answers.values() for session in sessions}
+        return sending.request.kind in ENDINGS and sending.called.session not in asked
 
 
 def _opens(node: Node) -> bool:
