@@ -228,14 +228,14 @@ class _Words:
         homes = frozenset(home for name in named for home in self._answers.get(name, ()))
         if sending.called.session in homes:  # two sessions may use one id
             homes = frozenset({sending.called.session})
-        if not homes and self._is_to_nobody(sending):
+        if not homes and self._is_unasked(sending):
             homes = frozenset({sending.called.session})
         if homes:
             _, broken = self._all_said_by(self._hits(sending.request.text), homes)
             if broken:
                 yield "reply", *broken
 
-    def _is_to_nobody(self, sending: Sending) -> bool:
+    def _is_unasked(self, sending: Sending) -> bool:
         """Whether a reply that names no message goes to a session whose user has not written. A
         notice may: a job may tell another chat that it is done."""
         asked = {session for sessions in self._answers.values() for session in sessions}

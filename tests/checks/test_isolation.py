@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from harness.checks.isolation import session_isolation
 from harness.core.history.events import StoredRow
 from harness.core.history.history import History
-from harness.core.values.calls import Inbound, InboxRequest, ModelRequest, OutboxRequest
+from harness.core.values.calls import (
+    Inbound,
+    InboxRequest,
+    ModelRequest,
+    OutboundKind,
+    OutboxRequest,
+)
 from harness.core.values.messages import Message, assistant, user
 from tests.checks.histories import codes, use
 
@@ -57,10 +63,12 @@ class Talk:
         self.history.answered(**where, seam="model", status=200, stop="end_turn", blocks=blocks)
         return self
 
-    def send(self, session: str, text: str) -> Talk:
-        """The agent answers the message that it took last."""
+    def send(
+        self, session: str, text: str, kind: OutboundKind = "final", *, is_named: bool = True
+    ) -> Talk:
+        """The agent answers the message that it took last; with `is_named=False` it names none."""
         key = self._key(session, "outbox")
-        request = OutboxRequest("final", text, self._last)
+        request = OutboxRequest(kind, text, self._last if is_named else "")
         self.history.called(key=key, seam="outbox", session=session, turn=1, request=request)
         self.history.answered(key=key, seam="outbox", session=session, turn=1)
         return self
@@ -68,6 +76,14 @@ class Talk:
     def codes(self, **settings: Any) -> list[str]:
         """What the check finds."""
         return codes(session_isolation(self.history, **settings))
+
+
+def test_a_reply_in_a_session_whose_user_has_not_written_is_to_another_user() -> None:
+    said = "The word for your safe is cinnamon marmalade."
+    asked = _both().ask("ada", ADA, says=said)
+    assert asked.send("main", said, is_named=False).codes() == [f"{SEEN}.reply"]
+    told = Talk().take("bob", BOB).take("ada", ADA).ask("ada", ADA, says=said).send("ada", said)
+    assert told.send("main", said, "notice", is_named=False).codes() == []
 
 
 def _both() -> Talk:
