@@ -65,6 +65,23 @@ def test_a_gateway_answers_each_in_its_turn(policy: InboundPolicy) -> None:
     assert (done.verdict.verdict, codes_of(done)) == ("pass", [])
 
 
+def test_a_restart_that_goes_on_with_another_session_works_for_that_one() -> None:
+    """A request that names no session is known by the message that it holds."""
+    side = InboxItem(text="Look at this, too.", session="side", when={"ms": 5000})
+    scenario = msgspec.structs.replace(
+        SCENARIO,
+        inbox=(INBOX[0], side),
+        script=(*(Turn(use="step"), Turn(say="Done.")) * 2, Turn(say="Done.", times="forever")),
+        faults=(msgspec.structs.replace(KILLED, when=2),),
+        profile=Profile(inbound="queue"),
+    )
+    done = run(scenario, resolve("reference"))
+    assert (done.verdict.verdict, codes_of(done)) == ("pass", [])
+    (killed,) = done.history.trace.kills
+    later = [e.called.session for e in done.history.trace.exchanges if e.n > killed]
+    assert set(later) == {"side"}
+
+
 def forgetful(brief: Any) -> None:
     """Keeps what it has accepted in its memory alone."""
     agent = Agent(brief, "queue")

@@ -116,10 +116,12 @@ class Past:
 
     @property
     def others_waiting(self) -> tuple[tuple[str, str], ...]:
-        """The messages, by session and text, whose sessions have no open turn."""
+        """The messages, by session and text, whose sessions have no open turn: they wait, or a kill
+        cut their turn."""
+        cut = ((session, [name]) for session, name in self._cut.items())
         return tuple(
-            (session, self.inbounds[session, name].get("text", ""))
-            for session, names in self._waiting.items()
+            (session, self.inbounds.get((session, name), {}).get("text", ""))
+            for session, names in (*cut, *self._waiting.items())
             if session not in self._open
             for name in names
         )
