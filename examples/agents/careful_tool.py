@@ -29,15 +29,17 @@ CUT, EMPTY = "The answer was cut off:", "The model said nothing."
 DECLINED = "The model declines to answer."
 SUMMARY = "(What was said before: "
 SAY_SOMETHING = "(Your answer was empty. Please answer in words.)"
+NOT_RUN = "The tool failed: it was not run,"
 UNKNOWN = "The tool failed: it was interrupted, its outcome is unknown. Check before you repeat."
-USELESS = "The tool failed: it was not run, for this brought nothing new before."
+USELESS = f"{NOT_RUN} for this brought nothing new before."
 AGAIN = "(This may have reached you already.) "
 OVERFLOW = re.compile(
     r"(?i)(prompt|input) is too long|context.{0,8}(length|window|limit)|too large"
 )
 NO_MONEY = re.compile(r"(?i)insufficient_quota|spend|billing|credit|usage limit")
 TERMINAL = ("response.completed", "response.incomplete", "response.failed")
-TRIES, TURN_FAILURES, REQUESTS, TURN_TOKENS = 4, 8, 40, 5_000_000
+CODED = re.compile(r"\b(?=\w*\d)[\w-]{8,}|\d+[:.T-]\d+\S*")  # ids and times
+TRIES, SUMMARY_TRIES, TURN_FAILURES, REQUESTS, TURN_TOKENS = 4, 2, 8, 40, 5_000_000
 LONGEST_PAUSE_S, SILENCE_S, TOOL_S = 60, 100, 900
 RESULT_CHARS = 60_000
 
@@ -136,12 +138,19 @@ class Model:
         self.stream = bool(brief.options.get("stream"))
         self.failures = self.tokens = 0
 
-    def ask(self, items: list[Any], tools: list[Any], most: int, look: Callable[[], Any]) -> Answer:
+    def ask(
+        self,
+        items: list[Any],
+        tools: list[Any],
+        most: int,
+        look: Callable[[], Any],
+        tries: int = TRIES,
+    ) -> Answer:
         """A whole answer, after a few tries; `look` raises when the user cancels."""
         body: dict[str, Any] = {"model": "gpt-5", "input": items, "store": False}
         body |= {"instructions": INSTRUCTIONS, "max_output_tokens": most}
         body |= {"tools": tools} if tools else {}
-        for attempt in range(1, TRIES + 1):
+        for attempt in range(1, tries + 1):
             look()
             try:
                 response = self.fetch(body)
@@ -151,7 +160,7 @@ class Model:
             except (TooLong, GiveUp):
                 raise
             except Exception as error:
-                self.brief.clock.sleep(self.pause(error, attempt))
+                self.brief.clock.sleep(self.pause(error, attempt, tries))
         raise GiveUp("The model cannot be reached.")
 
     def fetch(self, body: dict[str, Any]) -> Response:
@@ -162,9 +171,11 @@ class Model:
             for event in events:
                 if event.type in TERMINAL:
                     return event.response
+                if event.type == "error":  # the SDK hands it out as any other event
+                    raise ValueError(event.message)
         raise ValueError("the answer is not a response, or ended early")
 
-    def pause(self, error: Exception, attempt: int) -> float:
+    def pause(self, error: Exception, attempt: int, tries: int) -> float:
         status = getattr(error, "status_code", None)
         if status == 413 or (status in (None, 400, 422) and OVERFLOW.search(str(error))):
             raise TooLong(str(error)) from error
@@ -175,7 +186,7 @@ class Model:
         self.failures += 1
         if final or wait > LONGEST_PAUSE_S or NO_MONEY.search(str(error)):
             raise GiveUp(f"The model refused the request: {clean(error)[:300]}") from error
-        if attempt >= TRIES or self.failures >= TURN_FAILURES:
+        if attempt >= tries or self.failures >= TURN_FAILURES:
             raise GiveUp(f"The model failed {attempt} times: {clean(error)[:300]}") from error
         return max(wait, 2.0 ** (attempt - 1) * random.uniform(1, 1.3))
 
@@ -185,9 +196,9 @@ def run_tool(tool: Any, use: ToolUse, session: str) -> tuple[str, bool]:
         given = json.loads(use.input or "{}")
         missing = {*tool.input_schema.get("required", ())} - {*dict(given)}
     except (ValueError, TypeError):
-        return "The tool failed: it was not run, its arguments are not a JSON object.", True
+        return f"{NOT_RUN} its arguments are not a JSON object.", True
     if missing or not isinstance(given, dict):
-        return f"The tool failed: it was not run, without {sorted(missing) or 'an object'}.", True
+        return f"{NOT_RUN} without {sorted(missing) or 'an object'}.", True
     try:
         return as_text(tool.call(given, id=use.id, session=session, timeout_s=TOOL_S)), False
     except (TimeoutError, ConnectionError) as error:
@@ -209,7 +220,17 @@ def as_text(content: Any) -> str:
     return clean("\n".join(map(str, parts)))[:RESULT_CHARS]
 
 
-Step = tuple[str, str, str, bool]  # tool, input, result, and whether it failed
+Step = tuple[str, str, str, bool]  # tool, arguments, result, and whether it failed
+
+
+def in_order(arguments: str) -> str:
+    with suppress(ValueError):
+        return json.dumps(json.loads(arguments), sort_keys=True)
+    return arguments
+
+
+def names(arguments: str) -> list[str]:
+    return re.findall(r'"(\w+)":', arguments)
 
 
 class Breaker:
@@ -218,7 +239,7 @@ class Breaker:
         self.new = 0  # the step after the last success that brought something new
 
     def refuses(self, use: ToolUse) -> bool:
-        key = (use.name, use.input)
+        key = (use.name, in_order(use.input))
         own = [step for step in self.steps if step[:2] == key]
         tool = [step for step in self.steps if step[0] == use.name]
         row = [step for step in self.steps[self.new :] if step[0] == use.name][-3:]
@@ -229,10 +250,15 @@ class Breaker:
             len(own) > 11 and len(alike) < 2
         ):
             return True
-        return len(row) == 3 and len({step[2:] for step in row}) == 1 and row[0][3]
+        if sum(step[2].startswith(NOT_RUN) for step in own) > 2:
+            return True
+        same = len(row) == 3 and len({step[2:] for step in row}) == 1 and row[0][3]
+        return same and names(row[-1][1]) == names(key[1])  # another argument may be the remedy
 
-    def note(self, step: Step) -> None:
-        fresh = not step[3] and step not in self.steps
+    def note(self, use: ToolUse, text: str, failed: bool) -> None:
+        text = CODED.sub("#", text) if failed else text
+        step = (use.name, in_order(use.input), text, failed)
+        fresh = not failed and step not in self.steps
         self.steps.append(step)
         self.new = len(self.steps) if fresh else self.new
 
@@ -444,7 +470,7 @@ class Agent:
         told = json.dumps(to_items(past, 2000))[-(size // 3) :]
         request = [{"role": "user", "content": f"{SUMMARISE}\n\n{told}"}]
         try:
-            answer = self.model.ask(request, [], 1_000, lambda: self.look(turn))
+            answer = self.model.ask(request, [], 1_000, lambda: self.look(turn), SUMMARY_TRIES)
         except (TooLong, GiveUp):
             answer = Answer("", [], EMPTY)
         good = not answer.problem and not answer.calls and len(answer.text) < len(told)
@@ -460,8 +486,10 @@ class Agent:
 
     def run_calls(self, turn: Turn, answer: Answer) -> None:
         used = {use.id for row in turn.rows for use in row.tool_uses}
-        uses = []
-        for use in answer.calls:
+        uses: list[ToolUse] = []
+        for place, use in enumerate(answer.calls):
+            if use.id and use in answer.calls[:place]:
+                continue  # one call that was sent twice
             id = use.id if use.id and use.id not in used else f"call_{len(used)}_{len(turn.rows)}"
             used.add(id)
             uses.append(ToolUse(id, use.name, use.input))
@@ -477,10 +505,10 @@ class Agent:
         if tool is None:
             text, failed = f"The tool failed: {use.name} cannot be called here.", True
         elif self.brief.cancelled(turn.inbound.session):
-            text, failed = "The tool failed: it was not run, for the user has cancelled.", True
+            text, failed = f"{NOT_RUN} for the user has cancelled.", True
         else:
             text, failed = run_tool(tool, use, turn.inbound.session)
-        turn.breaker.note((use.name, use.input, text, failed))
+        turn.breaker.note(use, text, failed)
         return ToolResult(use.id, text, failed)
 
     def close(self, inbound: Any, text: str, status: str) -> None:
