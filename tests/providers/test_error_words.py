@@ -79,3 +79,12 @@ def test_anthropics_words_are_those_of_its_sdk() -> None:
     untyped = {row.status for row in ERRORS if not row.type}
     for row in ANTHROPIC.rows.values():
         assert (row.status, row.type) in known or row.status in untyped
+
+
+@pytest.mark.parametrize("wire", providers.names())
+def test_too_many_bytes_are_recognised_by_the_providers_words(wire: str) -> None:
+    words, refuses = TABLES[wire].rows, providers.by_name(wire).refuses_size
+    said = words["request_too_large"].text
+    assert all(refuses(ApiError(400, "", text)) for text in (said, said.replace("20971520", "9")))
+    others = [row.text for cause, row in words.items() if cause != "request_too_large"]
+    assert not any(refuses(ApiError(400, "", text)) for text in others)

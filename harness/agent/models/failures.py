@@ -18,6 +18,7 @@ OVERFLOW_PHRASES = (
     "prompt is too long",
     "prompt_too_long",
     "request too large",
+    "payload size exceeds the limit",  # Gemini, of bytes
     "maximum context length",
     "context_length_exceeded",
     "input tokens exceed",

@@ -20,8 +20,7 @@ STAGE = "bytes"
 SEAMS = ("model",)
 _CHAT = (
     *("calls_all_at_index_0", "call_without_id", "call_id_late", "call_id_in_each_fragment"),
-    *("calls_by_turns", "usage_without_choices", "early_finish_reason"),
-    "all_in_the_last_chunk",
+    *("calls_by_turns", "usage_without_choices", "all_in_the_last_chunk"),
 )
 _GEMINI = (
     *("no_stop_reason", "calls_without_ids", "chunk_without_candidates"),
@@ -35,6 +34,8 @@ WIRES = {
     **dict.fromkeys(_CHAT, ("openai-chat",)),
     **dict.fromkeys(_GEMINI, ("gemini",)),
     **dict.fromkeys(_RESPONSES, ("openai-responses",)),
+    # On Gemini too: Chevey339/kelivo#1003.
+    "early_finish_reason": ("openai-chat", "gemini"),
 }
 
 _USAGE = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
@@ -91,10 +92,14 @@ def usage_without_choices(moment: Moment, plan: Plan) -> Plan:
 
 def early_finish_reason(moment: Moment, plan: Plan) -> Plan:
     """The first chunk with content says `stop` already, and the rest comes after it."""
+
+    def stopped(step: Step) -> tuple[Step, ...]:
+        if stream.candidate_of(step):
+            return (stream.with_candidate(step, finishReason="STOP"),)
+        return (stream.with_choice(step, finish_reason="stop"),)
+
     return stream.spliced(
-        plan,
-        lambda step: bool(stream.delta(step).get("content")),
-        lambda step: (stream.with_choice(step, finish_reason="stop"),),
+        plan, lambda s: bool(stream.delta(s).get("content")) or _has_text(s), stopped
     )
 
 
@@ -204,7 +209,7 @@ def blocked_midway(moment: Moment, plan: Plan) -> Plan:
     """After the first text the answer stops for `SAFETY`."""
 
     def bend(events: Plan) -> Plan:
-        place = stream.find(events, lambda step: any(p.get("text") for p in stream.parts(step)))
+        place = stream.find(events, _has_text)
         return events if place is None else _stopped(events, place, place + 1, "SAFETY")
 
     return _bent(plan, bend)
@@ -212,6 +217,10 @@ def blocked_midway(moment: Moment, plan: Plan) -> Plan:
 
 def _has_call(step: Step) -> bool:
     return any("functionCall" in part for part in stream.parts(step))
+
+
+def _has_text(step: Step) -> bool:
+    return any(part.get("text") for part in stream.parts(step))
 
 
 def _stopped(events: Plan, first: int, place: int, reason: str) -> Plan:

@@ -28,12 +28,11 @@ RECORD = read_record(__package__)
 """The core's stop reasons are this provider's. An invoked model of Bedrock and a raw prediction of
 Vertex speak the same API."""
 
-TABLE = RuleTable(RECORD, __package__, fits=fits)
-rules_of, violation = TABLE.active, TABLE.violation
-
-
 WORDS = ErrorTable((__package__, "error_words.tsv"))
 own = WORDS.own
+
+TABLE = RuleTable(RECORD, __package__, fits=fits, words=WORDS)
+rules_of, violation = TABLE.active, TABLE.violation
 
 _ROWS = table_rows(__package__, "errors.tsv")
 

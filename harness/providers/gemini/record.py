@@ -77,7 +77,10 @@ def _error(rule: Rule, text: str, param: str) -> ApiError:
     )
 
 
-TABLE = RuleTable(RECORD, __package__, _error, fits)
+WORDS = ErrorTable((__package__, "error_words.tsv"))
+own = WORDS.own
+
+TABLE = RuleTable(RECORD, __package__, _error, fits, words=WORDS)
 rules_of, violation = TABLE.active, TABLE.violation
 
 
@@ -97,8 +100,6 @@ class Broken(msgspec.Struct, frozen=True, gc=False):
 
 _WORDS = {int(status): word for status, word in pairs(__package__, "statuses.tsv").items()}
 _STATUS = {word: status for status, word in reversed(_WORDS.items())}
-WORDS = ErrorTable((__package__, "error_words.tsv"))
-own = WORDS.own
 
 KEY_INVALID = "API_KEY_INVALID"
 """The code of a key that is refused; its status is that of a malformed request."""

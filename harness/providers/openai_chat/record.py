@@ -23,11 +23,11 @@ from harness.providers.shared.rules import ErrorTable, RuleTable
 
 RECORD = read_record(__package__)
 
-TABLE = RuleTable(RECORD, __package__, openai.parameter_error, openai.fits)
-rules_of, violation = TABLE.active, TABLE.violation
-
 WORDS = ErrorTable(openai.ERROR_WORDS, error=openai.ParameterError)
 own = WORDS.own
+
+TABLE = RuleTable(RECORD, __package__, openai.parameter_error, openai.fits, words=WORDS)
+rules_of, violation = TABLE.active, TABLE.violation
 
 _STATUS = openai.statuses("chat")
 """The status that goes with a code or, without one, with a type."""

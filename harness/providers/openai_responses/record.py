@@ -28,18 +28,18 @@ NOT_STORED = (
 )
 """The end of R17 in a request that is not stored."""
 
-TABLE = RuleTable(RECORD, __package__, openai.parameter_error, openai.fits)
+WORDS = ErrorTable(
+    openai.ERROR_WORDS, (__package__, "error_words.tsv"), error=openai.ParameterError
+)
+own = WORDS.own
+
+TABLE = RuleTable(RECORD, __package__, openai.parameter_error, openai.fits, words=WORDS)
 """The rules of the API (`rules.tsv`)."""
 
 rules_of, violation = TABLE.active, TABLE.violation
 
 _STATUS = openai.statuses("responses")
 """The status that goes with an error's type."""
-
-WORDS = ErrorTable(
-    openai.ERROR_WORDS, (__package__, "error_words.tsv"), error=openai.ParameterError
-)
-own = WORDS.own
 
 _CODES = {
     "insufficient_quota": "insufficient_quota",

@@ -89,8 +89,11 @@ class RuleTable:
             rule.status, rule.type, text, code=rule.code
         ),
         fits: Fits = lambda models, name: True,
+        *,
+        words: ErrorTable | None = None,
     ) -> None:
         self._record, self._error, self._fits = record, error, fits
+        self._words = words
         self._package = package
 
     @cached_property
@@ -148,7 +151,10 @@ class RuleTable:
 
     @cached_property
     def _size_words(self) -> frozenset[str]:
-        said = (error.message for rule, error in self.refusals().items() if rule in SIZE_RULES)
+        said = [error.message for rule, error in self.refusals().items() if rule in SIZE_RULES]
+        rows = self._words.rows if self._words else {}
+        # Gemini refuses too many bytes with the status and the type of any malformed request.
+        said += [re.sub(r"\d+", "{}", rows[TOO_MANY_BYTES].text)] if rows else []
         return frozenset(map(_words_of, said))
 
     def window(
@@ -162,6 +168,9 @@ class RuleTable:
         sizes = {"tokens": tokens, "max_tokens": max_tokens, "total": total}
         return (self.violation(rule, window=window_tokens, **sizes),)
 
+
+TOO_MANY_BYTES = "request_too_large"
+"""The cause of a refusal for bytes, not tokens."""
 
 _WORDS_LEAST = 12
 

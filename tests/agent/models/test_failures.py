@@ -28,6 +28,7 @@ def test_the_phrases_in_any_case_and_inside_a_sentence(phrase: str) -> None:
         (_StatusError(429, "input tokens exceed your rate"), "transient"),
         (_StatusError(400, "max_tokens_exceeded"), "permanent"),
         (_StatusError(400, "your prompt was long"), "permanent"),
+        (_StatusError(400, "the page size exceeds the limit"), "permanent"),
         (_StatusError(413, ""), "overflow"),
         (_StatusError(529, "Overloaded"), "transient"),
         (_StatusError(200, "Overloaded", "overloaded_error"), "broken_stream"),

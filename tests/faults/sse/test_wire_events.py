@@ -59,6 +59,14 @@ def test_an_answer_without_calls_stays(kind: str) -> None:
     assert said(kind, streamed(HELLO)) == ("end_turn", (HELLO,), False)
 
 
+def test_the_end_is_told_with_the_first_text_and_again_at_the_end() -> None:
+    plan = streamed(HELLO, *CALLS)
+    bent = bend(faults()["sse.early_finish_reason"].function, plan)
+    told = [stream.candidate_of(step).get("finishReason") for step in bent]
+    assert told == ["STOP", *[None] * (len(bent) - 2), "STOP"]
+    assert said("sse.early_finish_reason", plan) == ("tool_use", (HELLO, *CALLS), False)
+
+
 def test_a_call_is_cut_inside_its_arguments() -> None:
     bent = bend(faults()["sse.end_inside_tool_input"].function, streamed(*CALLS))
     *_, last, end = bent
