@@ -39,7 +39,7 @@ OVERFLOW = re.compile(
 MOST = {"again": 5, "empty": 3, "cut": 2, "overflow": 5}  # tries of one request, by failure
 TURN_FAILURES, TURN_REQUESTS, TURN_TOKENS = 10, 40, 500_000
 SILENCE_S, TOOL_S, LONGEST_WAIT_S = 120, 600, 120
-REPEATS, REFUSALS, INVALID_CALLS, RESULT_CHARS = 3, 3, 5, 40_000
+REPEATS, REFUSALS, INVALID_CALLS, RESULT_CHARS = 3, 3, 6, 40_000
 CODED = re.compile(r"\b(?=\w*\d)[\w-]{8,}|\d+[:.T-]\d+\S*")  # ids and times
 AGAIN = "(You may have this already.) "
 
@@ -296,19 +296,13 @@ class Breaker:
 
     def __init__(self) -> None:
         self.steps: list[tuple[str, str, str, bool]] = []
-        self.since = self.refused = 0
-        self.invalid = Counter[str]()  # calls that could not be run, by tool
+        self.since = self.refused = self.invalid = 0
 
     def note(self, name: str, key: str, result: str, failed: bool) -> None:
         """A call was run; a new success resets the count of failures."""
-        result = CODED.sub("#", result) if failed else result
         if not failed and (name, key, result, failed) not in self.steps:
             self.since = len(self.steps)
-        self.steps.append((name, key, result, failed))
-        self.invalid.pop(name, None)
-
-    def stuck(self) -> bool:
-        return self.refused >= REFUSALS or max(self.invalid.values(), default=0) >= INVALID_CALLS
+        self.steps.append((name, key, CODED.sub("#", result) if failed else result, failed))
 
     def circles(self, name: str, key: str) -> bool:
         """Whether the last steps went round, and this call is one of the circle."""
@@ -318,10 +312,9 @@ class Breaker:
 
     def shapes(self, name: str, key: str) -> list[str]:
         """What the last six calls said, without ids, times and a count of the calls."""
-        last = self.steps[-6:]
-        if len(last) < 6 or any(step[:2] != (name, key) for step in last):
+        plain = [CODED.sub("#", s[2]) for s in self.steps[-6:] if s[:2] == (name, key)]
+        if len(plain) < 6:
             return []
-        plain = [CODED.sub("#", step[2]) for step in last]
         return [re.sub(r"\d+", lambda m, n=n: str(int(m[0]) - n), s) for n, s in enumerate(plain)]
 
     def objection(self, name: str, key: str) -> str | None:
@@ -332,10 +325,10 @@ class Breaker:
             return "the same calls brought the same results again and again"
         if len(set(self.shapes(name, key))) == 1:
             return "this call brings nothing new"
-        tail = of_tool[-REPEATS:]
-        same = len(tail) == REPEATS and tail[-1][3] and len({step[2:] for step in tail}) == 1
-        if same and json.loads(tail[-1][1]).keys() == json.loads(key).keys():
-            return "this tool fails in the same way each time"  # another argument may be the remedy
+        # Another argument may be the remedy.
+        tail = [s for s in of_tool if json.loads(s[1]).keys() == json.loads(key).keys()][-REPEATS:]
+        if len(tail) == REPEATS and tail[-1][3] and len({step[2:] for step in tail}) == 1:
+            return "this tool fails in the same way each time"
         for steps, most in ((of_call, 8), (of_tool, 16)):
             if len(steps) >= most and all(step[3] for step in steps[-most:]):
                 return "it fails each time"
@@ -357,6 +350,7 @@ class Turn:
         self.close_calls("Error: the agent was interrupted, and the outcome is unknown.")
         while True:
             answer = await self.ask()
+            self.tokens += getattr(answer.usage, "completion_tokens", None) or 0
             if not answer.calls:
                 return answer.text
             calls = self.read(answer)
@@ -365,7 +359,7 @@ class Turn:
             for block, known, problem in calls:
                 self.check_cancel()
                 await self.carry_out(block, known, problem)
-            if self.breaker.stuck():
+            if self.breaker.refused >= REFUSALS or self.breaker.invalid >= INVALID_CALLS:
                 raise Failure("final", "the same steps repeat and bring nothing")
 
     def keep(self, role: str, *blocks: Row) -> None:
@@ -412,15 +406,12 @@ class Turn:
         if self.requests >= TURN_REQUESTS or self.tokens > TURN_TOKENS:
             raise Failure("final", "the budget of this turn is spent")
         self.requests += 1
-        guess = len(json.dumps(messages)) // 4
+        self.tokens += len(json.dumps(messages)) // 4
         try:
-            answer = await self.agent.model.ask(messages, tools, max_tokens)
+            return await self.agent.model.ask(messages, tools, max_tokens)
         except Failure as bad:
             self.failures[bad.kind] += 1
-            self.tokens += guess
             raise
-        self.tokens += max(guess, getattr(answer.usage, "total_tokens", None) or 0)
-        return answer
 
     async def shrink(self, bad: Failure, refused: int) -> None:
         """Make the request smaller than what was refused, or give up."""
@@ -489,7 +480,7 @@ class Turn:
     async def carry_out(self, block: Row, known: str, problem: str) -> None:
         name, key = block["name"], json.dumps(block["input"], sort_keys=True)
         if problem:
-            self.breaker.invalid[name if name in self.agent.tools else ""] += 1
+            self.breaker.invalid += 1
             return self.result(block, f"Error: not run, {problem}.", failed=True)
         if objection := self.breaker.objection(name, key):
             self.breaker.refused += 1
