@@ -11,14 +11,20 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from harness import providers
 from harness.catalogue import CLASSES, INCIDENTS, PREFIX
 from harness.files import find_scenarios, load_scenarios
+from harness.targets.known import known
+from tests.catalogue import proof_runs
 from tests.catalogue.covered import covered
 from tests.generated_pages import DOCS, write_page
 
 ROOT = Path(__file__).parents[1]
 
-HEADER = ("| incident | where | seen | scenarios | proof |", "|---|---|---|---|---|")
+HEADER = (
+    "| incident | where | seen | scenarios | proof | APIs | programs |",
+    "|---|---|---|---|---|---|---|",
+)
 
 
 @cache
@@ -38,10 +44,19 @@ def generated_coverage() -> str:
     """The text, class by class."""
     count = Counter(row.status for row in covered().values())
     whole, part = count["faithful"], count["partial"]
-    lines = [f"{whole} of {len(INCIDENTS)} incidents are covered, {part} in part.\n"]
+    lines = [f"{whole} of {len(INCIDENTS)} incidents are covered, {part} in part. {_share()}\n"]
     for name, rows in CLASSES.items():
         lines += [f"## {name}\n", *HEADER, *(_row(number) for number in sorted(rows)), ""]
     return "\n".join([*lines, *_shortfalls()])
+
+
+def _share() -> str:
+    """The proofs that play on each API, and those that a program can play."""
+    runs = [row.run for row in covered().values() if row.run]
+    wide = sum(set(proof_runs.wires_of(run)) >= {*providers.names()} for run in runs)
+    played = sum(bool(proof_runs.programs_of(run)) for run in runs)
+    told = f"Of {len(runs)} proofs, {wide} play on each API"
+    return f"{told}, and {played} ({played / len(runs):.0%}) on a program that is known by name."
 
 
 def _row(number: int) -> str:
@@ -52,8 +67,19 @@ def _row(number: int) -> str:
     proof = f"`{row.code}` in `{row.run}`" if row.code else ""
     if row.status != "faithful":
         proof = f"{proof} [{row.status}](#what-is-not-shown)".strip()
-    cells = (str(number), where, incident.symptom, links, proof)
+    cells = (str(number), where, incident.symptom, links, proof, *_players(row.run))
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+
+
+def _players(run: str) -> tuple[str, str]:
+    """The APIs on which a proof plays, and the programs that can play it or what they lack."""
+    if not run:
+        return "", ""
+    wires, programs = proof_runs.wires_of(run), proof_runs.programs_of(run)
+    lacks = ", ".join(proof_runs.lacks_of(run)) or "real time"
+    spoken = "all" if len(wires) == len(providers.names()) else ", ".join(wires)
+    played = "all" if len(programs) == len(known()) else ", ".join(programs)
+    return spoken, played or f"none: {lacks}"
 
 
 def _shortfalls() -> Iterator[str]:
