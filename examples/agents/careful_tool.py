@@ -467,7 +467,9 @@ class Agent:
         if not turn.may_compact or not (fresh or steps):
             return
         past = turn.rows[: turn.start] + steps
-        told = json.dumps(to_items(past, 2000))[-(size // 3) :]
+        told, most = json.dumps(to_items(past, 2000)), size // 3
+        if len(told) > most:
+            told = f"[{len(told) - most} characters left out] {told[-most:]}"
         request = [{"role": "user", "content": f"{SUMMARISE}\n\n{told}"}]
         try:
             answer = self.model.ask(request, [], 1_000, lambda: self.look(turn), SUMMARY_TRIES)

@@ -42,7 +42,9 @@ _TASK = (
     "wants, what was done and found out, what failed, what is open. Answer with the summary only."
 )
 _LEAD = "Summary of the conversation so far:\n"
-_BLOCK_CHARACTERS = 2_000
+
+# A user says a wish once, and the agent cannot find it out again. So the other texts are cut first.
+_BLOCK_CHARACTERS = (2_000, 500, 120)
 
 MAX_SHRINKS = 2
 """The number of times a request is made smaller before the agent gives up."""
@@ -97,8 +99,9 @@ def compact(
     past[:0] = [Message("user", summaries)] if summaries else []
     if not past:
         return None
-    told = "\n".join(line for message in past for line in _lines(message))
-    task = f"{_TASK}\n\n{clip_bytes(told, budget_tokens * BYTES_PER_TOKEN // 2)}"
+    room_bytes = budget_tokens * BYTES_PER_TOKEN
+    told = _told(past, max(room_bytes - len(_TASK) - len(_SYSTEM), room_bytes // 2))
+    task = f"{_TASK}\n\n{told}"
     try:
         answer = ask(
             Query((user(task),), purpose="compact", system=_SYSTEM, timeout_s=SUMMARY_TIMEOUT_S)
@@ -123,10 +126,20 @@ def _last_turn(messages: Sequence[Message]) -> int:
     return last
 
 
-def _lines(message: Message) -> list[str]:
-    return [
-        f"{message.role}: {clip(text, _BLOCK_CHARACTERS)}" for text in map(_line, message.blocks)
-    ]
+def _told(past: Sequence[Message], most_bytes: int) -> str:
+    """The conversation as one text of a bounded size. What is cut says so."""
+    told = ""
+    for most in _BLOCK_CHARACTERS:
+        told = "\n".join(line for message in past for line in _lines(message, most))
+        if len(told.encode("utf-8", "surrogatepass")) <= most_bytes:
+            break
+    return clip_bytes(told, most_bytes)
+
+
+def _lines(message: Message, most: int) -> list[str]:
+    is_user = begins_turn(message)
+    texts = map(_line, message.blocks)
+    return [f"{message.role}: {text if is_user else clip(text, most)}" for text in texts]
 
 
 def _line(block: Block) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN
 from harness.checks.evidence.repeated_replies import is_unsure
 from harness.checks.evidence.stored_messages import finished_turns
+from harness.checks.evidence.summarised_past import summaries
 from harness.checks.evidence.turn_outcomes import (
     CUT_STOPS,
     asked_ms,
@@ -70,8 +71,7 @@ def _answer(words: str, *kinds: str) -> _Event:
 
 def _is_failed(exchange: Exchange) -> bool:
     """Whether an attempt failed, and not at a limit or the end of the script."""
-    answered = exchange.answered
-    return answered is None or not (exchange.succeeded or is_our_own(answered))
+    return not (exchange.answered and (exchange.succeeded or is_our_own(exchange.answered)))
 
 
 def _asks_for_a_wait(exchange: Exchange) -> bool:
@@ -133,8 +133,7 @@ def _needs_approval(trace: Trace) -> bool:
 
 
 def _calls(trace: Trace) -> bool:
-    asked = bool(trace.asks or trace.executions)
-    return asked or _sent(trace, lambda message: message.tool_uses)
+    return bool(trace.asks or trace.executions) or _sent(trace, lambda m: m.tool_uses)
 
 
 def _is_repeated(trace: Trace) -> bool:
@@ -214,8 +213,7 @@ def _forbids(trace: Trace) -> bool:
 
 
 def _exits(trace: Trace) -> bool:
-    ended = trace.ended
-    return ended is not None and ended.exit_code == 0 and not trace.sendings
+    return bool(trace.ended and trace.ended.exit_code == 0 and not trace.sendings)
 
 
 def _loads(trace: Trace) -> bool:
@@ -341,6 +339,8 @@ EVENTS: Mapping[Question, _Event] = {
     "failed_compaction": _Event(
         "a failed compaction", lambda t: any(c.failed for c in t.compactions)
     ),
+    "summary": _Event("a summary of the model", lambda t: summaries(t) > 0),
+    "second_summary": _Event("a second summary of a session", lambda t: summaries(t) > 1),
     "bad_summary": _Event(
         "an unusable summary", lambda t: any(c.calls and wrong(c.calls[-1]) for c in t.compactions)
     ),

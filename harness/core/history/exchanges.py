@@ -19,7 +19,16 @@ from harness.core.values.calls import (
     Purpose,
     ToolRequest,
 )
-from harness.core.values.messages import Json, Message, Side, ToolResult, ToolUse, canonical, side
+from harness.core.values.messages import (
+    Json,
+    Message,
+    Side,
+    ToolResult,
+    ToolUse,
+    canonical,
+    side,
+    without_blanks,
+)
 from harness.core.values.plans import WINDOW_FULL, Close, Kill, waited_ms, words
 
 
@@ -92,6 +101,10 @@ SIZE_RULES = frozenset({"V23", "V24", "V26", "V27", "V27a"})
 
 ENDINGS = frozenset({"final", "error"})
 """The outbox kinds that end a turn."""
+
+
+_PIECE = 20
+"""The characters at both ends of a text by which a part of a conversation is known."""
 
 
 class Crossing(msgspec.Struct, eq=False):
@@ -189,6 +202,23 @@ class Exchange(Crossing, eq=False):
         # A fault may answer 529 in place of the refusal.
         named = a.error in SIZE_RULES and (a.status == 200 or not self.transient)
         return a.too_large or named or a.status == HTTP_TOO_LARGE or self.stop == WINDOW_FULL
+
+    def goes_on_from(self, last: Exchange, before: Exchange | None) -> bool:
+        """Whether a request for a summary belongs to the one before it. It is tried again after a
+        passing failure, or it shows texts of the conversation that the one before did not show."""
+        if last.transient or before is None or not last.reply or not last.reply.text.strip():
+            return last.transient and last.content == self.content
+        seen, now = (without_blanks("".join(e.texts)) for e in (last, self))
+        said = map(without_blanks, before.texts)
+        ends = (piece for text in said for piece in (text[:_PIECE], text[-_PIECE:]))
+        return any(len(piece) == _PIECE and piece in now and piece not in seen for piece in ends)
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """The texts of its messages, and of the results in them."""
+        for message in self.node.messages:
+            yield message.text
+            yield from (result.text for result in message.tool_results)
 
     @property
     def ended_ms(self) -> int:

@@ -109,7 +109,8 @@ class Turn(msgspec.Struct, eq=False):
 
 
 class Compaction(msgspec.Struct, eq=False):
-    """A compaction: its model calls (retries of one request) or the agent's own notice.
+    """A compaction: its model calls (retries, or the parts of a conversation) or the agent's own
+    notice.
 
     `before` and `after` are the main exchanges around it.
     """

@@ -226,7 +226,7 @@ class _Reader:
             running.calls.append(exchange)
             return
         last = running.calls[-1] if running and running.calls else None
-        if running and last and last.transient and last.content == exchange.content:
+        if running and last and exchange.goes_on_from(last, running.before):
             running.calls.append(exchange)
             return
         self._new_compaction(exchange.called).calls.append(exchange)

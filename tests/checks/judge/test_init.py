@@ -18,6 +18,8 @@ from tests.checks.histories import Story, codes, loop
 INVARIANTS = {
     "provider_change",
     "compaction_due",
+    "summary_informed",
+    "summary_used",
     "wake_budget",
     "session_answers",
     "reply_carried",

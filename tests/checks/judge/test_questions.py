@@ -76,9 +76,11 @@ def _odd(value: object) -> Told:
     return lambda: _go().reply(use("list", value)).refuse().reply("x").final().end()
 
 
-def _compacted(*blocks: str, **answer: object) -> Told:
+def _compacted(*blocks: str, times: int = 1, **answer: object) -> Told:
     def told() -> History:
-        story = _go().reply("a").reply(*blocks, purpose="compact", **answer)  # type: ignore[arg-type]
+        story = _go()
+        for _ in range(times):
+            story.reply("a").reply(*blocks, purpose="compact", **answer)  # type: ignore[arg-type]
         return story.reply("x").final().end()
 
     return told
@@ -230,6 +232,8 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
     "compaction": (_compacted("sum"), QUIET),
     "failed_compaction": (_compacted(""), _compacted("sum")),
     "bad_summary": (_compacted("sum", stop="max_tokens"), _compacted("sum")),
+    "summary": (_compacted("sum"), _compacted("")),
+    "second_summary": (_compacted("sum", times=2), _compacted("sum")),
     "stored_row": (QUIET, lambda: _done(_go(stores=False))),
     "loaded_session": (_seeded, QUIET),
     "store_failure": (
@@ -254,6 +258,15 @@ def _more() -> list[History]:
         killed.reply("x").final().end(),
         compacts.reply("sum", purpose="compact").reply("x").final().turn("and").reply("y").end(),
         _done(_go().reply("a").reply("", purpose="compact")),
+        _compacted("sum", times=2)(),
+        _go()
+        .reply("a")
+        .reply("sum", purpose="compact")
+        .reply("x")
+        .final()
+        .of("two")
+        .take("b")
+        .end(),
         _done(overflow),
         _done(partial),
         _done(_go().fail(400)),
