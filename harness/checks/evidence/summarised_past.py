@@ -126,8 +126,11 @@ class Change:
             return True
         if said.kind == "words" and self._has_room:
             return False
+        if _is_told(said.text, shown.text):
+            return True
+        # A note about other messages does not say that an earlier summary is forgotten.
         before = text_of(self.history, self.before)
-        return _is_told(said.text, shown.text) or _marks(shown.text) > _marks(before)
+        return said.kind != "summary" and _marks(shown.text) > _marks(before)
 
     @property
     def _has_room(self) -> bool:
