@@ -12,6 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from harness.agent.agent_loop import Loop
+from harness.agent.background_tasks import BackgroundTasks, TakesIn
 from harness.agent.context_overflow import Compaction, Escalation, compact, saves_enough
 from harness.agent.conversation.history_size import window_of
 from harness.agent.conversation.projection import Projection, project, project_as_text
@@ -64,9 +65,11 @@ class Parts:
     policy: Policy = Policy()
     budgets: Budgets = field(default_factory=Budgets)
     spawns: bool = False
+    background: BackgroundTasks | None = None
 
     def loop(self, brief: Brief, inbound: Inbound, transcript: SessionTranscript) -> Loop:
-        """A new loop for one message; with `spawns` it may make sub-agents."""
+        """A new loop for one message; with `spawns` it may make sub-agents, or with `background`
+        such as work beside the turns."""
         outbox = Outbox(brief, inbound, float(brief.options.get("heartbeat_s", 0)))
         budget = self.budgets.open(self.policy, inbound.text, brief.clock.now_ms)
         tools = self.tools.prepared(partial(self.environment.ready, inbound.session))
@@ -85,14 +88,28 @@ class Parts:
                 **show,
             )
 
-        if self.spawns:
+        if self.spawns or self.background is not None:
             make = partial(model_of_sub_agent, brief)
-            tasks = Tasks(inbound.session, make, loop_of, self.policy, self.projection)
+            tasks = Tasks(
+                inbound.session, make, loop_of, self.policy, self.projection, self.background
+            )
             tools = tasks.offered(tools)
-        more: dict[str, Any] = {"show": outbox.show if is_on(brief, "partial") else None}
-        if isinstance(brief, ReadingBrief):
-            more["take_in"] = partial(brief.take_in, transcript, inbound.session)
-        return loop_of(transcript, self.model, tools, **more)
+        show = outbox.show if is_on(brief, "partial") else None
+        take_in = self._take_in(brief, inbound.session, transcript)
+        return loop_of(transcript, self.model, tools, show=show, take_in=take_in)
+
+    def _take_in(
+        self, brief: Brief, session: str, transcript: SessionTranscript
+    ) -> Callable[[bool], None] | None:
+        """What stores the news of a turn before a request of it; None if nothing comes."""
+        sources = [self.background.take_in] if self.background is not None else []
+        sources += [brief.take_in] if isinstance(brief, ReadingBrief) else []
+
+        def take_in(is_first: bool) -> None:
+            for news in sources:
+                news(transcript, session, is_first)
+
+        return take_in if sources else None
 
 
 def build(brief: Brief, **parts: Any) -> Gateway:
@@ -110,14 +127,26 @@ def build(brief: Brief, **parts: Any) -> Gateway:
             raise InputError(f"no policy {policy!r}; {nearest(policy, known)}", "inbound")
         brief = cast(Brief, ReadingBrief(brief, cast(InboundPolicy, policy)))
     made: dict[str, Any] = {n: make(brief) for n, make in _STANDARD.items() if n not in parts}
+    if "background" not in parts:
+        made["background"] = standard_background(brief, parts.get("store") or made["store"])
     whole = Parts(**made, **parts)
+    at_end = {"at_end": whole.background.join} if whole.background is not None else {}
     return whole.gateway(
         brief,
         whole.store,
         lambda session: whole.transcript(whole.store, session, whole.projection),
         partial(whole.loop, brief),
         whole.policy.max_attempts,
+        **at_end,
     )
+
+
+def standard_background(brief: Brief, store: SessionStore) -> BackgroundTasks | None:
+    """The sub-agents in the background, by the option `background`: `queue` or `steer`."""
+    takes_in = str(brief.options.get("background", ""))
+    if takes_in and takes_in not in (known := get_args(TakesIn)):
+        raise InputError(f"no way {takes_in!r}; {nearest(takes_in, known)}", "background")
+    return BackgroundTasks(cast(TakesIn, takes_in), store) if takes_in else None
 
 
 def standard_model(

@@ -36,7 +36,9 @@ class Gateway:
         transcript_of: Callable[[str], SessionTranscript],
         loop_for: Callable[[Inbound, SessionTranscript], Loop],
         max_attempts: int,
+        at_end: Callable[[], None] = lambda: None,
     ) -> None:
+        self.at_end = at_end
         self.brief, self.store = brief, store
         self.transcript_of, self.loop_for = transcript_of, loop_for
         self.max_attempts = max_attempts
@@ -51,6 +53,7 @@ class Gateway:
         for inbound in self.brief.inbox():
             self.catch_up()
             self.receive(inbound)
+        self.at_end()
 
     def catch_up(self) -> None:
         """Record deliveries that could not be recorded, and finish the open turns of an earlier

@@ -1,16 +1,18 @@
 """Sub-agents: a tool with which the model hands a part of its work to another loop.
 
-One count for a whole turn limits their number. They work one after another. A sub-agent has no
-store; its last text is the result of the call.
+One count for a whole turn limits their number. A sub-agent has no store; its last text is the
+result of the call. They work one after another, or in the background (`background_tasks`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
 from harness.agent.agent_loop import Loop
+from harness.agent.background_tasks import BackgroundTasks
 from harness.agent.conversation.history_size import fit
 from harness.agent.conversation.projection import Projection, project
 from harness.agent.models.model_call import LanguageModel
@@ -22,11 +24,12 @@ from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, user
 
 TASK_TOOL = "task"
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"prompt": {"type": "string", "description": "All that it has to know."}},
     "required": ["prompt"],
 }
+BESIDE = {"type": "boolean", "description": "Whether it works on while you go on yourself."}
 
 
 class Tasks:
@@ -43,8 +46,10 @@ class Tasks:
         loop_of: Callable[[TaskTranscript, LanguageModel, Toolbox], Loop],
         policy: Policy,
         project: Projection = project,
+        background: BackgroundTasks | None = None,
     ) -> None:
         self._session, self._policy, self._project = session, policy, project
+        self._background = background
         self._model_of, self._loop_of = model_of, loop_of
         self._numbers = count(1)
 
@@ -53,21 +58,33 @@ class Tasks:
         if depth >= self._policy.max_depth:
             return tools
         above = parent or self._session
+        # What a sub-agent starts has to end with it: nothing takes its result in afterwards.
+        background = None if depth else self._background
+        given = {**SCHEMA["properties"], **({"background": BESIDE} if background else {})}
 
         def task(input: dict[str, Any], *, id: str) -> str:
-            return self._run(str(input.get("prompt", "")), tools, above, depth + 1)
+            prompt, number = str(input.get("prompt", "")), next(self._numbers)
+            if not prompt.strip():
+                raise ToolError("Not run: the prompt is empty.")
+            if number > self._policy.max_tasks:
+                raise ToolError(f"Not run: {self._policy.max_tasks} tasks a message are the limit.")
+            if background is not None and input.get("background") is True:
+                name = f"{self._session}-{id}"
+                work = partial(self._run, name, prompt, tools, above, depth + 1)
+                return background.start(name, self._session, work)
+            name = f"{self._session}-task{number}"
+            return self._run(name, prompt, tools, above, depth + 1)
 
         return tools.with_tool(
-            Tool(TASK_TOOL, "Let another agent do a part of the work.", SCHEMA, task)
+            Tool(
+                TASK_TOOL,
+                "Let another agent do a part of the work.",
+                {**SCHEMA, "properties": given},
+                task,
+            )
         )
 
-    def _run(self, prompt: str, tools: Toolbox, parent: str, depth: int) -> str:
-        number = next(self._numbers)
-        if not prompt.strip():
-            raise ToolError("Not run: the prompt is empty.")
-        if number > self._policy.max_tasks:
-            raise ToolError(f"Not run: {self._policy.max_tasks} tasks a message are the limit.")
-        session = f"{self._session}-task{number}"
+    def _run(self, session: str, prompt: str, tools: Toolbox, parent: str, depth: int) -> str:
         offered = self.offered(tools, session, depth)
         transcript = TaskTranscript(prompt, self._project)
         loop = self._loop_of(transcript, self._model_of(session, parent), offered)

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import islice, takewhile
 from typing import NamedTuple
 
+from harness.checks.evidence.children_told import handed_over
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.shown_text import as_read, spoken, unmarked_thought, values_in
 from harness.checks.evidence.stored_messages import squeeze
@@ -143,11 +144,11 @@ def reply_carried(history: History) -> Iterator[Finding]:
     and later requests hold the answer as said.
 
     Not a finding: added words; other white space and marks; Markdown as HTML or as plain text; a
-    value of an answer that is JSON; several messages that give the whole; a final of other statuses
-    (`blocked`, `waiting`), or an error; an answer that was rejected and asked for again; a cut with
-    a note of three words, or of two with a number; the structured value of a call that ends the
-    turn; a command that the program itself answers; what the profile names as `silent`. Fewer than
-    four characters are not asked.
+    value of an answer that is JSON; several messages that give the whole; words of a child that
+    took over; a final of other statuses (`blocked`, `waiting`), or an error; an answer that was
+    rejected and asked for again; a cut with a note of three words, or of two with a number; the
+    structured value of a call that ends the turn; a command that the program itself answers; what
+    the profile names as `silent`. Fewer than four characters are not asked.
 
     A chat channel takes 2,000 characters, and the end of each long answer was lost. To fix it, send
     the rest as a second message. Source: issues of gaia#1051, hermes-agent#86572.
@@ -190,7 +191,8 @@ def _broken(reply: _Reply) -> _Broken | None:
         return _doubled(reply) or _continuation(reply) or _stale(reply) or _thought(reply)
     if doubled := _doubled(reply):
         return doubled
-    if any(_is_beside(reply, exchange) for exchange in reply.main[:-1]) or _is_misplaced(reply):
+    heirs = map(reply.shows, handed_over(reply.trace, reply.turn, reply.final.n))
+    if any(heirs) or any(_is_beside(reply, e) for e in reply.main[:-1]) or _is_misplaced(reply):
         return None
     return _other(reply) or _blocks(reply) or _cut(reply)
 

@@ -18,7 +18,7 @@ from harness.core.history.capabilities import hides, past_of, said_in, touched
 from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario, Turn
 from harness.core.scenario.script import called, model_reply
-from harness.core.transition.arming import seam_of
+from harness.core.transition.arming import CHILD, seam_of
 from harness.core.transition.transition import Transition
 from harness.core.values.messages import ToolSpec, ToolUse
 from harness.core.values.profile import CAPABILITIES, Capability, Connections
@@ -48,6 +48,8 @@ def _shown(scenario: Scenario) -> Iterator[Capability]:
         yield "outbox"
     if faults_seam(scenario, "approval"):
         yield "approvals"
+    if any(spec.on == CHILD for spec in scenario.faults):
+        yield "sub_agents"
     if any(item.kind != "message" for item in scenario.inbox) or _cancels(scenario):
         yield "cancel"
     if scenario.stream:

@@ -29,6 +29,7 @@ from harness.core.values.messages import Json, builtin, builtin_text
 from harness.core.values.plans import Delivered, Plan, patience_ms, until_timeout
 from harness.providers.anthropic.record import RECORD as ANTHROPIC
 from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
+from harness.transports.child_clients import Child
 from harness.transports.dispatcher import Dispatcher, replied_to
 from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.mcp_tools import in_process_server
@@ -114,6 +115,17 @@ class InProcessBrief:
     def async_openai(self, **settings: Any) -> Any:
         """An `openai.AsyncOpenAI` client, likewise."""
         return self._client(_OPENAI, True, settings)
+
+    def child(self, session: str, parent: str = "main") -> Child:
+        """The clients of a sub-agent: each request names its session, and its parent.
+
+        Raises ValueError for the session of the parent, or none.
+        """
+        session = builtin_text(session, "brief.child: the session")
+        parent = builtin_text(parent, "brief.child: the parent")
+        if not session or session == parent:
+            raise ValueError("brief.child: the child needs another session than its parent")
+        return Child(self, session, parent)
 
     def mcp_server(self) -> Any:
         """The tools as an MCP server of this process, for `mcp.Client(brief.mcp_server())`."""

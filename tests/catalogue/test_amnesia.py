@@ -16,6 +16,7 @@ RUNS = [
     for scenario in all_runs()
     if scenario.wire == "anthropic"
     if any(word in spec.kind for spec in scenario.faults for word in KILLS)
+    if "sub_agents" not in scenario.needs  # this agent starts none, so nothing is killed there
 ]
 
 

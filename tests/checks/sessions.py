@@ -46,6 +46,14 @@ class Sessions(Timeline):
         self.history.answered(**where, key=key, seam="inbox", value=value, steps=steps)
         return self
 
+    def cancel(self, session: str = "main") -> Sessions:
+        """The user cancels the session's turn, and the agent sees it."""
+        key, where = self._key("inbox", session), self._where(session)
+        self.history.called(**where, key=key, seam="inbox", request=InboxRequest(poll=True))
+        value = msgspec.to_builtins(Inbound("c1", session, kind="cancel"))
+        self.history.answered(**where, key=key, seam="inbox", value=value)
+        return self
+
     def model(
         self, session: str = "main", *, parent: str = "", tokens: int = 0, said: int = 0,
         **answer: Any,

@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN
+from harness.checks.evidence.children_told import does_not_finish, ends_in_a_turn, ends_in_order
 from harness.checks.evidence.repeated_replies import is_unsure
 from harness.checks.evidence.stored_messages import finished_turns
 from harness.checks.evidence.summarised_past import summaries
@@ -99,10 +100,8 @@ def _is_woken(trace: Trace) -> bool:
 
 
 def _sent(trace: Trace, holds: Callable[[Message], object]) -> bool:
-    """Whether a request or a store added a message of this kind.
-
-    A seeded session brings it along. An agent that sends calls as text keeps them as its rows.
-    """
+    """Whether a request or a store added a message of this kind, or a seeded session brings it
+    along. An agent that sends calls as text keeps them as its rows."""
     unknown = Message("user")
     rows = (row.digest for look in trace.stored for row in look.added)
     return any(holds(trace.messages.get(digest, unknown)) for digest in rows) or any(
@@ -212,10 +211,6 @@ def _forbids(trace: Trace) -> bool:
     return isinstance(must_not, dict) and bool(must_not.get("say"))
 
 
-def _exits(trace: Trace) -> bool:
-    return bool(trace.ended and trace.ended.exit_code == 0 and not trace.sendings)
-
-
 def _loads(trace: Trace) -> bool:
     """Whether a request follows a start whose store held rows before the request's turn."""
     rows = [look.n for look in trace.stored if look.added]
@@ -234,14 +229,12 @@ def _is_non_ascii(exchange: Exchange) -> bool:
     return not said.isascii() and any(c > "\x7f" and not "\ud800" <= c <= "\udfff" for c in said)
 
 
+def _said(exchange: Exchange) -> Sequence[object]:
+    return exchange.reply.blocks if exchange.reply else ()
+
+
 def _texts(exchange: Exchange) -> list[str]:
-    blocks = exchange.reply.blocks if exchange.reply else ()
-    return [b.text for b in blocks if isinstance(b, Text) and b.text.strip()]
-
-
-def _has_thought(exchange: Exchange) -> bool:
-    blocks = exchange.reply.blocks if exchange.reply else ()
-    return bool(_texts(exchange)) and any(isinstance(b, Thinking) and b.text for b in blocks)
+    return [b.text for b in _said(exchange) if isinstance(b, Text) and b.text.strip()]
 
 
 EVENTS: Mapping[Question, _Event] = {
@@ -258,6 +251,9 @@ EVENTS: Mapping[Question, _Event] = {
     ),
     "tools_offered": _exchange("an offer of tools", lambda e: e.request.tools_offered),
     "sub_agent": _exchange("a sub-agent", lambda e: bool(e.called.parent)),
+    "child_end": _Event("a child that ends", ends_in_order),
+    "failed_child": _Event("a child that does not finish", does_not_finish),
+    "child_in_turn": _Event("a child that ends while a turn is open", ends_in_a_turn),
     "woken_turn": _Event("a turn that a timer started", _is_woken),
     "large_result": _Event("a tool result that is larger than the window", _has_large_result),
     "overflow": _exchange(
@@ -279,7 +275,10 @@ EVENTS: Mapping[Question, _Event] = {
     "unfinished_answer": _answer("an unfinished answer", "unfinished"),
     "synthetic_answer": _answer("an error in the form of an answer", "synthetic"),
     "non_ascii_answer": _exchange("an answer beyond ASCII", _is_non_ascii),
-    "thought": _exchange("a thought before an answer", _has_thought),
+    "thought": _exchange(
+        "a thought before an answer",
+        lambda e: bool(_texts(e)) and any(isinstance(b, Thinking) and b.text for b in _said(e)),
+    ),
     "text_blocks": _exchange("an answer of two texts", lambda e: len(_texts(e)) > 1),
     "text_beside_call": _exchange(
         "a text beside a tool call", lambda e: bool(_texts(e) and e.reply and e.reply.tool_uses)
@@ -333,7 +332,10 @@ EVENTS: Mapping[Question, _Event] = {
         "a partial reply", lambda t: any(s.request.kind == "partial" for s in t.sendings)
     ),
     "forbidden_words": _Event("forbidden words", _forbids),
-    "exit_status": _Event("an exit with status 0 without a reply", _exits),
+    "exit_status": _Event(
+        "an exit with status 0 without a reply",
+        lambda t: t.ended is not None and t.ended.exit_code == 0 and not t.sendings,
+    ),
     "finished_turn": _Event("a finished turn", lambda t: any(True for _ in finished_turns(t))),
     "compaction": _Event("a compaction", lambda t: bool(t.compactions)),
     "failed_compaction": _Event(

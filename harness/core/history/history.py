@@ -92,7 +92,7 @@ class History:
             case Called():
                 self.past.see_called(
                     event.key, event.seam, event.session, event.request, event.purpose, event.at_ms,
-                    event.turn, event.provider,
+                    event.turn, event.provider, event.parent,
                 )  # fmt: skip
             case Answered():
                 self._see_answered(event)
@@ -159,7 +159,7 @@ class History:
             parent=parent, provider=provider, malformed=malformed, route=route,
         )  # fmt: skip
         self._append(event)
-        self.past.see_called(key, seam, session, request, purpose, at_ms, turn, provider)
+        self.past.see_called(key, seam, session, request, purpose, at_ms, turn, provider, parent)
         return event
 
     def answered(

@@ -31,7 +31,8 @@ class Past:
     """Running counters over the events of one history; only the history writes them.
 
     By session, `asked` holds the ids of the calls in the model's newest main answer, and `ran` is
-    the newest tool run; `turn_calls` counts the model's calls since the last message. `failed`
+    the newest tool run; `turn_calls` counts the model's calls since the last message. `children`
+    are the sessions of sub-agents, and `child_calls` counts their model calls. `failed`
     holds the ids of the calls whose tool failed. `taken_back` counts the deliveries that a kill or
     a refusal undid, by message. `downtime_ms` is the time between the lives of the agent. `profile`
     says what the agent does with messages in mid-turn. `decided` holds the user's answers by
@@ -48,6 +49,8 @@ class Past:
         self.purpose_calls: Counter[str] = Counter()
         self.asked_of: Counter[tuple[str, str, str]] = Counter()
         self.turn_calls: Counter[str] = Counter()
+        self.children: set[str] = set()
+        self.child_calls = 0
         self.crossed: set[str] = set()
         self.asked: dict[str, tuple[str, ...]] = {}
         self.ran: dict[str, ToolRequest] = {}
@@ -186,9 +189,10 @@ class Past:
         at_ms: int = 0,
         turn: int = 0,
         provider: str = "",
+        parent: str = "",
     ) -> None:
         """Count a call; the history calls this as it appends the event. A call of a later `turn`
-        than the open one begins that turn."""
+        than the open one begins that turn. A `parent` makes the session a child."""
         self.previous_ms, self._called_ms = self._called_ms, at_ms
         self.calls[seam] = n = self.calls.get(seam, 0) + 1
         self.session_calls[session, seam] += 1
@@ -200,6 +204,9 @@ class Past:
             self.purpose_calls[purpose] += 1
             self.asked_of[purpose, provider, getattr(request, "model", "")] += 1
             self.turn_calls[session] += 1
+            if parent:
+                self.children.add(session)
+            self.child_calls += session in self.children
             self._lanes[key] = (f"model:{purpose}", ordinal)
             return
         lane: str = seam

@@ -29,6 +29,9 @@ Stage = Literal["value", "bytes"]
 
 PURPOSES = ("main", "compact", "aux")
 
+CHILD = "child"
+"""The model calls of sub-agents, under any name of a session: so a child fails, dies or is slow."""
+
 POLL = "inbox:poll"
 """The agent's poll for a cancel during a turn, which does not ask for a message."""
 
@@ -44,7 +47,7 @@ STORE_CALLS = (
 """The store calls that a fault may select: opening, all reads, all writes, or one method."""
 
 ON = (
-    *("model", "tool", "approval", *PURPOSES, "inbox", POLL, "outbox", "store", "provider"),
+    *("model", CHILD, "tool", "approval", *PURPOSES, "inbox", POLL, "outbox", "store", "provider"),
     *(f"store:{call}" for call in STORE_CALLS),
 )
 """The values of a fault's `on`, beside `tool:NAME`."""
@@ -60,11 +63,11 @@ def spoken_on(spec: FaultSpec, wire: str) -> str:
 
 
 def seam_of(on: str) -> str:
-    """The seam of an `on`: a purpose is on the model seam, `tool:NAME` on the tool seam,
-    `store:CALL` on the store seam. `store:file` has a seam to itself."""
+    """The seam of an `on`: a purpose is on the model seam, as `child` is, `tool:NAME` on the tool
+    seam, `store:CALL` on the store seam. `store:file` has a seam to itself."""
     if on == FILES:
         return "file"
-    return "model" if on in PURPOSES else on.partition(":")[0]
+    return "model" if on in (CHILD, *PURPOSES) else on.partition(":")[0]
 
 
 class ArmedFault:
@@ -175,6 +178,8 @@ class ArmedFault:
             return call.n
         if self._part:
             return self._ordinal_of_part(call, past)
+        if self._of == CHILD:
+            return past.child_calls if call.session in past.children else 0
         if self._of in PURPOSES:
             return past.purpose_calls[self._of] if call.purpose == self._of else 0
         return past.calls[call.seam]

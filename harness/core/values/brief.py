@@ -75,6 +75,9 @@ class Brief(Protocol):
     def async_openai(self, **settings: Any) -> Any:
         """An async client of that SDK, on the same seam."""
 
+    def child(self, session: str, parent: str = "main") -> Any:
+        """The clients of a sub-agent: each request names its session, and its parent."""
+
     def inbox(self, *, cancels: bool = False) -> Iterator[Inbound]:
         """The inbound messages, until the scenario has no more; with `cancels`, also cancels."""
 

@@ -42,6 +42,10 @@ InboundPolicy: TypeAlias = Literal["queue", "steer", "interrupt", "collect"]
 order; it gives it to the model in this turn; it cancels the turn and begins one with the message;
 it answers all that have come as one."""
 
+ChildPolicy: TypeAlias = Literal["queue", "steer"]
+"""What an agent does with the result of a child in the background that ends while a turn is open:
+it keeps it for the next turn, or gives it to the model in this one."""
+
 SILENT = ("NO_REPLY", "<think>…</think>")
 """The words of a model that common agents keep from the user: openclaw's word for no reply, and the
 thinking that open models write into their text."""
@@ -116,7 +120,8 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     are settings of checks, as in a scenario. `cancel` is the way in which a program learns of a
     cancel: it polls a URL, or gets SIGINT. `inbound` says that messages are pushed to the agent
     while it works, and what it does with them. It is one policy, or one for each pattern of a
-    session's name (`*` for any text), of which the first that fits counts.
+    session's name (`*` for any text), of which the first that fits counts. `children` says the same
+    of the results of children in the background.
     """
 
     target: str = ""
@@ -136,6 +141,7 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
     limits: ProfileLimits = ProfileLimits()
     cancel: Cancel = "ask"
     inbound: InboundPolicy | dict[str, InboundPolicy] | None = None
+    children: ChildPolicy | None = None
     store: str = ""
     fail_on: FindingClass | None = msgspec.field(default=None, name="fail-on")
     keep: bool = False

@@ -17,8 +17,10 @@ from harness.checks.judge.check_texts import explain
 from harness.checks.judge.questions import EVENTS, Questions, asked_by
 from harness.contracts.check_contract import RUNS, played
 from harness.core.history.history import History, decode
+from harness.core.scenario.scenario import Turn
 from harness.core.values import patterns
 from harness.core.values.messages import Text, Thinking, ToolResult, assistant, results, user
+from harness.core.values.profile import Profile
 from harness.core.values.verdict import BOOK_KEEPING, Verdict
 from harness.files import load_scenarios
 from harness.recordings.transcript_history import to_history
@@ -27,6 +29,7 @@ from harness.runner import run
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, loop, use
 from tests.checks.sessions import Sessions
+from tests.checks.test_children import Parent, scenario
 from tests.checks.test_properties import HISTORIES
 from tests.core.test_patterns import ENDLESS, TEXT
 
@@ -96,8 +99,19 @@ def _exited(status: int) -> Told:
     return lambda: _go().fail(400).end(exit_code=status)
 
 
-def _family() -> History:
-    return Sessions().take().model().model("child", parent="main").say().end()
+def _family(cancels: bool = False) -> History:
+    run = Sessions().take().model().model("child", parent="main")
+    return (run.cancel() if cancels else run.say()).end()
+
+
+def _child(said: Turn, profile: Profile | None = None) -> History:
+    """A turn whose child works in the background, and answers with `said`."""
+
+    def tell(text: str, failed: bool) -> str:
+        return "Started in the background."
+
+    played = run(scenario(said, profile=profile), lambda brief: Parent(brief, tell).serve())
+    return played.history
 
 
 def _seeded() -> History:
@@ -135,7 +149,16 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
     "second_provider": (_moved, QUIET),
     "later_request": (lambda: _go().reply("a").reply("x").final().end(), QUIET),
     "tools_offered": (QUIET, lambda: _go().reply("x", tools=False).final().end()),
-    "sub_agent": (_family, _two_sessions),
+    "sub_agent": (lambda: _family(cancels=True), _two_sessions),
+    "child_end": (lambda: _child(Turn(say="There are none.")), _family),
+    "failed_child": (
+        lambda: _child(Turn(say="There", stop="max_tokens")),
+        lambda: _child(Turn(say="There are none.")),
+    ),
+    "child_in_turn": (
+        lambda: _child(Turn(say="There are none."), Profile(children="steer")),
+        lambda: _child(Turn(say="There are none.")),
+    ),
     "woken_turn": (lambda: _done(_story().turn("HEARTBEAT now")), QUIET),
     "large_result": (lambda: _results(99), lambda: _results(3)),
     "overflow": (lambda: _done(_go().fail(413)), lambda: _done(_go().fail(400))),
@@ -359,6 +382,7 @@ def test_a_check_says_why_it_was_not_asked() -> None:
     assert verdict.not_asked["not asked: no cancel"] == (
         "outbound_once.after_cancel",
         "cancel_honoured",
+        "child_cancelled",
     )
 
 

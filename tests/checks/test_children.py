@@ -1,0 +1,265 @@
+"""What a child hands up is what its parent is given, once, and a failure is told as one.
+
+A parent of a few lines is played, whose way to tell of its children is the only thing that differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness import Brief, InboxItem, Scenario, ToolScript, ToolTurn, Turn, run
+from harness.checks.children import child_result
+from harness.checks.evidence.children_told import child_ends, claims_success, is_acknowledged
+from harness.core.history.history import History
+from harness.core.scenario.scenario import RequestText
+from harness.core.values.profile import Profile
+from tests.checks.histories import codes
+
+SAID = "The north pond has 41 frogs on the stones of the eastern bank, and 3 of them are green."
+ASKED = "Count the frogs of the north pond."
+BESIDE = "Started in the background. You will be notified."
+TASK = {"name": "task", "input_schema": {"type": "object", "properties": {"prompt": {}}}}
+
+Tell = Callable[[str, bool], str]
+
+
+class Parent:
+    """A parent that starts a child at each call of `task`, and tells of it as it is given to."""
+
+    def __init__(self, brief: Brief, tell: Tell, note: Tell | None = None, steps: int = 9) -> None:
+        self.brief, self.tell, self.note, self.steps = brief, tell, note, steps
+        self.client: Any = brief.anthropic(max_retries=0)
+        self.history: list[Any] = []
+        self.notes: list[str] = []
+        self.tools = {tool.name: tool for tool in brief.tools}
+        self.children = 0
+
+    def serve(self) -> None:
+        for message in self.brief.inbox():
+            notes, self.notes = self.notes, []
+            text = "\n\n".join([*notes, message.text])
+            self.history.append({"role": "user", "content": text})
+            self.brief.send(self.loop(self.client, self.history, self.steps)[0] or "Done.")
+
+    def loop(self, client: Any, history: list[Any], steps: int) -> tuple[str, bool]:
+        offered = [
+            TASK,
+            *({"name": n, "input_schema": t.input_schema} for n, t in self.tools.items()),
+        ]
+        for _ in range(steps):
+            try:
+                reply = client.messages.create(
+                    model="m", max_tokens=500, messages=history, tools=offered
+                )
+            except Exception as error:
+                return str(error), True
+            blocks = [block.model_dump(exclude_none=True) for block in reply.content]
+            history.append({"role": "assistant", "content": blocks})
+            calls = [block for block in blocks if block["type"] == "tool_use"]
+            if not calls:
+                text = "".join(b["text"] for b in blocks if b["type"] == "text")
+                return text, reply.stop_reason != "end_turn"
+            results = [self.result(call) for call in calls]
+            history.append({"role": "user", "content": results})
+        return "", True
+
+    def result(self, call: Any) -> Any:
+        content = self.child(call) if call["name"] == "task" else self.ran(call)
+        return {"type": "tool_result", "tool_use_id": call["id"], "content": content}
+
+    def ran(self, call: Any) -> str:
+        return str(self.tools[call["name"]].call(call["input"], id=call["id"]))
+
+    def child(self, call: Any) -> str:
+        self.children += 1
+        own = self.client.with_options(
+            base_url=f"{self.brief.base_url}/s/child{self.children}",
+            default_headers={"x-harness-parent": "main"},
+        )
+        said = self.loop(own, [{"role": "user", "content": call["input"]["prompt"]}], 2)
+        if self.note is not None:
+            self.notes.append(self.note(*said))
+        return self.tell(*said)
+
+
+def scenario(*said: Turn, profile: Profile | None = None, second: str = "And now?") -> Scenario:
+    """A task for a child, which answers with these turns; then two turns of the user."""
+    return Scenario(
+        name="pond",
+        policy="open",
+        tools={"look": ToolScript(script=(ToolTurn(ok="Nothing.", times="forever"),))},
+        inbox=(InboxItem(text="Compare the ponds."), InboxItem(text=second)),
+        script=(
+            Turn(use="task", input={"prompt": ASKED}),
+            *said,
+            Turn(say="I see."),
+            Turn(say="Well."),
+        ),
+        profile=profile or Profile(),
+    )
+
+
+def played(said: Turn | str, tell: Tell, note: Tell | None = None, **more: Any) -> History:
+    turn = Turn(say=said) if isinstance(said, str) else said
+    return run(scenario(turn, **more), lambda brief: Parent(brief, tell, note).serve()).history
+
+
+def found(said: Turn | str, tell: Tell, note: Tell | None = None, **more: Any) -> list[str]:
+    return codes(child_result(played(said, tell, note, **more)))
+
+
+CUT = Turn(say="The north pond has 41 frogs and", stop="max_tokens")
+STUCK = Turn(use="look", times=2)
+
+
+@pytest.mark.parametrize(
+    ("tell", "wanted"),
+    [
+        (lambda text, failed: text, []),
+        (lambda text, failed: f"<child>{text}</child>", []),
+        (lambda text, failed: f"{text[:40]}… (cut)", []),
+        (lambda text, failed: "The report is in /tmp/children/report.md.", []),
+        (lambda text, failed: "Error: the child ran out of time.", []),
+        (lambda text, failed: text[:60], ["child_result.part"]),
+        (lambda text, failed: "Done.", ["child_result.lost"]),
+        (lambda text, failed: "", ["child_result.lost"]),
+        (lambda text, failed: "1/1 succeeded", ["child_result.lost"]),
+    ],
+)
+def test_the_result_of_a_call_holds_what_its_child_said(tell: Tell, wanted: list[str]) -> None:
+    assert found(SAID, tell) == wanted
+
+
+@pytest.mark.parametrize(
+    ("note", "wanted"),
+    [
+        (lambda text, failed: f"[child] {text}", []),
+        (lambda text, failed: "[child] ended; its report is in the file frogs.", []),
+        (lambda text, failed: "", ["child_result.lost"]),
+        (lambda text, failed: f"[child] {text}\n\n[child] {text}", ["child_result.doubled"]),
+        (lambda text, failed: f"[child] {text[:60]}", ["child_result.part"]),
+    ],
+)
+def test_a_child_in_the_background_is_told_in_a_later_turn(note: Tell, wanted: list[str]) -> None:
+    assert found(SAID, lambda text, failed: BESIDE, note) == wanted
+
+
+def test_a_user_who_says_the_same_is_no_second_result() -> None:
+    note: Tell = lambda text, failed: text  # noqa: E731
+    assert found(SAID, lambda text, failed: BESIDE, note, second=f"Is it so? {SAID}") == []
+
+
+@pytest.mark.parametrize("said", [CUT, STUCK])
+@pytest.mark.parametrize(
+    ("tell", "wanted"),
+    [
+        (lambda text, failed: "Task completed.", ["child_result.told_as_done"]),
+        (lambda text, failed: text, ["child_result.told_as_done"]),
+        (lambda text, failed: f"Stopped at its limit: {text}", []),
+        (lambda text, failed: "It has not come to an end.", []),
+        (lambda text, failed: "Das Kind ist stehengeblieben: ⏹", []),
+    ],
+)
+def test_a_child_that_did_not_finish_is_not_told_as_done(
+    said: Turn, tell: Tell, wanted: list[str]
+) -> None:
+    assert found(said, tell) == wanted
+
+
+@pytest.mark.parametrize(
+    ("note", "wanted"),
+    [
+        (lambda text, failed: "", ["child_result.untold"]),
+        (lambda text, failed: "[child] completed", ["child_result.told_as_done"]),
+        (lambda text, failed: "[child] ran into its limit", []),
+    ],
+)
+def test_a_failed_child_in_the_background_is_told(note: Tell, wanted: list[str]) -> None:
+    assert found(STUCK, lambda text, failed: BESIDE, note) == wanted
+
+
+def test_what_a_model_made_of_a_result_stands_for_it() -> None:
+    def agent(brief: Brief) -> None:
+        parent = Parent(brief, lambda text, failed: condensed(parent, text))
+        parent.serve()
+
+    def condensed(parent: Parent, text: str) -> str:
+        asked = {"role": "user", "content": f"Say it in short: {text}"}
+        reply = parent.client.with_options(base_url=f"{parent.brief.base_url}/s/short")
+        said = reply.messages.create(model="m", max_tokens=99, messages=[asked])
+        return str(said.content[0].text)
+
+    short = Turn(say="Many frogs, few green ones.", when=RequestText(has="in short"))
+    history = run(scenario(Turn(say=SAID), short), agent).history
+    assert codes(child_result(history)) == []
+
+
+def _policy(policy: Any, in_turn: bool) -> list[str]:
+    """A child that ends in a turn of three more steps; its note comes there, or in the next one."""
+
+    class Working(Parent):
+        def ran(self, call: Any) -> str:
+            said = super().ran(call)
+            notes, self.notes = (self.notes, []) if in_turn else ([], self.notes)
+            return "\n".join([said, *notes])
+
+    looks = (Turn(use="look"),) * 3
+    told = scenario(Turn(say=SAID), *looks, profile=Profile(children=policy))
+    agent = lambda brief: Working(brief, lambda t, f: BESIDE, lambda t, f: f"[child] {t}").serve()  # noqa: E731
+    return codes(child_result(run(told, agent).history))
+
+
+@pytest.mark.parametrize(
+    ("policy", "in_turn", "found"),
+    [
+        (None, True, []),
+        (None, False, []),
+        ("steer", True, []),
+        ("steer", False, ["child_result.late"]),
+        ("queue", False, []),
+        ("queue", True, ["child_result.early"]),
+    ],
+)
+def test_the_policy_names_the_turn(policy: Any, in_turn: bool, found: list[str]) -> None:
+    assert _policy(policy, in_turn) == found
+
+
+def test_each_result_stands_under_its_own_call() -> None:
+    told: list[str] = []
+
+    def swapped(text: str, failed: bool) -> str:
+        told.append(text)
+        return told[0]
+
+    calls = tuple(
+        {"type": "tool_use", "name": "task", "input": {"prompt": f"Look into the {where}."}}
+        for where in ("barn", "cellar")
+    )
+    twice = Scenario(
+        name="two", policy="open", inbox=(InboxItem(text="Look everywhere."),),
+        script=(
+            Turn(blocks=calls), Turn(say=SAID), Turn(say="Three bottles and a ladder."),
+            Turn(say="Well."),
+        ),
+    )  # fmt: skip
+    history = run(twice, lambda brief: Parent(brief, swapped).serve()).history
+    assert codes(child_result(history)) == ["child_result.another"]
+    history = run(twice, lambda brief: Parent(brief, lambda text, failed: text).serve()).history
+    assert codes(child_result(history)) == []
+
+
+def test_the_end_of_a_child_is_read_from_its_last_answer() -> None:
+    tell: Tell = lambda text, failed: text  # noqa: E731
+    for said, how in ((Turn(say=SAID), "done"), (CUT, "cut"), (STUCK, "stuck")):
+        (end,) = child_ends(played(said, tell).trace)
+        assert (end.how, end.ask and end.ask.use.name) == (how, "task")
+
+
+def test_words_tell_a_start_from_a_result() -> None:
+    assert is_acknowledged('{"agent_id": "a7", "status": "running"}')
+    assert not is_acknowledged("Task completed.")
+    assert claims_success("", "")
+    assert not claims_success("完成", "")
