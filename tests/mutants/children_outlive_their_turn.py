@@ -28,3 +28,8 @@ class _Loop(Loop):
 def agent(brief: Brief) -> None:
     """The reference agent whose children see a cancel and go on."""
     build(brief, turn=_Loop, spawns=True).run()
+
+
+def look_alike(brief: Brief) -> None:
+    """The reference agent with children, which end with their turn."""
+    build(brief, spawns=True).run()

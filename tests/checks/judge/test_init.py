@@ -19,6 +19,8 @@ INVARIANTS = {
     "provider_change",
     "compaction_due",
     "summary_informed",
+    "child_cancelled",
+    "child_result",
     "summary_used",
     "wake_budget",
     "session_answers",
