@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from harness.checks.judge import judge, own_checks
 from harness.core.history.history import History, decode, encode
 from harness.core.values.messages import assistant, user
-from harness.core.values.verdict import Finding
 from tests.checks.histories import Story, use
 
 CALLS = st.builds(
@@ -96,10 +95,13 @@ def _tools(story: Story, calls: Any, how: str, times: int) -> None:
 ENDED = {"target", "run", "limit", "script", "cassette", "expect"}
 
 
-def _agents_fault(history: History) -> set[Finding]:
-    """What the invariants find; a run's own failures and expectations need its end."""
+def _agents_fault(history: History) -> set[tuple[str, tuple[int, ...]]]:
+    """What the invariants find, and where; a run's own failures and expectations need its end.
+
+    The words of a finding may explain it by what comes later.
+    """
     return {
-        finding
+        (finding.code, finding.events)
         for name, check in own_checks().items()
         if name not in ENDED
         for finding in check(history)
