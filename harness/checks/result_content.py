@@ -59,9 +59,10 @@ from harness.core.values.patterns import Pattern, pattern_of, without
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import abridged
 
-_LEAST, _ACKNOWLEDGED = 2, "ok"
-"""A text of two characters is asked too, because a short word must stand there as a word. The one
-that says nothing but that the tool ran may be said in other words."""
+_LEAST, _LEAST_OF_BLOCKS, _ACKNOWLEDGED = 1, 2, "ok"
+"""A text of one character is asked too, because a short word must stand there as a word: `0` is a
+value, and an agent may take it for none. Blocks may be joined, and their letters are one word then.
+The word that says nothing but that the tool ran may be said in other words."""
 
 _PREVIEWED = 1_000
 """From this length on, a note with the place of the text may stand for the whole."""
@@ -206,11 +207,12 @@ def _finding(told: _Told | None, ask: Ask, run: Execution | None) -> Iterator[Fi
 def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     """The rule that the result of a successful call breaks; None for none."""
     spelt, sent = Spelt(result.sent.text), result.sent.text
+    least = _LEAST if len(result.texts) == 1 else _LEAST_OF_BLOCKS
     lost = [
         part
         for text in result.texts
         if text.strip().lower() != _ACKNOWLEDGED
-        for part in lost_parts(text, spelt, least=_LEAST)
+        for part in lost_parts(text, spelt, least=least)
     ]
     if may_be_given_up(result.run) and (result.sent.is_error or reads_as_failure(sent)):
         return None
