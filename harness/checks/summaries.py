@@ -55,13 +55,13 @@ def summary_informed(history: History) -> Iterator[Finding | Case]:
 
 def _uninformed(change: Change) -> Iterator[Finding]:
     lost: dict[str, list[str]] = {}
+    other = _other_session(change)
     for said in change.gone:
-        if not change.is_shown(said):
+        if not change.is_shown(said, is_noted=not other):
             lost.setdefault(said.kind, []).append(said.text)
     if "summary" in lost and not _is_written_anew(change):
         yield _finding(change, "summary", "the earlier summary", lost["summary"])
     if words := lost.get("words"):
-        other = _other_session(change)
         found = f", but the words of {other}" if other else ""
         yield _finding(change, "other" if other else "words", "words of the user", words, found)
     if rest := lost.get("rest"):

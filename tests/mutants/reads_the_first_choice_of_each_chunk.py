@@ -16,7 +16,7 @@ MUTANT = Mutant(
     breaks="model",
     statement="A chunk without choices is an index error (fault S19, Azure's content filter)",
     scenario="first-chunk-without-choices@openai-chat+stream",
-    killed_by="session_heals.unanswered",
+    killed_by="answer_taken.unread",
 )
 
 

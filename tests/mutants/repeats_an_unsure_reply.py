@@ -9,7 +9,7 @@ from tests.stores import wrong_parts
 MUTANT = Mutant(
     breaks="gateway",
     statement="A reply that may have arrived is sent again without a note (decision 0008)",
-    scenario="restart-storm",
+    scenario="restart-storm/between-reply-and-note",
     killed_by="outbound_once.unmarked",
 )
 

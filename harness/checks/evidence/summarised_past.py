@@ -117,8 +117,11 @@ class Change:
         """Whether the requests for this summary, or the request after it, hold a text."""
         return not lost_parts(text, self.shown_now) or not lost_parts(text, self.now)
 
-    def is_shown(self, said: Said) -> bool:
-        """Whether a model that wrote a summary read a text, whole or with a notice."""
+    def is_shown(self, said: Said, is_noted: bool = True) -> bool:
+        """Whether a model that wrote a summary read a text, whole or with a notice.
+
+        `is_noted`: a notice elsewhere in the request may speak of this text.
+        """
         shown = self.shown_now if said.kind == "summary" else self.shown
         if not lost_parts(said.text, shown):
             return True
@@ -130,7 +133,8 @@ class Change:
             return True
         # A note about other messages does not say that an earlier summary is forgotten.
         before = text_of(self.history, self.before)
-        return said.kind != "summary" and _marks(shown.text) > _marks(before)
+        may_be_noted = is_noted and said.kind != "summary"
+        return may_be_noted and _marks(shown.text) > _marks(before)
 
     @property
     def _has_room(self) -> bool:

@@ -9,8 +9,8 @@ in that provider's words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Literal
 
 import msgspec
@@ -94,7 +94,7 @@ class ArmedFault:
         self.names, self._wires = ToolNames(), wires
         self.others: Mapping[str, Provider] = {}
         self._is_of_some = bool(spec.provider or spec.models)
-        self._models = re.compile(re.escape(spec.models or "*").replace(r"\*", ".*"), re.DOTALL)
+        self._models = spec.models or "*"
         self._first_ms: int | None = None
         self.function = function
         on = spec.on or "model"
@@ -198,7 +198,7 @@ class ArmedFault:
         else:
             is_wanted = not wanted or provider == spoken_on(self.spec, self._wire)
         is_of = self._of not in PURPOSES or purpose == self._of
-        return is_wanted and is_of and self._models.fullmatch(model) is not None
+        return is_wanted and is_of and fnmatchcase(model, self._models)
 
     def _ordinal_of_part(self, call: Call, past: Past) -> int:
         request = call.request
