@@ -87,8 +87,8 @@ PURE: tuple[str, ...] = (
 
 PURE_STDLIB: frozenset[str] = _words(
     "__future__ abc base64 binascii bisect codecs collections contextlib copy dataclasses datetime "
-    "decimal difflib enum errno fractions functools gzip hashlib heapq html http itertools json "
-    "ipaddress keyword math operator re statistics string struct textwrap types typing "
+    "decimal difflib enum errno fnmatch fractions functools gzip hashlib heapq html http itertools "
+    "json ipaddress keyword math operator re statistics string struct textwrap types typing "
     "unicodedata urllib zlib"
 )
 """What a pure room may import of the standard library: an allowlist, so that nothing slips by."""

@@ -81,13 +81,8 @@ def _asks_for_a_wait(exchange: Exchange) -> bool:
 
 
 def _goes_on(trace: Trace) -> bool:
-    seen = set[str]()
-    for exchange in trace.exchanges:
-        if exchange.purpose == "main":
-            if exchange.called.session in seen:
-                return True
-            seen.add(exchange.called.session)
-    return False
+    sessions = [e.called.session for e in trace.exchanges if e.purpose == "main"]
+    return len(sessions) > len(set(sessions))
 
 
 def _is_woken(trace: Trace) -> bool:

@@ -49,12 +49,10 @@ class Past:
         self.purpose_calls: Counter[str] = Counter()
         self.asked_of: Counter[tuple[str, str, str]] = Counter()
         self.turn_calls: Counter[str] = Counter()
-        self.children: set[str] = set()
-        self.child_calls = 0
-        self.crossed: set[str] = set()
+        self.children, self.child_calls = set[str](), 0
+        self.crossed, self.failed = set[str](), set[str]()
         self.asked: dict[str, tuple[str, ...]] = {}
         self.ran: dict[str, ToolRequest] = {}
-        self.failed: set[str] = set()
         self._running: dict[str, str] = {}
         self.plays: Counter[tuple[str, int]] = Counter()
         self.last_played: dict[str, int] = {}
@@ -201,12 +199,7 @@ class Past:
             self._begin_waiting(session)
         if seam == "model":
             self._see_model(session, request)
-            self.purpose_calls[purpose] += 1
-            self.asked_of[purpose, provider, getattr(request, "model", "")] += 1
-            self.turn_calls[session] += 1
-            if parent:
-                self.children.add(session)
-            self.child_calls += session in self.children
+            self._see_purpose(session, request, purpose, provider, parent)
             self._lanes[key] = (f"model:{purpose}", ordinal)
             return
         lane: str = seam
@@ -225,6 +218,17 @@ class Past:
             self._see_said(key, session, request)
         if isinstance(request, InboxRequest) and not request.poll:
             self._see_asked(request)
+
+    def _see_purpose(
+        self, session: str, request: Request, purpose: Purpose, provider: str, parent: str
+    ) -> None:
+        """Count a call of the model by what it is for, and for whom."""
+        self.purpose_calls[purpose] += 1
+        self.asked_of[purpose, provider, getattr(request, "model", "")] += 1
+        self.turn_calls[session] += 1
+        if parent:
+            self.children.add(session)
+        self.child_calls += session in self.children
 
     def _see_asked(self, request: InboxRequest) -> None:
         """Count a question for the next message; that of a reader ends no turn."""

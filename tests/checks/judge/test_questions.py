@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from harness.agent import naive_agent
 from harness.checks.evidence.turn_outcomes import before_own_answers
 from harness.checks.judge import judge, own_checks, rule_of, rules
 from harness.checks.judge.check_rules import CheckRule, Question
-from harness.checks.judge.check_texts import explain
-from harness.checks.judge.questions import EVENTS, Questions, asked_by
+from harness.checks.judge.questions import EVENTS, Questions
 from harness.contracts.check_contract import RUNS, played
 from harness.core.history.history import History, decode
 from harness.core.scenario.scenario import Turn
@@ -22,7 +20,6 @@ from harness.core.values import patterns
 from harness.core.values.messages import Text, Thinking, ToolResult, assistant, results, user
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import BOOK_KEEPING, Verdict
-from harness.files import load_scenarios
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from harness.runner import run
@@ -369,8 +366,7 @@ def test_what_has_a_finding_in_a_run_was_asked(number: int) -> None:
 
 def test_an_agent_that_does_nothing_is_asked() -> None:
     """The delivery puts the question, so silence is a finding and no excuse."""
-    verdict = judge(_go().end())
-    found = {finding.code for finding in verdict.findings}
+    found = {finding.code for finding in judge(_go().end()).findings}
     assert {"outbound_once.missing", "inbound_exactly_once.lost"} <= found
 
 
@@ -379,11 +375,8 @@ def test_a_check_says_why_it_was_not_asked() -> None:
     reasons = {n.check: n.reason for n in verdict.not_applicable}
     assert reasons["effect_once"] == "not asked: no tool run, no effect of a tool"
     assert reasons["outbound_once.after_cancel"] == "not asked: no cancel"
-    assert verdict.not_asked["not asked: no cancel"] == (
-        "outbound_once.after_cancel",
-        "cancel_honoured",
-        "child_cancelled",
-    )
+    rules_of_a_cancel = ("outbound_once.after_cancel", "cancel_honoured", "child_cancelled")
+    assert verdict.not_asked["not asked: no cancel"] == rules_of_a_cancel
 
 
 @pytest.mark.parametrize("story", [QUIET, lambda: _done(_ran(error=True))])
@@ -395,22 +388,6 @@ def test_a_must_that_was_never_put_is_named(story: Told) -> None:
     asked = bool(history.past.tool_calls)
     assert verdict.doubts == (() if asked else (doubt,))
     assert verdict.verdict == ("pass" if asked else "unknown")
-
-
-def test_a_must_of_a_run_that_a_limit_has_cut_is_no_doubt() -> None:
-    """The limit is a finding, and with a baseline that accepts it the run would stay *unknown*."""
-    scenario = next(iter(load_scenarios(SCENARIOS / "loops/warned-seventeen-times.yaml")))
-    verdict = run(scenario, naive_agent.agent).verdict
-    assert "limit.model_calls" in {finding.code for finding in verdict.findings}
-    assert verdict.doubts == ()
-
-
-def test_explain_names_the_event() -> None:
-    assert "Asked by a failed tool call." in explain("error_visible.hidden")
-    assert "Asked by a kill and an effect of a tool." in explain("history_faithful")
-    assert asked_by(rule_of("valid_request.V4")) == "a request to the model"
-    with pytest.raises(LookupError, match=r"no row for backoff\.unheard_of"):
-        rule_of("backoff.unheard_of")
 
 
 @pytest.mark.parametrize("woken", [ENDLESS, "(", 5])
