@@ -57,7 +57,7 @@ def _uninformed(change: Change) -> Iterator[Finding]:
     lost: dict[str, list[str]] = {}
     other = _other_session(change)
     for said in change.gone:
-        if not change.is_shown(said, is_noted=not other):
+        if not change.is_shown(said, is_noted=not other or said.kind != "words"):
             lost.setdefault(said.kind, []).append(said.text)
     if "summary" in lost and not _is_written_anew(change):
         yield _finding(change, "summary", "the earlier summary", lost["summary"])

@@ -64,7 +64,8 @@ def test_a_careful_agent_behind_a_webhook_passes(faults: tuple[FaultSpec, ...]) 
     done = run(msgspec.structs.replace(SCENARIO, faults=faults), resolve(NODE))
     codes = [finding.code for finding in done.verdict.findings]
     assert (done.verdict.verdict, codes) == ("pass", [])
-    assert done.history.trace.turns["main", 1].came
+    # A kill may come before the message, as the machine decides.
+    assert faults or done.history.trace.turns["main", 1].came
     assert len(done.history.trace.deliveries) >= 3
 
 

@@ -194,14 +194,17 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
     """Yield what the request before a compaction holds of what was said; its answer too, if that
     was the reply to the user."""
     n, session, said = change.compaction.n, change.session, _said(trace, change)
+    rows = [trace.messages.get(row.digest) for look in trace.stored for row in look.added]
+    silent = {r.id for m in rows if m for r in m.tool_results if not r.text.strip()}
+    silent |= {run.request.id for run in trace.executions if not run.text.strip()}
     for message in change.before.node.messages:
         held = squeeze(message.text)
         for whose, each in said:
             words = squeeze(each.text)
             if words and whose in ("", side(message)) and words in held:
                 yield each
-        for result in message.tool_results:
-            yield Said("rest", result.text)
+        # What an agent writes for a tool that said nothing is the agent's own.
+        yield from (Said("rest", r.text) for r in message.tool_results if r.id not in silent)
     last = change.before.reply.text if change.before.reply else ""
     turn = trace.turns[session, change.before.called.turn]
     if any(last == s.request.text for s in turn.endings if claimed(s) == "completed" and s.n < n):
