@@ -1,4 +1,4 @@
-"""What asks a rule is told in words, and a question that a limit has cut off is no doubt."""
+"""What asks a rule is told in words; a question that a limit has cut off leaves no run in doubt."""
 
 from __future__ import annotations
 
