@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from harness.agent.sessions.transcript import SessionTranscript
-from harness.core.values.brief import ToolError
 from harness.core.values.messages import user
 from harness.stores import SessionStore
 
@@ -48,7 +47,7 @@ class BackgroundTasks:
     def _work(self, name: str, session: str, work: Callable[[], str]) -> None:
         try:
             told = ENDED.format(name, work())
-        except (ToolError, Exception) as error:
+        except Exception as error:
             told = FAILED.format(name, str(error) or type(error).__name__)
         except BaseException as stop:  # the run is over: the thread of the turns raises it
             self._stops.append(stop)

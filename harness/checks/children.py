@@ -227,13 +227,13 @@ def child_cancelled(history: History) -> Iterator[Finding]:
     Source: invariant 21; agentscope-ai/agentscope-java#2408.
     """
     trace = history.trace
-    for turn in trace.turns.values():
-        if not turn.cancelled_n:
-            continue
+    cancelled = [turn for turn in trace.turns.values() if turn.cancelled_n]
+    ends = child_ends(trace) if cancelled else []
+    for turn in cancelled:
         own = turn.session, turn.number
         waited = {
             end.child.session
-            for end in child_ends(trace)
+            for end in ends
             if end.child.root == own and end.ask and not 0 < end.ask.sent_n < turn.cancelled_n
         }
         for exchange in trace.exchanges:

@@ -55,7 +55,7 @@ def summary_informed(history: History) -> Iterator[Finding | Case]:
 
 def _uninformed(change: Change) -> Iterator[Finding]:
     lost: dict[str, list[str]] = {}
-    other = _other_session(change)
+    other = _other_session(change) if change.gone else ""
     for said in change.gone:
         if not change.is_shown(said, is_noted=not other or said.kind != "words"):
             lost.setdefault(said.kind, []).append(said.text)

@@ -75,9 +75,15 @@ class Change:
         return Spelt("\n".join(text_of(self.history, call) for call in calls))
 
     @cached_property
+    def said_by_side(self) -> list[tuple[str, Said]]:
+        """All that was said in the session up to the compaction, in a request or not, each with
+        the side that says it; "" for any."""
+        return _said(self.history.trace, self)
+
+    @property
     def said(self) -> list[Said]:
-        """All that was said in the session up to the compaction, in a request or not."""
-        return [each for _, each in _said(self.history.trace, self)]
+        """The same, without the sides."""
+        return [each for _, each in self.said_by_side]
 
     @cached_property
     def past(self) -> list[Said]:
@@ -132,9 +138,13 @@ class Change:
         if _is_told(said.text, shown.text):
             return True
         # A note about other messages does not say that an earlier summary is forgotten.
-        before = text_of(self.history, self.before)
-        may_be_noted = is_noted and said.kind != "summary"
-        return may_be_noted and _marks(shown.text) > _marks(before)
+        return is_noted and said.kind != "summary" and self._is_noted
+
+    @cached_property
+    def _is_noted(self) -> bool:
+        """Whether the requests for summaries say more often than the one before that something was
+        left out."""
+        return _marks(self.shown.text) > _marks(text_of(self.history, self.before))
 
     @property
     def _has_room(self) -> bool:
@@ -193,7 +203,7 @@ def _texts(exchange: Exchange) -> Iterator[tuple[str, str]]:
 def _past(trace: Trace, change: Change) -> Iterator[Said]:
     """Yield what the request before a compaction holds of what was said; its answer too, if that
     was the reply to the user."""
-    n, session, said = change.compaction.n, change.session, _said(trace, change)
+    n, session, said = change.compaction.n, change.session, change.said_by_side
     rows = [trace.messages.get(row.digest) for look in trace.stored for row in look.added]
     silent = {r.id for m in rows if m for r in m.tool_results if not r.text.strip()}
     silent |= {run.request.id for run in trace.executions if not run.text.strip()}
