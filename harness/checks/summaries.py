@@ -164,7 +164,7 @@ def _copies(change: Change) -> Iterator[Finding]:
 
 _ERROR = re.compile(
     r"errorcode:?\d{3}|.type.:.error|[a-z]_error\b|[A-Za-z]Error[(:]|Traceback|promptistoolong"
-    r"|(?:http|status)[a-z]*:?[45]\d\d|overloaded",
+    r"|(?:http|status)[a-z]{0,20}:?[45]\d\d|overloaded",
     re.IGNORECASE,
 )
 """How the text of an error reads, without white space."""

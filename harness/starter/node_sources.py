@@ -16,15 +16,17 @@ SUFFIXES = (".mjs", ".js", ".cjs", ".ts", ".mts")
 
 _IMPORT = re.compile(r"""(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*["']([^"']+)["']""")
 _EXPORTED = re.compile(
-    r"^export\s+(?:default\s+)?(?:async\s+)?function\s*+(\w*)\s*+\(\s*+(\w+)([^)]{0,2000})\)|"
-    r"^export\s+const\s+(\w+)\s*=\s*+(?:async\s*+)?(?:\(\s*+)?(\w++)([^)=]{0,2000}+)\)?[^=\n]{0,500}+=>",
+    r"^export\s++(?:default\s++)?(?:async\s++)?function\s*+(\w*+)\s*+\(\s*+(\w++)([^)]{0,2000}+)\)|"
+    r"^export\s++const\s++(\w++)\s*+=\s*+(?:async\s*+)?(?:\(\s*+)?(\w++)([^)=]{0,2000}+)\)?[^=\n]{0,500}+=>",
     re.MULTILINE,
 )
-_FUNCTION = re.compile(r"^(?:async\s+)?function\s+(\w+)\s*\(\s*(\w+)([^)]{0,2000})\)", re.MULTILINE)
+_FUNCTION = re.compile(
+    r"^(?:async\s++)?function\s++(\w++)\s*+\(\s*+(\w++)([^)]{0,2000}+)\)", re.MULTILINE
+)
 _CLASS = re.compile(r"^(export\s+)?(default\s+)?class\s+(\w+)[^{\n]{0,200}\{", re.MULTILINE)
 _METHOD = re.compile(
-    r"^(?: {2}| {4}|\t)(?:public\s+)?(?:async\s+)?(\w+)\s*\(\s*(\w+)([^)]{0,2000})\)"
-    r"[^{;\n]{0,200}\{",
+    r"^(?: {2}| {4}|\t)(?:public\s++)?(?:async\s++)?(\w++)\s*+\(\s*+(\w++)([^)]{0,2000}+)\)"
+    r"[^{;\n]{0,200}+\{",
     re.MULTILINE,
 )
 _MADE = re.compile(r"^[ \t]+constructor\s*\(([^)]{0,2000})\)", re.MULTILINE)

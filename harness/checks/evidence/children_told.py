@@ -44,7 +44,9 @@ _ACKNOWLEDGED = re.compile(
 _SUCCEEDED = re.compile(
     r"\b(?:complete|completed|done|finished|succe\w+|ok|ready)\b", re.IGNORECASE
 )
-_PLACE = re.compile(r"(?:[\w.~-]+[/\\]){2,}[\w.-]+|\b\w+\.(?:md|txt|jsonl?|log|output)\b")
+_PLACE = re.compile(
+    r"(?<![\w.~-])(?:[\w.~-]++[/\\]){2}[\w.-]|\b\w++\.(?:md|txt|jsonl?|log|output)\b"
+)
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 
 

@@ -48,7 +48,7 @@ def _defaults(kind: Hashable) -> dict[str, object]:
     return {field.name: field.default for field in msgspec.structs.fields(kind)}
 
 
-_ENUM = re.compile(r"Invalid enum value (?P<value>.*?)(?: - at `.*`)?\Z", re.DOTALL)
+_ENUM = re.compile(r"Invalid enum value (?P<value>(?:(?! - at `[^`]*`\Z).)*+)", re.DOTALL)
 
 
 def wrong_choice(error: str, kind: inspect.Type) -> str:
