@@ -11,6 +11,7 @@ import { project } from "./projection.mjs";
 
 const ENOUGH_SMALLER = 0.8; // a summary that saves less would only be needed again
 const MARGIN = 0.7; // of what is known to fit: the instruction and the estimate want room
+const SHORTEST = 80; // characters of a row: of a shorter one, a cut leaves no sense
 const INSTRUCTION =
   "Summarise the conversation below so that it can go on without it: what the user wants, what " +
   "was done and decided, what is open. Write only the summary.";
@@ -28,26 +29,32 @@ export function roomFor(refused, message) {
   return Math.floor(sizeOf(refused) * Math.min(share, 1) * MARGIN);
 }
 
-const startsTurn = ({ role, blocks }) => role !== "assistant" && !blocks.some(isResult);
-
-function turnsOf(rows) {
-  const turns = [];
-  for (const row of rows) {
-    if (startsTurn(row) || turns.length === 0) turns.push([]);
-    turns.at(-1).push(row);
-  }
-  return turns;
-}
-
 const isThought = ({ type }) => type === "thinking";
 
 const lineOf = ({ role, blocks }) => `${role}: ${encode(blocks.filter((b) => !isThought(b)))}`;
 
-/** The newest whole turns that fit, as plain text: nothing in it can be paired wrongly. */
+/** The beginning and the end of a text, with a notice of the cut between them. */
+function cut(text, most) {
+  if (text.length <= most) return text;
+  const half = Math.floor(most / 2);
+  return `${text.slice(0, half)}[… ${text.length - 2 * half} characters cut …]${text.slice(-half)}`;
+}
+
+/**
+ * All rows as plain text: nothing in it can be paired wrongly. Where they do not fit, the longest
+ * are cut first. The oldest rows hold what the user wants, so they are left out last of all, and
+ * never the first: it may be the earlier summary.
+ */
 export function transcript(rows, room) {
-  const turns = turnsOf(rows).map((turn) => turn.map(lineOf).join("\n"));
-  while (turns.length > 0 && turns.join("\n").length > room) turns.shift();
-  return turns.join("\n");
+  const [first = "", ...rest] = rows.map(lineOf);
+  let most = Math.max(0, ...rest.map(({ length }) => length));
+  const text = (lines) => [first, ...lines.map((line) => cut(line, most))].join("\n");
+  while (text(rest).length > room && most > SHORTEST) most = Math.floor(most * 0.9);
+  const lines = [...rest];
+  while (lines.length > 0 && text(lines).length > room) lines.shift();
+  const left = rest.length - lines.length;
+  if (left > 0) lines.unshift(`(${left} messages are left out here.)`);
+  return text(lines);
 }
 
 function noteOfCalls(rows) {
