@@ -80,7 +80,7 @@ class Killing:
 
 def _campaign(folder: Path, engine: Any) -> list[Result]:
     campaign, journal = begin(folder, CampaignPlan(target=TARGET, seed=5), names())
-    results = list(run(campaign, engine, journal, folder, examples=64))
+    results = list(run(campaign, engine, journal, folder, examples=24))
     journal.close()
     return results
 

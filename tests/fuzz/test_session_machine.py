@@ -74,6 +74,7 @@ def _play(target: Callable[..., Any], examples: int, steps: int, **parts: Any) -
         database=None,
         deadline=None,
         phases=[Phase.generate, Phase.shrink],
+        report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
     run_state_machine_as_test(seed(1)(session_machine(target, **parts)), settings=play)

@@ -16,9 +16,9 @@ class Early(Loop):
     """Asks for a summary whenever tools have run; what it does with it is up to others."""
 
     def execute(self, calls: Sequence[ToolUse]) -> Outcome | None:
-        """Run the calls, then shorten the history."""
+        """Run the calls, then shorten the history; a turn that is cancelled asks for nothing."""
         outcome = super().execute(calls)
-        if outcome is None:
+        if outcome is None and not self.is_cancelled():
             asked = Query((user(TASK),), purpose="compact", system="You summarise.")
             self.shorten(self.model.query(asked).message.text)
         return outcome

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.core.scenario.scenario import FaultSpec
 from harness.faults import faults
 from harness.files.scenario_file import has_script
 from harness.schema import schema_of
@@ -54,7 +55,7 @@ def test_kinds_of_faults_are_offered(server: LanguageServer) -> None:
 
 
 def test_the_settings_of_a_kind_are_offered(server: LanguageServer) -> None:
-    knobs = {"on", "when", "often", "then", "must_fire"}
+    knobs = {*FaultSpec.__struct_fields__} - {"kind", "settings"}
     found = _labels(server, "faults:\n  - kind: http.status\n    |\n")
     assert found == knobs | set(faults()["http.status"].settings)
     assert _labels(server, "faults:\n  - kind: tools.fails\n    on: |\n") == {"tool"}

@@ -33,7 +33,7 @@ from harness.core.scenario.scenario import Scenario, Turn
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, ToolSpec
-from harness.core.values.profile import Profile
+from harness.core.values.profile import Capabilities, Profile
 from harness.runner import Run, run
 from tests.policies import variant_parts as variants
 from tests.policies.constants import Constants
@@ -68,7 +68,8 @@ def profile_of(drawn: Constants) -> Profile:
     """What is to be said of such an agent."""
     endings = (variants.FINAL_ANSWER,) if drawn.end == "tool" else ()
     results: Any = drawn.results
-    return Profile(turn_ending_tools=endings, results=results)
+    has = Capabilities(sub_agents=False)
+    return Profile(turn_ending_tools=endings, results=results, capabilities=has)
 
 
 def parts_of(drawn: Constants, brief: Brief) -> dict[str, Any]:

@@ -33,14 +33,14 @@ def load() -> Iterator[None]:
 
 
 def _verdicts() -> list[tuple[str, str]]:
-    scenarios = [s for path in sorted(LIMITS.glob("*.yaml"))[:6] for s in load_scenarios(path)]
+    scenarios = [s for path in sorted(LIMITS.glob("*.yaml"))[:2] for s in load_scenarios(path)]
     return [(s.run_name, run(s, reference_for(s)).verdict.verdict) for s in scenarios]
 
 
 @pytest.mark.usefixtures("load")
 def test_the_reference_agent_passes_beside_a_load() -> None:
     verdicts = _verdicts()
-    assert len(verdicts) > 10
+    assert len(verdicts) > 4
     assert [name for name, verdict in verdicts if verdict != "pass"] == []
 
 

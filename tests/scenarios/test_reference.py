@@ -15,9 +15,9 @@ RUNS = list(all_runs())
 QUICK = [s for s in RUNS if s.wire == "anthropic" and not (s.variant and s.stream)]
 QUICK = [s for s in QUICK if not s.variant and not s.stream][::5] + QUICK[::24]
 
-NIGHTLY = [s.run_name for s in RUNS if s.wire not in ("anthropic", "openai-chat") and s.variant]
-NIGHTLY = [name for n, name in enumerate(NIGHTLY) if n % 3]
-"""On the other two wires a third of the variants is played by day: each run costs the same."""
+NIGHTLY = [s.run_name for s in RUNS if s.wire != "anthropic" and (s.variant or s.stream)]
+NIGHTLY = [name for n, name in enumerate(NIGHTLY) if n % 5]
+"""By day the other wires play each scenario whole, and a fifth of its variants and streams."""
 
 PLAIN = [s for s in RUNS if s.wire == "anthropic" and not s.stream]
 IN_BOTH_WORLDS = [

@@ -93,7 +93,7 @@ def test_the_finding_of_a_mutant_stays_and_little_else(name: str) -> None:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("name", [n for n, _, _ in EVERY[::15] if n not in {*SAMPLE, *SLOW}])
+@pytest.mark.parametrize("name", [n for n, _, _ in EVERY[::40] if n not in {*SAMPLE, *SLOW}])
 def test_the_finding_of_any_mutant_stays(name: str) -> None:
     module = importlib.import_module(f"tests.mutants.{name}")
     _left(name, module.MUTANT, module.agent)
