@@ -7,7 +7,7 @@ import pytest
 from harness.core.scenario.scenario import Scenario
 from harness.runner import run
 from harness.targets import resolve
-from tests.scenarios.all_runs import ROOT, all_runs, is_of_the_seeds
+from tests.scenarios.all_runs import ROOT, all_runs, is_of_the_seeds, tiers
 
 pytestmark = pytest.mark.real
 
@@ -59,6 +59,9 @@ def _is_beyond(scenario: Scenario) -> bool:
 
 
 CAREFUL = [s for s in RUNS if s.wire == "anthropic" and not _is_beyond(s)]
+NIGHTLY = [s.run_name for s in CAREFUL if s.variant or s.stream]
+NIGHTLY = [name for n, name in enumerate(NIGHTLY) if n % 3]
+"""Each run starts a Node: by day a third of the variants and streams is played."""
 
 
 def _store(scenario: Scenario) -> str | None:
@@ -67,7 +70,7 @@ def _store(scenario: Scenario) -> str | None:
     return "jsonl:session.jsonl" if sessions <= {"main"} else None
 
 
-@pytest.mark.parametrize("scenario", CAREFUL, ids=lambda s: s.run_name)
+@pytest.mark.parametrize("scenario", tiers(CAREFUL, [], frozenset(NIGHTLY)))
 def test_careful_agent_passes(scenario: Scenario, node: str) -> None:
     verdict = run(scenario, resolve(f"{AGENT}?careful=true"), store=_store(scenario)).verdict
     assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
