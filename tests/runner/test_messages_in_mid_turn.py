@@ -62,10 +62,11 @@ class Agent(Reader):
         self.history.append({"role": "user", "content": before + texts})
         while calls := self.asked():
             results = [self.result(call) for call in calls]
-            more = self.came() if self.policy in ("steer", "interrupt", "drop") else []
-            if self.policy == "interrupt" and more:
+            more = self.came() if self.policy in ("steer", "interrupt", "drop", "silent") else []
+            if self.policy in ("interrupt", "silent") and more:
                 self.history.append({"role": "user", "content": results})
-                self.say("Stopped.", in_reply_to=taken[-1].id, status="cancelled")
+                if self.policy == "interrupt":
+                    self.say("Stopped.", in_reply_to=taken[-1].id, status="cancelled")
                 self.turn(more)
                 return
             if self.policy == "steer":
@@ -148,6 +149,13 @@ def test_an_agent_passes_by_its_policy(reader: str, policy: InboundPolicy) -> No
     assert (verdict, codes) == ("pass", [])
     assert history.past.delivered.total() == 3
     assert history.past.turn("main") == (2 if policy == "steer" else 3)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_turn_that_a_message_interrupts_may_end_without_a_word(reader: str) -> None:
+    history, verdict, codes = played(reader, "silent", "interrupt")
+    assert (verdict, codes) == ("pass", [])
+    assert history.past.turn("main") == 3
 
 
 def test_a_callback_reads_ahead_without_a_word_in_the_profile() -> None:
