@@ -40,7 +40,8 @@ FOUND: dict[str, frozenset[str]] = {
     "compacts_the_question": SUMMARY,
     "delivered_not_stored": STORE,
     "delivers_twice": REPLY,
-    "failed_write_repeats": STORE | {"inbound_exactly_once.twice", "prefix_stable"},
+    "failed_write_repeats": STORE
+    | {"inbound_exactly_once.twice", "prefix_stable", "reload_equivalence.duplicate"},
     "loses_a_row": STORE | WIRE | {"no_silent_loss.lost", "prefix_stable"},
     "no_projection": WIRE,
     "persists_blank": STORE,
