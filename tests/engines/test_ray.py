@@ -80,7 +80,7 @@ class Killing:
 
 def _campaign(folder: Path, engine: Any) -> list[Result]:
     campaign, journal = begin(folder, CampaignPlan(target=TARGET, seed=5), names())
-    results = list(run(campaign, engine, journal, folder, examples=24))
+    results = list(run(campaign, engine, journal, folder, examples=32))
     journal.close()
     return results
 
@@ -92,7 +92,7 @@ def test_a_cluster_that_loses_a_worker_comes_to_what_one_process_does(
 
     dies = tmp_path / "died"
     _campaign(tmp_path / "here", Serial())
-    _campaign(tmp_path / "ray", Killing(Ray(address=address), 2, dies))
+    _campaign(tmp_path / "ray", Killing(Ray(address=address), 1, dies))
     assert dies.exists(), "the worker was killed"
     here, there = (_lines(tmp_path / name / FILE) for name in ("here", "ray"))
     assert here == there
