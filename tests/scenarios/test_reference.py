@@ -17,7 +17,7 @@ QUICK = [s for s in QUICK if not s.variant and not s.stream][::5] + QUICK[::24]
 
 NIGHTLY = [s.run_name for s in RUNS if s.wire != "anthropic" and (s.variant or s.stream)]
 NIGHTLY = [name for n, name in enumerate(NIGHTLY) if n % 5]
-"""By day the other wires play each scenario whole, and a fifth of its variants and streams."""
+"""By day the other wires play each scenario once, and a fifth of the variants and streams."""
 
 PLAIN = [s for s in RUNS if s.wire == "anthropic" and not s.stream]
 IN_BOTH_WORLDS = [

@@ -1,4 +1,4 @@
-"""kill -9 at every write of the store in a ten-turn session with tools.
+"""kill -9 at every write of the store in a ten-turn session with tools; by day at a seventh.
 
 Acknowledged rows are not lost, no row is stored twice, and no effect happens again. Every message
 is answered once, or again with a note that it may be a repetition. Wrong stores and gateways, which

@@ -44,6 +44,7 @@ _ACKNOWLEDGED = re.compile(
 _SUCCEEDED = re.compile(
     r"\b(?:complete|completed|done|finished|succe\w+|ok|ready)\b", re.IGNORECASE
 )
+# Possessive and begun once a run: a long word would otherwise be searched from each character.
 _PLACE = re.compile(
     r"(?<![\w.~-])(?:[\w.~-]++[/\\]){2}[\w.-]|\b\w++\.(?:md|txt|jsonl?|log|output)\b"
 )

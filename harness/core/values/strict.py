@@ -48,6 +48,7 @@ def _defaults(kind: Hashable) -> dict[str, object]:
     return {field.name: field.default for field in msgspec.structs.fields(kind)}
 
 
+# The value is not lazy up to the end: a long value would be searched in quadratic time.
 _ENUM = re.compile(r"Invalid enum value (?P<value>(?:(?! - at `[^`]*`\Z).)*+)", re.DOTALL)
 
 
