@@ -25,7 +25,7 @@ _SERVERS = {
 _READ = re.compile(r"""(?:\.get\(|\[)\s*["'](\w+)["']""")
 _PREFIX = re.compile(r"""APIRouter\([^)]{0,500}prefix\s*=\s*["']([^"']+)["']""")
 _INCLUDED = re.compile(
-    r"""include_router\(\s*([\w.]+)[^)]{0,500}prefix\s*=\s*(?:f?["'])([^"'{]+)["']"""
+    r"""include_router\(\s*([\w.]++)[^)]{0,500}prefix\s*=\s*(?:f?["'])([^"'{]+)["']"""
 )
 _ROUTE = re.compile(
     r"""(?:\b\w+\.post\(|\b(?:url|pathname)\s*={2,3})\s*["'`](/[^"'`]{0,200})["'`]"""
