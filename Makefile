@@ -83,7 +83,7 @@ bench: $(BENCH)/.ready ## measure the cost of a model call beside the peers, and
 	$(BENCH)/bin/python -m bench --write $(ARGS)
 
 fuzz: $(READY) ## the property tests with many more examples
-	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -n auto -m "hypothesis and not real" --timeout 3600 $(ARGS)
+	HYPOTHESIS_PROFILE=fuzz $(RUN) -m pytest -n auto -m "hypothesis and (long or not real)" --timeout 3600 $(ARGS)
 
 fuzz-readers: $(READY) ## a million mutated files for the readers; ARGS="--count N --seed N --minutes N"
 	$(RUN) -m tests.fuzz.readers $(ARGS)

@@ -13,6 +13,8 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.tiers import long_tests
+
 pytest_plugins = ["pytester"]
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -35,6 +37,15 @@ settings.register_profile(
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev")
 )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give long tests their tier, before `-m` chooses."""
+    for item in items:
+        if item.nodeid in long_tests():
+            item.add_marker(pytest.mark.real)
+            item.add_marker(pytest.mark.long)  # for `make fuzz`, which leaves out real components
 
 
 @pytest.fixture(scope="session")
