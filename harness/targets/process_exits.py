@@ -33,8 +33,12 @@ _REAL: dict[str, Callable[..., Any]] = {
 _real_raise_signal = signal.raise_signal
 _real_dump_later = faulthandler.dump_traceback_later
 
-CHILD_S = 1.0
-"""How long a forked child of the target may live after the target has ended."""
+CHILD_S = 5.0
+"""How long a forked child of the target may live after the target has ended.
+
+A copy that has returned into the run ends by itself; on a busy machine that took more than 1 s, and
+the run passed.
+"""
 
 _FORK_MODULES = frozenset({"multiprocessing.popen_fork", "pty"})
 """Modules whose forked children do not return into the run."""

@@ -168,7 +168,7 @@ def test_a_thread_of_the_test_session_may_end_the_process() -> None:
 
 
 REPLACEABLE = """
-import os, sys
+import os, sys, anthropic  # at once: a copy would take seconds to import it
 from harness.runner import run
 from harness.targets.process_exits import make_replaceable
 from tests.targets.test_process_exits import HELLO, greet
