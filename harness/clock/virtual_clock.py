@@ -19,7 +19,6 @@ import subprocess  # noqa: F401
 import sys
 import threading
 import time
-from _thread import _count as started_threads
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
@@ -196,10 +195,7 @@ class VirtualClock:
         So threads that call at one moment call in an order that the machine does not decide.
         """
         self._refuse_abandoned()
-        # Each call of a run comes here, so the usual case is short.
-        if self.keeper.alone != (threading.get_ident(), started_threads()) and (
-            not self.keeper.is_alone()
-        ):
+        if not self.keeper.is_alone():
             self.keeper.wait(Wait(CALL, self._now_us, "transport", said()), TURN_S)
 
     @staticmethod

@@ -201,3 +201,31 @@ def test_a_thread_that_answers_at_once_is_not_met_by_a_timer() -> None:
     with virtual_time(clock):
         run_async(main, clock)
     assert clock.now_ms() == 0
+
+
+def test_a_thread_that_begins_as_one_of_an_earlier_run_ends_is_seen() -> None:
+    """The number of threads is the same before and after."""
+    ends, goes_on, called = threading.Event(), threading.Event(), list[float]()
+    earlier = threading.Thread(target=ends.wait)
+    earlier.start()
+
+    def call() -> None:
+        goes_on.wait()
+        called.append(time.monotonic())
+
+    async def guarded() -> None:
+        await asyncio.sleep(1)  # the loop is alone
+        assert clock.keeper.is_alone()
+        ends.set()
+        earlier.join()
+        job = asyncio.get_running_loop().run_in_executor(None, call)
+        alone = clock.keeper.is_alone()
+        goes_on.set()
+        assert not alone
+        await asyncio.wait_for(job, 900)
+
+    clock = VirtualClock()
+    with virtual_time(clock):
+        run_async(guarded, clock)
+    assert clock.now_ms() == 1000
+    assert called
