@@ -16,6 +16,8 @@ OLDER_SDK := anthropic-0.125
 # The tests wait for processes, sockets and databases, so one worker more than there are processors
 # keeps them busy.
 WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# The slow tier waits more: for processes, a browser, a database.
+SLOW_WORKERS := $(shell expr $(WORKERS) + 1)
 RUNS := test-nightly fuzz corpus mutants mutant-table policies field seeds-audit
 # Only these are collected for `make check`: the 30,000 others would take most of its time.
 SOURCE_TESTS = $(shell grep -rl --include='*.py' 'mark\.source' tests)
@@ -64,7 +66,7 @@ test: $(READY) ## the fast tests, which need only Python; ARGS="tests/checks -k 
 test-real: $(REAL) ## the slow tests: processes, Node, databases, frameworks, an older SDK
 	-$(RUN) -m tests.field --install $(FIELD_CHEAP)
 	$(RUN) -m tests.compat $(OLDER_SDK)
-	$(RUN) -m pytest -n $(WORKERS) -m "real and not nightly" $(ARGS)
+	$(RUN) -m pytest -n $(SLOW_WORKERS) -m "real and not nightly" $(ARGS)
 
 check: $(READY) ## format, lint, types, architecture, language
 	$(RUN) -m ruff format --check .

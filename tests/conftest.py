@@ -13,7 +13,7 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.tiers import long_tests
+from tests import tiers
 
 pytest_plugins = ["pytester"]
 
@@ -41,11 +41,8 @@ settings.load_profile(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give long tests their tier, before `-m` chooses."""
-    for item in items:
-        if item.nodeid in long_tests():
-            item.add_marker(pytest.mark.real)
-            item.add_marker(pytest.mark.long)  # for `make fuzz`, which leaves out real components
+    """Give the tests their tiers, before `-m` chooses."""
+    tiers.mark(items)
 
 
 @pytest.fixture(scope="session")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import TABLE, long_in, long_tests
+from tests.tiers import SHARES, TABLE, long_in, long_tests, mark, night_shares
 
 ROOT = Path(__file__).parents[1]
 
 
 def test_each_name_is_that_of_a_test() -> None:
-    gone = [name for name in long_tests() if not _is_there(name)]
+    gone = [name for name in (*long_tests(), *night_shares()) if not _is_there(name)]
     assert gone == []
 
 
@@ -23,9 +23,30 @@ def _is_there(name: str) -> bool:
     return file.is_file() and f"def {function}(" in file.read_text(encoding="utf-8")
 
 
-def test_the_table_is_sorted_and_says_each_once() -> None:
-    lines = TABLE.read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("table", [TABLE, SHARES])
+def test_a_table_is_sorted_and_says_each_once(table: Path) -> None:
+    lines = table.read_text(encoding="utf-8").splitlines()
     assert lines == sorted(set(lines))
+
+
+class _Case:
+    def __init__(self, nodeid: str) -> None:
+        self.nodeid, self.marks = nodeid, ["real"]
+
+    def add_marker(self, one: pytest.MarkDecorator) -> None:
+        self.marks.append(one.name)
+
+    def get_closest_marker(self, name: str) -> bool:
+        return name in self.marks
+
+
+@pytest.mark.parametrize("share", [0, 3])
+def test_a_share_of_the_cases_is_played_by_day(share: int) -> None:
+    name = next(name for name, value in night_shares().items() if value == share)
+    cases = [_Case(f"{name}[{number}]") for number in range(7)]
+    mark(cases)  # type: ignore[arg-type]
+    by_day = [number for number, case in enumerate(cases) if "nightly" not in case.marks]
+    assert by_day == ([0, 3, 6] if share else [])
 
 
 def test_what_took_long_is_read_from_results(tmp_path: Path) -> None:

@@ -1,19 +1,26 @@
-"""Which single tests are of the slow tier because of their cost alone: `python -m tests.tiers`.
+"""Which tests are of which tier because of their cost alone: `python -m tests.tiers`.
 
 The fast tier is for the minutes between two changes. A test that takes long and needs no real
 component stands in `tiers.tsv` by its name. So its file says nothing of the speed of a machine.
 The command reads the results of a fast tier, `--junitxml`, and adds what took more than 2 s in it.
+
+`night_shares.tsv` gives a number for a test: of 4, the slow tier plays one case of four, and of 0
+none. The rest is for the night.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 TABLE = Path(__file__).with_suffix(".tsv")
+SHARES = TABLE.with_name("night_shares.tsv")
 LONG_S = 2.0
 """Beside two other workers on two processors; a worker that is the first to import an SDK takes
 longer, and a test that is in the table for that costs nothing but its place."""
@@ -23,6 +30,29 @@ longer, and a test that is in the table for that costs nothing but its place."""
 def long_tests() -> frozenset[str]:
     """The names of the tests that are slow by their cost, as pytest says them."""
     return frozenset(TABLE.read_text(encoding="utf-8").splitlines())
+
+
+@cache
+def night_shares() -> dict[str, int]:
+    """By test: of a number n, one case of n is played by day; of 0, none."""
+    rows = (row.split("\t") for row in SHARES.read_text(encoding="utf-8").splitlines())
+    return {name: int(share) for name, share in rows}
+
+
+def mark(items: Sequence[pytest.Item]) -> None:
+    """Give each test its tier by the tables."""
+    cases = Counter[str]()
+    for item in items:
+        if item.nodeid in long_tests():
+            item.add_marker(pytest.mark.real)
+            item.add_marker(pytest.mark.long)  # for `make fuzz`, which leaves out real components
+        name = item.nodeid.partition("[")[0]
+        share = night_shares().get(name)
+        if share is None or not item.get_closest_marker("real"):
+            continue
+        if not share or cases[name] % share:
+            item.add_marker(pytest.mark.nightly)
+        cases[name] += 1
 
 
 def long_in(results: Path) -> Iterator[str]:
