@@ -35,6 +35,7 @@ class ReadingBrief:
         self._brief, self.policy = brief, policy
         self._kept = KeptMessages(Path(brief.session_dir) / "accepted.jsonl")
         self._came = deque(self._kept.left())
+        self._begun = self._kept.begun()
         self._seen = {(inbound.session, inbound.id) for inbound in self._came}
         self._news = threading.Condition()
         self._end: BaseException | None = None
@@ -52,6 +53,7 @@ class ReadingBrief:
                 if not self._came:
                     break
                 inbound = self._came.popleft()
+            self._kept.begin(inbound)
             yield inbound
             self._kept.settle(inbound)
         reader.join()
@@ -98,11 +100,15 @@ class ReadingBrief:
                 self._kept.settle(inbound)
 
     def _of(self, session: str) -> list[Inbound]:
-        return [inbound for inbound in tuple(self._came) if inbound.session == session]
+        """What waits behind the open turn. After a crash that may be the turn of a message that
+        waits here too: it neither interrupts nor joins itself."""
+        waiting = (inbound for inbound in tuple(self._came) if inbound.session == session)
+        return [inbound for inbound in waiting if (session, inbound.id) not in self._begun]
 
 
 class KeptMessages:
-    """The accepted messages in a file: a line each as it comes, and a line once it is done with."""
+    """The accepted messages in a file: a line each as it comes, as its turn begins, and once it is
+    done with."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -110,20 +116,34 @@ class KeptMessages:
     def left(self) -> list[Inbound]:
         """The messages that an earlier life accepted and was not done with, in order."""
         left: dict[tuple[str, str], Inbound] = {}
+        for row, inbound in self._rows():
+            name = inbound.session, inbound.id
+            if "begun" in row:
+                continue
+            left.pop(name, None)
+            if "done" not in row:
+                left[name] = inbound
+        return list(left.values())
+
+    def begun(self) -> set[tuple[str, str]]:
+        """The messages, by session and id, whose turn an earlier life began."""
+        return {(each.session, each.id) for row, each in self._rows() if "begun" in row}
+
+    def _rows(self) -> Iterator[tuple[dict[str, Any], Inbound]]:
         for line in self._path.read_bytes().splitlines() if self._path.exists() else ():
             try:
                 row = json.loads(line)
-                inbound = msgspec.convert(row, Inbound)
+                yield row, msgspec.convert(row, Inbound)
             except (ValueError, TypeError):
                 continue  # a crash cut it, before anyone relied on it
-            left.pop((inbound.session, inbound.id), None)
-            if "done" not in row:
-                left[inbound.session, inbound.id] = inbound
-        return list(left.values())
 
     def keep(self, inbound: Inbound) -> None:
         """Store a message that has come."""
         self._append(msgspec.to_builtins(inbound))
+
+    def begin(self, inbound: Inbound) -> None:
+        """Store that the turn of a message begins."""
+        self._append({"session": inbound.session, "id": inbound.id, "begun": True})
 
     def settle(self, inbound: Inbound) -> None:
         """Store that a message is in the conversation, or was answered."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from harness import FaultSpec, InboxItem, Scenario, Turn
 from harness.agent import agent
 from harness.core.values.errors import InputError
 from harness.core.values.profile import InboundPolicy, Profile
@@ -45,6 +46,24 @@ def test_it_passes_the_scenarios_with_messages_in_mid_turn(
         found = [f.code for f in done.verdict.findings]
         wanted = "pass" if meets else "not_applicable"
         assert (done.verdict.verdict, found) == (wanted, []), scenario.variant
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_message_does_not_interrupt_or_join_its_own_turn_after_a_kill(
+    policy: InboundPolicy,
+) -> None:
+    killed = Scenario(
+        name="killed",
+        inbox=(InboxItem(id="m1", text="How warm is it?"),),
+        script=(Turn(say="It is mild.", times="forever"),),
+        faults=(FaultSpec(kind="gateway.killed", on="model", when=1),),
+    )
+    done = run(killed, agent, profile=Profile(inbound=policy), options={"inbound": policy})
+    assert [f.code for f in done.verdict.findings] == []
+    (sent,) = done.history.trace.sendings
+    assert (sent.request.text, sent.request.status) == ("It is mild.", "ok")
+    said = [message.text for message in done.history.trace.exchanges[-1].node.messages]
+    assert said.count("How warm is it?") == 1
 
 
 def test_an_unknown_policy_is_refused() -> None:
