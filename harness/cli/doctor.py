@@ -40,7 +40,7 @@ REAL_S = 15.0
 
 NAME = "agent"
 
-_PROBES = 16
+_PROBES = 18
 """About the number of probes that are played, in a few batches."""
 
 
@@ -189,27 +189,35 @@ class _Player:
         finally:  # after Ctrl-C the reports hold the probes that ended
             self._wires |= {probe.scenario.wire for probe, _ in played if speaks(probe)}
             for probe, run in played:
-                self._tell(told_result(self._result(probe.scenario.wire, run)))
+                self._tell(told_result(self._result(probe, run)))
         return [probe for probe, _ in played]
 
-    def _result(self, wire: str, run: Result) -> Result:
+    def _result(self, probe: Probe, run: Result) -> Result:
         """Return the result of a probe, without its files, which go with the command.
 
-        It is not applicable on a wire that the agent does not speak, where it speaks another.
+        It is not applicable on a wire that the agent does not speak, where it speaks another. The
+        same holds for a policy that it does not have.
         """
         import shlex
 
         import msgspec
 
         from harness.core.values.verdict import NotApplicable, Verdict
+        from harness.doctor.mid_turn import inbound_policy
 
         again = ["harness", "doctor", "--target", self._target]
         run = msgspec.structs.replace(
             run, file="", history="", kept="", output_file="", repeat=shlex.join(again)
         )
-        if wire in self._wires or not self._wires or run.word == "not_applicable":
+        wire, policy = probe.scenario.wire, probe.scenario.profile.inbound_policy("main")
+        if run.word == "not_applicable":
             return run
-        lack = NotApplicable("run", f"the agent does not speak {wire}", wire, "wire")
+        if probe.name == "mid-turn" and (found := inbound_policy(probe)) and found != policy:
+            lack = NotApplicable("run", f"the agent's policy for messages is {found}", found)
+        elif wire not in self._wires and self._wires:
+            lack = NotApplicable("run", f"the agent does not speak {wire}", wire, "wire")
+        else:
+            return run
         verdict = Verdict("not_applicable", not_applicable=(lack,))
         return msgspec.structs.replace(run, verdict=verdict)
 

@@ -15,7 +15,7 @@ from harness import providers
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.profile import CAPABILITIES, Capabilities, Profile
 from harness.core.values.table_file import table
-from harness.doctor import connections
+from harness.doctor import connections, mid_turn
 from harness.doctor.behaviour import behaviour
 from harness.doctor.probe import (
     GREETING,
@@ -117,12 +117,14 @@ class _Patient:
         )
         self.ends: tuple[str, ...] = known.turn_ending_tools
         self.pattern = ""
+        self.inbound: mid_turn.Seen = None
 
     _ending: Ending | None
 
     def play_rest(self) -> None:
         """Play all probes but the greetings."""
         self._play_own_tools()
+        self._play_mid_turn()
         self._play_streamed()
         self._add(
             [
@@ -152,6 +154,22 @@ class _Patient:
             tool = self.ends[0]
             self._ending = Ending(tool, example(offered.get(tool) or {}))
         self._known = msgspec.structs.replace(self._known, turn_ending_tools=self.ends)
+
+    def _play_mid_turn(self) -> None:
+        """Play the messages that come in mid-turn, and again by the policy that they show.
+
+        All later probes are played by it: an agent that reads ahead would seem to end a turn by
+        asking for the next message.
+        """
+        before = self._known
+        self._known = msgspec.structs.replace(before, inbound=before.inbound or "queue")
+        self._add([offering(self._scenario("mid-turn"), self.naming.missing)])
+        self.inbound = mid_turn.inbound_policy(self.by_name["mid-turn"])
+        wanted = before.inbound or self.inbound or None
+        if self.inbound and wanted != self._known.inbound:
+            self._known = msgspec.structs.replace(before, inbound=wanted)
+            self._add([offering(self._scenario("mid-turn"), self.naming.missing)])
+        self._known = msgspec.structs.replace(before, inbound=wanted)
 
     def _play_streamed(self) -> None:
         """Play the greeting on each wire again, with the option `stream`."""
@@ -212,6 +230,7 @@ class _Patient:
                 yield self._compaction()
             elif name not in ("streaming", "tools"):
                 yield self._capability(name)
+        yield mid_turn.observation(self.inbound)
 
     def _streaming(self) -> Observation:
         see = f"{TARGETS}#targets-the-agent-under-test"
@@ -334,6 +353,7 @@ class _Patient:
             tool_prefix=self._known.tool_prefix,
             tool_names=self._known.tool_names,
             purposes=purposes,
+            inbound=before.inbound or self.inbound or None,
         )
 
     def _stated(self, name: str) -> bool | None:

@@ -139,7 +139,7 @@ def test_each_probe_is_told_to_a_report(in_process: Command, talks: Path) -> Non
     done = in_process("doctor", "--target", "mine_agents:good", "--junit", "probes.xml")
     assert (done.status, done.out.splitlines()[0]) == (
         0,
-        "mine_agents:good: 15 probes on anthropic",
+        "mine_agents:good: 16 probes on anthropic",
     )
     text = (talks / "probes.xml").read_text()
     suites = {suite.get("name"): suite for suite in ElementTree.fromstring(text)}
@@ -149,6 +149,22 @@ def test_each_probe_is_told_to_a_report(in_process: Command, talks: Path) -> Non
     (skipped,) = greetings["baseline@gemini"].findall("skipped")
     assert "the agent does not speak gemini" in str(skipped.get("message"))
     assert "repeat: harness doctor --target mine_agents:good" in text
+
+
+@pytest.mark.real
+def test_a_policy_that_the_agent_does_not_have_is_not_held_against_it(
+    in_process: Command, talks: Path
+) -> None:
+    words = ("--profile", "chat.toml", "--junit", "probes.xml")
+    (talks / "chat.toml").write_text('wires = ["anthropic"]\n')
+    done = in_process("doctor", "--target", "reference?inbound=steer", *words)
+    assert "reach the model in the turn in which they come: steer" in " ".join(done.out.split())
+    suites = ElementTree.fromstring((talks / "probes.xml").read_text())
+    asked, again = next(s for s in suites if s.get("name") == "mid-turn").findall("testcase")
+    (skipped,) = asked.findall("skipped")
+    assert skipped.get("message") == "the agent's policy for messages is steer"
+    assert not again.findall("skipped")
+    assert not suites.findall("*/testcase/failure")
 
 
 def test_a_report_names_no_path_of_the_copy(in_process: Command, talks: Path) -> None:
