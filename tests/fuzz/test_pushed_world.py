@@ -71,6 +71,14 @@ class RunsTheShown(Gateway):
         return answer and msgspec.structs.replace(answer, input=call["input"])
 
 
+class ForgetsTheAllowed(Gateway):
+    """Takes an answer that allows a call for a denial."""
+
+    def approval(self, tool: str, call: Row) -> Any:
+        answer = super().approval(tool, call)
+        return answer and msgspec.structs.replace(answer, answer="deny")
+
+
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
     """Agents that fail say so in the log."""
@@ -109,6 +117,7 @@ PLANTED: dict[type[Gateway], tuple[str, int]] = {
     SteersTooLate: ("inbound_exactly_once.lost", 5),
     RunsTheDenied: ("approval.denied", 40),
     RunsTheShown: ("approval.input", 40),
+    ForgetsTheAllowed: ("no_false_stop.refused", 40),
 }
 """Wrong agents: the code of each, and in how many examples it is found at the latest."""
 
@@ -133,7 +142,7 @@ def test_what_is_found_becomes_as_early_and_as_few_as_it_can(
     (again,) = load_scenarios(file)
     found = run_of(msgspec.structs.replace(again, profile=STEERS), target_of(kind)).verdict.findings
     assert code in {finding.code for finding in found}
-    asks = code.startswith("approval.")
+    asks = code.startswith(("approval.", "no_false_stop."))
     first, *later = [item.when for item in small.inbox]
     assert first == "idle"
     assert len(later) <= (0 if asks else 2)
