@@ -73,6 +73,9 @@ turns and say no last word; that do the first two."""
 @example(constants(store_tries=2), "longer-than-the-busy-timeout")
 @example(constants(store_tries=2), "no-room-for-a-row/message-not-taken")
 @example(constants(shrinks="rebuild rebuild"), "overflow-in-a-tool-loop/fills-up-slowly")
+@example(constants(inbound="interrupt"), "killed-again")
+@example(constants(inbound="steer", tools="parallel"), "message-in-mid-turn")
+@example(constants(inbound="collect", results="text"), "message-before-a-stop")
 def test_an_agent_of_a_drawn_policy_passes(drawn: Constants, name: str) -> None:
     assert findings_of(named(name), drawn) == ()
 

@@ -52,7 +52,8 @@ def play(scenario: Scenario, drawn: Constants) -> Run:
         drawn = Constants({name: v for name, v in drawn.changed.items() if name != "end"})
     if drawn.end == "tool":
         scenario = _for_tools(scenario)
-    return run(scenario, agent_of(drawn), profile=profile_of(drawn))
+    options = {} if drawn.inbound == "none" else {"inbound": drawn.inbound}
+    return run(scenario, agent_of(drawn), profile=profile_of(drawn), options=options)
 
 
 def agent_of(drawn: Constants) -> Callable[[Brief], None]:
@@ -69,7 +70,8 @@ def profile_of(drawn: Constants) -> Profile:
     endings = (variants.FINAL_ANSWER,) if drawn.end == "tool" else ()
     results: Any = drawn.results
     has = Capabilities(sub_agents=False)
-    return Profile(turn_ending_tools=endings, results=results, capabilities=has)
+    inbound: Any = None if drawn.inbound == "none" else drawn.inbound
+    return Profile(turn_ending_tools=endings, results=results, capabilities=has, inbound=inbound)
 
 
 def parts_of(drawn: Constants, brief: Brief) -> dict[str, Any]:
