@@ -36,7 +36,9 @@ def for_agent(
     InputError for a file or a target that cannot be used, and when no run is left.
     """
     if wires and EVERY_WIRE not in wires:
-        return on_wires(narrow(planned, only), wires)
+        chosen = on_wires(narrow(planned, only), wires)
+        check_files(chosen)
+        return chosen
     check_files(planned)  # first, because importing the target may change the folder
     spec = resolve(target) if target else None
     known = spec.profile if spec else agent

@@ -89,3 +89,15 @@ def test_shrink_plays_the_wire_of_the_agent_too(in_process: Command, chats: Path
     (small,) = chats.glob("small/**/*.yaml")
     assert "wire: openai-chat" in small.read_text()
     assert "reply_carried." in done.out
+
+
+@pytest.mark.parametrize("words", [(), ("--wire", "anthropic"), ("--wire", "all")])
+def test_a_file_beside_a_scenario_that_is_missing_is_told_before_anything_is_played(
+    in_process: Command, chats: Path, words: tuple[str, ...]
+) -> None:
+    (chats / "seeded.yaml").write_text(
+        "name: seeded\nsession: {file: gone.jsonl}\ninbox: [{text: Hi}]\nscript: [{say: Hi}]\n"
+    )
+    done = in_process("run", "greeting.yaml", "seeded.yaml", "--target", "reference", *words)
+    assert (done.status, done.out) == (2, "")
+    assert "error: seeded.yaml: gone.jsonl: cannot be read: No such file" in done.err
