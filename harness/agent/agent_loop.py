@@ -174,12 +174,12 @@ class Loop:
         edited input to the model, whose words in the history name the first input."""
         approval = self.toolbox.approved(call)
         reason = f" {approval.reason}" if approval.reason else ""
-        if self.is_cancelled():  # the user has cancelled while the question was open
-            return error_result(call, "Not run: the user cancelled the turn.")
         if approval.answer == "expired":
             return error_result(call, f"Not run: the user did not answer in time.{reason}")
         if approval.answer == "deny":
             return error_result(call, f"Not run: the user denied it.{reason}")
+        if self.is_cancelled():  # an `allow` comes too late; a denial is told all the same
+            return error_result(call, "Not run: the user cancelled the turn.")
         edited = msgspec.structs.replace(call, input=approval.input)
         result = self.watched(call, self.toolbox.run(edited))
         if canonical(edited.input) == canonical(call.input):

@@ -10,7 +10,12 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.profile import InboundPolicy
 from harness.runner import run
 from harness.targets import TargetSpec
-from tests.catalogue.agents.mid_turn import answers_it_twice, newest_first, right
+from tests.catalogue.agents.mid_turn import (
+    answers_it_twice,
+    clears_at_a_failure,
+    newest_first,
+    right,
+)
 from tests.scenarios.all_runs import SCENARIOS, runs_of
 
 RUNS = [s for file in sorted((SCENARIOS / "mid-turn").glob("*.yaml")) for s in runs_of(file)]
@@ -41,5 +46,11 @@ def test_a_right_agent_passes(policy: InboundPolicy, scenario: Scenario) -> None
 )
 def test_a_message_in_place_of_another_is_told_alone(agent: TargetSpec, codes: list[str]) -> None:
     """A message that the model gets later is not lost as well."""
-    several = next(scenario for scenario in RUNS if scenario.variant == "two-of-them")
+    several = next(s for s in RUNS if s.run_name == "message-in-mid-turn/two-of-them")
     assert [finding.code for finding in run(several, agent).verdict.findings] == codes
+
+
+def test_what_waits_is_lost_with_a_turn_that_fails() -> None:
+    failing = next(scenario for scenario in RUNS if scenario.name == "message-before-a-failure")
+    found = run(failing, clears_at_a_failure).verdict.findings
+    assert found[0].code == "inbound_exactly_once.lost"

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import cast
 
 import msgspec
 
 from harness.agent import build
 from harness.agent.agent_loop import Cancelled, Loop
+from harness.agent.message_reader import ReadingBrief
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.agent.toolbox import error_result
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, ToolResult, ToolUse, results
+from harness.core.values.profile import Profile
+from harness.targets import TargetSpec
 from tests.mutants.approvals_handled import play_asking
 
 
@@ -179,3 +185,79 @@ class _LeavesTheCallOpen(Loop):
 def leaves_the_call_open(brief: Brief) -> None:
     """A stop leaves the call that waits without a result."""
     build(brief, turn=_LeavesTheCallOpen, projection=list).run()
+
+
+def _reads_ahead(take: Callable[[ReadingBrief, Loop, ToolUse], ToolResult]) -> TargetSpec:
+    """The reference agent with a reader, the policy `queue`, and another way to be answered."""
+
+    def agent(brief: Brief) -> None:
+        reading = ReadingBrief(brief, "queue")
+        play_asking(cast(Brief, reading), partial(take, reading))
+
+    return TargetSpec(take.__name__, "python", agent=agent, profile=Profile(inbound="queue"))
+
+
+@_reads_ahead
+def drops_what_comes_while_it_waits(reading: ReadingBrief, loop: Loop, call: ToolUse) -> ToolResult:
+    """Empties its queue as the user's answer comes."""
+    done = Loop.result_of_gated(loop, call)
+    reading._came.clear()
+    return done
+
+
+@_reads_ahead
+def takes_any_words_for_a_yes(reading: ReadingBrief, loop: Loop, call: ToolUse) -> ToolResult:
+    """Waits for the answer or for a message, and runs the call after either."""
+    _interrupted(reading, loop, call)
+    return _run(loop, call)
+
+
+@_reads_ahead
+def says_that_it_waits(reading: ReadingBrief, loop: Loop, call: ToolUse) -> ToolResult:
+    """The right twin: tells the user that a question is open, and waits for its answer."""
+    asking = _interrupted(reading, loop, call)
+    reading.send("I wait for your answer about the invoice first.", "notice")
+    asking.join()
+    return Loop.result_of_gated(loop, call)
+
+
+def _interrupted(reading: ReadingBrief, loop: Loop, call: ToolUse) -> threading.Thread:
+    """The thread that asks about a call, as soon as a message has come."""
+    asking = threading.Thread(target=loop.toolbox.approved, args=(call,), daemon=True)
+    asking.start()
+    with reading._news:
+        reading._news.wait_for(lambda: bool(reading._came))
+    return asking
+
+
+def lets_a_yes_outweigh_a_stop(brief: Brief) -> None:
+    """Knows of the stop as the answer comes, and runs what is allowed."""
+
+    def take(loop: Loop, call: ToolUse) -> ToolResult:
+        answer = loop.toolbox.approved(call)
+        if loop.is_cancelled() and answer.answer != "allow":
+            return error_result(call, "Not run: the user stopped the turn.")
+        return _run(loop, call)
+
+    play_asking(brief, take)
+
+
+def ends_the_question_with_the_turn(brief: Brief) -> None:
+    """The right twin: waits in a thread until a stop, and a later answer does nothing."""
+
+    def take(loop: Loop, call: ToolUse) -> ToolResult:
+        allowed = threading.Event()
+
+        def ask() -> None:
+            if loop.toolbox.approved(call).answer == "allow":
+                allowed.set()
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        while asking.is_alive() and not loop.is_cancelled():
+            brief.clock.sleep(1)
+        if allowed.is_set():
+            return _run(loop, call)
+        return error_result(call, "Not run: the user stopped the turn.")
+
+    play_asking(brief, take)

@@ -69,8 +69,15 @@ class Reading(Reader):
         reader.join()
 
     def turn(self, messages: list[Inbound]) -> None:
-        """Work on messages until an answer calls no tool."""
+        """Work on messages until an answer calls no tool, or the model fails for good."""
         self.add([Text(message.text) for message in messages])
+        try:
+            self.steps(messages)
+        except ModelFailure as failure:
+            self.failed(messages, failure)
+
+    def steps(self, messages: list[Inbound]) -> None:
+        """Ask the model and run its calls, until an answer calls no tool."""
         while True:
             if self.brief.cancelled():
                 return self.stopped(messages)
@@ -146,6 +153,12 @@ class Reading(Reader):
             self.stopped(messages)
         else:
             self.brief.send(text, in_reply_to=messages[-1].id)
+
+    def failed(self, messages: list[Inbound], failure: ModelFailure) -> None:
+        """End a turn with what the model's API says; what waits stays in the queue."""
+        text = f"The model gave no answer: {failure.text}"
+        self.history.append(Message("assistant", (Text(text),)))
+        self.brief.send(text, "error", in_reply_to=messages[-1].id, status="failed")
 
     def stopped(self, messages: list[Inbound]) -> None:
         """End a turn as cancelled."""
@@ -255,6 +268,16 @@ class _ClearsAtAStop(Reading):
 
 
 clears_at_a_stop = claims("queue", _ClearsAtAStop)
+
+
+class _ClearsAtAFailure(Reading):
+    def failed(self, messages: list[Inbound], failure: ModelFailure) -> None:
+        """End the turn, and all that waits."""
+        self.came()
+        super().failed(messages, failure)
+
+
+clears_at_a_failure = claims("queue", _ClearsAtAFailure)
 
 
 class _ClearsAtACompaction(Reading):

@@ -1,0 +1,64 @@
+"""Messages, stops and repeated answers around a question that is open: wrong agents and twins."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+
+from harness.agent import agent
+from harness.core.values.profile import InboundPolicy, Profile
+from harness.runner import run
+from tests.catalogue.agents import approvals
+from tests.scenarios.all_runs import SCENARIOS, named, runs_of
+
+FILES = ("mid-turn/message-before-a-failure.yaml", "approval/message-while-parked.yaml")
+RUNS = [scenario for file in FILES for scenario in runs_of(SCENARIOS / file)]
+STOPPED = "gated-call-in-a-batch/stopped-while-open"
+
+
+@pytest.mark.parametrize("policy", get_args(InboundPolicy))
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        pytest.param(
+            s,
+            id=s.run_name,
+            marks=() if s.wire == "anthropic" and not s.variant else pytest.mark.real,
+        )
+        for s in RUNS
+    ],
+)
+def test_the_reference_agent_passes_under_each_policy(policy: InboundPolicy, scenario: Any) -> None:
+    played = run(scenario, agent, profile=Profile(inbound=policy), options={"inbound": policy})
+    assert [f"{f.code}: {f.message}" for f in played.verdict.findings] == []
+    assert played.verdict.verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "code"),
+    [
+        (
+            "message-while-parked",
+            approvals.drops_what_comes_while_it_waits,
+            "inbound_exactly_once.lost",
+        ),
+        ("message-while-parked", approvals.takes_any_words_for_a_yes, "approval.denied"),
+        (STOPPED, approvals.lets_a_yes_outweigh_a_stop, "cancel_honoured.tool"),
+        ("allowed-hours-later", approvals.runs_it_again_in_the_next_turn, "effect_once.again"),
+    ],
+)
+def test_what_a_wrong_agent_does_leads(name: str, wrong: Any, code: str) -> None:
+    assert run(named(name), wrong).verdict.findings[0].code == code
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("message-while-parked", approvals.says_that_it_waits),
+        ("message-while-parked/denied-after-it", approvals.says_that_it_waits),
+        (STOPPED, approvals.ends_the_question_with_the_turn),
+    ],
+)
+def test_a_twin_passes(name: str, right: Any) -> None:
+    assert run(named(name), right).verdict.verdict == "pass"
