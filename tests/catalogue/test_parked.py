@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from examples.agents import gateway
 from harness.agent import agent
 from harness.core.values.profile import InboundPolicy, Profile
 from harness.runner import run
@@ -62,3 +63,13 @@ def test_what_a_wrong_agent_does_leads(name: str, wrong: Any, code: str) -> None
 )
 def test_a_twin_passes(name: str, right: Any) -> None:
     assert run(named(name), right).verdict.verdict == "pass"
+
+
+@pytest.mark.parametrize("policy", gateway.POLICIES)
+def test_a_stop_says_enough_of_a_call_that_is_denied_after_it(policy: InboundPolicy) -> None:
+    """Under `interrupt` the gateway tells the model of the stop, and not of the later denial."""
+    denied = named("message-while-parked/denied-after-it")
+    options = {"inbound": policy}
+    played = run(denied, gateway.agent, profile=Profile(inbound=policy), options=options)
+    assert [f.code for f in played.verdict.findings] == []
+    assert played.verdict.verdict == "pass"
