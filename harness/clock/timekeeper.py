@@ -130,7 +130,7 @@ class Timekeeper:
         self._running = self._yields = 0
         self._grace_s, self._meter = GRACE_S, RealWaitMeter()
         self.why = "the run of this thread was stopped"
-        self._alone: tuple[object, ...] = ()
+        self.alone: tuple[object, ...] = ()
         self._numbers: dict[int | None, int] = {}
         self.jobs = itertools.count()
         self.threads = RunThreads()
@@ -140,15 +140,14 @@ class Timekeeper:
         """Whether the calling thread is the only one of the run, or no run is under way."""
         if not self._running:
             return True
-        # Each call of a run asks, so the usual case is short. The number of threads does not tell:
-        # it stays the same where one of an earlier run ends as the run starts one. Then the clock
-        # moved to the guard of a tool that was not called yet.
+        # The number of threads does not tell: it stays the same where one of an earlier run ends as
+        # the run starts one. Then the clock moved to the guard of a tool that was not called yet.
         seen = threading.get_ident(), started_threads(), *threading.enumerate()
-        if seen == self._alone:
+        if seen == self.alone:
             return True
         if self.threads.others():
             return False
-        self._alone = seen
+        self.alone = seen
         return True
 
     @contextmanager
