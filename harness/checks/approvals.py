@@ -34,9 +34,9 @@ def approval(history: History) -> Iterator[Finding]:
 
     Not a finding: a call of a tool that the user has always allowed in the session; the same call
     that is asked about again; a value that is converted as the schema of the tool says; a denial of
-    a call whose turn was stopped. Runs of one call beyond the first are those of `effect_once`. To
-    fix it, keep an answer under the id of its call, and take the input from it. Source:
-    extra-org/extra#139, pydantic/pydantic-ai#3274.
+    a call whose turn was stopped before it. Runs of one call beyond the first are those of
+    `effect_once`. To fix it, keep an answer under the id of its call, and take the input from it.
+    Source: extra-org/extra#139, pydantic/pydantic-ai#3274.
     """
     trace = history.trace
     asks = bool(trace.questions)
@@ -114,7 +114,7 @@ def _untold(trace: Trace, ask: Ask, request: Exchange) -> Iterator[Finding]:
     question, answer = decided[-1]
     if ask.execution is not None and not _is_allowed(trace, ask.execution, answer):
         return  # what ran is wrong already
-    if ask.execution is None and _is_stopped(trace, ask, request):
+    if ask.execution is None and _is_stopped_first(trace, ask, request, question):
         return
     denied = [answer.reason] if answer.reason and answer.answer == "deny" else []
     edited = _changed(question.request.input, answer.input) if answer.answer == "allow" else []
@@ -126,12 +126,16 @@ def _untold(trace: Trace, ask: Ask, request: Exchange) -> Iterator[Finding]:
         yield _finding("untold", f"{said} {canonical(lost[0])}", events, ask.use.name)
 
 
-def _is_stopped(trace: Trace, ask: Ask, request: Exchange) -> bool:
-    """Whether the turn of a call was stopped before the request: by a cancel, or by a message that
-    interrupts it. The stop then says why the call did not run."""
+def _is_stopped_first(trace: Trace, ask: Ask, request: Exchange, question: Question) -> bool:
+    """Whether the turn of a call was stopped before the request, and before the user denied the
+    call: by a cancel, or by a message that interrupts it. The stop then says why the call did not
+    run; a denial that came before it is the reason all the same."""
     called = ask.exchange.called
     turn = trace.turns.get((called.session, called.turn))
-    return turn is not None and 0 < turn.cancelled_n < request.n
+    if turn is None or not 0 < turn.cancelled_n < request.n:
+        return False
+    stopped_ms = trace.events[turn.cancelled_n - 1].at_ms
+    return question.is_allowed or question.answer_at(stopped_ms) is None
 
 
 def _changed(shown: Json, allowed: Json) -> list[str]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+import msgspec
 import pytest
 
 from examples.agents import gateway
+from harness import ApprovalTurn, InboxItem, ToolTurn
 from harness.agent import agent
 from harness.core.values.profile import InboundPolicy, Profile
 from harness.runner import run
 from tests.catalogue.agents import approvals
+from tests.mutants import hides_the_denial
 from tests.scenarios.all_runs import SCENARIOS, named, runs_of
 
 FILES = ("mid-turn/message-before-a-failure.yaml", "approval/message-while-parked.yaml")
@@ -73,3 +76,22 @@ def test_a_stop_says_enough_of_a_call_that_is_denied_after_it(policy: InboundPol
     played = run(denied, gateway.agent, profile=Profile(inbound=policy), options=options)
     assert [f.code for f in played.verdict.findings] == []
     assert played.verdict.verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("target", "codes"), [(agent, []), (hides_the_denial.agent, ["approval.untold"])]
+)
+def test_a_denial_before_a_stop_is_told(target: Any, codes: list[str]) -> None:
+    """The sibling of the denied call runs for a minute, and the stop comes meanwhile."""
+    stopped = named("denied-beside-a-free-call/cancelled-while-open")
+    denial = ApprovalTurn(answer="deny", reason="The audit still needs record X17.")
+    slow = ToolTurn(ok="X17, Y18 and Z19", hang=60, times="forever")
+    tools = stopped.tools | {
+        "delete_record": msgspec.structs.replace(
+            stopped.tools["delete_record"], approval=(denial,)
+        ),
+        "list_records": msgspec.structs.replace(stopped.tools["list_records"], script=(slow,)),
+    }
+    later = InboxItem(id="m2", text="Thank you.", when={"ms": 900000})
+    scenario = msgspec.structs.replace(stopped, tools=tools, inbox=(*stopped.inbox, later))
+    assert [f.code for f in run(scenario, target).verdict.findings] == codes
