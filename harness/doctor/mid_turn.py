@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from harness.core.history.exchanges import Exchange, Execution
-from harness.core.values.plans import waited_ms
+from harness.core.history.exchanges import Exchange
 from harness.core.values.profile import InboundPolicy
 from harness.doctor.probe import TARGETS, Observation, Probe, connection
 
@@ -25,10 +24,9 @@ def inbound_policy(probe: Probe) -> Seen:
     came = {delivery.inbound.id: delivery for delivery in probe.trace.deliveries}
     if ran is None or "m2" not in came:
         return None
-    end_ms = _end_ms(ran)
-    if end_ms == ran.called.at_ms:
+    if not ran.comes_after(ran.called.at_ms):
         return None  # a tool of the agent's own takes no time of the run, so nothing came in it
-    if _at_ms(probe, came["m2"].n) >= end_ms:
+    if not ran.comes_after(probe.trace.events[came["m2"].n - 1].at_ms):
         return ""
     told = next((e for e in probe.main if _holds(e, came["m2"].inbound.text)), None)
     if told is None:
@@ -38,18 +36,8 @@ def inbound_policy(probe: Probe) -> Seen:
         return "collect" if both else "queue"
     # An interrupted turn may end with no reply, and its call has a result in the history too.
     ended = any(sent.ends_turn and sent.n < told.n for sent in probe.trace.sendings)
-    stays = told.called.turn == ran.called.turn and told.called.at_ms >= end_ms
+    stays = told.called.turn == ran.called.turn and not ran.comes_after(told.called.at_ms)
     return "steer" if stays and not ended else "interrupt"
-
-
-def _end_ms(ran: Execution) -> int:
-    """When a run of a tool ends: an answer is written down before it is waited for."""
-    assert ran.answered is not None
-    return ran.answered.at_ms + waited_ms(ran.answered.steps)
-
-
-def _at_ms(probe: Probe, n: int) -> int:
-    return next(event.at_ms for event in probe.trace.events if event.n == n)
 
 
 def _holds(exchange: Exchange, text: str) -> bool:

@@ -52,8 +52,9 @@ def play(scenario: Scenario, drawn: Constants) -> Run:
         drawn = Constants({name: v for name, v in drawn.changed.items() if name != "end"})
     if drawn.end == "tool":
         scenario = _for_tools(scenario)
-    options = {} if drawn.inbound == "none" else {"inbound": drawn.inbound}
-    return run(scenario, agent_of(drawn), profile=profile_of(drawn), options=options)
+    profile = profile_of(drawn)
+    options = {"inbound": profile.inbound} if profile.inbound else {}
+    return run(scenario, agent_of(drawn), profile=profile, options=options)
 
 
 def agent_of(drawn: Constants) -> Callable[[Brief], None]:
