@@ -18,7 +18,7 @@ OLDER_SDK := anthropic-0.125
 WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # The slow tier waits more: for processes, a browser, a database.
 SLOW_WORKERS := $(shell expr $(WORKERS) + 1)
-RUNS := test-nightly fuzz corpus mutants mutant-table policies field seeds-audit
+RUNS := test-nightly test-timed fuzz corpus mutants mutant-table policies field seeds-audit
 # Only these are collected for `make check`: the 30,000 others would take most of its time.
 SOURCE_TESTS = $(shell grep -rl --include='*.py' 'mark\.source' tests)
 FIELD_CHEAP := pydantic_ai openai_agents gemini-cli
@@ -28,7 +28,7 @@ MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-nightly check bench fuzz fuzz-readers fuzz-writers fuzz-long corpus nightly mutants mutation mutant-table hardening policies shares seeds seeds-audit wire-table field compat docs dist clean
+.PHONY: help setup demo test test-real test-nightly test-timed check bench fuzz fuzz-readers fuzz-writers fuzz-long corpus nightly mutants mutation mutant-table hardening policies shares seeds seeds-audit wire-table field compat docs dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,7 +100,10 @@ corpus: $(READY) ## check recorded calls of real providers by our rules; exit 3 
 	$(RUN) -m tests.corpus $(ARGS)
 
 test-nightly: $(REAL) ## the tests that take hours: whole catalogues, sweeps of the corpus
-	$(RUN) -m pytest -n auto -m nightly $(ARGS)
+	$(RUN) -m pytest -n auto -m "nightly and not timed" $(ARGS)
+
+test-timed: $(REAL) ## the tests that compare measured time, one after another; they need a quiet machine
+	$(RUN) -m pytest -m timed --timeout 1200 $(ARGS)
 
 # A run that fails does not hold back the others: the night ends with the names of all that failed.
 nightly: $(REAL) ## all long runs: tests, properties, recordings, agents, campaigns, audit; RUNS="corpus fuzz"

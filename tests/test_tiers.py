@@ -49,6 +49,13 @@ def test_a_share_of_the_cases_is_played_by_day(share: int) -> None:
     assert by_day == ([0, 3, 6] if share else [])
 
 
+def test_a_timed_test_is_of_no_tier() -> None:
+    timed = _Case("tests/test_any.py::test_growth")
+    timed.marks = ["timed"]
+    mark([timed])  # type: ignore[list-item]
+    assert timed.marks == ["timed", "real", "nightly"]
+
+
 def test_what_took_long_is_read_from_results(tmp_path: Path) -> None:
     cases = [("short", 1.9, ""), ("long", 2.0, ""), ("left", 9.0, "<skipped/>")]
     rows = (

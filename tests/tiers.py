@@ -4,6 +4,9 @@ The fast tier is for the minutes between two changes. A test that takes long and
 component stands in `tiers.tsv` by its name. So its file says nothing of the speed of a machine.
 The command reads the results of a fast tier, `--junitxml`, and adds what took more than 2 s in it.
 
+A test that compares measured time is `timed`, and of no tier: a busy machine fails it without a
+fault of the product. `make test-timed` runs these tests one after another, a part of the night.
+
 `night_shares.tsv` gives a number for a test: of 4, the slow tier plays one case of four, and of 0
 none. The rest is for the night.
 """
@@ -43,6 +46,9 @@ def mark(items: Sequence[pytest.Item]) -> None:
     """Give each test its tier by the tables."""
     cases = Counter[str]()
     for item in items:
+        if item.get_closest_marker("timed"):
+            item.add_marker(pytest.mark.real)
+            item.add_marker(pytest.mark.nightly)
         if item.nodeid in long_tests():
             item.add_marker(pytest.mark.real)
             item.add_marker(pytest.mark.long)  # for `make fuzz`, which leaves out real components

@@ -259,6 +259,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_the_cost_is_linear(unit: str) -> None:
     def cost_s(size: int) -> float:

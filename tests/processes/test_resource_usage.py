@@ -71,6 +71,7 @@ def test_a_run_is_charged_with_the_programs_that_it_starts() -> None:
     assert used().cpu_s - before.cpu_s >= 0.25
 
 
+@pytest.mark.timed
 def test_waiting_uses_nothing() -> None:
     used = OfRun()
     before = used()

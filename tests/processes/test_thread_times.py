@@ -100,7 +100,7 @@ def _compute(seconds: float) -> None:
         pass
 
 
-@pytest.mark.real
+@pytest.mark.timed
 @pytest.mark.skipif(sys.platform != "linux", reason="needs schedstat")
 @pytest.mark.usefixtures("crowd")
 def test_one_who_waits_for_a_thread_in_line_waits_for_the_machine() -> None:

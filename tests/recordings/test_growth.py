@@ -59,7 +59,7 @@ def _least_s(data: bytes, tries: int) -> float:
     return min(taken_s)
 
 
-@pytest.mark.real  # some seconds of processor time each
+@pytest.mark.timed
 @pytest.mark.parametrize("case", CASES)
 def test_time_grows_with_the_log(case: str) -> None:
     write, n = CASES[case], LARGER.get(case.partition(", ")[2], N)

@@ -12,7 +12,7 @@ import base64
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -37,14 +37,6 @@ _RATIO_MOST = 9.0
 
 PATTERNS = [*package_patterns()]
 
-_EVERY = 8
-"""One of so many cases is in the fast tier. All of them take half a minute of processor time."""
-
-
-def _sampled(cases: Sequence[Any]) -> list[Any]:
-    marks = ((pytest.mark.real,) if n % _EVERY else () for n in range(len(cases)))
-    return [pytest.param(case, marks=mark) for case, mark in zip(cases, marks, strict=True)]
-
 
 def test_the_patterns_of_the_package_are_found() -> None:
     assert len(PATTERNS) > 350
@@ -56,7 +48,8 @@ def test_a_pattern_of_local_names_is_thought_of() -> None:
     assert unread_files() <= OF_LOCAL_NAMES
 
 
-@pytest.mark.parametrize("one", _sampled(PATTERNS), ids=lambda one: one.place)
+@pytest.mark.timed
+@pytest.mark.parametrize("one", PATTERNS, ids=lambda one: one.place)
 def test_a_pattern_is_linear(one: PackagePattern) -> None:
     texts = zip(*(hostile_texts(one.pattern, size) for size in _SIZES), strict=True)
     for series in texts:
@@ -64,6 +57,7 @@ def test_a_pattern_is_linear(one: PackagePattern) -> None:
         _is_linear(lambda text: _searched(one, text), given)
 
 
+@pytest.mark.timed
 def test_a_quadratic_search_is_noticed() -> None:
     slow = re.compile(r"key\w*=")
     with pytest.raises(AssertionError, match="not linear"):
@@ -165,7 +159,8 @@ REPEATED = (
 )
 
 
-@pytest.mark.parametrize("said", _sampled(REPEATED))
+@pytest.mark.timed
+@pytest.mark.parametrize("said", REPEATED)
 @pytest.mark.parametrize(
     "form",
     [
@@ -184,6 +179,7 @@ def test_masking_is_linear(said: str, form: Callable[[str], str]) -> None:
     _is_linear(lambda text: [*suspects([(1, "body", text)])], texts)
 
 
+@pytest.mark.timed
 def test_many_keys_in_many_pieces_are_linear() -> None:
     def stream(count: int) -> str:
         pieces = "".join(f" glpat-{n:020}" for n in range(count))
@@ -194,6 +190,7 @@ def test_many_keys_in_many_pieces_are_linear() -> None:
     _is_linear(lambda text: mask_body(text.encode()), texts)
 
 
+@pytest.mark.timed
 def test_a_megabyte_of_names_costs_seconds_at_most() -> None:
     text = "token=" * 170_000
     for does in (mask, lambda said: mask_body(said.encode()), lambda said: mask_value({"a": said})):
