@@ -7,14 +7,22 @@ of the turn count. The profile names the words of the model that are not for the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice, takewhile
 from typing import NamedTuple
 
 from harness.checks.evidence.children_told import handed_over
 from harness.checks.evidence.declarations import needs
-from harness.checks.evidence.shown_text import as_read, spoken, unmarked_thought, values_in
+from harness.checks.evidence.shown_text import (
+    BEGINNING,
+    as_read,
+    escaped_sign,
+    parts_read,
+    spoken,
+    unmarked_thought,
+    values_in,
+)
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import is_announced
 from harness.checks.evidence.turn_outcomes import (
@@ -45,9 +53,6 @@ SHOWN = 40
 
 EARLIER = 50
 """How many turns before a reply are looked through for its words."""
-
-BEGINNING = 8
-"""The characters by which a part of an answer is recognised in a reply."""
 
 NOTE_WORDS = 3
 """The words of a note that an answer is cut; with a number, two are enough. A bare "(cut)" says
@@ -138,7 +143,8 @@ def reply_carried(history: History) -> Iterator[Finding]:
     before it. `before_call`: in its place the words that the model said beside a call; `earlier`:
     an earlier answer of the turn; `other`: of another turn, also for a blank one; `session`: of
     another session. `stale`: words of an earlier turn beside it. `thought`: what the model thought
-    before it, as a part of the answer. `continuation`: only the end of an answer that was truncated
+    before it, as a part of the answer. `escaped`: signs written for HTML, beside marks of Markdown
+    that no page shows. `continuation`: only the end of an answer that was truncated
     and continued. `replaced`: anything else in its place.
     `blocked`: the user read something else under a status of the agent's own, as a guardrail does,
     and later requests hold the answer as said.
@@ -188,7 +194,8 @@ def _is_verbatim(turn: Turn, final: Sending) -> bool:
 
 def _broken(reply: _Reply) -> _Broken | None:
     if any(map(reply.has, {reply.said, reply.continued})):
-        return _doubled(reply) or _continuation(reply) or _stale(reply) or _thought(reply)
+        added = _doubled(reply) or _continuation(reply) or _stale(reply) or _thought(reply)
+        return added or _escaped(reply)
     if doubled := _doubled(reply):
         return doubled
     heirs = map(reply.shows, handed_over(reply.trace, reply.turn, reply.final.n))
@@ -298,6 +305,12 @@ def _thought(reply: _Reply) -> _Broken | None:
     return _Broken("thought", words) if thought else None
 
 
+def _escaped(reply: _Reply) -> _Broken | None:
+    sign = escaped_sign(reply.said, reply.final.request.text)
+    words = f"{sign!r} for a sign of the answer, whose Markdown is as the model wrote it"
+    return _Broken("escaped", words) if sign else None
+
+
 def _other(reply: _Reply) -> _Broken | None:
     """Another answer instead of the last: of this turn, of an earlier one, of a session."""
     for exchange in reversed(reply.main[:-1]):
@@ -333,7 +346,7 @@ def _cut(reply: _Reply) -> _Broken | None:
     """A part of the answer, without a note of that; or nothing of it."""
     if _is_only_ascii(reply):
         return _Broken("cut", "the answer without some of its letters beyond ASCII")
-    head, tail = _parts(reply)
+    head, tail = parts_read(reply.said, reply.read)
     if not head and not tail:
         return _Broken("replaced", "something else, and nothing that the model answered")
     if _is_noted(reply):
@@ -360,27 +373,6 @@ def _is_noted(reply: _Reply) -> bool:
     return is_told and (len(text) < len(reply.said) or is_announced(reply.said, text))
 
 
-def _parts(reply: _Reply) -> tuple[int, int]:
-    """How many characters the user reads of the beginning and of the end; 0 for a few by chance."""
-    said, read = reply.said, reply.read.plain
-    head = _most(said, lambda size: Spelt(said[:size]).plain in read)
-    tail = _most(said, lambda size: Spelt(said[len(said) - size :]).plain in read)
-    if read and read in Spelt(said).plain:  # one piece: the smaller size is by chance
-        head, tail = (head, 0) if head >= tail else (0, tail)
-    else:
-        head, tail = (size if size >= BEGINNING else 0 for size in (head, tail))
-    return len(said[:head].rstrip()), len(said[len(said) - tail :].lstrip())
-
-
-def _most(said: str, holds: Callable[[int], bool]) -> int:
-    """The greatest size that holds, if all smaller ones hold too."""
-    low, high = 0, len(said)
-    while low < high:
-        size = (low + high + 1) // 2
-        low, high = (size, high) if holds(size) else (low, size - 1)
-    return low
-
-
 def _own_words(reply: _Reply) -> list[str]:
     """The words that the user reads and the model did not say in the turn."""
     return own_words(reply.read, Spelt("\n".join(map(reply.text, reply.main))))
@@ -389,7 +381,7 @@ def _own_words(reply: _Reply) -> list[str]:
 def _blocked(reply: _Reply) -> _Broken | None:
     """An answer that the user did not read stands in the next request of the session as said."""
     status, last = reply.final.request.status, reply.main[-1]
-    if status in STATUSES or asks_the_user(reply.final) or _parts(reply) != (0, 0):
+    if status in STATUSES or asks_the_user(reply.final) or any(parts_read(reply.said, reply.read)):
         return None
     session = reply.turn.session
     later = (e for e in reply.trace.exchanges if e.n > reply.final.n and e.purpose == "main")

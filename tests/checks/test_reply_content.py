@@ -238,6 +238,29 @@ def test_thoughts_are_no_part_of_the_answer(sent: str, rules: list[str]) -> None
     assert _rules(Story().turn("Who is Ada?").reply(*said).final(sent)) == rules
 
 
+MARKED = "Use `a < b` & **not** c."
+ESCAPED = "Use `a &lt; b` &amp; **not** c."
+
+
+@pytest.mark.parametrize(
+    ("said", "sent", "rules"),
+    [
+        (MARKED, ESCAPED, ["escaped"]),
+        (MARKED, f"Bot: {ESCAPED}", ["escaped"]),
+        ('Say **"no"**.', "Say **&quot;no&quot;**.", ["escaped"]),
+        (MARKED, MARKED, []),
+        (MARKED, "Use <code>a &lt; b</code> &amp; <b>not</b> c.", []),
+        (MARKED, f"<pre>{ESCAPED}</pre>", []),
+        ("Use a < b & not c.", "Use a &lt; b &amp; not c.", []),
+        (ESCAPED, ESCAPED, []),
+        (MARKED, f"{MARKED}\n\nIn HTML: {ESCAPED}", []),
+    ],
+    ids=["plain", "prefix", "quotes", "whole", "page", "block", "unmarked", "said", "both"],
+)
+def test_an_answer_is_escaped_for_a_page_only(said: str, sent: str, rules: list[str]) -> None:
+    assert _rules(_answered(said).final(sent)) == rules
+
+
 def test_broken_streams_are_not_sewn_together() -> None:
     broken: dict[str, Any] = {"outcome": "error", "complete": False, "stop": None}
     for text, rules in ((f"Take five hu{LONG}", ["sewn"]), (LONG, []), (f"Hm. {LONG}", [])):

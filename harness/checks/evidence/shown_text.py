@@ -7,16 +7,17 @@ are not for the user: its profile names them (`silent`).
 
 from __future__ import annotations
 
+import html
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import is_taken
 from harness.core.history.exchanges import ENDINGS, Exchange, Sending
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.carried_text import is_asked, lost_parts
+from harness.core.values.carried_text import Spelt, is_asked, lost_parts
 from harness.core.values.messages import Opaque, Text, Thinking
 from harness.core.values.patterns import is_in, pattern_of
 
@@ -132,3 +133,52 @@ language of a block of code, the numbers of a list and its boxes."""
 def as_read(text: str) -> str:
     """A text without what another form of it leaves out."""
     return _WRITING.sub(" ", text)
+
+
+BEGINNING = 8
+"""The characters by which a part of an answer is recognised in a reply."""
+
+
+def parts_read(said: str, read: Spelt) -> tuple[int, int]:
+    """How many characters the user reads of the beginning and of the end; 0 for a few by chance."""
+    plain = read.plain
+    head = _most(said, lambda size: Spelt(said[:size]).plain in plain)
+    tail = _most(said, lambda size: Spelt(said[len(said) - size :]).plain in plain)
+    if plain and plain in Spelt(said).plain:  # one piece: the smaller size is by chance
+        head, tail = (head, 0) if head >= tail else (0, tail)
+    else:
+        head, tail = (size if size >= BEGINNING else 0 for size in (head, tail))
+    return len(said[:head].rstrip()), len(said[len(said) - tail :].lstrip())
+
+
+def _most(said: str, holds: Callable[[int], bool]) -> int:
+    """The greatest size that holds, if all smaller ones hold too."""
+    low, high = 0, len(said)
+    while low < high:
+        size = (low + high + 1) // 2
+        low, high = (size, high) if holds(size) else (low, size - 1)
+    return low
+
+
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#0*39|#x0*27);", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
+_MARKS = re.compile(r"\*\*\S|`\S|\]\(\S")
+
+
+def is_marked(said: str) -> bool:
+    """Whether an answer has marks of Markdown, and signs that HTML writes as entities."""
+    has_signs = any(sign in said for sign in "<>&\"'") and not _ENTITY.search(said)
+    return has_signs and _MARKS.search(said) is not None
+
+
+def escaped_sign(said: str, sent: str) -> str:
+    """The first sign of an answer that a reply writes as HTML does; "" for none.
+
+    A channel that reads HTML is meant where a tag of the agent's own stands in the reply, or where
+    the answer has no Markdown: only one with marks shows that nobody wrote it for a page.
+    """
+    entity = _ENTITY.search(sent)
+    if entity is None or not is_marked(said) or _TAG.search(sent):
+        return ""
+    is_whole = squeeze(said) in squeeze(html.unescape(sent))
+    return entity[0] if is_whole and squeeze(said) not in squeeze(sent) else ""

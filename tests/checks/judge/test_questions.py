@@ -185,6 +185,10 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
         lambda: _done(_go().reply(Text("a"), Text("b"))),
         lambda: _done(_go().reply(Text("a"), Text(" "))),
     ),
+    "marked_answer": (
+        lambda: _go().reply("**a** < b").final().end(),
+        lambda: _go().reply("a < b").reply("a &lt; **b**").final().end(),
+    ),
     "thought": (
         lambda: _done(_go().reply(Thinking("Hm."), Text("a"))),
         lambda: _done(_go().reply(Thinking("Hm."), use("list")).tool().reply("a")),
