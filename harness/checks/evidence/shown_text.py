@@ -175,7 +175,7 @@ def escaped_sign(said: str, sent: str) -> str:
     """The first sign of an answer that a reply writes as HTML does; "" for none.
 
     A channel that reads HTML is meant where a tag of the agent's own stands in the reply, or where
-    the answer has no Markdown: only one with marks shows that nobody wrote it for a page.
+    the answer has no Markdown: marks as the model wrote them show that it is for no page.
     """
     entity = _ENTITY.search(sent)
     if entity is None or not is_marked(said) or _TAG.search(sent):
