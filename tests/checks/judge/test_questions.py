@@ -172,12 +172,7 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
     "truncated_answer": (_stopped("max_tokens"), _stopped("refusal")),
     "unfinished_answer": (_stopped("pause_turn"), _stopped("refusal")),
     "synthetic_answer": (
-        lambda: (
-            _go()
-            .reply("API Error: 529", usage={"input_tokens": 0, "output_tokens": 0})
-            .final()
-            .end()
-        ),
+        lambda: _done(_go().reply("API Error: 529", usage={"input_tokens": 0, "output_tokens": 0})),
         lambda: _go().reply("API Error: 529").final().end(),
     ),
     "non_ascii_answer": (lambda: _go().reply("größer").final().end(), QUIET),
