@@ -127,4 +127,4 @@ def targets(_: str) -> Iterable[str]:
     from harness.targets.spec import known_names
 
     modules = sorted(name[:-3] + ":" for name in os.listdir() if name.endswith(".py"))
-    return [*known_names(), "process:", "http://", "https://", *modules]
+    return [*known_names(), "process:", "acp:", "http://", "https://", *modules]

@@ -132,7 +132,7 @@ def _world() -> ScratchWorld | None:
 def played_as(target: str) -> str:
     """Return a target as its probes play it: with `--in-place` not in a copy for each run."""
     is_meant = click.get_current_context().meta.get(_IN_PLACE) and _is_of_folder(target)
-    if not is_meant or target.startswith(("process:", "http")):
+    if not is_meant or target.startswith(("process:", "acp:", "http")):
         return target
     return f"{target}{'&' if '?' in target else '?'}folder=shared"
 

@@ -1,7 +1,7 @@
 """SPEC: the specification of a target on the command line.
 
-`reference`, `pkg.mod:callable`, `process:COMMAND` or `http://HOST:PORT/run`; options follow as in
-`reference?stream=false`. Names are import paths; `import_path` says where they are found.
+`reference`, `pkg.mod:callable`, `process:COMMAND`, `acp:COMMAND` or `http://HOST:PORT/run`; options
+follow as in `reference?stream=false`. Names are import paths; `import_path` says where they are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import msgspec
 
 from harness.adapters.shared.framework_agent import LACKS, FrameworkAgent, agent_of
 from harness.core.values.errors import InputError, MachineLacks, nearest
-from harness.core.values.profile import Profile
+from harness.core.values.profile import Capabilities, Profile
 from harness.core.values.verdict import CrashPlace
 from harness.import_path import import_from, shadow_of, shadowed_name
 from harness.processes.thread_times import has_other_threads
@@ -37,6 +37,7 @@ _FORMS = {
     "NAME": "an agent that is known by name, such as codex: docs/known-targets.md",
     "process:COMMAND": "any program, over loopback HTTP",
     "process:COMMAND {text}": "a program that is given a text and prints its answer",
+    "acp:COMMAND": "an agent that speaks the Agent Client Protocol: docs/how-to/acp.md",
     "process:COMMAND?chat=/PATH": "a server that is started, and answers what is posted to /PATH",
     "http://HOST:PORT/PATH": "a server that gets a run by POST",
 }
@@ -46,6 +47,10 @@ _UNDERSTOOD = (
     "how to add the next one"
 )
 _FRONT = Path(__file__).with_name("front.py")
+_ACP_CLIENT = Path(__file__).with_name("acp_client.py")
+_ACP = Profile(capabilities=Capabilities(session=False, store=False, outbox=False))
+"""The protocol has no way to begin with a past, and names no message that a reply is for."""
+
 # Only a `?` before NAME=VALUE pairs at the very end begins options; a command may hold others.
 _OPTIONS = re.compile(r"\?([\w.-]+=[^?&\s]*(?:&[\w.-]+=[^?&\s]*)*)\Z")
 
@@ -174,6 +179,9 @@ def resolve(text: str) -> TargetSpec:
 def _program(bare: str, options: dict[str, str | int | bool], text: str) -> TargetSpec:
     """Return a program, with the front that plays it where it knows nothing of a run."""
     words = _command(bare, text)
+    if bare.startswith("acp:"):
+        client = (sys.executable, "-I", str(_ACP_CLIENT), *words)
+        return TargetSpec(text, "process", command=client, options=options, profile=_ACP)
     if "chat" not in options and not any("{text}" in word for word in words):
         return TargetSpec(text, "process", command=words, options=options)
     front = (sys.executable, "-I", str(_FRONT), *words)
@@ -183,7 +191,7 @@ def _program(bare: str, options: dict[str, str | int | bool], text: str) -> Targ
 
 def is_program(text: str) -> bool:
     """Whether a specification names a program."""
-    return text.startswith("process:")
+    return text.startswith(("process:", "acp:"))
 
 
 def is_server(text: str) -> bool:
@@ -230,11 +238,11 @@ def _value(text: str) -> str | int | bool:
 
 def _command(bare: str, text: str) -> tuple[str, ...]:
     try:
-        command = tuple(shlex.split(bare.removeprefix("process:")))
+        command = tuple(shlex.split(bare.partition(":")[2]))
     except ValueError as error:
         raise InputError(f"the command cannot be read: {error}", f"target {text!r}") from None
     if not command:
-        raise InputError("`process:` needs a command", f"target {text!r}")
+        raise InputError(f"`{bare.partition(':')[0]}:` needs a command", f"target {text!r}")
     if shutil.which(command[0]) is None:
         raise InputError(f"no such program: {command[0]}", f"target {text!r}")
     return command

@@ -7,6 +7,7 @@ start-up error is a line on standard error and exit status 2.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import os
 import sys
@@ -33,7 +34,7 @@ def main() -> int:
     try:
         if not url.startswith("http://"):
             raise InputError("names no run; start this from an agent under test", URL)
-        server = tool_server(_offered(url), _Calls(url))
+        server = tool_server(_offered(url), _Calls(url), lambda: _tell_list(url))
     except InputError as error:
         print(visible(f"error: {error}"), file=sys.stderr)
         return 2
@@ -58,6 +59,13 @@ def _offered(url: str) -> dict[str, ToolScript]:
         row["name"]: ToolScript(description=row["description"], input_schema=row["input_schema"])
         for row in rows
     }
+
+
+def _tell_list(url: str) -> None:
+    """Say that the agent has its tools: a driver waits for that before its first message."""
+    listed = urllib.request.Request(f"{url.removesuffix('tools')}mcp/listed", method="POST")
+    with contextlib.suppress(OSError), urllib.request.urlopen(listed):
+        return
 
 
 class _Calls:

@@ -32,15 +32,18 @@ Call = Callable[[str, Json, str], Awaitable[ToolAnswer]]
 _ID_NAMES = ("toolUseId", "claudecode/toolUseId")
 
 
-def tool_server(tools: Mapping[str, ToolScript], call: Call) -> Any:
+def tool_server(
+    tools: Mapping[str, ToolScript], call: Call, take_list: Callable[[], None] = lambda: None
+) -> Any:
     """An `mcp.server.Server` that offers the tools and answers calls of them by `call`.
 
-    Raises InputError without the package mcp.
+    `take_list` is called when a client lists the tools. Raises InputError without the package mcp.
     """
     server = _mcp()
     import mcp_types as types
 
     async def listed(_context: Any, _params: Any) -> Any:
+        take_list()
         return types.ListToolsResult(
             tools=[
                 types.Tool(name=name, description=tool.description, input_schema=tool.input_schema)
@@ -103,8 +106,9 @@ _ONLY_POST = {"error": "loop-harness: this MCP server answers POST and keeps no 
 class McpEndpoint:
     """`/harness/mcp` of one run."""
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
-        self._dispatcher = dispatcher
+    def __init__(self, dispatcher: Dispatcher, take_list: Callable[[str], None]) -> None:
+        """`take_list` gets the session of a client that lists the tools."""
+        self._dispatcher, self._take_list = dispatcher, take_list
 
     def plan(self, request: Request, session: str) -> Plan:
         """The plan for a request: the steps of a tool's plan, its answer in the words of MCP."""
@@ -120,7 +124,8 @@ class McpEndpoint:
             held = mapped_texts(answer.content, lambda text: text.translate(_HELD))
             return msgspec.structs.replace(answer, content=held)
 
-        server = tool_server(self._dispatcher.transition.scenario.tools, call)
+        tools = self._dispatcher.transition.scenario.tools
+        server = tool_server(tools, call, lambda: self._take_list(session))
         answer = asyncio.run(_exchange(server, request))
         if not plans:
             return (answer,)

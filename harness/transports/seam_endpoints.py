@@ -31,6 +31,10 @@ INBOX, OUTBOX, TOOLS = "/harness/inbox", "/harness/outbox", "/harness/tools"
 APPROVALS = "/harness/approvals"
 MCP = "/harness/mcp"
 
+LIST_WAIT_S = 20.0
+"""How long a client waits for a session that lists no tools. Qwen Code takes 16 s to its first
+request on a busy machine."""
+
 _T = TypeVar("_T")
 _WHY_MOST_CHARS = 500
 
@@ -59,6 +63,7 @@ class ApprovalBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str = ""
     input: Json = msgspec.field(default_factory=dict)
     session: str | None = None
+    plain: bool = False
 
 
 class WebhookBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,6 +87,7 @@ class Endpoints:
         self._inbox = Inbox(dispatcher)
         self._door: MessageDoor | None = None
         self._lines: Lines | None = None
+        self._listed = set[str]()
 
     def open_lines(self, into: IO[bytes]) -> None:
         """Offer the messages from now on as lines of a program's input."""
@@ -93,6 +99,7 @@ class Endpoints:
         if self._door is not None:
             self._door.close()
         self._door = self._lines = None
+        self._listed.clear()
 
     def _open(self, offer: Offer, cancels: bool = False) -> None:
         if self._door is not None:
@@ -132,6 +139,11 @@ class Endpoints:
                 return self._decoded(request, ApprovalBody, lambda body: self._ask(body, session))
             case "GET", "/harness/tools":
                 return json_answer(200, self._tools())
+            case "GET", "/harness/mcp/listed":
+                return self._told_of_list(session or "main", pause)
+            case "POST", "/harness/mcp/listed":
+                self._take_list(session)  # the server on standard streams says so
+                return json_answer(204, None)
             case "POST", _ if path.startswith(f"{TOOLS}/"):
                 name = unquote(path[len(TOOLS) + 1 :])
                 return self._decoded(
@@ -148,10 +160,26 @@ class Endpoints:
                 pause(LOOK_S)
         return json_answer(200, {"cancelled": False})
 
+    def _take_list(self, session: str) -> None:
+        self._listed.add(session or "main")
+
+    def _told_of_list(self, session: str, pause: Callable[[float], None]) -> Plan:
+        """Answer once the session has listed the tools over MCP, or that it has not yet.
+
+        An agent answers that a session is open before it has asked its MCP servers. A message that
+        comes earlier meets an agent without tools.
+        """
+        with self.dispatcher.waiting_for_news():
+            for _ in range(int(LIST_WAIT_S / LOOK_S)):
+                if session in self._listed:
+                    return json_answer(200, {"listed": True})
+                pause(LOOK_S)
+        return json_answer(200, {"listed": False})
+
     def _mcp(self, request: Request, session: str) -> Plan:
         """Serve the tools over MCP; the package `mcp` is loaded at the first request."""
         try:
-            plan = McpEndpoint(self.dispatcher).plan(request, session)
+            plan = McpEndpoint(self.dispatcher, self._take_list).plan(request, session)
         except InputError as error:
             return error_answer(501, str(error))
         match plan:
@@ -185,7 +213,7 @@ class Endpoints:
         return as_http(self.dispatcher.tool(ToolRequest(body.id, name, body.input), session))
 
     def _ask(self, body: ApprovalBody, session: str) -> Plan:
-        asked = ApprovalRequest(body.id, body.tool, body.input)
+        asked = ApprovalRequest(body.id, body.tool, body.input, plain=body.plain)
         return as_http(self.dispatcher.approval(asked, body.session or session))
 
     def _webhook(self, body: WebhookBody) -> Plan:

@@ -157,7 +157,7 @@ def _called(event: Called, history: History) -> str:
         case OutboxRequest(kind, text):
             status = f", status {request.status}" if request.status else ""
             return f"outbox ← {kind} {quoted(text)}{status}"
-        case ApprovalRequest(_, name, value):
+        case ApprovalRequest(name=name, input=value):
             return f"ask    ← {name} {short(value)}"
         case StoreRequest(operation, rows):
             return f"store  ← {operation}{f' {len(rows)} rows' if rows else ''}"

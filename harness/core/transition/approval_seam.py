@@ -7,15 +7,35 @@ that gave up the wait gets it when it asks again, at the time at which the user 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
+from harness.core.history.history import History
 from harness.core.history.past import Past
 from harness.core.scenario.scenario import ApprovalTurn, ToolScript
-from harness.core.values.calls import Approval, ApprovalRequest, Call
+from harness.core.transition.tool_seam import last_uses
+from harness.core.values.calls import Approval, ApprovalRequest, Call, ToolRequest
 from harness.core.values.messages import canonical
 from harness.core.values.plans import Answer, Plan, Wait
+
+
+def of_its_call(
+    history: History,
+    request: ApprovalRequest,
+    session: str,
+    meant: Callable[[ToolRequest, str], ToolRequest],
+) -> ApprovalRequest:
+    """The question with the tool, the id and the input of the call that it is about.
+
+    A plain channel has ids of its own, and may name a call without its input: Gemini CLI shows the
+    input in the words of its question alone.
+    """
+    uses = {use.id: use.input for use in last_uses(history, session)} if request.plain else {}
+    is_own = request.plain and request.id not in uses
+    call = meant(ToolRequest("" if is_own else request.id, request.name, request.input), session)
+    shown = uses.get(call.id) if request.plain and request.input is None else request.input
+    return msgspec.structs.replace(request, id=call.id, name=call.name, input=shown)
 
 
 def answer_approval(
@@ -43,8 +63,10 @@ def _approval(turn: ApprovalTurn, request: ApprovalRequest) -> Approval:
     name, always = turn.names or request.id, turn.answer == "always"
     if turn.answer == "expire":
         return Approval(name, "expired", reason=turn.reason)
+    if request.plain and turn.input is not msgspec.UNSET:
+        return Approval(name, "deny")  # the user would allow another input, and cannot say so
     if turn.answer == "deny":
-        return Approval(name, "deny", reason=turn.reason)
+        return Approval(name, "deny", reason="" if request.plain else turn.reason)
     given = request.input if turn.input is msgspec.UNSET else turn.input
     return Approval(name, "allow", given, turn.reason, always)
 

@@ -76,7 +76,7 @@ def spread(plan: Plan, history: History, call: Call, draws: Draws) -> Plan:
     answer = plan[-1] if plan else None
     if not isinstance(answer, Answer) or any(isinstance(step, Wait) for step in plan):
         return plan
-    if len(tuple(_last_uses(history, call.session))) < 2:
+    if len(tuple(last_uses(history, call.session))) < 2:
         return plan
     wait_ms = draws.random("arrival", call.key).randint(1, SPREAD_MS)
     return (*plan[:-1], Wait(wait_ms), answer)
@@ -88,7 +88,7 @@ def meant_call(history: History, names: ToolNames, request: ToolRequest, session
     An id that occurs several times in the answer is open until that many calls with it have run.
     """
     past = history.past
-    uses = list(_last_uses(history, session or past.working_session))
+    uses = list(last_uses(history, session or past.working_session))
     asked = Counter(use.id for use in uses)
     ran = Counter(_runs_since_answer(history)) if len(asked) < len(uses) else Counter[str]()
     waiting = [
@@ -103,7 +103,7 @@ def meant_call(history: History, names: ToolNames, request: ToolRequest, session
 
 def place_of(history: History, names: ToolNames, request: ToolRequest, session: str) -> str:
     """A text by which calls sort in the order of the model's answer, then by what they ask."""
-    uses = list(_last_uses(history, session or history.past.working_session))
+    uses = list(last_uses(history, session or history.past.working_session))
     for place, use in enumerate(uses):
         by_input = names.meant_by(use.name) == request.name and use.input == request.input
         if use.id == request.id if request.id else by_input:
@@ -120,7 +120,8 @@ def _runs_since_answer(history: History) -> Iterator[str]:
             yield event.request.id
 
 
-def _last_uses(history: History, session: str) -> Iterator[ToolUse]:
+def last_uses(history: History, session: str) -> Iterator[ToolUse]:
+    """The calls of the session's last answer with calls."""
     for event in reversed(history.events):
         if not isinstance(event, Answered) or not event.blocks:
             continue

@@ -20,7 +20,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import ToolScripts
 from harness.core.scenario.user_pauses import user_pause_ms
 from harness.core.transition.answer_event import record_answer
-from harness.core.transition.approval_seam import answer_approval
+from harness.core.transition.approval_seam import answer_approval, of_its_call
 from harness.core.transition.arming import POLL, ArmedFault, bend_all
 from harness.core.transition.bound_tools import BoundTools
 from harness.core.transition.inline_faults import Misfit
@@ -176,8 +176,7 @@ class Transition:
     def approval(self, request: ApprovalRequest, at_ms: int, session: str = "") -> Plan:
         """Ask the user whether a call may run; see `answer_approval`."""
         session = session or self.history.past.working_session
-        meant = self._meant(ToolRequest(request.id, request.name, request.input), session)
-        request = msgspec.structs.replace(request, id=meant.id, name=meant.name)
+        request = of_its_call(self.history, request, session, self._meant)
         call = self._call("approval", session, at_ms, request)
         plan, turn = answer_approval(self.scenario.tools, self.history.past, call, request)
         self._record(call)

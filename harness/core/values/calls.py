@@ -70,11 +70,15 @@ class ToolRequest(msgspec.Struct, frozen=True, gc=False, tag="tool", omit_defaul
 
 
 class ApprovalRequest(msgspec.Struct, frozen=True, gc=False, tag="approval", omit_defaults=True):
-    """The agent asks the user whether a call may run: its id, its tool, and the input shown."""
+    """The agent asks the user whether a call may run: its id, its tool, and the input shown.
+
+    `plain`: the channel carries a yes or a no alone, as that of ACP does.
+    """
 
     id: str
     name: str
     input: Json = None
+    plain: bool = False
 
 
 class InboxRequest(msgspec.Struct, frozen=True, gc=False, tag="inbox", omit_defaults=True):

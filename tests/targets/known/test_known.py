@@ -37,8 +37,8 @@ def test_a_row_uses_known_words_and_stands_on_the_page(name: str) -> None:
     assert row.profile.wires
     assert {*row.profile.wires} <= {*providers.names()}
     assert "dummy" in " ".join(texts), "no key of the user's is ever needed"
-    (line,) = (line for line in PAGE.splitlines() if line.endswith(f"| `{row.install}` |"))
-    assert line.startswith(f"| `{name}` |")
+    line = next(line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |"))
+    assert line.endswith(f"| `{row.install}` |")
     assert f"| {row.version} |" in line
 
 
