@@ -184,6 +184,7 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
     "runner.fake_model",
     "runner.supervise",
     "scratch.scratch_world",
+    "targets.acp_client",
     "targets.front",
     "targets.known.driver",
     "targets.known.hermes_gateway",

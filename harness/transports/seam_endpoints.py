@@ -110,14 +110,8 @@ class Endpoints:
         """The plan for a request; `pause` waits a number of seconds on its connection."""
         if "/harness/" not in request.path:
             timeout_ms = _timeout_ms(request.headers.get("x-stainless-read-timeout", ""))
-            return self.dispatcher.model(
-                request.method,
-                request.path,
-                request.headers,
-                request.body,
-                timeout_ms,
-                request.query,
-            )
+            asks = (request.method, request.path, request.headers, request.body)
+            return self.dispatcher.model(*asks, timeout_ms, request.query)
         session, path = split_session(request.path)
         match request.method, path:
             case "GET", "/harness/inbox":
@@ -146,9 +140,7 @@ class Endpoints:
                 return json_answer(204, None)
             case "POST", _ if path.startswith(f"{TOOLS}/"):
                 name = unquote(path[len(TOOLS) + 1 :])
-                return self._decoded(
-                    request, ToolBody, lambda body: self._tool(name, body, session)
-                )
+                return self._decoded(request, ToolBody, lambda b: self._tool(name, b, session))
         return error_answer(404, f"no {request.method} {path[:200]} here: {_KNOWN}")
 
     def _told_of_cancel(self, session: str, pause: Callable[[float], None]) -> Plan:

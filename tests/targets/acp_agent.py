@@ -2,7 +2,7 @@
 
 It keeps its sessions in its HOME. The words of its command switch on what an agent may do
 otherwise: `dies` (ends at the second prompt), `no-load`, `no-http` (tools over standard streams),
-`resumes`, `says MODE` (a stop reason), `shows-no-input` (a question has an id of its own).
+`resumes`, `says MODE` (a stop reason), `shows-no-input` (a question has another id).
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def test_the_user_is_asked_before_a_call_runs(answer: ApprovalTurn, runs: int) -
     assert done.verdict.verdict == "pass", done.verdict.findings
 
 
-def test_a_question_may_show_no_input_and_name_an_id_of_its_own() -> None:
+def test_a_question_may_show_no_input_and_have_another_id() -> None:
     done = play(pays(), "shows-no-input")
     (question,), (ran,) = asked(done, ApprovalRequest), asked(done, ToolRequest)
     assert (question.id, question.input) == (ran.id, {"sum": 15})

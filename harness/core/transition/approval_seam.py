@@ -28,8 +28,8 @@ def of_its_call(
 ) -> ApprovalRequest:
     """The question with the tool, the id and the input of the call that it is about.
 
-    A plain channel has ids of its own, and may name a call without its input: Gemini CLI shows the
-    input in the words of its question alone.
+    A plain channel may have other ids, and may show the input in the words of its question alone:
+    over ACP some agents leave out `rawInput`.
     """
     uses = {use.id: use.input for use in last_uses(history, session)} if request.plain else {}
     is_own = request.plain and request.id not in uses
