@@ -192,7 +192,7 @@ class CarefulAgent:
         """The request for the conversation as it is."""
         limit = self.limit.get(self.session, RESULT_CHARS)
         request: Row = {
-            "model": "claude-sonnet-4-5",
+            "model": "claude-sonnet-5",
             "max_tokens": self.room,
             "system": SYSTEM,
             "messages": valid_messages(self.rows[self.session], limit),
@@ -300,7 +300,7 @@ class CarefulAgent:
 
     def summary(self, past: str) -> str:
         """The model's summary, or nothing if it gave none."""
-        request = {"model": "claude-sonnet-4-5", "max_tokens": 1000, "system": SYSTEM}
+        request = {"model": "claude-sonnet-5", "max_tokens": 1000, "system": SYSTEM}
         messages = [said("user", SUMMARISE + past)]
         try:
             answer = self.ask_once({**request, "messages": messages})

@@ -23,7 +23,7 @@ export function readOptions(text) {
     careful: readSwitch(given, "careful"),
     messages: readDoor(given),
     stream: readSwitch(given, "stream"),
-    model: given.model ?? "claude-sonnet-4-5",
+    model: given.model ?? "claude-sonnet-5",
     maxTokens: Number(given.max_tokens ?? 1024),
   };
 }

@@ -2,7 +2,7 @@
 //
 //   import { play } from './ai_sdk.mjs';          // before the providers, which read their URL once
 //   import { anthropic } from '@ai-sdk/anthropic';
-//   await play((tools) => ({ model: anthropic('claude-sonnet-4-5'), tools, stopWhen: stepCountIs(20) }));
+//   await play((tools) => ({ model: anthropic('claude-sonnet-5'), tools, stopWhen: stepCountIs(20) }));
 //
 //   harness run scenarios --wire anthropic --target "process:node my_agent.mjs"
 //
