@@ -24,7 +24,7 @@ from harness.core.values.profile import Capabilities, Profile
 from harness.core.values.verdict import CrashPlace
 from harness.import_path import import_from, shadow_of, shadowed_name
 from harness.processes.thread_times import has_other_threads
-from harness.targets.known import command_of, known
+from harness.targets.known import command_of, known, profile_of
 from harness.targets.process_exits import ProcessExit, ProcessGuard
 from harness.transports.sdk_clients import dummy_keys
 
@@ -165,7 +165,7 @@ def resolve(text: str) -> TargetSpec:
     if bare in known():
         command = command_of(bare, str(options.get("program", "")))
         return TargetSpec(text, "process", command=command, options=options,
-                          profile=known()[bare].profile)  # fmt: skip
+                          profile=profile_of(bare, options))  # fmt: skip
     path = _BUILT_IN.get(bare, bare)
     if ":" not in path:
         what = f"no such target; {nearest(bare, {*known_names(), *_FORMS})}"

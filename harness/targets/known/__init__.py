@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +22,16 @@ from harness.core.values.strict import Strict
 from harness.core.values.table_file import package_text
 
 DRIVER = Path(__file__).with_name("driver.py")
+
+
+class Choice(Strict, frozen=True, kw_only=True):
+    """What a value of an option brings: further words of the commands and files, and a profile.
+
+    `profile` holds what is other than in the profile of the program.
+    """
+
+    words: dict[str, str] = msgspec.field(default_factory=dict)
+    profile: Profile = Profile()
 
 
 class Known(Strict, frozen=True, kw_only=True, rename="kebab"):
@@ -38,7 +49,7 @@ class Known(Strict, frozen=True, kw_only=True, rename="kebab"):
     of the tools. `{name}` is the model's name, by default `name`. `{python}` is the interpreter of
     the harness, `{here}` the folder of this file. Each key of `options` is replaced by its value,
     or by that option of the specification. Each key of `by_wire` is replaced by its value for the
-    wire of the run.
+    wire of the run. `by_option` holds the values that an option of `options` may have.
     """
 
     title: str
@@ -53,6 +64,7 @@ class Known(Strict, frozen=True, kw_only=True, rename="kebab"):
     name: str = ""
     options: dict[str, str | bool] = msgspec.field(default_factory=dict)
     by_wire: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
+    by_option: dict[str, dict[str, Choice]] = msgspec.field(default_factory=dict)
     environment: dict[str, str] = msgspec.field(default_factory=dict)
     files: dict[str, str] = msgspec.field(default_factory=dict)
     profile: Profile = Profile()
@@ -67,6 +79,22 @@ def known() -> dict[str, Known]:
 
 def _read(file: str) -> Known:
     return msgspec.convert(tomllib.loads(package_text(__package__, file)), type=Known)
+
+
+def profile_of(name: str, options: Mapping[str, object]) -> Profile:
+    """Return the profile of a program that is played with these options.
+
+    Raises InputError for a value that the option does not have.
+    """
+    row = known()[name]
+    profile = row.profile
+    for option, choices in row.by_option.items():
+        value = str(options.get(option, row.options[option]))
+        if value not in choices:
+            what = f"{option}={value}: no such value; it has {', '.join(choices)}"
+            raise InputError(what, f"target {name!r}")
+        profile = choices[value].profile.completed_by(profile)
+    return profile
 
 
 def command_of(name: str, program: str = "") -> tuple[str, ...]:

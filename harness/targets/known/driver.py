@@ -146,6 +146,8 @@ class Agent:
         self.seen: set[str] = set()
         given = {n: self.options.get(n, v) for n, v in row.get("options", {}).items()}
         given |= row.get("by-wire", {}).get(ENV["HARNESS_WIRE"], {})
+        for option, choices in row.get("by-option", {}).items():
+            given |= choices[str(given[option])].get("words", {})
         self.words = {
             **{f"{{{name}}}": str(value).lower() for name, value in given.items()},
             "{here}": str(Path(__file__).parent),

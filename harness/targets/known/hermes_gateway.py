@@ -17,6 +17,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def main() -> int:
     _seed(program)
     gateway = Gateway(program)
     try:
-        for message in _inbox():
+        for message in inbox():
             if message["kind"] == "message" and not gateway.answer(message):
                 return gateway.status()
         return 0
@@ -49,8 +50,43 @@ def _seed(program: str) -> None:
         subprocess.run([str(python), str(SEED), str(seed)], check=True)
 
 
-class Gateway:
-    """The process `hermes gateway run`, and the requests to it."""
+class Process:
+    """The process `hermes gateway run`, with `more` in its environment for its platform."""
+
+    def __init__(self, program: str, more: dict[str, str]) -> None:
+        env = {name: value for name, value in ENV.items() if not name.startswith("HARNESS_")}
+        env["HARNESS_SESSION_DIR"] = ENV["HARNESS_SESSION_DIR"]
+        command = [program, "gateway", "run", "--replace"]
+        self.process = subprocess.Popen(command, env=env | more, stdin=subprocess.DEVNULL)
+
+    def wait_until(self, answers: Callable[[], bool], what: str) -> None:
+        """Wait for the gateway's platform; ends this program where it does not come up."""
+        until = time.monotonic() + START_S
+        while time.monotonic() < until and self.process.poll() is None:
+            if answers():
+                return
+            time.sleep(0.05)
+        sys.exit(f"the gateway of hermes does not {what}: is the extra `sms` (aiohttp) installed?")
+
+    def status(self) -> int:
+        """The exit status of a gateway that no longer answers."""
+        try:
+            code = self.process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            return 1
+        return 128 - code if code < 0 else code or 1
+
+    def stop(self) -> None:
+        """End the gateway as its user would."""
+        self.process.terminate()
+        try:
+            self.process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+class Gateway(Process):
+    """A gateway with its API server, and the requests to it."""
 
     def __init__(self, program: str) -> None:
         with socket.socket() as free:
@@ -62,23 +98,17 @@ class Gateway:
             "API_SERVER_HOST": "127.0.0.1",
             "API_SERVER_PORT": str(self.port),
         }
-        env = {name: value for name, value in ENV.items() if not name.startswith("HARNESS_")}
-        env["HARNESS_SESSION_DIR"] = ENV["HARNESS_SESSION_DIR"]
-        command = [program, "gateway", "run", "--replace"]
-        self.process = subprocess.Popen(command, env=env | more, stdin=subprocess.DEVNULL)
+        super().__init__(program, more)
         self.ids = Path(ENV["HERMES_HOME"], "harness-sessions.json")
         self.said: list[dict[str, str]] = []
-        self._wait()
+        self.wait_until(self._is_healthy, "answer")
 
-    def _wait(self) -> None:
-        until = time.monotonic() + START_S
-        while time.monotonic() < until and self.process.poll() is None:
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=5):
-                    return
-            except OSError:
-                time.sleep(0.05)
-        sys.exit("the gateway of hermes does not answer: is the extra `sms` (aiohttp) installed?")
+    def _is_healthy(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=5):
+                return True
+        except OSError:
+            return False
 
     def answer(self, message: dict[str, Any]) -> bool:
         """Send a message, and pass the answer on; False if the gateway has ended."""
@@ -105,25 +135,9 @@ class Gateway:
             self.ids.write_text(json.dumps({**known, session: now}))
         said = {**_outcome(value), "session": session, "in_reply_to": message["id"]}
         if said not in self.said:  # a redelivered message gets its earlier answer
-            _post(said)
+            post(said)
             self.said.append(said)
         return True
-
-    def status(self) -> int:
-        """The exit status of a gateway that no longer answers."""
-        try:
-            code = self.process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            return 1
-        return 128 - code if code < 0 else code or 1
-
-    def stop(self) -> None:
-        """End the gateway as its user would."""
-        self.process.terminate()
-        try:
-            self.process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
 
 
 def _opened(request: urllib.request.Request) -> Any:
@@ -146,16 +160,18 @@ def _outcome(value: dict[str, Any]) -> dict[str, str]:
     return {"kind": "error", "text": f"{text}\n[{why}]".strip()}
 
 
-def _inbox() -> Any:
+def inbox(query: str = "") -> Iterator[dict[str, Any]]:
+    """The messages of the run, each at its moment; `query` is that of the question."""
     while True:
-        with urllib.request.urlopen(ENV["HARNESS_INBOX_URL"]) as got:
+        with urllib.request.urlopen(ENV["HARNESS_INBOX_URL"] + query) as got:
             if got.status == 204:
                 return
             if got.status == 200:
                 yield json.loads(got.read())
 
 
-def _post(value: dict[str, Any]) -> None:
+def post(value: dict[str, Any]) -> None:
+    """Say something to the user of the run."""
     data, kind = json.dumps(value).encode(), {"content-type": "application/json"}
     with urllib.request.urlopen(urllib.request.Request(ENV["HARNESS_OUTBOX_URL"], data, kind)):
         return
