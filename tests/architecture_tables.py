@@ -217,9 +217,11 @@ LISTENERS: tuple[str, ...] = (
     "targets.front",
     "targets.known.driver",
     "targets.known.hermes_gateway",
+    "targets.known.hermes_signal",
 )
 """Who may open a listening socket: the server whose connections are all checked, the relay to it
-out of a network of loopback alone, and who asks for a free port there."""
+out of a network of loopback alone, who asks for a free port there, and the daemon of a messenger
+in a program of its own."""
 
 LISTENING: frozenset[str] = _words(
     "create_server start_server create_unix_server start_unix_server listen bind serve_forever "

@@ -51,15 +51,18 @@ HTTPServer(("127.0.0.1", int(os.environ["API_SERVER_PORT"])), Handler).serve_for
 
 
 class Seams:
-    """An inbox and an outbox."""
+    """An inbox and an outbox. The inbox ends once that many replies have come."""
 
-    def __init__(self, messages: list[dict[str, str]]) -> None:
+    def __init__(self, messages: list[dict[str, str]], replies: int = 0) -> None:
         self.sent: list[dict[str, Any]] = []
+        self.owed = threading.Semaphore(0)
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 message = messages.pop(0) if messages else None
+                for _ in range(0 if message else replies):
+                    outer.owed.acquire(timeout=60)
                 self.send_response(200 if message else 204)
                 self.end_headers()
                 self.wfile.write(json.dumps(message).encode() if message else b"")
@@ -69,12 +72,18 @@ class Seams:
                 outer.sent.append(json.loads(self.rfile.read(size_bytes)))
                 self.send_response(204)
                 self.end_headers()
+                outer.owed.release()
 
             def log_message(self, *_: object) -> None: ...
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        """Serve no more."""
+        self.server.shutdown()
+        self.server.server_close()
 
 
 def _played(folder: Path, *messages: dict[str, str]) -> tuple[list[dict[str, Any]], int]:
@@ -88,8 +97,7 @@ def _played(folder: Path, *messages: dict[str, str]) -> tuple[list[dict[str, Any
         command = [sys.executable, "-I", str(hermes_gateway.__file__), str(program)]
         return seams.sent, subprocess.run(command, env=env, check=False, timeout=120).returncode
     finally:
-        seams.server.shutdown()
-        seams.server.server_close()
+        seams.close()
 
 
 def test_a_session_is_followed_and_an_answer_is_passed_on_once(tmp_path: Path) -> None:

@@ -29,7 +29,11 @@ def test_a_row_uses_known_words_and_stands_on_the_page(name: str) -> None:
     row = known()[name]
     commands = [*row.first, *row.next, *row.stays]
     texts = [*commands, *row.environment.values(), *row.files, *row.files.values()]
-    own = {f"{{{name}}}" for words in (row.options, *row.by_wire.values()) for name in words}
+    chosen = [each.words for values in row.by_option.values() for each in values.values()]
+    own = {
+        f"{{{name}}}" for words in (row.options, *row.by_wire.values(), *chosen) for name in words
+    }
+    assert all(str(row.options[name]) in values for name, values in row.by_option.items())
     assert {word for text in texts for word in re.findall(r"\{[a-z_]+\}", text)} <= WORDS | own
     assert bool(row.stays) != bool(row.first and row.next)
     assert "{program}" in row.stays or row.first[0] == row.next[0] == "{program}"
@@ -76,6 +80,26 @@ def test_a_program_beside_the_path_is_named_by_an_option(tmp_path: Path) -> None
     assert str(program) in found.command[-1]
     assert found.profile.wires == ("anthropic",)
     assert command_of("claude-code", str(program)) == found.command
+
+
+def test_an_option_that_chooses_a_door_says_what_is_owed_there(tmp_path: Path) -> None:
+    program = tmp_path / "hermes"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    inbound = {
+        busy: resolve(f"hermes?program={program}&busy={busy}").profile.inbound
+        for busy in ("none", "queue", "steer", "interrupt")
+    }
+    assert inbound == {
+        "none": None, "queue": "collect", "steer": "steer", "interrupt": "interrupt"
+    }  # fmt: skip
+    assert resolve(f"hermes?program={program}").profile == known()["hermes"].profile
+    steered = resolve(f"hermes?program={program}&busy=steer").profile
+    assert (steered.wires, steered.declares("cancel"), steered.declares("outbox")) == (
+        ("openai-chat", "anthropic"), True, False,
+    )  # fmt: skip
+    with pytest.raises(InputError, match="busy=wait: no such value; it has none, queue, steer"):
+        resolve(f"hermes?program={program}&busy=wait")
 
 
 def test_a_program_may_be_named_from_the_current_folder(
