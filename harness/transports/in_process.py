@@ -25,6 +25,7 @@ from harness.core.values.calls import (
     OutboxRequest,
 )
 from harness.core.values.errors import nearest
+from harness.core.values.machine_names import DUMMY_KEY
 from harness.core.values.messages import Json, builtin, builtin_text
 from harness.core.values.plans import Delivered, Plan, patience_ms, until_timeout
 from harness.providers.anthropic.record import RECORD as ANTHROPIC
@@ -35,7 +36,6 @@ from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.mcp_tools import in_process_server
 from harness.transports.python_calls import after_waits, outcome, scripted_tool
 from harness.transports.sdk_clients import (
-    API_KEY,
     BASE_URL,
     http_library,
     sdk_client,
@@ -75,7 +75,7 @@ class InProcessBrief:
         self.clock: BriefClock = dispatcher.clock
         self.options: Mapping[str, Json] = dict(options or {})
         self.limits: Mapping[str, float] = msgspec.structs.asdict(scenario.limits)
-        self.base_url, self.api_key = BASE_URL, API_KEY
+        self.base_url, self.api_key = BASE_URL, DUMMY_KEY
         self.wire, self.seed = scenario.wire, scenario.seed
         self._open_store, self._own_time = open_store, own_time
         self.transport: Any = HttpxTransport(dispatcher)

@@ -15,17 +15,13 @@ from types import ModuleType
 from typing import Any
 
 from harness.core.values.errors import PackageMissing
+from harness.core.values.machine_names import DUMMY_KEY
 from harness.providers import record, records
 from harness.providers.shared.hosts import hosts
 from harness.providers.shared.record import Sdk
 
 BASE_URL = "http://loop-harness.invalid"
 """Where in-process clients believe the provider to be; a name that never resolves."""
-
-API_KEY = "loop-harness"
-
-DUMMY_KEY = "sk-dummy"
-"""The key that a program under test is given."""
 
 
 def sdks() -> tuple[Sdk, ...]:
@@ -99,7 +95,7 @@ def sdk_client(package: str, transport: Any, *, asynchronous: bool, **settings: 
     except ImportError as error:
         raise PackageMissing(package, package, "this agent") from error
     http = library.DefaultAsyncHttpxClient if asynchronous else library.DefaultHttpxClient
-    usual = {"base_url": BASE_URL + sdk.base_path, "api_key": API_KEY}
+    usual = {"base_url": BASE_URL + sdk.base_path, "api_key": DUMMY_KEY}
     if "http_client" not in settings:
         to_loopback = transport is None
         way = {"verify": without_certificates()} if to_loopback else {"transport": transport}

@@ -17,12 +17,10 @@ import httpx2
 import msgspec
 
 from harness.core.values.errors import HarnessError, InputError
+from harness.core.values.machine_names import DUMMY_KEY
 from harness.providers import records
 from harness.transports.http_connection import Request
-from harness.transports.sdk_clients import API_KEY, DUMMY_KEY, without_certificates
-
-DUMMY_KEYS = frozenset({API_KEY, DUMMY_KEY})
-"""The keys that agents under test are given: they stand for the real one."""
+from harness.transports.sdk_clients import without_certificates
 
 CONNECT_S, READ_S = 30.0, 600.0
 
@@ -178,6 +176,6 @@ def _outgoing(headers: Mapping[str, str], key: str) -> dict[str, str]:
     kept = {name: value for name, value in headers.items() if name not in _HOP}
     for name, value in kept.items():
         bearer = "Bearer " if value.startswith("Bearer ") else ""
-        if key and value.removeprefix(bearer) in DUMMY_KEYS:
+        if key and value.removeprefix(bearer) == DUMMY_KEY:
             kept[name] = bearer + key
     return {**kept, "accept-encoding": "identity"}

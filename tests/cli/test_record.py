@@ -121,7 +121,7 @@ def visited(brief):
     import agents
     for inbound in brief.inbox():
         server = urlsplit(brief.base_url).netloc
-        headers = {"x-api-key": "sk-dummy"}
+        headers = {"x-api-key": "sk-harness-dummy"}
         try:
             urllib.request.urlopen(
                 urllib.request.Request(f"http://{server}/v1/messages", b"{}", headers)

@@ -14,7 +14,7 @@ import json, os, sys, urllib.request
 
 def ask(url, text, **more):
     body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": text}], **more}
-    headers = {"x-api-key": "sk-dummy", "content-type": "application/json"}
+    headers = {"x-api-key": "sk-harness-dummy", "content-type": "application/json"}
     request = urllib.request.Request(url + "/v1/messages", json.dumps(body).encode(), headers)
     with urllib.request.urlopen(request) as answer:
         return json.loads(answer.read())["content"][0]["text"]

@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
-@pytest.mark.parametrize(("has", "finds"), [(None, "sk-dummy"), ("its-own", "its-own")])
+@pytest.mark.parametrize(("has", "finds"), [(None, "sk-harness-dummy"), ("its-own", "its-own")])
 def test_a_module_finds_a_key_when_it_is_imported(
     folder: Path, monkeypatch: pytest.MonkeyPatch, has: str | None, finds: str
 ) -> None:

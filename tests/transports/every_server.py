@@ -131,7 +131,11 @@ def _recording() -> Iterator[Door]:
 
     with answering(answer) as provider, proxy(provider, key="the-real-key") as (server, _):
         url = urlsplit(server.url)
-        path, body, key = f"{url.path}/v1/messages", _body(REQUEST), {"x-api-key": "sk-dummy"}
+        path, body, key = (
+            f"{url.path}/v1/messages",
+            _body(REQUEST),
+            {"x-api-key": "sk-harness-dummy"},
+        )
         yield Door(url.port or 0, "POST", path, body, key, None, asked, "RecordingProxy")
 
 

@@ -75,9 +75,12 @@ def test_a_stream_passes_piece_by_piece_and_keeps_its_boundaries_and_times(tmp_p
 def test_the_real_key_stands_in_for_the_dummy_and_is_never_written(tmp_path: Path) -> None:
     key, heard = "opaque-key-of-no-shape", list[bytes]()
     with upstream(whole(HELLO), heard=heard) as url, proxy(url, key=key) as (server, recorder):
-        post(server, headers={"x-api-key": "sk-dummy", "authorization": "Bearer loop-harness"})
+        post(
+            server,
+            headers={"x-api-key": "sk-harness-dummy", "authorization": "Bearer sk-harness-dummy"},
+        )
         post(server, headers={"x-api-key": "the agent's own"})
-        post(server, headers={"x-another-key": "sk-dummy"})
+        post(server, headers={"x-another-key": "sk-harness-dummy"})
         recorder.write(tmp_path / "x.yaml")
     assert f"x-api-key: {key}\r\nauthorization: Bearer {key}".encode() in heard[0]
     assert b"x-api-key: the agent's own\r\n" in heard[1]

@@ -114,7 +114,7 @@ def test_a_request_without_the_token_goes_nowhere(path: str) -> None:
     with upstream(whole(HELLO), heard=heard) as url:
         known = {name: ProviderAccess(url, p.key) for name, p in both.items()}
         with RecordingProxy(recorder, Upstream(known), tell=told.append) as server:
-            headers = {"x-api-key": "sk-dummy", "authorization": "Bearer sk-dummy"}
+            headers = {"x-api-key": "sk-harness-dummy", "authorization": "Bearer sk-harness-dummy"}
             answer = httpx2.post(without(server, path), json=ASK, headers=headers, trust_env=False)
             assert answer.status_code == 403
             assert "not below the whole base URL that its agent was given" in answer.json()["error"]
@@ -123,7 +123,7 @@ def test_a_request_without_the_token_goes_nowhere(path: str) -> None:
             assert line.startswith("refused 403 POST /")
             assert "no key went out for it" in line
             assert server.token not in line
-            dummy = post(server, headers={"x-api-key": "loop-harness"})
+            dummy = post(server, headers={"x-api-key": "sk-harness-dummy"})
     assert dummy.status_code == 200
     assert f"x-api-key: {KEY}".encode() in heard[0]
 

@@ -40,5 +40,9 @@ def _host(origin: str) -> str | None:
         return None
 
 
+DUMMY_KEY = "sk-harness-dummy"
+"""The key that an agent under test is given. No text of a provider holds it, so an agent that
+says it has it from its client or environment. It begins as keys do, for programs that look."""
+
 SCRATCH_PREFIX = "loop-harness-"
 """The beginning of the name of each temporary folder of the harness."""

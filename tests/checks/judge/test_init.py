@@ -27,6 +27,7 @@ INVARIANTS = {
     "reply_carried",
     "result_carried",
     "session_isolation",
+    "key_kept",
     "bounded_spawn",
     "bounded_wait",
     "budget_ceiling",

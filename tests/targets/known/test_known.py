@@ -10,6 +10,7 @@ import pytest
 
 from harness import providers
 from harness.core.values.errors import InputError
+from harness.core.values.machine_names import DUMMY_KEY
 from harness.files import load_scenarios
 from harness.runner import run
 from harness.targets import resolve
@@ -40,7 +41,7 @@ def test_a_row_uses_known_words_and_stands_on_the_page(name: str) -> None:
     assert not row.by_wire or {*row.by_wire} == {*row.profile.wires}
     assert row.profile.wires
     assert {*row.profile.wires} <= {*providers.names()}
-    assert "dummy" in " ".join(texts), "no key of the user's is ever needed"
+    assert DUMMY_KEY in " ".join(texts), "no key of the user's is ever needed"
     line = next(line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |"))
     assert line.endswith(f"| `{row.install}` |")
     assert f"| {row.version} |" in line
