@@ -188,6 +188,8 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
     "targets.front",
     "targets.known.driver",
     "targets.known.hermes_gateway",
+    "targets.known.hermes_plugin",
+    "targets.known.hermes_signal",
     "targets.process_state",
     "transports.mcp_stdio",
     "transports.sdk_clients",

@@ -5,6 +5,10 @@ all its adapters that one asks for a server on loopback, and it has the queue th
 The API server answers each request by itself, and its webhooks make a session of each delivery:
 neither has a queue. This program is that daemon. It pushes the messages of the run as events, and
 what the gateway sends is what the user reads.
+
+A text does not say whether it is the reply or a notice ("compressing ..."). It is the reply if it
+is the last one before the turn's end: the mark that the adapter puts on the message that is done,
+or the begin of the next turn, which the plug-in tells.
 """
 
 from __future__ import annotations
@@ -12,11 +16,13 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import sys
 import threading
 import time
 import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from harness.targets.known.hermes_gateway import Process, inbox, post
@@ -24,6 +30,11 @@ from harness.targets.known.hermes_gateway import Process, inbox, post
 ACCOUNT = "+15550000000"
 """The number of the agent. It is its home channel too, else the first reply is about that."""
 
+NEIGHBOUR = "+15550000001"
+"""Who asks for help first. While the gateway starts it keeps messages apart, and one that comes
+later may overtake them; its answer tells that this is over."""
+
+PLUGIN = Path(__file__).with_name("hermes_plugin.py")
 STOP = "/stop"
 """The command by which a user of a chat cancels the turn."""
 
@@ -31,10 +42,13 @@ STOP = "/stop"
 def main() -> int:
     """Serve the run; the exit status is 0, or that of a gateway that ended by itself."""
     daemon = Daemon()
+    _install(Path(os.environ["HERMES_HOME"], "plugins", "harness"))
     gateway = Process(sys.argv[1], daemon.environment())
     ends = threading.Thread(target=_end_with, args=(gateway, daemon), daemon=True)
     try:
         gateway.wait_until(daemon.is_read.is_set, "read its messages")
+        daemon.write(NEIGHBOUR, "/help")
+        gateway.wait_until(daemon.is_answered.is_set, "answer a message")
         ends.start()
         for message in inbox("?cancels=true"):
             daemon.push(message)
@@ -42,6 +56,12 @@ def main() -> int:
     finally:
         daemon.has_ended = True
         gateway.stop()
+
+
+def _install(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(PLUGIN, folder / "__init__.py")
+    (folder / "plugin.yaml").write_text("name: harness\nversion: 1.0.0\nhooks: [pre_llm_call]\n")
 
 
 def _end_with(gateway: Process, daemon: Daemon) -> None:
@@ -55,12 +75,14 @@ class Daemon:
     """A daemon of signal-cli: its events, and the calls of its client."""
 
     def __init__(self) -> None:
-        self.is_read = threading.Event()
+        self.is_read, self.is_answered = threading.Event(), threading.Event()
         self.has_ended = False
         self._events: queue.Queue[tuple[bytes, threading.Event]] = queue.Queue()
         self._sessions: dict[str, str] = {}
         self._stopped: set[str] = set()
+        self._held: dict[str, str] = {}
         self._last_ms = 0
+        self._lock = threading.RLock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
@@ -81,16 +103,18 @@ class Daemon:
         if message["kind"] == "cancel":
             text = STOP
             self._stopped.add(session)
-        written = threading.Event()
-        self._events.put((self._event(session, text), written))
-        written.wait()
-
-    def _event(self, session: str, text: str) -> bytes:
-        number, at_ms = _number(session), self._now_ms()
+        number = _number(session)
         self._sessions[number] = session
+        self.write(number, text)
+
+    def write(self, number: str, text: str) -> None:
+        """Push a text of the user with this number."""
+        written, at_ms = threading.Event(), self._now_ms()
         said = {"timestamp": at_ms, "message": text}
         envelope = {"sourceNumber": number, "timestamp": at_ms, "dataMessage": said}
-        return f"data: {json.dumps({'envelope': envelope})}\n\n".encode()
+        data = f"data: {json.dumps({'envelope': envelope})}\n\n".encode()
+        self._events.put((data, written))
+        written.wait()
 
     def _now_ms(self) -> int:
         """A time of its own for each message, because Signal knows a message by it."""
@@ -106,22 +130,40 @@ class Daemon:
             written.set()
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
-        """The result of a call. Reactions and typing say nothing that the user waits for."""
-        if method == "send":
-            self._say(params["recipient"][0], params["message"])
-            return {"timestamp": self._now_ms(), "results": [{"type": "SUCCESS"}]}
+        """The result of a call of the adapter."""
+        with self._lock:
+            if method == "send":
+                self._hear(params["recipient"][0], params["message"])
+                return {"timestamp": self._now_ms(), "results": [{"type": "SUCCESS"}]}
+            if method == "sendReaction" and params.get("remove"):  # "at work" goes, "done" comes
+                self.end_turn(params["recipient"][0])
         return [] if method == "listContacts" else {}
 
-    def _say(self, number: str, text: str) -> None:
-        """Pass a text on. It names no message, as no text in a chat does."""
-        session = self._sessions.get(number)
-        if session is None:  # it tells the home channel of a restart
+    def end_turn(self, number: str) -> None:
+        """The turn of this user has ended, or the next one begins: what was said last is its reply.
+
+        It names no message, as no text in a chat does.
+        """
+        with self._lock:
+            if (text := self._held.pop(number, None)) is not None:
+                self._say(number, text, "final")
+
+    def _hear(self, number: str, text: str) -> None:
+        if number == NEIGHBOUR:
+            self.is_answered.set()
+        if number not in self._sessions:  # it tells the home channel of a restart
             return
-        said = {"kind": "final", "text": text, "session": session}
+        session = self._sessions[number]
         if session in self._stopped:
             self._stopped.remove(session)
-            said["status"] = "cancelled"
-        post(said)
+            self._say(number, text, "final", status="cancelled")
+            return
+        if (earlier := self._held.get(number)) is not None:
+            self._say(number, earlier, "notice")
+        self._held[number] = text
+
+    def _say(self, number: str, text: str, kind: str, **more: str) -> None:
+        post({"kind": kind, "text": text, "session": self._sessions[number], **more})
 
 
 def _number(session: str) -> str:
@@ -142,7 +184,11 @@ def _handler(daemon: Daemon) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            result = daemon.call(asked["method"], asked.get("params") or {})
+            result: Any = None
+            if self.path == "/turn":
+                daemon.end_turn(asked["number"])
+            else:
+                result = daemon.call(asked["method"], asked.get("params") or {})
             data = json.dumps({"jsonrpc": "2.0", "id": asked.get("id"), "result": result}).encode()
             self.send_response(200)
             self.send_header("content-length", str(len(data)))

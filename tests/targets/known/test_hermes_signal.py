@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.targets.known import hermes_signal
+from harness.targets.known import hermes_plugin, hermes_signal
 from tests.targets.known.test_hermes_gateway import Seams
 
 pytestmark = pytest.mark.real
@@ -23,6 +24,14 @@ def call(method, **params):
     data = json.dumps({{"jsonrpc": "2.0", "id": "1", "method": method, "params": params}}).encode()
     with urllib.request.urlopen(URL + "/api/v1/rpc", data) as got:
         return json.loads(got.read())["result"]
+
+def begin(number):
+    data = json.dumps({{"number": number}}).encode()
+    urllib.request.urlopen(URL + "/turn", data).close()
+
+def end(number):
+    call("sendReaction", recipient=[number], emoji="", remove=True)
+    call("sendReaction", recipient=[number], emoji="done")
 
 def say(number, text):
     assert call("send", recipient=[number], message=text)["results"] == [{{"type": "SUCCESS"}}]
@@ -41,12 +50,16 @@ for line in urllib.request.urlopen(URL + "/api/v1/events"):
     times.add(envelope["timestamp"])
     if text == "die":
         os.kill(os.getpid(), 9)
-    if text == "/stop":
-        say(number, "Stopped.")
+    if text in ("/stop", "/help"):
+        say(number, text[1:])
     elif text == "go on":
-        for each in [*waiting, (number, text)]:
-            call("sendReaction", emoji="!", targetTimestamp=envelope["timestamp"])
-            say(each[0], "answer to " + each[1])
+        waiting.append((number, text))
+        for number, text in waiting:
+            begin(number)
+            say(number, "compressing")
+            say(number, "answer to " + text)
+        end(number)
+        end(waiting[1][0])
     else:
         waiting.append((number, text))
 """
@@ -69,27 +82,43 @@ def _played(folder: Path, *messages: dict[str, str], replies: int) -> tuple[list
 
 def test_messages_reach_a_gateway_that_has_not_answered_the_one_before(tmp_path: Path) -> None:
     other = {"text": "Night", "session": "night"}
-    sent, status = _played(tmp_path, {"text": "Day"}, other, {"text": "go on"}, replies=3)
+    sent, status = _played(tmp_path, {"text": "Day"}, other, {"text": "go on"}, replies=6)
     assert status == 0
+    notice = {"kind": "notice", "text": "compressing"}
     assert sent == [
+        {**notice, "session": "main"},
+        {**notice, "session": "night"},
         {"kind": "final", "text": "answer to Day", "session": "main"},
-        {"kind": "final", "text": "answer to Night", "session": "night"},
+        {**notice, "session": "main"},
         {"kind": "final", "text": "answer to go on", "session": "main"},
+        {"kind": "final", "text": "answer to Night", "session": "night"},
     ]
 
 
 def test_a_cancel_is_the_command_of_a_user_and_its_confirmation_ends_the_turn(
     tmp_path: Path,
 ) -> None:
-    stop = {"kind": "cancel"}
-    gone = {"kind": "disconnect"}
-    sent, status = _played(tmp_path, {"text": "Day"}, gone, stop, {"text": "go on"}, replies=3)
+    stop, gone = {"kind": "cancel"}, {"kind": "disconnect"}
+    sent, status = _played(tmp_path, {"text": "Day"}, gone, stop, {"text": "go on"}, replies=5)
     assert status == 0
-    assert [(each["text"], each.get("status")) for each in sent] == [
-        ("Stopped.", "cancelled"),
-        ("answer to Day", None),
-        ("answer to go on", None),
-    ]
+    finals = [(each["text"], each.get("status")) for each in sent if each["kind"] == "final"]
+    assert finals == [("stop", "cancelled"), ("answer to Day", None), ("answer to go on", None)]
+
+
+def test_the_plugin_tells_the_begin_of_a_turn_and_its_chat(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    context = types.ModuleType("gateway.session_context")
+    setattr(context, "get_session_env", {"HERMES_SESSION_CHAT_ID": "+1556"}.get)  # noqa: B010
+    monkeypatch.setitem(sys.modules, "gateway.session_context", context)
+    monkeypatch.setitem(sys.modules, "gateway", types.ModuleType("gateway"))
+    daemon, hooks = hermes_signal.Daemon(), {}
+    monkeypatch.setenv("SIGNAL_HTTP_URL", daemon.environment()["SIGNAL_HTTP_URL"])
+    ended: list[str] = []
+    monkeypatch.setattr(daemon, "end_turn", ended.append)
+    hermes_plugin.register(types.SimpleNamespace(register_hook=hooks.__setitem__))
+    hooks["pre_llm_call"](session_id="s1")
+    assert ended == ["+1556"]
 
 
 def test_a_gateway_that_a_signal_ends_beside_the_reader_has_crashed(tmp_path: Path) -> None:
