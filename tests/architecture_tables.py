@@ -147,6 +147,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "h11": ("transports",),
     "mcp": ("transports",),
     "mcp_types": ("transports.mcp_tools",),
+    "gateway": ("targets.known.hermes_plugin",),
     "hermes_state": ("targets.known.hermes_seed",),
     "pydantic_ai": ("adapters.pydantic_agent",),
     "pydantic_core": ("adapters.pydantic_agent",),

@@ -1,7 +1,7 @@
 """A plug-in of hermes, which its gateway loads: it says when a turn begins, and in which chat.
 
 A chat shows texts alone. Where a message waits, the gateway sends the reply of a turn and begins
-the next one without a sign, so that the reply looks like a notice that came before it.
+the next one without a sign. The reply then looks like a notice.
 """
 
 from __future__ import annotations
