@@ -172,9 +172,15 @@ def inbox(query: str = "") -> Iterator[dict[str, Any]]:
 
 def post(value: dict[str, Any]) -> None:
     """Say something to the user of the run."""
+    posted(ENV["HARNESS_OUTBOX_URL"], value)
+
+
+def posted(url: str, value: dict[str, Any]) -> Any:
+    """The answer of a seam, None without one."""
     data, kind = json.dumps(value).encode(), {"content-type": "application/json"}
-    with urllib.request.urlopen(urllib.request.Request(ENV["HARNESS_OUTBOX_URL"], data, kind)):
-        return
+    with urllib.request.urlopen(urllib.request.Request(url, data, kind)) as got:
+        text = got.read()
+    return json.loads(text) if text else None
 
 
 if __name__ == "__main__":

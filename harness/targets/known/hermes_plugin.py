@@ -1,7 +1,8 @@
-"""A plug-in of hermes, which its gateway loads: it says when a turn begins, and in which chat.
+"""A plug-in of hermes, which its gateway loads: it says when a turn begins, and asks about calls.
 
 A chat shows texts alone. Where a message waits, the gateway sends the reply of a turn and begins
-the next one without a sign. The reply then looks like a notice.
+the next one without a sign. The reply then looks like a notice. And hermes asks by itself about
+commands of a shell only; about other tools it asks where a plug-in says so.
 """
 
 from __future__ import annotations
@@ -9,17 +10,46 @@ from __future__ import annotations
 import json
 import os
 import urllib.request
+from pathlib import Path
 from typing import Any
+
+_asked: dict[str, dict[str, Any]] = {}
 
 
 def register(context: Any) -> None:
-    """Take the hook that hermes calls once a turn, before its first request."""
+    """Take three hooks: before the first request of a turn, before a call, before a question."""
     context.register_hook("pre_llm_call", _begins)
+    context.register_hook("pre_tool_call", _gates)
+    context.register_hook("pre_approval_request", _asks)
 
 
 def _begins(**_: object) -> None:
+    _tell("/turn", {"number": _number()})
+
+
+def _gates(tool_name: str, args: Any = None, tool_call_id: str = "", **_: object) -> Any:
+    """Have the user asked about a call that needs it. The reason names the call in the question."""
+    gated = json.loads(Path(__file__).with_name("gated.json").read_text("utf-8"))
+    if tool_name not in gated:
+        return None
+    reason = f"call {tool_call_id}"
+    asked = {"tool": gated[tool_name], "id": tool_call_id, "input": args or {}}
+    _asked[reason] = {"number": _number(), "asked": asked}
+    return {"action": "approve", "message": reason}
+
+
+def _asks(description: str = "", **_: object) -> None:
+    if description in _asked:  # a call that was allowed for the session is not asked about
+        _tell("/ask", _asked.pop(description))
+
+
+def _number() -> str:
     from gateway.session_context import get_session_env  # type: ignore[import-not-found]
 
-    told = json.dumps({"number": get_session_env("HERMES_SESSION_CHAT_ID")}).encode()
-    with urllib.request.urlopen(os.environ["SIGNAL_HTTP_URL"] + "/turn", told):
+    return str(get_session_env("HERMES_SESSION_CHAT_ID"))
+
+
+def _tell(path: str, value: dict[str, Any]) -> None:
+    told = json.dumps(value).encode()
+    with urllib.request.urlopen(os.environ["SIGNAL_HTTP_URL"] + path, told):
         return

@@ -9,6 +9,9 @@ what the gateway sends is what the user reads.
 A text does not say whether it is the reply or a notice ("compressing ..."). It is the reply if it
 is the last one before the turn's end: the mark that the adapter puts on the message that is done,
 or the begin of the next turn, which the plug-in tells.
+
+A question about a call is a text too, and is answered by a command. It always means the oldest
+question of the chat. So the questions of a chat are put to the user of the run one by one.
 """
 
 from __future__ import annotations
@@ -20,12 +23,14 @@ import shutil
 import sys
 import threading
 import time
+import urllib.request
 import zlib
+from collections import Counter, defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from harness.targets.known.hermes_gateway import Process, inbox, post
+from harness.targets.known.hermes_gateway import Process, inbox, post, posted
 
 ACCOUNT = "+15550000000"
 """The number of the agent. It is its home channel too, else the first reply is about that."""
@@ -34,7 +39,11 @@ NEIGHBOUR = "+15550000001"
 """Who asks for help first. While the gateway starts it keeps messages apart, and one that comes
 later may overtake them; its answer tells that this is over."""
 
+QUESTION_S = 20.0
+"""How long the text of a question, or of its answer's confirmation, may take."""
+
 PLUGIN = Path(__file__).with_name("hermes_plugin.py")
+PREFIX = "mcp__harness__"
 STOP = "/stop"
 """The command by which a user of a chat cancels the turn."""
 
@@ -61,7 +70,11 @@ def main() -> int:
 def _install(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(PLUGIN, folder / "__init__.py")
-    (folder / "plugin.yaml").write_text("name: harness\nversion: 1.0.0\nhooks: [pre_llm_call]\n")
+    (folder / "plugin.yaml").write_text("name: harness\nversion: 1.0.0\n")
+    with urllib.request.urlopen(os.environ["HARNESS_TOOLS_URL"]) as got:
+        names = [tool["name"] for tool in json.loads(got.read()) if tool.get("needs_approval")]
+    gated = {PREFIX + name: name for name in names}
+    (folder / "gated.json").write_text(json.dumps(gated), "utf-8")
 
 
 def _end_with(gateway: Process, daemon: Daemon) -> None:
@@ -81,6 +94,9 @@ class Daemon:
         self._sessions: dict[str, str] = {}
         self._stopped: set[str] = set()
         self._held: dict[str, str] = {}
+        self._notices: Counter[str] = Counter()
+        self._asking: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._heard = threading.Condition()
         self._last_ms = 0
         self._lock = threading.RLock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -148,10 +164,34 @@ class Daemon:
             if (text := self._held.pop(number, None)) is not None:
                 self._say(number, text, "final")
 
+    def ask(self, number: str, asked: dict[str, Any]) -> None:
+        """The gateway is about to ask this user about a call; the answer is a command."""
+        self._notices[number] += 1  # the text of the question
+        threading.Thread(target=self._answer, args=(number, asked), daemon=True).start()
+
+    def _answer(self, number: str, asked: dict[str, Any]) -> None:
+        with self._asking[number]:
+            told = {**asked, "session": self._sessions[number]}
+            said = posted(os.environ["HARNESS_APPROVALS_URL"], told)
+            with self._heard:  # nobody answers a question that he has not read
+                self._heard.wait_for(lambda: not self._notices[number], QUESTION_S)
+            if said["answer"] == "expired":
+                return
+            self._notices[number] += 1  # the confirmation of the command
+            self.write(number, _command(said, asked))
+            with self._heard:
+                self._heard.wait_for(lambda: not self._notices[number], QUESTION_S)
+
     def _hear(self, number: str, text: str) -> None:
         if number == NEIGHBOUR:
             self.is_answered.set()
         if number not in self._sessions:  # it tells the home channel of a restart
+            return
+        if self._notices[number]:
+            self._say(number, text, "notice")
+            with self._heard:
+                self._notices[number] -= 1
+                self._heard.notify_all()
             return
         session = self._sessions[number]
         if session in self._stopped:
@@ -164,6 +204,15 @@ class Daemon:
 
     def _say(self, number: str, text: str, kind: str, **more: str) -> None:
         post({"kind": kind, "text": text, "session": self._sessions[number], **more})
+
+
+def _command(said: dict[str, Any], asked: dict[str, Any]) -> str:
+    """What a user types who decides so; another input can only be told as the reason of a no."""
+    if said["answer"] != "allow" or said["id"] != asked["id"]:
+        return f"/deny {said.get('reason') or ''}".strip()
+    if said["input"] != asked["input"]:
+        return f"/deny use {json.dumps(said['input'])}"
+    return "/approve session" if said.get("always") else "/approve"
 
 
 def _number(session: str) -> str:
@@ -187,6 +236,8 @@ def _handler(daemon: Daemon) -> type[BaseHTTPRequestHandler]:
             result: Any = None
             if self.path == "/turn":
                 daemon.end_turn(asked["number"])
+            elif self.path == "/ask":
+                daemon.ask(**asked)
             else:
                 result = daemon.call(asked["method"], asked.get("params") or {})
             data = json.dumps({"jsonrpc": "2.0", "id": asked.get("id"), "result": result}).encode()

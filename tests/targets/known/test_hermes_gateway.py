@@ -51,15 +51,25 @@ HTTPServer(("127.0.0.1", int(os.environ["API_SERVER_PORT"])), Handler).serve_for
 
 
 class Seams:
-    """An inbox and an outbox. The inbox ends once that many replies have come."""
+    """An inbox and an outbox. The inbox ends once that many replies have come.
 
-    def __init__(self, messages: list[dict[str, str]], replies: int = 0) -> None:
+    There is one tool, for which the user's answer is `answer`.
+    """
+
+    def __init__(
+        self, messages: list[dict[str, str]], replies: int = 0, answer: Any = None
+    ) -> None:
         self.sent: list[dict[str, Any]] = []
         self.owed = threading.Semaphore(0)
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                if self.path == "/tools":
+                    self.send_response(200)
+                    self.end_headers()
+                    self.wfile.write(b'[{"name": "pay", "needs_approval": true}, {"name": "look"}]')
+                    return
                 message = messages.pop(0) if messages else None
                 for _ in range(0 if message else replies):
                     outer.owed.acquire(timeout=60)
@@ -69,7 +79,13 @@ class Seams:
 
             def do_POST(self) -> None:
                 size_bytes = int(self.headers["content-length"])
-                outer.sent.append(json.loads(self.rfile.read(size_bytes)))
+                said = json.loads(self.rfile.read(size_bytes))
+                if self.path == "/ask":
+                    self.send_response(200)
+                    self.end_headers()
+                    self.wfile.write(json.dumps(answer).encode())
+                    return
+                outer.sent.append(said)
                 self.send_response(204)
                 self.end_headers()
                 outer.owed.release()
