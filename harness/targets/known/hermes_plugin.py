@@ -13,34 +13,41 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-_asked: dict[str, dict[str, Any]] = {}
-
 
 def register(context: Any) -> None:
     """Take three hooks: before the first request of a turn, before a call, before a question."""
+    gate = Gate()
     context.register_hook("pre_llm_call", _begins)
-    context.register_hook("pre_tool_call", _gates)
-    context.register_hook("pre_approval_request", _asks)
+    context.register_hook("pre_tool_call", gate.see_call)
+    context.register_hook("pre_approval_request", gate.see_question)
 
 
 def _begins(**_: object) -> None:
     _tell("/turn", {"number": _number()})
 
 
-def _gates(tool_name: str, args: Any = None, tool_call_id: str = "", **_: object) -> Any:
-    """Have the user asked about a call that needs it. The reason names the call in the question."""
-    gated = json.loads(Path(__file__).with_name("gated.json").read_text("utf-8"))
-    if tool_name not in gated:
-        return None
-    reason = f"call {tool_call_id}"
-    asked = {"tool": gated[tool_name], "id": tool_call_id, "input": args or {}}
-    _asked[reason] = {"number": _number(), "asked": asked}
-    return {"action": "approve", "message": reason}
+class Gate:
+    """The calls that the user is to be asked about. A question names its call by the reason."""
 
+    def __init__(self) -> None:
+        self._asked: dict[str, dict[str, Any]] = {}
 
-def _asks(description: str = "", **_: object) -> None:
-    if description in _asked:  # a call that was allowed for the session is not asked about
-        _tell("/ask", _asked.pop(description))
+    def see_call(
+        self, tool_name: str, args: Any = None, tool_call_id: str = "", **_: object
+    ) -> Any:
+        """Have the user asked about a call that needs it."""
+        gated = json.loads(Path(__file__).with_name("gated.json").read_text("utf-8"))
+        if tool_name not in gated:
+            return None
+        reason = f"call {tool_call_id}"
+        asked = {"tool": gated[tool_name], "id": tool_call_id, "input": args or {}}
+        self._asked[reason] = {"number": _number(), "asked": asked}
+        return {"action": "approve", "message": reason}
+
+    def see_question(self, description: str = "", **_: object) -> None:
+        """Tell of a question. A call that was allowed for the session has none."""
+        if description in self._asked:
+            _tell("/ask", self._asked.pop(description))
 
 
 def _number() -> str:

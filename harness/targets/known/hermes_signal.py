@@ -173,7 +173,7 @@ class Daemon:
         with self._asking[number]:
             told = {**asked, "session": self._sessions[number]}
             said = posted(os.environ["HARNESS_APPROVALS_URL"], told)
-            with self._heard:  # nobody answers a question that he has not read
+            with self._heard:  # a user answers what he has read
                 self._heard.wait_for(lambda: not self._notices[number], QUESTION_S)
             if said["answer"] == "expired":
                 return
