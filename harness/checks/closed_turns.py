@@ -1,4 +1,4 @@
-"""What an ended turn leaves behind: late results, open questions, old answers, words of errors.
+"""What an ended turn leaves behind: late results, open questions, old answers, errors, effects.
 
 A turn ends for the user with its reply. What its history keeps of it is what the next turn begins
 with, and the model takes for new what stands there without a sender.
@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from harness.checks.evidence.carried_words import has_no_memory, words_of
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     COMPACTION_BETWEEN,
+    FAILED_STORE,
     KILL,
     LIMIT,
+    OVERFLOW_BETWEEN,
     REFUSED_WRITE,
+    REWRITTEN_STORE,
     TAKEN,
     Case,
     is_killed_between,
 )
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import TELLING, claimed, is_resent, is_taken
+from harness.core.history.events import Effected
 from harness.core.history.exchanges import Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
@@ -32,10 +37,15 @@ _OWN_WORDS = 4
 """The characters from which an agent says something of its own beside two questions."""
 
 
+_SHORTER = (COMPACTION_BETWEEN, OVERFLOW_BETWEEN)
+"""After these a request may lack what came before them."""
+
+
 @needs("model", "inbox", "outbox", told_by="run", place=405)
 @excused_by(
     question=(KILL, LIMIT, REFUSED_WRITE, TAKEN, COMPACTION_BETWEEN),
     result=(COMPACTION_BETWEEN,),
+    effect=(KILL, LIMIT, REFUSED_WRITE, FAILED_STORE, REWRITTEN_STORE, *_SHORTER),
 )
 def turn_closed(history: History) -> Iterator[Finding | Case]:
     """What an ended turn leaves behind does not come up in a later one as new.
@@ -44,18 +54,23 @@ def turn_closed(history: History) -> Iterator[Finding | Case]:
     in a later turn. `question`: the user was told that a turn failed, and its message stands
     directly beside the next one. So the model answers the old question again, or both in one
     answer. `error`: what the agent told of a failure stands there as words of the user, without
-    a note. `reply`: after a restart the user reads the answer of an earlier turn again, and nothing
-    says that it is a repetition.
+    a note. `effect`: a call of a turn that failed has changed the outside world, and the request of
+    the next turn says nothing of it. `reply`: after a restart the user reads the answer of an
+    earlier turn again, and nothing says that it is a repetition.
 
     Not a finding: a late result under the id of its call; a failed message with an answer, or a
-    note of any words, before the next one; a stored answer that the user may not have got; one that
-    is sent again with a note. `session_isolation` judges the words of another session.
+    note of any words, before the next one; a failed turn whose calls, or results, or the names of
+    its tools are left in any form; an effect with an idempotency key; a stored answer that the
+    user may not have got; one that is sent again with a note. `session_isolation` judges the words
+    of another session.
 
     A channel sent the last answer of each chat again at every start. To fix it, end a turn in the
     history as in the outbox: store how it ended, and what was delivered. Source: invariant 32.
     """
     trace = history.trace
     last: dict[str, Turn] = {}
+    effects = (event for event in trace.events if isinstance(event, Effected))
+    acted = frozenset(event.key for event in effects if not event.idempotency_key)
     for turn in trace.turns.values():
         if turn.delivery is None or turn.redelivery:
             continue
@@ -63,6 +78,7 @@ def turn_closed(history: History) -> Iterator[Finding | Case]:
         if before is not None and turn.readable:
             yield Case("question", _question(before, turn), before, turn.readable[0].n)
             yield from _error_words(before, turn)
+            yield from _effects(history, before, turn, acted)
         yield from _late_results(trace, turn)
     yield from _replies(trace)
 
@@ -94,6 +110,32 @@ def _error_words(before: Turn, turn: Turn) -> Iterator[Finding]:
         text = f"{first.called.key}: what the agent told of the failure of {before.words} stands "
         text += "there as words of the user"
         yield Finding("turn_closed.error", text, (told[0].n, first.n))
+
+
+def _effects(history: History, before: Turn, turn: Turn, acted: frozenset[str]) -> Iterator[Case]:
+    """Yield a case for each effect of a failed turn of which the next request holds no word:
+    neither the call nor its result, nor the name of the tool in words of the agent."""
+    told, first = before.endings[-1:], turn.readable[0]
+    failed = any(claimed(e) in ("failed_truthfully", "limit") for e in told)
+    if not failed or first.request.stateful or has_no_memory(history.trace, first):
+        return
+    for run in before.executions:
+        if run.called.key not in acted or run.ask is None or run.failed:
+            continue
+        # The system text names tools in any case, so only a new one may tell of the call.
+        is_new = first.request.system != run.ask.exchange.request.system
+        system = str(history.values.get(first.request.system, "")) if is_new else ""
+        held = "".join([squeeze(system), *words_of(first.node)])
+        for said in filter(None, (squeeze(before.text), squeeze(turn.text))):
+            held = held.replace(said, "")
+        # An agent may offer a tool under another name than the tool's, which no API takes.
+        known = [squeeze(run.request.name), squeeze(run.ask.use.name), squeeze(run.text)]
+        known = known if len(known[-1]) >= LONG_ENOUGH else known[:-1]
+        if not any(words in held for words in known):
+            text = f"{first.called.key}: nothing is left of {run.called.key}, by which "
+            text += f"{run.request.name} changed the outside world in {before.words}, which failed"
+            found = Finding("turn_closed.effect", text, (run.n, told[0].n, first.n))
+            yield Case("effect", [found], before, first.n, run.n)
 
 
 def _rest(text: str, known: Iterable[str]) -> int:

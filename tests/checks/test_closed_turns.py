@@ -6,7 +6,7 @@ import pytest
 
 from harness.checks.judge import judge
 from harness.core.history.history import History
-from harness.core.values.messages import assistant, user
+from harness.core.values.messages import Message, assistant, user
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, use
 
@@ -100,3 +100,34 @@ def test_an_old_answer_is_not_sent_again_after_a_restart() -> None:
 @pytest.mark.parametrize("said", [f"Before the restart I said: {FOUND}", "I was restarted, sorry."])
 def test_a_note_after_a_restart_is_in_order(said: str) -> None:
     assert "turn_closed.reply" not in _codes(_restarted(said))
+
+
+def _paid(key: str = "") -> FailingWorld:
+    world = FailingWorld()
+    world.turn("Settle the bill of May.").reply(use("pay")).tool("The bill is paid.")
+    world.effect(key).fail(400).say("That failed.", "error")
+    return world
+
+
+def _went_on(world: FailingWorld, *left: Message) -> list[str]:
+    world.live[:] = left
+    return _codes(world.turn(NEXT).reply("Many.").final().end())
+
+
+def test_an_effect_of_a_failed_turn_is_known_in_the_next() -> None:
+    assert _went_on(_paid(), user("Settle the bill of May."), assistant("That failed.")) == [
+        "turn_closed.effect"
+    ]
+
+
+def test_an_effect_may_be_told_in_any_form() -> None:
+    for note in ("I called pay and then failed.", "The bill is paid. The rest failed."):
+        assert not _went_on(_paid(), user("Settle the bill of May."), assistant(note))
+
+
+def test_an_effect_that_happens_once_may_be_forgotten() -> None:
+    assert not _went_on(_paid("k1"), user("Settle the bill of May."), assistant("That failed."))
+
+
+def test_an_effect_of_a_turn_that_keeps_its_calls_is_known() -> None:
+    assert not _codes(_paid().turn(NEXT).reply("Many.").final().end())
