@@ -93,9 +93,11 @@ def compact(
 ) -> Compacted | None:
     """Return a compacted history; None if there is nothing to compact or the summary is refused."""
     cut = _last_turn(messages)
-    said = max((i for i, m in enumerate(messages) if begins_turn(m)), default=0)
-    kept_words, summaries = _words_of(messages[said]) if said < cut else ((), ())
-    past = [m for i, m in enumerate(messages[:cut]) if i != said]
+    said = [place for place in _said_in_turn(messages) if place < cut]
+    words = [_words_of(messages[i]) for i in said]
+    kept_words = tuple(block for own, _ in words for block in own)
+    summaries = tuple(block for _, former in words for block in former)
+    past = [m for i, m in enumerate(messages[:cut]) if i not in said]
     past[:0] = [Message("user", summaries)] if summaries else []
     if not past:
         return None
@@ -111,6 +113,16 @@ def compact(
     summary = Message("user", (Text(_LEAD + answer.message.text.strip()), *kept_words))
     compacted = Compacted(summary, len(messages) - cut)
     return compacted if is_summary(answer, told) and saves_enough(compacted, messages) else None
+
+
+def _said_in_turn(messages: Sequence[Message]) -> list[int]:
+    """The places of what was said to the model in the open turn. A message that comes in mid-turn,
+    or the end of a sub-agent, does not replace the one that began the turn."""
+    said = [i for i, m in enumerate(messages) if begins_turn(m)]
+    before = messages[: said[-1]] if said else ()
+    ended = (i for i, m in enumerate(before) if m.role == "assistant" and not m.tool_uses)
+    first = max(ended, default=-1)
+    return [place for place in said if place > first]
 
 
 def _words_of(said: Message) -> tuple[tuple[Block, ...], tuple[Block, ...]]:

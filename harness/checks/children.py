@@ -104,7 +104,8 @@ def _lost(family: _Family, end: ChildEnd) -> Iterator[Finding]:
         if part == "silent":
             text = f"{said}, and {end.child.parent} reads a part of it"
             yield _finding("part", text, end, chance.n)
-    elif not list(family.reads.notices(end, family.ends)):
+    # What a model sums up cannot tell of a text that it was not shown, nor can the wish for it.
+    elif not list(family.reads.notices(end, family.ends, of_summaries=False)):
         text = f"{said}, and no later request of {end.child.parent} holds it"
         yield _finding("lost", text, end, chance.n)
 

@@ -61,6 +61,13 @@ def test_the_last_assistant_turn_and_the_users_words_are_kept(end: list[Message]
         assert [b for m in history for b in m.blocks if isinstance(b, Thinking)] == [CALL.blocks[0]]
 
 
+def test_what_comes_in_mid_turn_replaces_no_message_of_the_turn() -> None:
+    end = [user("now"), CALL, RESULT, user("[child has ended]"), CALL, RESULT]
+    compacted = compact([*PAST, *end], 10_000, Summariser())
+    assert compacted is not None
+    assert compacted.summary.text.endswith("They talked.\nnow\n[child has ended]")
+
+
 def test_the_request_is_one_message_of_text_with_a_time_limit() -> None:
     ask = Summariser()
     assert compact([*PAST, user("now"), CALL, RESULT], 10_000, ask) is not None

@@ -147,6 +147,34 @@ def test_a_child_in_the_background_is_told_in_a_later_turn(note: Tell, wanted: l
     assert found(SAID, lambda text, failed: BESIDE, note) == wanted
 
 
+@pytest.mark.parametrize(
+    ("said", "wanted"), [("", ["child_result.lost"]), ("[child] ended; ask for its report.", [])]
+)
+def test_a_summary_of_the_conversation_tells_nothing_of_a_child(
+    said: str, wanted: list[str]
+) -> None:
+    def agent(brief: Brief) -> None:
+        parent = Parent(brief, lambda text, failed: BESIDE)
+        for message in brief.inbox():
+            if parent.history:
+                parent.history[:] = [{"role": "user", "content": summed_up(parent)}]
+            parent.history.append({"role": "user", "content": message.text})
+            brief.send(parent.loop(parent.client, parent.history, 9)[0])
+
+    def summed_up(parent: Parent) -> str:
+        reply = parent.client.messages.create(
+            model="m",
+            max_tokens=99,
+            messages=[{"role": "user", "content": "Sum up: two ponds are compared by a helper."}],
+            extra_headers={"x-harness-purpose": "compact"},
+        )
+        return f"So far: {reply.content[0].text}\n\n{said}".strip()
+
+    summary = Turn(say="Two ponds shall be compared; a helper counts.", purpose="compact")
+    history = run(scenario(Turn(say=SAID), summary), agent).history
+    assert codes(child_result(history)) == wanted
+
+
 def test_a_user_who_says_the_same_is_no_second_result() -> None:
     note: Tell = lambda text, failed: text  # noqa: E731
     assert found(SAID, lambda text, failed: BESIDE, note, second=f"Is it so? {SAID}") == []

@@ -272,6 +272,10 @@ class ParentReads:
                 found = "silent"
         return found
 
+    def _summaries(self) -> list[str]:
+        said = (e.reply.text for e in self._trace.exchanges if e.reply and e.purpose == "compact")
+        return [text.strip() for text in said if text.strip()]
+
     def copies(self, end: ChildEnd) -> int:
         """How often the newest request holds the text, without the results that the model asked
         for itself, and without summaries."""
@@ -279,30 +283,39 @@ class ParentReads:
         if not self.main or any(said in text for text in self._said):
             return 0
         polls = {a.use.id for a in self._trace.asks if a is not end.ask}
-        made = [e.reply.text for e in self._trace.exchanges if e.reply and e.purpose == "compact"]
+        made = self._summaries()
         found = 0
         for node in self.main[-1].node.tail():
             for block in node.message.blocks if node.side != "assistant" else ():
                 if isinstance(block, Text) or (
                     isinstance(block, ToolResult) and block.id not in polls
                 ):
-                    summed_up = any(text.strip() and text in block.text for text in made)
+                    summed_up = any(text in block.text for text in made)
                     found += 0 if summed_up else squeeze(block.text).count(said)
         return found
 
-    def notices(self, end: ChildEnd, ends: Sequence[ChildEnd]) -> Iterator[str]:
+    def notices(
+        self, end: ChildEnd, ends: Sequence[ChildEnd], of_summaries: bool = True
+    ) -> Iterator[str]:
         """Yield what the session reads after the end in the agent's own words: the paragraphs with
-        words that no request before it has, and the results of calls that the agent answers."""
+        words that no request before it has, and the results of calls that the agent answers.
+
+        `of_summaries`: a request for a summary, and a summary itself, may tell of an end.
+        """
         others = [squeeze(o.text) for o in ends if o is not end and len(squeeze(o.text)) >= LEAST]
         starts = {o.ask.use.id for o in ends if o.ask is not None}
         own = {a.use.id for a in self._trace.asks if a.execution is None} - starts
         known = set[str]()
-        for exchange in self.requests:
+        made = [] if of_summaries else self._summaries()
+        summed_up = [part for text in made for part in text.split("\n\n")]
+        for exchange in self.requests if of_summaries else self.main:
             for text in self._own_texts(exchange, own):
                 for paragraph in text.split("\n\n"):
                     words = set(_WORDS.findall(paragraph.casefold()))
                     is_new = bool(words - known) and exchange.n > end.n
-                    if is_new and not any(other in squeeze(paragraph) for other in others):
+                    is_others = any(other in squeeze(paragraph) for other in others)
+                    is_others = is_others or any(part in paragraph for part in summed_up)
+                    if is_new and not is_others:
                         yield paragraph
                     known |= words if exchange.n < end.n else set()
 

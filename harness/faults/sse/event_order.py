@@ -93,6 +93,26 @@ def _twice(moment: Moment, plan: Plan, *, event: str) -> Plan:
     return stream.spliced(plan, stream.of_kind(event), lambda step: (step, _bare(step)))
 
 
+def end_twice(moment: Moment, plan: Plan) -> Plan:
+    """The event that ends the answer comes twice, as behind two proxies; no text comes again.
+
+    Who acts at that event, and not at the end of the stream, hands the answer on twice.
+    """
+    return stream.spliced(plan, _ends, lambda step: (step, _without_text(step)))
+
+
+def _ends(step: Step) -> bool:
+    # Clients of Chat stop at `[DONE]`, so there the reason for the stop comes twice.
+    return stream.finishes(step) or stream.is_end(step)
+
+
+def _without_text(step: Step) -> Send:
+    if stream.parts(step):
+        return _bare(stream.with_parts(step, []))
+    is_chunk = bool(stream.choice_of(stream.value(step)))
+    return _bare(stream.with_choice(step, delta={}) if is_chunk else step)
+
+
 def _bare(step: Step) -> Send:
     return Send(step.data if isinstance(step, Send) else b"")
 

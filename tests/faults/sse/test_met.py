@@ -32,6 +32,7 @@ NEUTRAL = {
     "message_start_twice": ("anthropic",),
     "block_stop_twice": ("anthropic",),
     "message_delta_twice": ("anthropic",),
+    "end_twice": WIRES,
     "delta_of_another_kind": ("anthropic",),
     "unknown_delta": ("anthropic",),
     "unknown_event": ("anthropic", "openai-responses"),
