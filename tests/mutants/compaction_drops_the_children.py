@@ -1,4 +1,4 @@
-"""A compaction begins the state of a session anew, with the results that waited for a turn."""
+"""A compaction drops the state of a session, with the results that waited for a turn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MUTANT = Mutant(
 
 
 class _Tasks(BackgroundTasks):
-    def begin_anew(self) -> None:
+    def drop(self) -> None:
         """Drop what waits."""
         self._ended.clear()
 
@@ -33,7 +33,7 @@ def agent(brief: Brief) -> None:
 
     def compaction(messages: Sequence[Message], budget_tokens: int, ask: Ask) -> Compacted | None:
         compacted = standard(messages, budget_tokens, ask)
-        tasks.begin_anew()
+        tasks.drop()
         return compacted
 
     build(brief, store=store, background=tasks, compaction=compaction).run()
