@@ -10,6 +10,7 @@ import pytest
 
 from harness import ApprovalTurn, Brief, InboxItem, Scenario, ToolScript, ToolTurn, Turn, run
 from harness.checks.approvals import approval
+from harness.checks.false_stops import no_false_stop
 from harness.checks.tool_execution import args_complete
 from harness.core.values.messages import ToolUse
 from tests.checks.histories import Story, codes, use
@@ -51,6 +52,15 @@ def test_the_edited_input_is_what_runs_and_what_the_model_reads_of() -> None:
     assert _found(_asked().ask(input=edit).tool("written", input=edit)) == ["approval.untold"]
     lost = _asked().ask(input=edit).tool("written")
     assert _found(lost) == ["approval.input"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "found"), [(None, ["no_false_stop.refused"]), ({"path": "b"}, [])]
+)
+def test_a_gate_of_yes_and_no_may_take_another_input_for_a_no(edit: Any, found: list[str]) -> None:
+    story = _asked().ask(input=edit).refuse("Denied: use b.").reply("Not written.").final().end()
+    assert codes(no_false_stop(story)) == found
+    assert codes(approval(story)) == []
 
 
 def test_an_answer_counts_for_the_call_that_it_names() -> None:

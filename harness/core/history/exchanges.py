@@ -295,6 +295,12 @@ class Question(Crossing, eq=False):
         said = self.approval
         return said is not None and said.answer == "allow" and said.id == self.request.id
 
+    @property
+    def is_edited(self) -> bool:
+        """Whether the user allows the call with another input than the one that was shown."""
+        said = self.approval
+        return said is not None and said.input not in (None, self.request.input)
+
     def answer_at(self, at_ms: int) -> Approval | None:
         """The answer, if it had come by this time: an agent may give up the wait for it."""
         a = self.answered
