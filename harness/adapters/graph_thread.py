@@ -2,7 +2,8 @@
 
 A graph holds its model and its tools for good. The model's own client is met at its URL (`mount`).
 A tool of the scenario runs in place of the graph's tool of the same name. A function that makes the
-graph of the tools that it is given plays every scenario.
+graph of the tools that it is given plays every scenario. One that is given the run's folder too
+keeps its checkpoints there: then a run may begin with a past and be killed.
 """
 
 from __future__ import annotations
@@ -15,10 +16,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of, converse, sorry_for
+from harness.adapters.shared.framework_agent import (
+    LACKS,
+    PERSISTENT,
+    FrameworkAgent,
+    answer_of,
+    converse,
+    sorry_for,
+)
+from harness.adapters.shared.seeds import seed_of
 from harness.core.values.brief import ToolError
+from harness.core.values.messages import Json, Message, Opaque, Text, ToolResult
 
 _CALL: ContextVar[str] = ContextVar("call", default="")
 
@@ -35,22 +46,27 @@ _NO_MESSAGES = (
 def langgraph(
     graph: Any, config: Mapping[str, Any] | None = None, context: Any = None
 ) -> FrameworkAgent:
-    """A compiled graph, or a function of a list of tools that returns one.
+    """A compiled graph, or a function of a list of tools that returns one; a second parameter of
+    the function is the folder for its checkpoints.
 
     `config` is that of each call, as in `{"recursion_limit": 40}`, and so is `context`. Without its
     own checkpointer a graph is called with all messages of the session.
     """
     given = dict(config or {})
+    persists = inspect.isroutine(graph) and len(inspect.signature(graph).parameters) > 1
 
     async def play(brief: Any) -> None:
         if inspect.isroutine(graph):
-            made = graph([_tool(tool) for tool in brief.tools])
-            await _converse(brief, made, given, context)
+            tools, folder = [_tool(tool) for tool in brief.tools], Path(brief.session_dir)
+            made = graph(tools, folder) if persists else graph(tools)
+            threads = Threads(brief, made, given, "" if persists else uuid.uuid4().hex)
+            await _converse(brief, made, threads, context)
             return
         with _tools_in_place(graph, brief.tools):
-            await _converse(brief, graph, given, context)
+            threads = Threads(brief, graph, given, uuid.uuid4().hex)
+            await _converse(brief, graph, threads, context)
 
-    return FrameworkAgent("langgraph", play, _wires())
+    return FrameworkAgent("langgraph", play, _wires(), PERSISTENT if persists else LACKS)
 
 
 def _wires() -> tuple[str, ...]:
@@ -59,18 +75,88 @@ def _wires() -> tuple[str, ...]:
     return found if len(found) == 1 else ()
 
 
-async def _converse(brief: Any, graph: Any, given: dict[str, Any], context: Any) -> None:
+class Threads:
+    """The threads of a graph, one a session. `run` keeps those of a process apart; without it they
+    are the same in each life."""
+
+    def __init__(self, brief: Any, graph: Any, given: dict[str, Any], run: str) -> None:
+        self._brief, self._graph, self._given, self._run = brief, graph, given, run
+        self._began: set[str] = set()
+        self.is_sync = False
+
+    async def asked(self, message: Any, config: dict[str, Any]) -> Any:
+        """What the graph is called with: None where a killed call of this message waits to go on,
+        which is LangGraph's own way to resume a thread."""
+        if not self._run and message.attempt > 1 and (await self._state(config)).next:
+            return None
+        return {"messages": [{"role": "user", "content": message.text}]}
+
+    async def config(self, session: str) -> dict[str, Any]:
+        """The configuration of a call in the thread of a session, which begins with its past."""
+        name = f"{self._run}-{session}" if self._run else session
+        named = {**self._given.get("configurable", {}), "thread_id": name}
+        config = {**self._given, "configurable": named}
+        if not self._run and session not in self._began:
+            self._began.add(session)
+            await self._state(config)
+            await self._begin(config, seed_of(self._brief) if session == "main" else [])
+        return config
+
+    async def _begin(self, config: dict[str, Any], past: list[Message]) -> None:
+        if not past or (await self._state(config)).values:
+            return
+        rows = {"messages": [row for message in past for row in _rows(message)]}
+        if self.is_sync:
+            self._graph.update_state(config, rows, as_node="__start__")
+        else:
+            await self._graph.aupdate_state(config, rows, as_node="__start__")
+
+    async def _state(self, config: dict[str, Any]) -> Any:
+        if not self.is_sync:
+            try:
+                return await self._graph.aget_state(config)
+            except NotImplementedError:  # SqliteSaver has no async methods
+                self.is_sync = True
+        return self._graph.get_state(config)
+
+
+def _rows(message: Message) -> Iterator[dict[str, Json]]:
+    """A message as the dicts that LangChain takes for messages. Thoughts are left out: their
+    signatures are of the model that made them."""
+    calls: list[Json] = [
+        {"type": "tool_call", "id": use.id, "name": use.name, "args": use.input}
+        for use in message.tool_uses
+    ]
+    for block in message.blocks:
+        if isinstance(block, ToolResult):
+            status = "error" if block.is_error else "success"
+            row = {"role": "tool", "tool_call_id": block.id, "content": block.text}
+            yield {**row, "status": status}
+    said: list[Json] = [_part(b) for b in message.blocks if isinstance(b, Text | Opaque)]
+    if said or calls:
+        role = "user" if message.role == "user" else "assistant"
+        content: Json = message.text if all(isinstance(b, Text) for b in message.blocks) else said
+        yield {"role": role, "content": content, **({"tool_calls": calls} if calls else {})}
+
+
+def _part(block: Text | Opaque) -> dict[str, Json]:
+    return {"type": "text", "text": block.text} if isinstance(block, Text) else block.value
+
+
+async def _converse(brief: Any, graph: Any, threads: Threads, context: Any) -> None:
     said = _context_of(graph) if context is None else context
     more = {} if said is None else {"context": said}  # older releases of langgraph have none
-    run = uuid.uuid4().hex
     histories: dict[str, list[Any]] = {}
 
     async def answer(message: Any) -> str:
-        asked = {"role": "user", "content": message.text}
-        history = [] if graph.checkpointer else histories.get(message.session, [])
-        named = {**given.get("configurable", {}), "thread_id": f"{run}-{message.session}"}
-        config = {**given, "configurable": named}
-        made = await _call(brief, graph, {"messages": [*history, asked]}, config, more)
+        config = await threads.config(message.session)
+        given = await threads.asked(message, config)
+        if not graph.checkpointer:
+            given["messages"][:0] = histories.get(message.session, [])
+        if threads.is_sync:
+            made = _call_sync(brief, graph, given, config, more)
+        else:
+            made = await _call(brief, graph, given, config, more)
         if "messages" not in made:
             raise TypeError(_NO_MESSAGES)
         histories[message.session] = made["messages"]
@@ -97,6 +183,16 @@ async def _call(brief: Any, graph: Any, asked: Any, config: Any, more: dict[str,
     last: Any = None
     modes = ["values", "messages"]
     async for mode, state in graph.astream(asked, config, stream_mode=modes, **more):
+        last = state if mode == "values" else last
+    return last
+
+
+def _call_sync(brief: Any, graph: Any, asked: Any, config: Any, more: dict[str, Any]) -> Any:
+    """As `_call`, for a checkpointer without async methods."""
+    if not brief.options.get("stream"):
+        return graph.invoke(asked, config, **more)
+    last: Any = None
+    for mode, state in graph.stream(asked, config, stream_mode=["values", "messages"], **more):
         last = state if mode == "values" else last
     return last
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -20,13 +21,44 @@ ADAPTED = ("pydantic_ai", "openai_agents", "anthropic_runner", "langchain", "smo
     [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly) for n in ADAPTED],
 )
 def test_a_framework_plays_messages_tools_and_history(name: str, tmp_path: Path) -> None:
+    runs = _runs(name, "tests/field/adapter-greeting.yaml", tmp_path, *options_of(name))
+    assert {run["verdict"] for run in runs} == {"pass"}, runs
+
+
+CONNECTED = {
+    "openai_agents": ("connected", "openai-responses"),
+    "langchain": ("connected", "anthropic"),
+}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly) for n in CONNECTED],
+)
+def test_a_connected_framework_begins_with_a_past_and_is_killed(name: str, tmp_path: Path) -> None:
+    agent, wire = CONNECTED[name]
+    words = ("--target", f"tests.field.frameworks.{name}:{agent}", "--wire", wire, "--no-config")
+    runs = [
+        run
+        for file in ("gateway/replay-spiral", "resume/did-you-restart")
+        for run in _runs(name, f"scenarios/{file}.yaml", tmp_path / file, *words)
+    ]
+    played = {run["name"].partition("@")[0]: run["verdict"] for run in runs}
+    assert played["replay-spiral"] == "pass", runs
+    assert "not_applicable" not in (played[name] for name in played if "spiral" in name)
+    # Killed in the midst of a turn: what it says of the effect is the framework's own.
+    assert played["did-you-restart/in-the-midst-of-it"] in ("pass", "fail")
+
+
+def _runs(name: str, file: str, out: Path, *words: str) -> list[dict[str, Any]]:
+    """The rows that `harness run` prints in the environment of a framework."""
     require(name, is_installed(name))
     command = [str(python_of(name)), "-W", "ignore", "-m", "harness", "run", "--json"]
-    command += ["tests/field/adapter-greeting.yaml", "--out", str(tmp_path), *options_of(name)]
     made = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True,
-        timeout=240, check=False,
+        [*command, file, "--out", str(out), *words], cwd=ROOT, capture_output=True, timeout=240,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
     )  # fmt: skip
     runs = [row for row in map(msgspec.json.decode, made.stdout.splitlines()) if "name" in row]
     assert runs, made.stderr.decode()
-    assert {run["verdict"] for run in runs} == {"pass"}, runs
+    return runs

@@ -30,6 +30,9 @@ LACKS = Capabilities(
 )  # fmt: skip
 """The connections that an agent does not have behind an adapter."""
 
+PERSISTENT = msgspec.structs.replace(LACKS, session=None, restarts=None)
+"""Those of an agent whose sessions the framework keeps in the run's folder."""
+
 
 class Framework(Strict, frozen=True, kw_only=True):
     """The table of an adapter: how its objects are known, and what is declared of them.
