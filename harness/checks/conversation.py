@@ -20,6 +20,7 @@ from harness.checks.evidence.carried_words import (
     thrown_away,
     words_of,
 )
+from harness.checks.evidence.cut_results import is_announced
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BREAK_BETWEEN,
@@ -40,7 +41,7 @@ from harness.checks.evidence.stored_messages import (
     stands,
     written_by_another,
 )
-from harness.checks.evidence.told_results import is_announced, swapped_with
+from harness.checks.evidence.told_results import swapped_with
 from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local, is_uncounted
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Exchange

@@ -13,6 +13,7 @@ from itertools import islice, takewhile
 from typing import NamedTuple
 
 from harness.checks.evidence.children_told import handed_over
+from harness.checks.evidence.cut_results import is_announced
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.shown_text import (
     BEGINNING,
@@ -24,7 +25,6 @@ from harness.checks.evidence.shown_text import (
     values_in,
 )
 from harness.checks.evidence.stored_messages import squeeze
-from harness.checks.evidence.told_results import is_announced
 from harness.checks.evidence.turn_outcomes import (
     STATUSES,
     TRUNCATED_STOPS,

@@ -13,21 +13,27 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from harness.checks.evidence.cut_results import (
+    PREVIEWED,
+    is_announced,
+    is_inside_a_character,
+    is_needless,
+)
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
 from harness.checks.evidence.told_results import (
+    ERROR,
+    ERROR_BEFORE,
     NOTHING,
     OTHERS,
     Pretended,
     answered_runs,
-    is_announced,
     is_beside,
     is_code,
     is_condensed,
     is_denied,
     is_empty,
     is_encoded_twice,
-    is_inside_a_character,
     is_nameless,
     is_other_script,
     is_reflowed,
@@ -63,9 +69,6 @@ _LEAST, _LEAST_OF_BLOCKS, _ACKNOWLEDGED = 1, 2, "ok"
 """A text of one character is asked too, because a short word must stand there as a word: `0` is a
 value, and an agent may take it for none. Blocks may be joined, and their letters are one word then.
 The word that says nothing but that the tool ran may be said in other words."""
-
-_PREVIEWED = 1_000
-"""From this length on, a note with the place of the text may stand for the whole."""
 
 _SHOWN = 60
 """How much of a text a finding shows."""
@@ -229,8 +232,8 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     is_kept = _is_kept(result, spelt, lost)
     if is_kept and is_inside_a_character(result.said, sent):
         return _Told("part", "is cut inside a character")
-    if (is_kept or len(result.said) >= _PREVIEWED) and is_announced(result.said, sent):
-        return None
+    if (is_kept or len(result.said) >= PREVIEWED) and is_announced(result.said, sent):
+        return _clipped(result)
     if is_kept:
         named = dict.fromkeys(str(part) for part in lost if part != "whole")
         lacks = " and its ".join(named or ["rest"])
@@ -238,6 +241,13 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     both = f"the tool said {_short(result.said)}, and the model reads {_short(sent)}"
     rule = "lost" if spelt.plain.lower() in NOTHING else "replaced"
     return _Told(rule, f"is {rule}: {both}")
+
+
+def _clipped(result: _Result) -> _Told | None:
+    size, sent = len(result.said), result.sent.text
+    words = f"of {size} characters is cut to {len(sent)}, and no way to the rest is told"
+    is_clipped = is_needless(result.trace, result.ask, result.said, sent)
+    return _Told("clipped", words) if is_clipped else None
 
 
 def _short(text: str) -> str:
@@ -251,22 +261,11 @@ def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
     """
     said, sent = result.said, result.sent
     is_text = result.trace.profile.results == "text"  # it may begin with another result
-    begins = _ERROR_BEFORE if is_read and said.strip() else _ERROR
+    begins = ERROR_BEFORE if is_read and said.strip() else ERROR
     is_told = sent.is_error or (not is_text and begins.match(sent.text))
     if not is_told or reads_as_failure(said) or not (said.strip() or is_empty(result.run)):
         return None
     return _Told("failed", f"is told as an error, {_short(sent.text)}, and the tool succeeded")
-
-
-_ERROR_BEFORE = re.compile(
-    r"\A\W{0,20}(?:tool )?(?:error|failed|failure|exception)\b", re.IGNORECASE
-)
-_ERROR = re.compile(
-    r"\A\W{0,20}(?:(?!no\b|not\b|without\b)\w{1,20}\W{1,9}){0,4}"
-    r"(?:error|fail|exception|timed out|crash|unsuccessful|unable|not succeed|not work)",
-    re.IGNORECASE,
-)
-"""An agent may say of a tool without a text that it ran without an error."""
 
 
 def _discarded(result: _Result) -> _Told | None:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from harness.checks.evidence.cut_results import is_announced
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import (
-    is_announced,
     is_condensed,
     is_other_script,
     reads_as_failure,

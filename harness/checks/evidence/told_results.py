@@ -266,33 +266,15 @@ def _is_unknown(trace: Trace, ask: Ask) -> bool:
 OTHERS = 50
 """How many results before one are looked through for the call that it belongs to."""
 
-_TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
-_NOTICE = re.compile(
-    r"…|\.\.\.|trunc|\bcut\b|omit|\bmore\b|remain|clip|limit|shorten|elid|skip|repeat|\bleft\b|\brest\b"
-    r"|charact|\bchars?\b|bytes|\blines?\b|tokens|preview|\bfull\b|saved|stored|\bpages?\b|offset"
-    r"|\bpart|\btoo\b|\b[KMG]i?B\b|gek.rzt|abgeschnitten|tronqu|recort|troncat",
+ERROR_BEFORE = re.compile(
+    r"\A\W{0,20}(?:tool )?(?:error|failed|failure|exception)\b", re.IGNORECASE
+)
+ERROR = re.compile(
+    r"\A\W{0,20}(?:(?!no\b|not\b|without\b)\w{1,20}\W{1,9}){0,4}"
+    r"(?:error|fail|exception|timed out|crash|unsuccessful|unable|not succeed|not work)",
     re.IGNORECASE,
 )
-_PLACE = re.compile(r"\w[/\\]\w|\d{3}")
-
-
-def is_announced(said: str, sent: str) -> bool:
-    """Whether a text says that it holds only a part of what was said, in any language."""
-    own = _TAG.sub("", sent)
-    found, before = set(_NOTICE.findall(own)), set(_NOTICE.findall(said))
-    if found - before:
-        return True
-    words = " ".join(own_words(Spelt(own), Spelt(said)))
-    return bool(_PLACE.search(words) and not _PLACE.search(said))
-
-
-def is_inside_a_character(said: str, sent: str) -> bool:
-    """Whether a text holds a broken character, and what was said has none."""
-    return _BROKEN.search(sent) is not None and _BROKEN.search(said) is None
-
-
-_BROKEN = re.compile(r"[\ufffd\ud800-\udfff]|\\ud[89a-f][0-9a-f]{2}", re.IGNORECASE)
-
+"""An agent may say of a tool without a text that it ran without an error."""
 
 _QUOTE = re.compile(r'(?<!\\)(\\*)"')
 

@@ -1,0 +1,69 @@
+"""Cuts of a result: what an agent leaves out of a text, and whether it says so.
+
+A notice may be in any language. So words are compared with what the tool said, and what stands
+there beside it is read in the agent's favour.
+"""
+
+from __future__ import annotations
+
+import re
+
+from harness.core.history.exchanges import Ask
+from harness.core.history.trace import Trace
+from harness.core.values.carried_text import WHOLE_CHARACTERS, Spelt, own_words
+
+_TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
+_NOTICE = re.compile(
+    r"…|\.\.\.|trunc|\bcut\b|omit|\bmore\b|remain|clip|limit|shorten|elid|skip|repeat|\bleft\b|\brest\b"
+    r"|charact|\bchars?\b|bytes|\blines?\b|tokens|preview|\bfull\b|saved|stored|\bpages?\b|offset"
+    r"|\bpart|\btoo\b|\b[KMG]i?B\b|gek.rzt|abgeschnitten|tronqu|recort|troncat",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(r"\w[/\\]\w|\d{3}")
+
+
+def is_announced(said: str, sent: str) -> bool:
+    """Whether a text says that it holds only a part of what was said, in any language."""
+    own = _TAG.sub("", sent)
+    found, before = set(_NOTICE.findall(own)), set(_NOTICE.findall(said))
+    if found - before:
+        return True
+    words = " ".join(own_words(Spelt(own), Spelt(said)))
+    return bool(_PLACE.search(words) and not _PLACE.search(said))
+
+
+def is_inside_a_character(said: str, sent: str) -> bool:
+    """Whether a text holds a broken character, and what was said has none."""
+    return _BROKEN.search(sent) is not None and _BROKEN.search(said) is None
+
+
+_BROKEN = re.compile(r"[\ufffd\ud800-\udfff]|\\ud[89a-f][0-9a-f]{2}", re.IGNORECASE)
+
+
+PREVIEWED = 1_000
+"""From this length on, a note with the place of the text may stand for the whole. A shorter text
+has some 250 tokens, so that no window and no bill is a reason to cut it."""
+
+_WAY = re.compile(
+    r"\w[/\\]\w|saved|stored|offset|\bpages?\b|\bfull\b|\bcall|\bask|\buse\b|\bread|view|open|redact"
+    r"|mask",
+    re.IGNORECASE,
+)
+"""How a notice names a place of the rest, or a reason other than size."""
+
+
+def is_needless(trace: Trace, ask: Ask, said: str, sent: str) -> bool:
+    """Whether a short text is cut although no request was too large, and the model is told no way
+    to the rest: a place, a tool of the request, an offset."""
+    session, words = ask.exchange.called.session, " ".join(own_words(Spelt(sent), Spelt(said)))
+    if (
+        not WHOLE_CHARACTERS < len(said) < PREVIEWED
+        or len(sent) >= len(said)
+        or trace.settings.get("window_tokens")
+    ):
+        return False
+    made = (e for e in trace.exchanges if e.called.session == session and e.n <= ask.sent_n)
+    if any(e.too_large or e.status == 413 for e in made) or _WAY.search(words):
+        return False
+    offered = trace.schemas.get(ask.exchange.request.tools, {})
+    return not any(name in words for name in offered)

@@ -1,0 +1,43 @@
+"""A short result is cut with a notice: a weakness, unless size or a way to the rest explains it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.checks.result_content import result_carried
+from tests.checks.failing_worlds import FailingWorld
+from tests.checks.histories import Story, codes, use
+
+PAGE = "\n".join(f"Of the {n} boats that came in at night, one was late." for n in range(12))
+CUT = PAGE[:300]
+
+
+def _found(story: Story, told: str, **settings: Any) -> list[str]:
+    story.reply(use("list")).tool(PAGE).told(told)
+    return codes(result_carried(story.reply("done").final().end(), **settings))
+
+
+@pytest.mark.parametrize(
+    ("told", "rules"),
+    [
+        (f"{CUT}\n[... 300 characters more left out ...]", ["result_carried.clipped"]),
+        (f"{CUT} (truncated)", ["result_carried.clipped"]),
+        (f"{CUT}\n[The rest is stored as result_1.]", []),
+        (f"{CUT}\n[Truncated. Call list with offset=300.]", []),
+        (f"{CUT}\n[truncated; read_more has the rest]", []),
+        (PAGE, []),
+    ],
+    ids=["counted", "bare", "stored", "offset", "tool", "whole"],
+)
+def test_a_short_text_is_cut_only_with_a_way_to_the_rest(told: str, rules: list[str]) -> None:
+    assert _found(Story().turn("go"), told) == rules
+
+
+def test_a_short_text_may_be_cut_at_a_declared_bound() -> None:
+    assert not _found(Story().turn("go"), f"{CUT}\n[truncated]", bound=300)
+
+
+def test_a_short_text_may_be_cut_after_a_refusal_for_size() -> None:
+    assert not _found(FailingWorld().turn("go").fail(413), f"{CUT}\n[truncated]")
