@@ -136,10 +136,15 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
 
 
 def _refused(turn: Turn, ask: Ask) -> str:
-    """How a call that never ran is answered: with the result of an equal call, or by a refusal."""
+    """How a call that never ran is answered: by the error of a call beside it, as where one failure
+    ends a batch; with the result of an equal call; or by a refusal."""
     call, text = (ask.use.name, canonical(ask.use.input)), ask.sent.text.strip() if ask.sent else ""
     before = (run for run in turn.executions if run.n < ask.sent_n and run.identity == call)
     is_recalled = any(run.text.strip() == text for run in before)
+    beside = (a for a in turn.asks if a.exchange is ask.exchange and a is not ask)
+    failed = (a.sent.text.strip() for a in beside if a.sent and a.execution and a.execution.failed)
+    if text in failed:
+        return f"the call of {ask.use.name} never runs, and gets the error of a call beside it"
     told = "gets an earlier result and never runs," if is_recalled else "is refused"
     return f"the call of {ask.use.name} {told} although nothing repeats"
 

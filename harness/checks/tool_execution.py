@@ -80,7 +80,8 @@ def _broken(
     ran, schema = execution.request.input, trace.schema(exchange, name)
     is_said = _is_said(ran, ask.use.input, schema)
     if not (is_said or any(_is_said(ran, value, schema) for value in strays(exchange))):
-        yield "changed", f"{name} runs with a different input than the model gave"
+        given = "an empty input in place of the one that" if is_empty(ran) else "another input than"
+        yield "changed", f"{name} runs with {given} the model gave"
     elif not recorded and schema.get("type") == "object" and _is_other_json(ran):
         yield "no_object", f"{name} runs with an input that is not an object: {canonical(ran)[:80]}"
     if is_empty(ran) and schema.get("required"):

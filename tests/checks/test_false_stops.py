@@ -371,3 +371,10 @@ def test_a_call_that_a_kill_took_may_be_refused_in_a_later_turn(killed: bool) ->
     story.refuse("interrupted").final("Interrupted.", status="failed", kind="error")
     story.turn("and now?").reply("well", use("list")).tool("a, b").reply("done").final()
     assert codes(no_false_stop(story.end())) == ([] if killed else ["no_false_stop.refused"])
+
+
+def test_a_call_that_gets_the_error_of_a_call_beside_it_is_told_as_that() -> None:
+    story = Story().turn("go").reply(use("poll"), use("list")).tool("no disk", error=True)
+    story.refuse("no disk").reply("x").final().turn("and now?").reply(use("list")).tool("a, b")
+    (finding,) = no_false_stop(story.reply("done").final().end())
+    assert finding.message == "the call of list never runs, and gets the error of a call beside it"

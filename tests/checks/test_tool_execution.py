@@ -47,6 +47,8 @@ def test_a_call_is_run_with_the_input_that_was_said() -> None:
     found, events = _run(use("write", {"path": "a"}), input={"path": "b"})
     assert codes(found) == ["args_complete.changed"]
     assert found[0].events == events
+    empty, _ = _run(use("write", {"path": "a"}), input={})
+    assert "an empty input in place of the one" in empty[0].message
 
 
 def test_an_input_that_a_client_puts_to_another_block_is_said() -> None:
