@@ -162,13 +162,9 @@ def _most(said: str, holds: Callable[[int], bool]) -> int:
 
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#0*39|#x0*27);", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
-_MARKS = re.compile(r"\*\*\S|`\S|\]\(\S")
-
-
-def is_marked(said: str) -> bool:
-    """Whether an answer has marks of Markdown, and signs that HTML writes as entities."""
-    has_signs = any(sign in said for sign in "<>&\"'") and not _ENTITY.search(said)
-    return has_signs and _MARKS.search(said) is not None
+MARKED = re.compile(r"(?s)(?=.*?(?:\*\*\S|`\S|\]\(\S))(?=.*?[<>&\"'])")
+"""An answer with marks of Markdown, and signs that HTML writes as entities. Each run is asked for
+one, so that a pattern stands here and no function: a judgement passes few files."""
 
 
 def escaped_sign(said: str, sent: str) -> str:
@@ -178,7 +174,7 @@ def escaped_sign(said: str, sent: str) -> str:
     the answer has no Markdown: marks as the model wrote them show that it is for no page.
     """
     entity = _ENTITY.search(sent)
-    if entity is None or not is_marked(said) or _TAG.search(sent):
+    if entity is None or _ENTITY.search(said) or not MARKED.match(said) or _TAG.search(sent):
         return ""
     is_whole = squeeze(said) in squeeze(html.unescape(sent))
     return entity[0] if is_whole and squeeze(said) not in squeeze(sent) else ""

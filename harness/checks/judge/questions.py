@@ -15,7 +15,7 @@ from typing import NamedTuple
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN
 from harness.checks.evidence.children_told import does_not_finish, ends_in_a_turn, ends_in_order
 from harness.checks.evidence.repeated_replies import is_unsure
-from harness.checks.evidence.shown_text import is_marked
+from harness.checks.evidence.shown_text import MARKED
 from harness.checks.evidence.stored_messages import finished_turns
 from harness.checks.evidence.summarised_past import summaries
 from harness.checks.evidence.turn_outcomes import (
@@ -271,7 +271,7 @@ EVENTS: Mapping[Question, _Event] = {
     "unfinished_answer": _answer("an unfinished answer", "unfinished"),
     "synthetic_answer": _answer("an error in the form of an answer", "synthetic"),
     "non_ascii_answer": _exchange("an answer beyond ASCII", _is_non_ascii),
-    "marked_answer": _exchange("Markdown with signs", lambda e: any(map(is_marked, _texts(e)))),
+    "marked_answer": _exchange("Markdown with signs", lambda e: any(map(MARKED.match, _texts(e)))),
     "thought": _exchange(
         "a thought before an answer",
         lambda e: bool(_texts(e)) and any(isinstance(b, Thinking) and b.text for b in _said(e)),
