@@ -31,19 +31,23 @@ def expires(moment: Moment, plan: Plan, *, wait_s: Seconds = 900.0) -> Plan:
 
 def about_another_call(moment: Moment, plan: Plan) -> Plan:
     """The user allows another call, which waits elsewhere: the answer names that one."""
+    if _is_plain(moment):
+        return plan
     return (Answer(Approval("call_of_another")),)
 
 
 def answered_twice(moment: Moment, plan: Plan) -> Plan:
     """The answer to the question before comes a second time, in place of the one to this."""
     before = moment.past.last_decided.get(moment.call.session)
-    if before is None or before["id"] == _id(moment):
+    if before is None or before["id"] == _id(moment) or _is_plain(moment):
         return plan
     return (Answer(msgspec.convert(before, Approval)),)
 
 
 def channel_fails(moment: Moment, plan: Plan, *, wait_s: Seconds = 30.0) -> Plan:
     """The channel to the user fails after `wait_s` seconds: the question has no answer."""
+    if _is_plain(moment):  # an editor whose user is gone closes the question
+        return expires(moment, plan, wait_s=wait_s)
     return (Wait(ms(wait_s)), Raise("timeout", "the channel to the user does not answer"))
 
 
@@ -51,6 +55,12 @@ def killed_while_open(moment: Moment, plan: Plan, *, answered: bool = False) -> 
     """The agent is killed while the question is open; `answered`: when the user has decided, and
     the agent does not know."""
     return (*plan, Kill()) if answered else (Kill(),)
+
+
+def _is_plain(moment: Moment) -> bool:
+    """Whether the channel ties each answer to its question, as JSON-RPC does: none is misplaced."""
+    request = moment.call.request
+    return isinstance(request, ApprovalRequest) and request.plain
 
 
 def _id(moment: Moment) -> str:

@@ -19,6 +19,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -29,7 +30,7 @@ FOLDER = Path(ENV.get("HARNESS_SESSION_DIR", "."))
 KEPT = FOLDER / "acp-sessions.json"
 """The agent's name for each session: a later life loads them."""
 
-TAKEN_S = 0.3
+TAKEN_S = 1.0
 """What an agent needs to take in a list of tools that it has asked for."""
 
 END_S = 2.0
@@ -243,7 +244,10 @@ class Client:
         # The protocol has no word for another input, and none for a reason.
         tool, given = max(named, key=len), call.get("rawInput")
         asked = {"tool": tool, "id": str(call.get("toolCallId")), "input": given, "plain": True}
-        answer: dict[str, Any] = _post(ENV["HARNESS_APPROVALS_URL"], asked)
+        try:
+            answer: dict[str, Any] = _post(ENV["HARNESS_APPROVALS_URL"], asked)
+        except (OSError, HTTPException):  # the channel to the user fails
+            return {"answer": "expired"}
         return answer
 
     def _watch_cancel(self, name: str, session: str, ended: threading.Event) -> None:

@@ -112,14 +112,15 @@ class Agent:
             found = self.mcp(session, "tools/list", {})["tools"]
             session["tools"] += [
                 {
-                    "name": f"mcp__harness__{t['name']}",
+                    "name": f"mcp__harness__{tool['name']}",
                     "description": "",
-                    "input_schema": t["inputSchema"],
+                    "input_schema": tool["inputSchema"],
                 }
-                for t in found
+                for tool in found
             ]
 
-        threading.Timer(0.2, listed).start()
+        session["listing"] = threading.Thread(target=listed)
+        session["listing"].start()
 
     def save(self, name: str) -> None:
         (HOME / f"{name}.json").write_text(json.dumps(self.sessions[name]["messages"]))
@@ -161,6 +162,7 @@ class Agent:
             os._exit(7)
         self.cancelled.discard(name)
         session = self.sessions[name]
+        session["listing"].join()
         session["messages"].append({"role": "user", "content": text})
         while True:
             if name in self.cancelled:

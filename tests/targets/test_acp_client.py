@@ -71,8 +71,9 @@ def test_each_message_is_a_prompt_and_the_text_after_the_last_call_its_answer() 
         (ApprovalTurn(answer="deny", reason="Not today."), 0),
         (ApprovalTurn(answer="expire"), 0),
         (ApprovalTurn(input={"sum": 14}), 0),
+        (ApprovalTurn(names="another_call"), 1),
     ],
-    ids=["allow", "always", "deny", "expire", "edit"],
+    ids=["allow", "always", "deny", "expire", "edit", "another call"],
 )
 def test_the_user_is_asked_before_a_call_runs(answer: ApprovalTurn, runs: int) -> None:
     done = play(pays(answer))
@@ -87,6 +88,18 @@ def test_a_question_may_show_no_input_and_have_another_id() -> None:
     done = play(pays(), "shows-no-input")
     (question,), (ran,) = asked(done, ApprovalRequest), asked(done, ToolRequest)
     assert (question.id, question.input) == (ran.id, {"sum": 15})
+    assert done.verdict.verdict == "pass", done.verdict.findings
+
+
+@pytest.mark.parametrize(
+    ("fault", "runs"),
+    [("channel_fails", 0), ("about_another_call", 1), ("answered_twice", 1), ("expires", 0)],
+)
+def test_the_faults_of_the_answer_have_a_meaning(fault: str, runs: int) -> None:
+    settings = {"wait_s": 0.1} if fault in ("channel_fails", "expires") else {}
+    bent = FaultSpec(kind=f"approvals.{fault}", must_fire=False, settings=settings)
+    done = play(pays(faults=(bent,)))
+    assert len(asked(done, ToolRequest)) == runs
     assert done.verdict.verdict == "pass", done.verdict.findings
 
 

@@ -89,6 +89,24 @@ def test_a_client_is_offered_the_tools_and_calls_them(way: Any, mode: str) -> No
     assert all(getattr(c, "input", None) == {"key": "a"} for c in called)
 
 
+@WAYS
+def test_a_driver_is_told_once_the_tools_were_listed(
+    way: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.transports.seam_endpoints.LIST_WAIT_S", 0.2)
+
+    async def use(client: Any) -> None:
+        await client.list_tools()
+
+    with loopback(transition(tools=TOOLS)) as server:
+        url = f"{server.urls.mcp}/listed"
+        assert httpx2.get(url, timeout=60).json() == {"listed": False}
+        way(server, use)
+        assert httpx2.get(url, timeout=60).json() == {"listed": True}
+        other = url.replace("/harness/", "/s/night/harness/")
+        assert httpx2.get(other, timeout=60).json() == {"listed": False}
+
+
 def test_half_a_surrogate_pair_of_a_tool_crosses_as_the_escape_of_json() -> None:
     halves = ToolScript(script=(ToolTurn(ok=["caf\udce9 \U0001f600", {"x": "\ud83d"}]),))
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "read"}}

@@ -60,7 +60,9 @@ def _after(wait_ms: int, said: Approval) -> Plan:
 
 def _approval(turn: ApprovalTurn, request: ApprovalRequest) -> Approval:
     """The user's answer to one question."""
-    name, always = turn.names or request.id, turn.answer == "always"
+    # The answer of a plain channel belongs to its question and names no call.
+    name = request.id if request.plain else turn.names or request.id
+    always = turn.answer == "always"
     if turn.answer == "expire":
         return Approval(name, "expired", reason=turn.reason)
     if request.plain and turn.input is not msgspec.UNSET:
