@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
+import msgspec
+
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import is_waiting, plain
+from harness.core.history.events import Answered
 from harness.core.history.exchanges import Ask, Exchange, Execution, Question
 from harness.core.history.history import History
-from harness.core.history.trace import Trace
-from harness.core.values.calls import Approval
+from harness.core.history.trace import Trace, Turn
+from harness.core.values.calls import Approval, Inbound
 from harness.core.values.carried_text import lost_parts
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
@@ -30,7 +33,8 @@ def approval(history: History) -> Iterator[Finding]:
     input than was allowed. `another`: it runs after an answer that names another call. `not_asked`:
     a call that needs an approval runs without a question. The agent asks for others, or its profile
     has the capability `approvals`. `untold`: the request with the call's result lacks the user's
-    reason for a denial, or a value that the user changed.
+    reason for a denial, or a value that the user changed. `stopped`: the user stops the turn while
+    its question is open and allows the call afterwards, and the call runs in a later turn.
 
     Not a finding: a call of a tool that the user has always allowed in the session; the same call
     that is asked about again; a value that is converted as the schema of the tool says; a denial of
@@ -85,6 +89,33 @@ def _judged(trace: Trace, run: Execution) -> Iterator[Finding]:
     elif not _is_allowed(trace, run, answer):
         text = f"{said} with another input than the user allowed"
         yield _finding("input", text, events, name)
+    elif stop_n := _stop_while_open(trace, run, last):
+        text = f"{said} in a later turn, and the user had stopped the one that asked"
+        yield _finding("stopped", text, (last.n, stop_n, run.n), name)
+
+
+def _stop_while_open(trace: Trace, run: Execution, question: Question) -> int:
+    """The event of a cancel that came before the answer to a question of an earlier turn; else 0.
+
+    `cancel_honoured` asks it within the turn. A message that interrupts is no such stop: it answers
+    another thing, and the question may stay open beside it.
+    """
+    asked = question.called
+    turn = trace.turns.get((asked.session, asked.turn))
+    if turn is None or run.called.turn == asked.turn or not _is_cancelled_by_user(trace, turn):
+        return 0
+    stopped_ms = trace.events[turn.cancelled_n - 1].at_ms
+    is_open = question.answer_at(stopped_ms) is None
+    return turn.cancelled_n if is_open and turn.cancelled_n < run.n else 0
+
+
+def _is_cancelled_by_user(trace: Trace, turn: Turn) -> bool:
+    """Whether a turn was cancelled by words of the user, and not by a message that comes beside it:
+    under `interrupt` that may end the turn."""
+    event = trace.events[turn.cancelled_n - 1] if turn.cancelled_n else None
+    if not isinstance(event, Answered) or event.seam != "inbox" or not event.value:
+        return False
+    return msgspec.convert(event.value, Inbound).kind == "cancel"
 
 
 def _is_asked_in_words(trace: Trace, run: Execution) -> bool:
@@ -129,10 +160,13 @@ def _untold(trace: Trace, ask: Ask, request: Exchange) -> Iterator[Finding]:
 def _is_stopped_first(trace: Trace, ask: Ask, request: Exchange, question: Question) -> bool:
     """Whether the turn of a call was stopped before the request, and before the user denied the
     call: by a cancel, or by a message that interrupts it. The stop then says why the call did not
-    run; a denial that came before it is the reason all the same."""
+    run; a denial that came before it is the reason all the same. A turn that goes on beside such a
+    message was not stopped."""
     called = ask.exchange.called
     turn = trace.turns.get((called.session, called.turn))
     if turn is None or not 0 < turn.cancelled_n < request.n:
+        return False
+    if request.called.turn == called.turn and not _is_cancelled_by_user(trace, turn):
         return False
     stopped_ms = trace.events[turn.cancelled_n - 1].at_ms
     return question.is_allowed or question.answer_at(stopped_ms) is None

@@ -91,6 +91,23 @@ def test_a_call_waits_for_the_answer() -> None:
     assert _found(again.ask().tool("written")) == []
 
 
+def _allowed_after(kind: str, **start: Any) -> Story:
+    """A question is open as the user stops the turn or writes; the answer comes in the turn
+    after."""
+    story = _asked(**start).ask(late_ms=5_000)
+    story.take("Which day is it?", "m2", kind=kind, reader=kind == "message")
+    story.say("Stopped.", status="cancelled")
+    story.at_ms += 5_000
+    return story if kind == "message" else story.take("Thank you.", "m3")
+
+
+def test_a_stop_closes_the_question_of_its_turn() -> None:
+    late = _allowed_after("cancel").tool("written")
+    assert _found(late) == ["approval.stopped"]
+    asked_again = _allowed_after("cancel").ask().tool("written")
+    assert _found(asked_again) == []
+
+
 PAY = ToolScript(
     script=(ToolTurn(ok="paid", times="forever"),),
     approval=(
