@@ -91,6 +91,9 @@ def test_a_call_waits_for_the_answer() -> None:
     assert _found(again.ask().tool("written")) == []
 
 
+INTERRUPT = {"profile": {"inbound": "interrupt"}}
+
+
 def _allowed_after(kind: str, **start: Any) -> Story:
     """A question is open as the user stops the turn or writes; the answer comes in the turn
     after."""
@@ -106,6 +109,17 @@ def test_a_stop_closes_the_question_of_its_turn() -> None:
     assert _found(late) == ["approval.stopped"]
     asked_again = _allowed_after("cancel").ask().tool("written")
     assert _found(asked_again) == []
+
+
+def test_a_message_that_interrupts_answers_another_thing() -> None:
+    assert _found(_allowed_after("message", **INTERRUPT).tool("written")) == []
+
+
+def test_a_turn_that_goes_on_beside_a_message_was_not_stopped() -> None:
+    story = _asked(**INTERRUPT).take("Which day is it?", "m2", reader=True)
+    story.at_ms += 1_000
+    hidden = story.ask("deny", reason="not today").refuse("Interrupted.")
+    assert _found(hidden) == ["approval.untold"]
 
 
 PAY = ToolScript(
