@@ -112,8 +112,8 @@ def result_carried(
     those of `-40`, `a.b` and `C++` belong to a word. `lost`: the result is empty, or what a
     language writes for nothing. `replaced`: it is another text. `other`: it is the result of
     another call, turn, session or user, as from a cache. `part`: a block, a line, a picture or
-    an end is missing, changed or moved silently, or a character is cut. `failed`: it is told as an
-    error. `discarded`: it is told as not run or by another's error, beside a call that failed, or
+    an end is missing, changed or moved silently, or a character is cut. `clipped`: a short text is
+    cut with a notice that names no way to the rest. `failed`: it is told as an error. `discarded`: it is told as not run or by another's error, beside a call that failed, or
     although it had acted before it failed. `invented`: no such call ran, and the answer reads like
     a result.
     `encoded_twice`: it is JSON in JSON. `names`: of an object the model reads the bare values.

@@ -265,6 +265,7 @@ def _more() -> list[History]:
     failed = _ran(error=True)
     failed.history.events[0].settings["expect"] = {"must_not": {"say": ["done"]}}  # type: ignore[union-attr]
     killed = _ran().effect().restart()
+    gated = _go().reply(use("list", {"path": "a"})).ask()
     compacts = _ran().reply("a", purpose="main")
     overflow = _go().reply("sum", purpose="compact").fail(413)
     partial = _go().breaks("pa").say("pa", "partial")
@@ -287,6 +288,8 @@ def _more() -> list[History]:
         _done(partial),
         _done(_go().fail(400)),
         _ran().cancel().say("Stopped.", "final", "cancelled").end(),
+        gated.tool("x").cancel().say("Stopped.", "final", "cancelled").end(),
+        _ran().effect().reply("x").final().turn("and").reply("y").final().end(),
         _go().reply("x").final().turn("and").fail(529, "limit.model_calls").end(),
         to_history(Transcript(name="s", wire="anthropic", messages=log)),
         to_history(
