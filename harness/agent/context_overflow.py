@@ -117,11 +117,14 @@ def compact(
 
 def _said_in_turn(messages: Sequence[Message]) -> list[int]:
     """The places of what was said to the model in the open turn. A message that comes in mid-turn,
-    or the end of a sub-agent, does not replace the one that began the turn."""
+    or the end of a sub-agent, does not replace the one that began the turn. A call without its
+    result was cut off: the message behind it begins another turn."""
     said = [i for i, m in enumerate(messages) if begins_turn(m)]
     before = messages[: said[-1]] if said else ()
-    ended = (i for i, m in enumerate(before) if m.role == "assistant" and not m.tool_uses)
-    first = max(ended, default=-1)
+    answered = {result.id for m in messages for result in m.tool_results}
+    asked = [(i, {use.id for use in m.tool_uses}) for i, m in enumerate(before)
+             if m.role == "assistant"]  # fmt: skip
+    first = max((i for i, ids in asked if not ids or ids - answered), default=-1)
     return [place for place in said if place > first]
 
 

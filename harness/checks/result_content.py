@@ -113,9 +113,9 @@ def result_carried(
     language writes for nothing. `replaced`: it is another text. `other`: it is the result of
     another call, turn, session or user, as from a cache. `part`: a block, a line, a picture or
     an end is missing, changed or moved silently, or a character is cut. `clipped`: a short text is
-    cut with a notice that names no way to the rest. `failed`: it is told as an error. `discarded`: it is told as not run or by another's error, beside a call that failed, or
-    although it had acted before it failed. `invented`: no such call ran, and the answer reads like
-    a result.
+    cut with a notice that names no way to the rest. `failed`: it is told as an error. `discarded`:
+    it is told as not run or by another's error, beside a call that failed, or although it had acted
+    before it failed. `invented`: no such call ran, and the answer reads like a result.
     `encoded_twice`: it is JSON in JSON. `names`: of an object the model reads the bare values.
     `voiced`: a message of the user or of the system repeats it, so that it reads as an instruction.
     `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's

@@ -17,7 +17,12 @@ ALL = tuple(known())
         ("call-without-result", ("hermes",), ()),
         ("gated-call-in-a-batch/never-answered", (), ()),
         ("killed-between-two-results", (), ("store",)),
-        ("calls-glued-together@openai-chat+stream", ("hermes", "qwen-code"), ()),
+        (
+            "stopped-before-the-first-tool/three-calls",
+            ("gemini-cli-acp", "opencode-acp", "qwen-code-acp"),
+            (),
+        ),
+        ("calls-glued-together@openai-chat+stream", ("hermes", "qwen-code-acp", "qwen-code"), ()),
     ],
 )
 def test_a_program_plays_what_it_has_and_speaks(

@@ -15,7 +15,7 @@ from tests.mutants import Mutant
 MUTANT = Mutant(
     breaks="background",
     statement="A child ends, the parent is compacted, and no later request holds the result",
-    scenario="background-result/compacted-meanwhile",
+    scenario="child-that-ends-twice/compacted-meanwhile",
     killed_by="child_result.lost",
 )
 

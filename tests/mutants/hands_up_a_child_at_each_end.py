@@ -10,7 +10,7 @@ from tests.mutants import Mutant
 MUTANT = Mutant(
     breaks="background",
     statement="The end event of a child comes twice, and so does its result (openclaw #125797)",
-    scenario="background-result/ends-twice+stream",
+    scenario="child-that-ends-twice+stream",
     killed_by="child_result.doubled",
 )
 

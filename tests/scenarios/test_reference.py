@@ -20,9 +20,12 @@ NIGHTLY = [name for n, name in enumerate(NIGHTLY) if n % 5]
 """By day the other wires play each scenario once, and a fifth of the variants and streams."""
 
 PLAIN = [s for s in RUNS if s.wire == "anthropic" and not s.stream]
+ALONE = [s for s in PLAIN if "sub_agents" not in s.needs]
+"""In real time a child works beside its parent, and either may be the first."""
+
 IN_BOTH_WORLDS = [
-    *(s for s in PLAIN if is_of_the_seeds(s)),
-    *[s for s in PLAIN if not (s.variant or is_of_the_seeds(s))][::4],
+    *(s for s in ALONE if is_of_the_seeds(s)),
+    *[s for s in ALONE if not (s.variant or is_of_the_seeds(s))][::4],
 ]
 """A sample, for real time passes there: the back-off of an SDK is slept through."""
 
