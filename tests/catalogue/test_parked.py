@@ -18,6 +18,7 @@ from tests.scenarios.all_runs import SCENARIOS, named, runs_of
 
 FILES = ("mid-turn/message-before-a-failure.yaml", "approval/message-while-parked.yaml")
 RUNS = [scenario for file in FILES for scenario in runs_of(SCENARIOS / file)]
+COMPACTED = "compacted-around-a-question"
 STOPPED = "gated-call-in-a-batch/stopped-while-open"
 
 
@@ -50,6 +51,8 @@ def test_the_reference_agent_passes_under_each_policy(policy: InboundPolicy, sce
         ("message-while-parked", approvals.takes_any_words_for_a_yes, "approval.denied"),
         (STOPPED, approvals.lets_a_yes_outweigh_a_stop, "cancel_honoured.tool"),
         ("allowed-hours-later", approvals.runs_it_again_in_the_next_turn, "effect_once.again"),
+        (COMPACTED, approvals.runs_it_again_after_a_compaction, "effect_once.again"),
+        (f"{COMPACTED}/denied", hides_the_denial.agent, "approval.untold"),
     ],
 )
 def test_what_a_wrong_agent_does_leads(name: str, wrong: Any, code: str) -> None:
@@ -62,6 +65,7 @@ def test_what_a_wrong_agent_does_leads(name: str, wrong: Any, code: str) -> None
         ("message-while-parked", approvals.says_that_it_waits),
         ("message-while-parked/denied-after-it", approvals.says_that_it_waits),
         (STOPPED, approvals.ends_the_question_with_the_turn),
+        (COMPACTED, approvals.ends_the_question_with_the_turn),
     ],
 )
 def test_a_twin_passes(name: str, right: Any) -> None:

@@ -71,7 +71,7 @@ def test_findings_are_printed_written_and_repeated(agent: Path, harness: Harness
 
 @pytest.mark.real
 def test_a_code_that_is_accepted_fails_nothing(agent: Path, harness: Harness) -> None:
-    known = ("--examples", "4", "--baseline", "known.tsv")
+    known = ("--examples", "8", "--baseline", "known.tsv")
     first = harness(*FUZZ, *known, "--update-baseline", "--out", "a", "--junit", "-")
     assert first.returncode == 0, first.stderr
     (suite,) = JUnitXml.fromstring(first.stdout.encode())
@@ -106,14 +106,14 @@ def test_a_profile_names_the_agent_and_the_summary_its_causes(
 
 @pytest.mark.real
 def test_a_campaign_is_gone_on_with_and_not_begun_twice(agent: Path, harness: Harness) -> None:
-    first = harness(*FUZZ, "--examples", "4", "--out", "night")
+    first = harness(*FUZZ, "--examples", "8", "--out", "night")
     assert "found outbound_once.twice" in first.stdout
     assert "harness fuzz --resume night" in first.stdout
     again = harness(*FUZZ, "--out", "night")
     assert again.returncode == 2
     assert "--resume night" in again.stderr
-    more = harness("fuzz", "--resume", "night", "--examples", "6", "--json")
-    assert json.loads(more.stdout.splitlines()[-1])["examples"] == 6
+    more = harness("fuzz", "--resume", "night", "--examples", "10", "--json")
+    assert json.loads(more.stdout.splitlines()[-1])["examples"] == 10
     assert more.returncode == 1
 
 

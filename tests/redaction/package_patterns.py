@@ -32,6 +32,7 @@ OF_LOCAL_NAMES = {
     "starter/node_sources.py",
     "starter/project.py",
     "starter/starter_files.py",
+    "targets/acp_client.py",  # the name of a tool, escaped
     "stores/formats/own_formats.py",
 }
 """Files in which a pattern is made of local names: of tables of ours, or of what a user writes."""

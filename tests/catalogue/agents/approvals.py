@@ -11,6 +11,8 @@ import msgspec
 
 from harness.agent import build
 from harness.agent.agent_loop import Cancelled, Loop
+from harness.agent.composition import standard_compaction
+from harness.agent.context_overflow import Ask, Compacted
 from harness.agent.message_reader import ReadingBrief
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.agent.toolbox import error_result
@@ -122,6 +124,25 @@ def runs_it_again_in_the_next_turn(brief: Brief) -> None:
             return super().result_of_gated(call)
 
     build(brief, turn=Again).run()
+
+
+def runs_it_again_after_a_compaction(brief: Brief) -> None:
+    """Carries the allowed calls out again, since the summary shows none of them."""
+    allowed: list[tuple[Loop, ToolUse]] = []
+    standard = standard_compaction(brief)
+
+    class Asking(Loop):
+        def result_of_gated(self, call: ToolUse) -> ToolResult:
+            allowed.append((self, call))
+            return super().result_of_gated(call)
+
+    def compaction(messages: Sequence[Message], budget_tokens: int, ask: Ask) -> Compacted | None:
+        compacted = standard(messages, budget_tokens, ask)
+        for loop, call in allowed:
+            loop.toolbox.run(call)
+        return compacted
+
+    build(brief, turn=Asking, compaction=compaction).run()
 
 
 def _gated(loop: Loop, calls: Sequence[ToolUse]) -> list[ToolUse]:
