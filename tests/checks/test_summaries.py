@@ -83,9 +83,6 @@ LOOK_ALIKES: dict[str, list[list[Message]]] = {
     "a result that is cut": [told(*LINES[:3], f"{LINES[3][:40]} [... 40 characters]", LINES[4])],
     "words that are cut with a notice": [told(f"{LINES[0][:50]} (33 more characters)", *LINES[1:])],
     "old messages that a note names": [told("[2 earlier messages left out]", *LINES[2:])],
-    "messages that a note behind all names": [told(*LINES[2:], "[older messages left out]")],
-    "a transcript that is cut": [told(*LINES[:2], f"{LINES[2][:50]} [transcript truncated]")],
-    "a gap with a note": [told(LINES[0], "[3 messages left out]", LINES[4])],
 }
 
 
@@ -109,14 +106,6 @@ WRONG: dict[str, tuple[list[str], set[str]]] = {
     "no user": ([LINES[1], *LINES[3:]], {"words"}),
     "words that are cut": ([LINES[0][:40], *LINES[1:]], {"words"}),
     "no result": ([*LINES[:3], LINES[4]], {"rest"}),
-    "words, and a result that is cut": (
-        [LINES[1], LINES[2], f"{LINES[3][:40]} [... 40 characters left out]", LINES[4]],
-        {"words"},
-    ),
-    "the head, and the last answer is cut": (
-        [*LINES[2:4], f"{LINES[4][:40]} [... left out]"],
-        {"words", "rest"},
-    ),
     "a gap": ([*LINES[:2], LINES[3], LINES[4]], {"words"}),
 }
 

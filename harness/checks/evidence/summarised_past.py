@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from harness.checks.evidence.carried_words import begins_or_ends, is_cut_with_notice
@@ -138,30 +138,7 @@ class Change:
         if _is_told(said.text, shown.text):
             return True
         # A note about other messages does not say that an earlier summary is forgotten.
-        return is_noted and said.kind != "summary" and self._is_noted and self._is_noted_at(said)
-
-    def _is_noted_at(self, said: Said) -> bool:
-        """Whether a notice stands where a text would stand, or before or behind all others: that
-        a result is cut says nothing of the words that are gone elsewhere."""
-        spans = self._spans
-        found = [span for span in spans.values() if span]
-        if said not in spans or not found or found != sorted(found):
-            return True  # another order, or another writing: a notice may speak of any text
-        order = list(spans)
-        place, shown = order.index(said), self.shown.text
-        begin = next((span[1] for e in reversed(order[:place]) if (span := spans[e])), 0)
-        end = next((span[0] for e in order[place:] if (span := spans[e])), len(shown))
-        last = next(each for each in reversed(order) if spans[each])
-        behind = shown[found[-1][1] :]
-        if found[-1][1] - found[-1][0] < len(last.text):
-            behind = _MARK.sub("", behind, count=1)  # its own notice
-        around = (shown[: found[0][0]], shown[begin:end], behind)
-        return any(map(_marks, around))
-
-    @cached_property
-    def _spans(self) -> dict[Said, tuple[int, int] | None]:
-        """Where each text of the past begins in the requests for summaries, and how far it goes."""
-        return {each: _span(each.text, self.shown.text) for each in self.past}
+        return is_noted and said.kind != "summary" and self._is_noted
 
     @cached_property
     def _is_noted(self) -> bool:
@@ -275,14 +252,6 @@ def _is_in_parts(said: str, shown: Spelt) -> bool:
     text = Spelt(said).plain
     found = [text[at : at + _PIECE] in shown.plain for at in range(0, len(text), _PIECE)]
     return len(found) > 2 and all(any(pair) for pair in pairwise(found))
-
-
-def _span(said: str, shown: str) -> tuple[int, int] | None:
-    """Where a text begins in another one, and where it ends or is cut."""
-    if (at := shown.find(said[:_HEAD])) < 0:
-        return None
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(said, shown[at:], strict=False))
-    return at, at + sum(1 for _ in same)
 
 
 _CUT = (
