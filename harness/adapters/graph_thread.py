@@ -98,12 +98,12 @@ class Threads:
         config = {**self._given, "configurable": named}
         if not self._run and session not in self._began:
             self._began.add(session)
-            await self._state(config)
             await self._begin(config, seed_of(self._brief) if session == "main" else [])
         return config
 
     async def _begin(self, config: dict[str, Any], past: list[Message]) -> None:
-        if not past or (await self._state(config)).values:
+        state = await self._state(config)  # it shows too whether the saver has async methods
+        if not past or state.values:
             return
         rows = {"messages": [row for message in past for row in _rows(message)]}
         if self.is_sync:

@@ -48,9 +48,11 @@ def openai_agents(
         made: dict[str, Any] = {}
 
         async def session_of(name: str) -> Any:
-            if name not in made and sessions is None:
+            if name in made:
+                return made[name]
+            if sessions is None:
                 made[name] = SQLiteSession(name)
-            elif name not in made and sessions is not None:
+            else:
                 made[name] = sessions(name, Path(brief.session_dir))
                 await _begin(made[name], seed_of(brief) if name == "main" else [])
             return made[name]
