@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NoReturn, Self
 
@@ -54,23 +55,24 @@ class WarmStart:
         self, words: Sequence[str], folder: Path, environment: Mapping[str, str], timeout_s: float
     ) -> subprocess.CompletedProcess[str]:
         """Run `python -m harness` with these words; like `subprocess.run`, it reads to the end."""
-        self._socket.settimeout(timeout_s)
-        out, err = os.pipe(), os.pipe()
+        out, err, ended = os.pipe(), os.pipe(), os.pipe()
         null = os.open(os.devnull, os.O_RDONLY)
         asked = json.dumps([words, str(folder), {**environment}]).encode()
-        socket.send_fds(self._socket, [asked], [null, out[1], err[1]])
-        for descriptor in (null, out[1], err[1]):
+        handed = [null, out[1], err[1], ended[1]]
+        socket.send_fds(self._socket, [asked], handed)
+        for descriptor in handed:
             os.close(descriptor)
-        said = _read(out[0], err[0], timeout_s=timeout_s)
-        status = int(self._socket.recv(64))
-        return subprocess.CompletedProcess([*words], status, *(text.decode() for text in said))
+        *said, status = _read(out[0], err[0], ended[0], timeout_s=timeout_s)
+        output = (text.decode() for text in said)
+        return subprocess.CompletedProcess([*words], int(status), *output)
 
 
 def _read(*pipes: int, timeout_s: float) -> list[bytes]:
     said, end_s = {pipe: bytearray() for pipe in pipes}, time.monotonic() + timeout_s
-    with selectors.DefaultSelector() as selector:
+    with selectors.DefaultSelector() as selector, ExitStack() as opened:
         for pipe in pipes:
             selector.register(pipe, selectors.EVENT_READ)
+            opened.callback(os.close, pipe)
         while selector.get_map():
             ready = selector.select(end_s - time.monotonic())
             assert ready, f"the command still runs after {timeout_s} s"
@@ -79,25 +81,47 @@ def _read(*pipes: int, timeout_s: float) -> list[bytes]:
                 said[key.fd] += piece
                 if not piece:
                     selector.unregister(key.fd)
-                    os.close(key.fd)
     return [bytes(text) for text in said.values()]
 
 
 def _serve(asking: socket.socket) -> None:
-    """Fork for each command that is asked for; the child returns and becomes that command."""
+    """Fork for each command that is asked for; the grandchild returns and becomes that command.
+
+    The child between waits for it, and writes its status into a pipe of this command alone. A
+    command that runs too long fails its own test, and neither holds up the next nor answers it.
+    """
     while True:
-        asked, descriptors, _, _ = socket.recv_fds(asking, _MOST_BYTES, 3)
+        asked, descriptors, _, _ = socket.recv_fds(asking, _MOST_BYTES, 4)
         if not asked:
             os._exit(0)
-        child = os.fork()
-        if not child:
+        if not os.fork():
             asking.close()
+            ended = descriptors.pop()
+            child = os.fork()
+            if child:
+                _wait(child, ended, descriptors)
+            os.close(ended)
             _become(*json.loads(asked), descriptors)
             return
         for descriptor in descriptors:
             os.close(descriptor)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        asking.send(str(status).encode())
+        while _has_ended():
+            pass
+
+
+def _wait(child: int, ended: int, descriptors: Sequence[int]) -> NoReturn:
+    for descriptor in descriptors:
+        os.close(descriptor)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with suppress(BrokenPipeError):  # the test gave up
+        os.write(ended, str(status).encode())
+    os._exit(0)
+
+
+def _has_ended() -> bool:
+    with suppress(ChildProcessError):
+        return os.waitpid(-1, os.WNOHANG)[0] > 0
+    return False
 
 
 def _become(
