@@ -119,11 +119,13 @@ def _is_cancelled_by_user(trace: Trace, turn: Turn) -> bool:
 
 
 def _is_asked_in_words(trace: Trace, run: Execution) -> bool:
-    """Whether the turn of the call ended with a question, which the message before the run
-    answers."""
+    """Whether the turn of the call asked in words, and a message before the run answers: by the end
+    of the turn, or while it went on."""
     called = run.ask.exchange.called if run.ask else run.called
     turn = trace.turns.get((called.session, called.turn))
-    return turn is not None and is_waiting(turn) and turn.sendings[-1].n < run.n
+    if turn is None or any(each.n < run.n for each in turn.answers):
+        return turn is not None
+    return is_waiting(turn) and turn.sendings[-1].n < run.n
 
 
 def _finding(rule: str, text: str, events: tuple[int, ...], tool: str) -> Finding:

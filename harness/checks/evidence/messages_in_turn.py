@@ -24,6 +24,8 @@ def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:
     for delivery in turn.came:
         took = [e for e in turn.main if delivery.inbound.id in e.request.took and e.n > delivery.n]
         after = [e for e in turn.readable if e.n > delivery.n and e.succeeded and e.added]
+        if delivery in turn.answers:
+            continue
         own = next((t for t in trace.turns.values() if t.delivery is delivery), None)
         rule, events = "", (delivery.n, *(e.n for e in took or after))
         if took and (policy == "queue" or (policy == "collect" and took[0] is not turn.main[0])):
@@ -60,9 +62,17 @@ def answers_question(trace: Trace, turn: Turn, first: Exchange) -> bool:
     """Whether the message answers the agent's own question, so that the model need not read it: the
     first request has the result of a call that waited for the user."""
     before = trace.turns.get((turn.session, turn.number - 1))
+    if has_answered(trace, turn):
+        return True
     if before is None or not is_waiting(before):
         return False
     return any(ask.sent_n == first.n for ask in before.asks)
+
+
+def has_answered(trace: Trace, turn: Turn) -> bool:
+    """Whether the message of a turn came in an earlier one and was the answer to its question."""
+    earlier = (t for t in trace.turns.values() if t.session == turn.session and t is not turn)
+    return any(turn.delivery in each.answers for each in earlier)
 
 
 def stands_for(trace: Trace, turn: Turn, newest: str) -> str:

@@ -7,8 +7,9 @@ with an unknown id belongs to the call at that place in the previous answer.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -142,6 +143,17 @@ class _Question(msgspec.Struct):
     turn: Turn
     sending: Sending
     asks: list[Ask]
+    earlier: list[Sending]
+
+    def find_answers(self) -> None:
+        """Note which message of its own turn answered each question, if no call ran before."""
+        asked = [*self.earlier, self.sending]
+        came = [each.n for each in self.turn.came if each.n > asked[0].n]
+        ran = [ask.execution.n for ask in self.asks if ask.execution]
+        if not came or any(n < came[0] for n in ran):
+            return
+        for sending, until in zip(asked, [*(each.n for each in asked[1:]), math.inf], strict=True):
+            sending.answer_n = next((n for n in came if sending.n < n < until), 0)
 
 
 class OpenQuestions:
@@ -149,7 +161,9 @@ class OpenQuestions:
 
     Many agents ask for an approval in a plain message, and take the next one as the answer. Only
     the next turn shows that: it runs or refuses the calls before its first request. Until then the
-    message is taken for a question.
+    message is taken for a question. A gateway with a reader waits in its turn, and the model never
+    reads the answer (hermes, openclaw). That is asked of tools that need an approval alone, because
+    else any notice with a question mark would excuse a lost message.
     """
 
     def __init__(self) -> None:
@@ -164,15 +178,22 @@ class OpenQuestions:
             return
         asks = [a for a in turn.asks if a.exchange is last and not (a.execution or a.sent)]
         if asks and own.strip() not in (last.reply.text if last.reply else ""):
+            before, earlier = self._open.get(turn.session), []
+            if before is not None and before.turn is turn:  # a batch is asked about call by call
+                earlier, asks = [*before.earlier, before.sending], before.asks
             self._leave(turn.session)
-            self._open[turn.session] = _Question(turn, sending, asks)
+            self._open[turn.session] = _Question(turn, sending, asks, earlier)
             sending.is_question = True
 
-    def see_request(self, session: str, turn: int) -> None:
+    def see_request(self, session: str, turn: int, gated: Collection[str]) -> None:
         """Decide by the first request after a question whether its calls were waiting for it."""
         if question := self._open.pop(session, None):
-            handled = all(ask.sent or ask.execution for ask in question.asks)
-            question.sending.is_question = handled and turn == question.turn.number + 1
+            sending, asks = question.sending, question.asks
+            handled = all(ask.sent or ask.execution for ask in asks)
+            if handled and any(ask.use.name in gated for ask in asks):
+                question.find_answers()
+            is_next = turn == question.turn.number + 1
+            sending.is_question = handled and (is_next or bool(sending.answer_n))
 
     def end(self) -> None:
         """Leave the questions that were never answered."""

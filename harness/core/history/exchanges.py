@@ -338,12 +338,14 @@ class Sending(Crossing, eq=False):
 
     `is_question`: it asks whether calls may run that stand open, and the next turn has run or
     refused them before its first request. Until that turn shows it, it is taken for a question.
+    `answer_n` is the event of a message that has answered it while its own turn went on, else 0.
     """
 
     request: OutboxRequest
     answered: Answered | None = None
     asked: list[Exchange] | None = None
     is_question: bool = False
+    answer_n: int = 0
 
     @property
     def named(self) -> tuple[str, ...]:
