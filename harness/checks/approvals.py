@@ -12,6 +12,7 @@ from typing import TypeAlias
 import msgspec
 
 from harness.checks.evidence.declarations import needs
+from harness.checks.evidence.messages_in_turn import is_answered_before
 from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import is_waiting, plain
 from harness.core.history.events import Answered
@@ -123,9 +124,9 @@ def _is_asked_in_words(trace: Trace, run: Execution) -> bool:
     of the turn, or while it went on."""
     called = run.ask.exchange.called if run.ask else run.called
     turn = trace.turns.get((called.session, called.turn))
-    if turn is None or any(each.n < run.n for each in turn.answers):
-        return turn is not None
-    return is_waiting(turn) and turn.sendings[-1].n < run.n
+    if turn is None:
+        return False
+    return is_answered_before(turn, run.n) or (is_waiting(turn) and turn.sendings[-1].n < run.n)
 
 
 def _finding(rule: str, text: str, events: tuple[int, ...], tool: str) -> Finding:

@@ -21,6 +21,7 @@ from harness.checks.evidence.excuses import (
     Case,
     is_killed_between,
 )
+from harness.checks.evidence.messages_in_turn import is_answered_before
 from harness.checks.evidence.told_results import is_valid_call, pretended
 from harness.checks.evidence.tool_steps import repeats_before
 from harness.checks.evidence.turn_outcomes import (
@@ -112,7 +113,7 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
               max(a.sent_n, ran.get(a.use.name, NEVER)), a.use.name)
         for a in turn.asks
         if a.refused and is_valid_call(trace, a) and pretended(trace, a) is None
-        and not was_left_to_the_user(turn, a)
+        and not was_left_to_the_user(turn, a) and not is_answered_before(turn, a.sent_n)
         and not is_killed_between(trace, a.exchange.n, a.sent_n)
     ]  # fmt: skip
     for before, exchange in pairwise(turn.readable):

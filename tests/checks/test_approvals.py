@@ -115,6 +115,27 @@ def test_a_message_that_interrupts_answers_another_thing() -> None:
     assert _found(_allowed_after("message", **INTERRUPT).tool("written")) == []
 
 
+def test_a_disconnect_is_no_stop() -> None:
+    """The user is gone, and comes back to answer."""
+    assert _found(_allowed_after("disconnect").tool("written")) == []
+
+
+def test_a_late_always_allows_the_calls_of_the_tool_after_a_stop() -> None:
+    story = _asked().ask(late_ms=5_000, always=True).take("Stop.", "c1", kind="cancel")
+    story.say("Stopped.", status="cancelled")
+    story.at_ms += 5_000
+    later = story.take("Go on.", "m3").reply(use("write", {"path": "b"})).tool("written")
+    assert _found(later) == []
+
+
+def test_a_stop_ends_the_turn_that_is_open_and_not_the_one_that_a_message_has_ended() -> None:
+    story = _asked(**INTERRUPT).ask(late_ms=5_000).take("Which day is it?", "m2", reader=True)
+    story.say("Stopped.", status="cancelled").take("", "c1", kind="cancel")
+    story.say("Stopped.", status="cancelled")
+    story.at_ms += 5_000
+    assert _found(story.take("Thank you.", "m3").tool("written")) == []
+
+
 def test_a_turn_that_goes_on_beside_a_message_was_not_stopped() -> None:
     story = _asked(**INTERRUPT).take("Which day is it?", "m2", reader=True)
     story.at_ms += 1_000

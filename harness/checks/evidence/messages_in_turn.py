@@ -24,7 +24,7 @@ def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:
     for delivery in turn.came:
         took = [e for e in turn.main if delivery.inbound.id in e.request.took and e.n > delivery.n]
         after = [e for e in turn.readable if e.n > delivery.n and e.succeeded and e.added]
-        if delivery in turn.answers:
+        if delivery.n in _answers(turn):
             continue
         own = next((t for t in trace.turns.values() if t.delivery is delivery), None)
         rule, events = "", (delivery.n, *(e.n for e in took or after))
@@ -72,7 +72,18 @@ def answers_question(trace: Trace, turn: Turn, first: Exchange) -> bool:
 def has_answered(trace: Trace, turn: Turn) -> bool:
     """Whether the message of a turn came in an earlier one and was the answer to its question."""
     earlier = (t for t in trace.turns.values() if t.session == turn.session and t is not turn)
-    return any(turn.delivery in each.answers for each in earlier)
+    return turn.delivery is not None and any(turn.delivery.n in _answers(each) for each in earlier)
+
+
+def is_answered_before(turn: Turn, n: int) -> bool:
+    """Whether a message that came in a turn had answered a question about a call by an event."""
+    return any(answer_n < n for answer_n in _answers(turn))
+
+
+def _answers(turn: Turn) -> set[int]:
+    """The events of the messages that answered a question while the turn went on. The agent took
+    them for itself, so the model need not read them."""
+    return {sending.answer_n for sending in turn.sendings if sending.answer_n}
 
 
 def stands_for(trace: Trace, turn: Turn, newest: str) -> str:

@@ -292,9 +292,7 @@ def was_left_to_the_user(turn: Turn, ask: Ask) -> bool:
     asked = ask.questions_before(ask.sent_n)
     # Many gates know yes and no alone (hermes, Claude Code, ACP): for them another input is a no.
     is_denied = bool(asked) and (not asked[-1].is_allowed or asked[-1].is_edited)
-    if is_denied or any(each.n < ask.sent_n for each in turn.answers):
-        return True
-    return is_waiting(turn) and turn.sendings[-1].n < ask.sent_n
+    return is_denied or (is_waiting(turn) and turn.sendings[-1].n < ask.sent_n)
 
 
 def is_local(turn: Turn) -> bool:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from harness.core.history.exchanges import Ask, Exchange, Sending
 from harness.core.history.trace import Turn
 from harness.core.values.calls import ApprovalRequest, OutboundKind, ToolRequest
-from harness.core.values.messages import Message, ToolResult, ToolUse, canonical
+from harness.core.values.messages import Json, Message, ToolResult, ToolUse, canonical
 from harness.core.values.tool_names import ToolNames
 
 
@@ -185,12 +185,12 @@ class OpenQuestions:
             self._open[turn.session] = _Question(turn, sending, asks, earlier)
             sending.is_question = True
 
-    def see_request(self, session: str, turn: int, gated: Collection[str]) -> None:
+    def see_request(self, session: str, turn: int, settings: Mapping[str, Json]) -> None:
         """Decide by the first request after a question whether its calls were waiting for it."""
         if question := self._open.pop(session, None):
             sending, asks = question.sending, question.asks
             handled = all(ask.sent or ask.execution for ask in asks)
-            if handled and any(ask.use.name in gated for ask in asks):
+            if handled and any(ask.use.name in settings.get("gated", ()) for ask in asks):
                 question.find_answers()
             is_next = turn == question.turn.number + 1
             sending.is_question = handled and (is_next or bool(sending.answer_n))

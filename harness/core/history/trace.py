@@ -90,13 +90,6 @@ class Turn(msgspec.Struct, eq=False):
         return tuple(s for s in self.sendings if s.ends_turn)
 
     @property
-    def answers(self) -> tuple[Delivery, ...]:
-        """The messages that came during the turn and that its agent took for the answer to a
-        question about a call, so that the model need not read them."""
-        asked = {s.answer_n for s in self.sendings if s.answer_n}
-        return tuple(each for each in self.came if each.n in asked)
-
-    @property
     def text(self) -> str:
         """The user's text."""
         return self.delivery.inbound.text if self.delivery else ""

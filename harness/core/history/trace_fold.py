@@ -173,8 +173,7 @@ class _Reader:
         if self._sends_texts and called.purpose == "main":
             self._asked.see_texts(exchange)
         if called.purpose == "main":
-            gated = self.trace.settings.get("gated", ())
-            self._questions.see_request(called.session, called.turn, gated)
+            self._questions.see_request(called.session, called.turn, self.trace.settings)
         if called.purpose == "compact":
             self._compact(exchange)
         if request.took:
