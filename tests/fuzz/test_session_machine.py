@@ -93,6 +93,27 @@ def test_it_does_with_a_store_of_lines() -> None:
     _play(plain_model.agent, examples=3, steps=15, options={"store": "jsonl"})
 
 
+@pytest.mark.real
+def test_it_does_with_calls_that_need_an_approval() -> None:
+    _play(plain_model.agent, examples=15, steps=20, approvals=True)
+
+
+APPROVALS = {
+    "runs_denied_calls": frozenset({"approval.denied"}),
+    "hides_the_denial": frozenset({"approval.untold"}),
+}
+"""Mutants of the approval, and the rule that each breaks."""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", APPROVALS)
+def test_a_mutant_of_the_approval_breaks_its_promise(name: str) -> None:
+    with pytest.raises(InvariantViolation) as caught:
+        _play(MUTANTS[name], examples=60, steps=6, approvals=True)
+    assert caught.value.code in APPROVALS[name]
+    assert _steps(caught.value) <= STEPS_MOST
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in FAST else [pytest.mark.real]) for name in FOUND]
 )

@@ -20,12 +20,20 @@ from harness.clock import VirtualClock
 from harness.core.history.history import History
 from harness.core.history.past import Past
 from harness.core.scenario import inbox
-from harness.core.scenario.scenario import InboxItem, Limits, Scenario, ToolScript, ToolTurn, Turn
+from harness.core.scenario.scenario import (
+    ApprovalTurn,
+    InboxItem,
+    Limits,
+    Scenario,
+    ToolScript,
+    ToolTurn,
+    Turn,
+)
 from harness.core.scenario.script import TurnScript
-from harness.core.values.calls import Call, Inbound, StoreRequest
+from harness.core.values.calls import Approval, Call, Inbound, StoreRequest
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Message
-from harness.core.values.plans import ApiError, Value
+from harness.core.values.messages import Json, Message
+from harness.core.values.plans import ApiError, Plan, Value
 from harness.files.owner import make_scratch
 from harness.fuzz.machines.agent_thread import AgentThread
 from harness.fuzz.script_grammar import SUMMARY, TOOLS
@@ -45,6 +53,15 @@ FOUND = (ToolTurn(ok="found", times="forever"),)
 LIMITS = Limits.unreached(virtual_s=1e9)
 """Hypothesis decides how many steps a run has. The only limit is for an agent that ends no turn:
 `CALLS_A_STEP`."""
+
+GATED: dict[str, ApprovalTurn] = {
+    "pay": ApprovalTurn(),
+    "delete": ApprovalTurn(answer="deny", reason="The audit needs it."),
+    "publish": ApprovalTurn(after_s=300),
+    "post": ApprovalTurn(answer="always"),
+}
+"""The tools of a machine with approvals: the user's answer to each question about a call. An answer
+for good needs no script that grows, and the smallest example names it by its tool."""
 
 CALLS_A_STEP = 300
 """Model calls in one step after which an agent counts as one that does not end its turn."""
@@ -86,6 +103,12 @@ class GrowingScript:
 
 
 _NOTHING = Past()
+
+
+def _gated(name: str, answer: ApprovalTurn) -> ToolScript:
+    done = ToolTurn(ok=f"{name}: done", effect=name, times="forever")
+    schema: dict[str, Json] = {"type": "object", "properties": {"number": {"type": "integer"}}}
+    return ToolScript(input_schema=schema, script=(done,), approval=(answer,))
 
 
 MOST_REFUSALS = 6
@@ -166,6 +189,14 @@ class ParkedBrief(InProcessBrief):
         super().__init__(dispatcher, world.folder, **parts)
         self._world, self._place = world, place
 
+    def _approval(self, plan: Plan) -> Approval:
+        """The user's answer; an agent that dies here was asked for, and does not know it."""
+        self._place().check()
+        if self._world.dies_at_question:
+            self._world.dies_at_question = False
+            self._place().die()
+        return super()._approval(plan)
+
     def inbox(self, *, cancels: bool = False) -> Iterator[Inbound]:
         """Yield the messages as they come; end when the world releases the agent."""
         while True:
@@ -183,6 +214,7 @@ class MachineWorld:
     """The world of one example of a machine. `close` it at the end.
 
     `store` names the agent's own store as READER:PATH, else it is the brief's, opened by `opener`.
+    `approvals`: there are tools whose calls need the user's approval.
     """
 
     def __init__(
@@ -192,6 +224,7 @@ class MachineWorld:
         window_tokens: int | None = None,
         store: str = "",
         opener: OpenStore = open_scratch,
+        approvals: bool = False,
     ) -> None:
         self.folder = make_scratch()
         self.target, self.own, self.opener = target, store, opener
@@ -200,6 +233,8 @@ class MachineWorld:
             name: ToolScript(input_schema=dict(schema), script=FOUND)
             for name, schema in TOOLS.items()
         }
+        if approvals:
+            scripts |= {name: _gated(name, answer) for name, answer in GATED.items()}
         scenario = Scenario(
             name=NAME, window_tokens=window_tokens, tools=scripts, limits=LIMITS,
             stream=bool(target.options.get("stream", False)),
@@ -210,8 +245,7 @@ class MachineWorld:
         self.instances: list[tuple[AgentThread, OwnStore]] = []
         self.attempts, self.writes_left = count(), 0
         self.moment: Moment = "before"
-        self.is_down = False
-        self.is_closing = False
+        self.is_down = self.is_closing = self.dies_at_question = False
 
     @property
     def history(self) -> History:

@@ -29,7 +29,7 @@ from harness.core.values.messages import (
     user,
 )
 from harness.core.values.plans import ApiError
-from harness.fuzz.machines.machine_world import MOST_REFUSALS, MachineWorld, Said
+from harness.fuzz.machines.machine_world import GATED, MOST_REFUSALS, MachineWorld, Said
 from harness.fuzz.machines.session_invariants import InvariantViolation, SessionInvariants
 from harness.fuzz.script_grammar import TURNS
 from harness.fuzz.text_grammar import BLANKS, WORDS
@@ -65,7 +65,7 @@ JUDGED = frozenset(
         *("nonblank_content", "append_only_prefix", "history_faithful", "request_fits"),
         *("reload_equivalence", "durable_first", "no_silent_loss", "inbound_exactly_once"),
         *("effect_once", "args_complete", "error_visible", "cancel_honoured", "bounded_turn"),
-        *("compaction_preserves", "compaction_progress"),
+        *("compaction_preserves", "compaction_progress", "approval"),
     }
 )
 """The checks on a whole history: on requests, on tool runs, on stored messages, and on
@@ -84,6 +84,7 @@ _TURN = st.integers(0, len(TURNS) * len(WORDS) - 1)
 _TURNS = st.lists(_TURN, min_size=1, max_size=3)
 _SIDE = st.sampled_from(("main", "main", "side"))
 _INSTANCE = st.integers(0, 1)
+_GATED = st.lists(st.sampled_from(tuple(GATED)), min_size=1, max_size=3, unique=True)
 
 
 class SessionMachine(RuleBasedStateMachine):
@@ -92,18 +93,24 @@ class SessionMachine(RuleBasedStateMachine):
     target: ClassVar[TargetSpec]
     own: ClassVar[str] = ""
     opener: ClassVar[OpenStore] = staticmethod(open_scratch)
+    approvals: ClassVar[bool] = False
 
     def __init__(self) -> None:
         super().__init__()
         self.sent: list[InboxItem] = []
         self.world: MachineWorld | None = None
         self.broken = self.is_odd = False
+        self.asked = 0
 
     @initialize(window=st.sampled_from(WINDOWS))
     def begin(self, window: int | None) -> None:
         """The agent starts on an empty session."""
         self.world = MachineWorld(
-            self.target, window_tokens=window, store=self.own, opener=type(self).opener
+            self.target,
+            window_tokens=None if self.approvals else window,
+            store=self.own,
+            opener=type(self).opener,
+            approvals=self.approvals,
         )
         self.session_invariants = SessionInvariants(self.world.history)
         self.world.start()
@@ -140,6 +147,27 @@ class SessionMachine(RuleBasedStateMachine):
         asked = self._there.history.past.next_index("main", "model") + after - 1
         cancel = InboxItem(id=self._name(), kind="cancel", when={"after": f"main/model#{asked}"})
         self._send(text, (Turn(use="ping"), *turns_of(turns)), "main", 0, cancel)
+
+    @rule(tools=_GATED, dies=st.booleans(), text=_TEXT)
+    @precondition(lambda self: self.approvals)
+    def gated_calls(self, tools: list[str], dies: bool, text: int) -> None:
+        """A message, and calls that the user allows, denies, or allows late; the agent may be
+        killed while it waits for an answer."""
+        self.asked += 1
+        blocks = tuple(_gated_use(tool, self.asked) for tool in tools)
+        self._there.dies_at_question = dies
+        self._send(text, (Turn(blocks=blocks),))
+        self._there.dies_at_question = False
+
+    @rule(tools=_GATED, text=_TEXT)
+    @precondition(lambda self: self.approvals)
+    def stopped_beside_gated_calls(self, tools: list[str], text: int) -> None:
+        """A message, and the user stops the turn after the model has called."""
+        self.asked += 1
+        number = self._there.history.past.next_index("main", "model")
+        cancel = InboxItem(id=self._name(), kind="cancel", when={"after": f"main/model#{number}"})
+        blocks = tuple(_gated_use(tool, self.asked) for tool in tools)
+        self._send(text, (Turn(blocks=blocks),), "main", 0, cancel)
 
     @rule(write=st.integers(1, 8), moment=st.sampled_from(MOMENTS), turns=_TURNS, text=_TEXT)
     @precondition(lambda self: not self.own)
@@ -253,6 +281,10 @@ class SessionMachine(RuleBasedStateMachine):
             raise violation
 
 
+def _gated_use(tool: str, number: int) -> dict[str, Json]:
+    return {"type": "tool_use", "name": tool, "input": {"number": number}}
+
+
 def _ended(world: MachineWorld) -> Iterator[InvariantViolation]:
     """Return agents that ended although their inbox is open."""
     for instance, _ in world.instances:
@@ -267,14 +299,17 @@ def session_machine(
     options: Mapping[str, Json] | None = None,
     store: str = "",
     opener: OpenStore = open_scratch,
+    approvals: bool = False,
 ) -> type[SessionMachine]:
     """The machine of an agent, a function of a brief; `.TestCase` is what pytest collects.
 
     `options` reach the agent as `brief.options`. `store` names the agent's own store as READER:PATH
     below its session folder; without it the agent uses `brief.store`, which `opener` opens, and
-    kills at a write, reloads and repairs are steps, too.
+    kills at a write, reloads and repairs are steps, too. With `approvals` the model calls tools
+    that need the user's approval.
     """
     target = agent if isinstance(agent, TargetSpec) else of_callable(agent)
     spec = msgspec.structs.replace(target, options={**target.options, **(options or {})})
     members = {"target": spec, "own": store, "opener": staticmethod(opener)}
+    members["approvals"] = approvals
     return type("SessionMachine", (SessionMachine,), members)
