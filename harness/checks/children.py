@@ -51,8 +51,10 @@ def child_result(history: History) -> Iterator[Finding]:
 
     Not a finding: what a model made of the text on request; a note with the place of a text; a
     child that is told as failed, in any words; a result that the model asks for again; a text that
-    waits for the next turn. A run that ends before its parent has another turn asks nothing of a
-    child in the background. A parent that has forgotten the call after a kill is not asked either.
+    waits for the next turn. In real time, a request that begins up to ten seconds after the end may
+    have been composed before, so it need not hold the text. A run that ends before its parent has
+    another turn asks nothing of a child in the background. A parent that has forgotten the call
+    after a kill is not asked either.
 
     To fix it, keep the end of each child in the store of the session, until a request of its parent
     holds it. Source: anthropics/claude-code#86365, nearai/ironclaw#4084,
@@ -181,8 +183,10 @@ def _in_time(family: _Family, end: ChildEnd, carrier: Exchange) -> Iterator[Find
     policy, turn = family.trace.profile.children, open_turn(family.trace, end)
     if policy is None or turn is None or end.result is not None:
         return
-    is_there = carrier.called.turn == turn.number
-    after = [e for e in turn.readable if e.n > end.n and e.succeeded]
+    # A child may end between a message and the first request of its turn, which may hold the text.
+    is_there = carrier.called.turn == turn.number and carrier not in turn.readable[:1]
+    known_n = family.reads.known_n(end)
+    after = [e for e in turn.readable if e.n > known_n and e.succeeded]
     text = f"{end.child.session} ends during {turn.words}, and {carrier.called.key} first holds it"
     if policy == "steer" and len(after) > 1 and carrier.n > after[1].n:
         yield _finding("late", text, end, carrier.n)
@@ -193,14 +197,14 @@ def _in_time(family: _Family, end: ChildEnd, carrier: Exchange) -> Iterator[Find
 def _chance(family: _Family, end: ChildEnd) -> Exchange | None:
     """A request with which the parent had a chance to read of a child: of a later turn that ended,
     or any after the end where the parent is a child itself."""
-    later = [e for e in family.reads.main if e.n > end.n and e.succeeded]
+    known_n = family.reads.known_n(end)
+    later = [e for e in family.reads.main if e.n > known_n and e.succeeded]
     if end.child.parent in children(family.trace):
         return next(iter(later), None)
-    before = max((e.called.turn for e in family.reads.main if e.n < end.n), default=0)
     turns = family.trace.turns
     for exchange in later:
         turn = turns.get((end.child.parent, exchange.called.turn))
-        if exchange.called.turn > before and turn and turn.settled_n and turn.endings:
+        if turn and turn.main[0].n > known_n and turn.settled_n and turn.endings:
             return exchange
     return None
 

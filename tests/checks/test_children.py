@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from harness import Brief, InboxItem, Scenario, ToolScript, ToolTurn, Turn, run
 from harness.checks.children import child_result
 from harness.checks.evidence.children_told import child_ends, claims_success, is_acknowledged
+from harness.core.history.events import Started
 from harness.core.history.history import History
 from harness.core.scenario.scenario import RequestText
 from harness.core.values.profile import Profile
@@ -253,6 +255,62 @@ def _policy(policy: Any, in_turn: bool) -> list[str]:
 )
 def test_the_policy_names_the_turn(policy: Any, in_turn: bool, found: list[str]) -> None:
     assert _policy(policy, in_turn) == found
+
+
+@pytest.mark.parametrize(
+    ("told_in", "times", "world", "wanted"),
+    [
+        (1, (0, 0, 0), "simulate", []),
+        (9, (0, 0), "simulate", ["child_result.lost"]),
+        (9, (0, 0), "supervise", []),
+        (9, (0, 0, 0), "supervise", []),
+        (2, (0, 0, 20_000), "supervise", []),
+        (9, (0, 20_000), "supervise", ["child_result.lost"]),
+    ],
+)
+def test_in_real_time_a_request_may_be_composed_when_a_child_ends(
+    told_in: int, times: tuple[int, ...], world: str, wanted: list[str]
+) -> None:
+    """The child ends behind the first turn; message `told_in` tells of it, or none does."""
+
+    def agent(brief: Brief) -> None:
+        parent = Parent(brief, lambda text, failed: "")
+        own = brief.child("child1").anthropic(max_retries=0)
+        parent.child = lambda call: BESIDE  # type: ignore[method-assign]
+        for number, message in enumerate(brief.inbox()):
+            note = f"[child] {SAID}\n\n" if number == told_in else ""
+            parent.history.append({"role": "user", "content": note + message.text})
+            said = parent.loop(parent.client, parent.history, 9)[0]
+            brief.send(said)
+            if number == 0:
+                parent.loop(own, [{"role": "user", "content": ASKED}], 1)
+
+    messages = tuple(InboxItem(text=f"Pond {n}?", when={"ms": at}) for n, at in enumerate(times))
+    script = (Turn(use="task", input={"prompt": ASKED}), Turn(say="I see."), Turn(say=SAID))
+    steps = (*script, Turn(say="Well."), Turn(say="Well, well."))[: 2 + len(times)]
+    played = run(Scenario(name="pond", policy="open", inbox=messages, script=steps), agent).history
+    history = History()
+    for event in played.events:
+        is_start = isinstance(event, Started)
+        history.take(msgspec.structs.replace(event, world=world) if is_start else event)
+    assert codes(child_result(history)) == wanted
+
+
+def test_a_queue_takes_a_result_in_with_the_first_request_of_its_turn() -> None:
+    def agent(brief: Brief) -> None:
+        parent = Parent(brief, lambda text, failed: "")
+        own = brief.child("child1").anthropic(max_retries=0)
+        parent.child = lambda call: BESIDE  # type: ignore[method-assign]
+        for number, message in enumerate(brief.inbox()):
+            note = f"[child] {parent.loop(own, [TASKED], 1)[0]}\n\n" if number else ""
+            parent.history.append({"role": "user", "content": note + message.text})
+            brief.send(parent.loop(parent.client, parent.history, 9)[0])
+
+    TASKED = {"role": "user", "content": ASKED}
+    script = (Turn(say="I see."), Turn(say=SAID))
+    told = scenario(*script, profile=Profile(children="queue"))
+    told = msgspec.structs.replace(told, script=told.script[:-1])
+    assert codes(child_result(run(told, agent).history)) == []
 
 
 def test_each_result_stands_under_its_own_call() -> None:

@@ -20,12 +20,14 @@ NIGHTLY = [name for n, name in enumerate(NIGHTLY) if n % 5]
 """By day the other wires play each scenario once, and a fifth of the variants and streams."""
 
 PLAIN = [s for s in RUNS if s.wire == "anthropic" and not s.stream]
-ALONE = [s for s in PLAIN if "sub_agents" not in s.needs]
-"""In real time a child works beside its parent, and either may be the first."""
+BESIDE = [s for s in PLAIN if "'background': True" in str(s.script)]
+"""In real time a child in the background works beside its parent, and either may be the first."""
 
+ALONE = [s for s in PLAIN if s not in BESIDE]
 IN_BOTH_WORLDS = [
     *(s for s in ALONE if is_of_the_seeds(s)),
     *[s for s in ALONE if not (s.variant or is_of_the_seeds(s))][::4],
+    *[s for s in ALONE if "sub_agents" in s.needs and not s.variant],
 ]
 """A sample, for real time passes there: the back-off of an SDK is slept through."""
 
@@ -63,6 +65,13 @@ def test_both_worlds_agree(scenario: Scenario) -> None:
     simulated = run(scenario, reference_for(scenario))
     assert supervised.verdict.verdict == simulated.verdict.verdict == "pass"
     assert canonical(supervised.history) == canonical(simulated.history)
+
+
+@pytest.mark.parametrize("scenario", tiers(BESIDE, BESIDE[:1]))
+def test_children_in_the_background_pass_in_real_time(scenario: Scenario) -> None:
+    supervised = run(scenario, reference_for(scenario), world="supervise").verdict
+    assert [f"{f.code}: {f.message}" for f in supervised.findings] == []
+    assert supervised.verdict in ("pass", "not_applicable")
 
 
 def test_there_are_the_four_headline_scenarios_and_the_eight_branches() -> None:

@@ -7,6 +7,7 @@ for its child is told by its result alone: some agents run a child to its end an
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
@@ -35,6 +36,9 @@ LEAST = 12
 """A parent may say a shorter text itself, such as `Done`."""
 
 _SHOWN = 60
+
+_READ_MS = 10_000
+"""How long a child may take to read an answer in real time."""
 
 _ACKNOWLEDGED = re.compile(
     r"start|begun|began|launch|background|running|progress|spawn|queue|pending|notif|later|await"
@@ -231,6 +235,18 @@ class ParentReads:
         self.requests = [e for e in trace.exchanges if e.called.session == session]
         self.main = [e for e in self.requests if e.purpose == "main" and not e.request.unread]
         self._said = [squeeze(d.inbound.text) for d in trace.deliveries if d.inbound.text.strip()]
+
+    def known_n(self, end: ChildEnd) -> float:
+        """The event behind which a turn of the parent that begins to ask can tell of an end.
+
+        In real time nobody sees when a child has read its last answer: on a loaded machine its
+        parent may ask the model, and again, before that. On the virtual clock every thread has read
+        what it was given.
+        """
+        if self._trace.world not in ("supervise", "recording") or end.how == "killed":
+            return end.n
+        asked = (e for e in self.main if e.called.at_ms >= end.at_ms + _READ_MS)
+        return next((e.n - 1 for e in asked if e.n > end.n), math.inf)
 
     def carrier(self, end: ChildEnd) -> Exchange | None:
         """The first request after the end that holds the text of the child, or what a model made
