@@ -51,10 +51,10 @@ def child_result(history: History) -> Iterator[Finding]:
 
     Not a finding: what a model made of the text on request; a note with the place of a text; a
     child that is told as failed, in any words; a result that the model asks for again; a text that
-    waits for the next turn. In real time, a request that begins up to ten seconds after the end may
-    have been composed before, so it need not hold the text. A run that ends before its parent has
-    another turn asks nothing of a child in the background. A parent that has forgotten the call
-    after a kill is not asked either.
+    waits for the next turn; in real time, a request that begins up to ten seconds after the end,
+    for it may have been composed before. A run that ends before its parent has another turn asks
+    nothing of a child in the background. A parent that has forgotten the call after a kill is not
+    asked either.
 
     To fix it, keep the end of each child in the store of the session, until a request of its parent
     holds it. Source: anthropics/claude-code#86365, nearai/ironclaw#4084,
