@@ -239,7 +239,7 @@ class ParentReads:
     def known_n(self, end: ChildEnd) -> float:
         """The event behind which a turn of the parent that begins to ask can tell of an end.
 
-        In real time nobody sees when a child has read its last answer: on a loaded machine its
+        The history does not show when a child has read its last answer: on a loaded machine its
         parent may ask the model, and again, before that. On the virtual clock every thread has read
         what it was given.
         """
