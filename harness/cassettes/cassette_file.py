@@ -42,7 +42,7 @@ from harness.recordings.http_interaction import (
     unpacked,
 )
 from harness.recordings.json_documents import UTF16, as_utf8
-from harness.recordings.readers import har, vcr
+from harness.recordings.readers import har, httprr, vcr
 from harness.recordings.transcripts import Refusal
 from harness.redaction.masking import kept_headers
 
@@ -114,7 +114,7 @@ def _check_text(head: bytes) -> None:
 def is_cassette(data: bytes) -> bool:
     """Whether the bytes are meant as a cassette, whole or not; InputError for broken UTF-16."""
     data = as_utf8(data)
-    return har.is_har(data) or vcr.is_vcr(data)
+    return har.is_har(data) or httprr.is_httprr(data) or vcr.is_vcr(data)
 
 
 def parse_cassette(data: bytes) -> Cassette:
@@ -189,8 +189,8 @@ _BESIDE = ("duration",)
 
 def read_foreign(data: bytes) -> Cassette:
     """A cassette of any known writer; raises InputError with the place in it."""
-    held = vcr.load(data)
-    listed = vcr.interactions(held)
+    held = {} if httprr.is_httprr(data) else vcr.load(data)
+    listed = httprr.exchanges(data) if httprr.is_httprr(data) else vcr.interactions(held)
     made = [_numbered(item, n, data) for n, item in enumerate(listed, start=1)]
     _check_whole(held, listed, is_json=data.lstrip()[:1] == b"{")
     metadata = held.get("metadata")
@@ -243,7 +243,7 @@ def archive_notes(path: Path) -> list[str]:
 
     Raises InputError as `load` does.
     """
-    if not _OPENING_OF_JSON.match(head_of(path)) or not har.is_har(whole(path)):
+    if not _OPENING_OF_ARCHIVE.match(head_of(path)) or not har.is_har(whole(path)):
         return []
     places: dict[str, list[int]] = {}
     for number, why in passed_over(load_cassette(path)):
@@ -251,7 +251,7 @@ def archive_notes(path: Path) -> list[str]:
     return [f"skipped, {why}: {_entries(numbers)}" for why, numbers in places.items()]
 
 
-_OPENING_OF_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"log"')
+_OPENING_OF_ARCHIVE = re.compile(rb'(?:\xef\xbb\xbf)?(?:\s*\{\s*"log"|(?:---\n)?log:)')
 _NAMED_MOST = 5
 
 
@@ -322,6 +322,8 @@ def _half(item: dict[str, Json], name: str) -> dict[str, Json]:
 
 
 def _body(part: dict[str, Json], name: str) -> bytes:
+    if lack := f.text(part.get("lack")):
+        raise InputError(f"{name}: {lack}")
     try:
         return stored(part)
     except Unreadable as error:

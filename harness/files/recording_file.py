@@ -1,18 +1,20 @@
 """A recording on disk, read with bounded memory.
 
-Too long a line of JSON Lines comes in pieces. Other formats are read whole, up to a bound. A
-database is opened by name, because its latest writes may be in a log beside it.
+Too long a line of JSON Lines comes in pieces. Other formats are read whole, up to a bound, and so
+is a file in gzip: it may unpack to a thousand times its size. A database is opened by name, because
+its latest writes may be in a log beside it.
 """
 
 from __future__ import annotations
 
+import io
 import os
 from functools import partial
 from pathlib import Path
 from typing import IO
 
 from harness.core.values.errors import InputError
-from harness.files.regular_file import HEAD_BYTES, MAX_BYTES, opened
+from harness.files.regular_file import HEAD_BYTES, MAX_BYTES, is_packed, opened, whole
 from harness.recordings import json_documents, recognition
 from harness.recordings.session_log import MAX_LINE_BYTES
 from harness.recordings.transcripts import Recording
@@ -36,7 +38,10 @@ def read_recording(path: Path, kind: str = "auto") -> Recording:
     Raises InputError, naming the file, for one that cannot be opened or read, or is too large.
     """
     with opened(path) as file:
-        return _read(file, path, kind)
+        if not is_packed(file):
+            return _read(file, os.fstat(file.fileno()).st_size, path, kind)
+    content = whole(path)
+    return _read(io.BytesIO(content), len(content), path, kind)
 
 
 def _too_large(size: int, path: Path) -> InputError:
@@ -61,8 +66,8 @@ def _check_first_line(file: IO[bytes], path: Path, size: int) -> None:
             raise _too_large(size, path)
 
 
-def _read(file: IO[bytes], path: Path, kind: str) -> Recording:
-    head, size = file.read(HEAD_BYTES), os.fstat(file.fileno()).st_size
+def _read(file: IO[bytes], size: int, path: Path, kind: str) -> Recording:
+    head = file.read(HEAD_BYTES)
     if b"\n" not in head and size > json_documents.MAX_BYTES:
         _check_first_line(file, path, size)
         file.seek(len(head))

@@ -9,9 +9,11 @@ devices. It keeps no list, so a folder may hold any number of files.
 
 from __future__ import annotations
 
+import gzip
 import os
 import stat
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader
@@ -27,6 +29,7 @@ MAX_BYTES = 256 * 1024 * 1024
 
 NO_FILE = "no regular file"
 HEAD_BYTES = 1 << 16
+_GZIP = b"\x1f\x8b"
 
 TEXT_MAX_BYTES = 1024 * 1024
 """The most bytes of a configuration or a profile."""
@@ -59,19 +62,39 @@ def check_regular(path: Path, most_bytes: int = MAX_BYTES) -> None:
 
 
 def head_of(path: Path) -> bytes:
-    """The beginning of a file; raises InputError as `opened` does."""
-    with opened(path) as file:
-        return file.read(HEAD_BYTES)
+    """The beginning of what a file holds; raises InputError as `whole` does."""
+    with opened(path) as file, _content(file, path) as content:
+        return content.read(HEAD_BYTES)
 
 
 def whole(path: Path, most_bytes: int = MAX_BYTES) -> bytes:
-    """The bytes of a file; raises InputError as `opened` does, and for more than `most_bytes`."""
-    with opened(path) as file:
+    """What a file holds; raises InputError as `opened` does, and for more than `most_bytes`.
+
+    A file in gzip is unpacked: LangChain's tests keep cassettes so, and services their old logs.
+    """
+    with opened(path) as file, _content(file, path) as content:
         is_small = os.fstat(file.fileno()).st_size <= most_bytes
-        data = file.read(most_bytes + 1) if is_small else b""
+        data = content.read(most_bytes + 1) if is_small else b""
     if not is_small or len(data) > most_bytes:
         raise InputError(f"larger than {most_bytes} bytes", str(path))
     return data
+
+
+def is_packed(file: BufferedReader) -> bool:
+    """Whether an open file, of which nothing was read, is in gzip."""
+    return file.peek(len(_GZIP)).startswith(_GZIP)
+
+
+@contextmanager
+def _content(file: BufferedReader, path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
+    if not is_packed(file):
+        yield file
+        return
+    try:
+        with gzip.open(file) as unpacked:
+            yield unpacked
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError("gzip is torn", str(path), more=str(error)) from None
 
 
 def text_of(path: Path) -> str:

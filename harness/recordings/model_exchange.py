@@ -20,7 +20,7 @@ import msgspec
 from harness import providers
 from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Json, Message
-from harness.providers.shared import hosts
+from harness.providers.shared import event_stream, hosts
 from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import Unreadable
 from harness.providers.shared.json_fields import RecordedApi, RecordedRequest
@@ -80,6 +80,9 @@ def _transcripts_of(
     api = api_of_path(path)
     if api is None:
         yield no_model_call(place, path)
+        return
+    if lack := f.text(request.get("lack")):
+        yield Refusal(place, f"request: {lack}")
         return
     try:
         asked = _asked(request, api, requests, together)
@@ -206,8 +209,10 @@ def _answered(
         body = body_bytes(response, header(response, "content-encoding"), together)
         if not body:
             return missing, "no body"
-        if "eventstream" not in kind and not is_text(body):
-            return missing, "body is not text"
+        if not is_text(body):
+            if not (event_stream.is_framed(kind) or event_stream.begins_framed(body)):
+                return missing, "body is not text"
+            kind = event_stream.CONTENT_TYPE  # LangChain's serializer masks every header
         parsed = answer(api, body, kind)
     except Unreadable as error:
         return missing, str(error)

@@ -14,6 +14,7 @@ from harness.recordings import Format, Recording, Transcript, formats
 from tests.contracts.amount import EXAMPLES
 from tests.recordings import documents, test_session_formats
 from tests.recordings.cassettes import DIALECTS
+from tests.recordings.readers import test_httprr, test_openhands
 
 pytestmark = pytest.mark.hypothesis
 
@@ -24,6 +25,8 @@ for _name, _sample in documents.SAMPLES.values():
 for _name, _samples in test_session_formats.SAMPLES.items():
     SAMPLES[_name] += _samples
 SAMPLES["vcr"] += DIALECTS.values()
+SAMPLES["httprr"].append(test_httprr.WHOLE)
+SAMPLES["openhands"].append(test_openhands.trajectory(*test_openhands.TURN))
 
 
 def test_each_format_has_a_sample() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import tracemalloc
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.core.values.errors import InputError
-from harness.files import recording_file
+from harness.files import recording_file, regular_file
 from harness.files.recording_file import read_recording
 from harness.recordings import session_log
 from harness.recordings.recognition import formats
@@ -91,3 +92,27 @@ def test_a_first_line_of_200_mb_is_refused_before_memory_holds_it(path: Path) ->
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak_bytes < 5 * MB
+
+
+def test_a_log_in_gzip_is_read(path: Path) -> None:
+    path.write_bytes(GO * 2)
+    plain = read_recording(path)
+    path.write_bytes(gzip.compress(GO * 2))
+    assert read_recording(path) == plain
+
+
+@pytest.mark.parametrize("cut", [2, 9, -4])
+def test_a_torn_gzip_is_named(path: Path, cut: int) -> None:
+    path.write_bytes(gzip.compress(GO * 2)[:cut])
+    with pytest.raises(InputError, match="gzip is torn") as caught:
+        read_recording(path)
+    assert caught.value.place == str(path)
+
+
+def test_a_gzip_that_grows_without_end_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(regular_file.whole, "__defaults__", (MB,))
+    path.write_bytes(gzip.compress(b" " * 8 * MB))
+    with pytest.raises(InputError, match="larger than 1048576 bytes"):
+        read_recording(path)

@@ -134,6 +134,28 @@ def _streamed() -> bytes:
     return cassette(made)
 
 
+def _langchain() -> bytes:
+    made = vcrpy()
+    made["response"]["body"] = {"string": json.dumps(ANSWER)}
+    halves = (f"{key}s:\n- {json.dumps(made[key])}\n" for key in ("request", "response"))
+    return "".join(halves).encode()
+
+
+def braintrust(body: dict[str, Any] | None = None) -> bytes:
+    """A cassette of Braintrust's recorder, with this body of the answer."""
+    asked = {"body": {"kind": "json", "value": REQUEST}, "headers": {}, "method": "POST"}
+    answered = {"body": body or {"kind": "json", "value": ANSWER}, "status": 200}
+    entry = {
+        "callIndex": 0,
+        "id": "d41d8cd9",
+        "matchKey": "POST api.anthropic.com/v1/messages",
+        "recordedAt": "2026-08-04T03:10:10.524Z",
+        "request": {**asked, "url": MESSAGES_URL},
+        "response": {**answered, "headers": {"content-type": "application/json"}},
+    }
+    return json.dumps({"entries": [entry], "meta": {"createdAt": entry["recordedAt"]}}).encode()
+
+
 DIALECTS = {
     "vcrpy": cassette(vcrpy()),
     "vcrpy, tags, gzip": _tagged(),
@@ -141,6 +163,12 @@ DIALECTS = {
     "go-vcr": _go_vcr(),
     "ruby": _ruby(),
     "one interaction, JSON": _one_json(),
+    "langchain": _langchain(),
+    "braintrust": braintrust(),
+    "braintrust, text": braintrust({"kind": "text", "value": json.dumps(ANSWER)}),
+    "braintrust, base64": braintrust(
+        {"kind": "base64", "value": base64.b64encode(json.dumps(ANSWER).encode()).decode()}
+    ),
     "streamed": _streamed(),
 }
 """The same exchange in every dialect."""

@@ -13,8 +13,13 @@ from typing import Any, Literal, NamedTuple
 from tests.recordings import documents
 from tests.recordings.readers import test_claude_stream as claude_stream
 from tests.recordings.readers import test_codex as codex
+from tests.recordings.readers import test_copilot_cli as copilot_cli
+from tests.recordings.readers import test_gemini_cli as gemini_cli
+from tests.recordings.readers import test_httprr as httprr
 from tests.recordings.readers import test_inspect_ai as inspect_ai
+from tests.recordings.readers import test_openhands as openhands
 from tests.recordings.readers import test_pi as pi
+from tests.recordings.readers import test_qwen_code as qwen_code
 
 
 class Step(NamedTuple):
@@ -156,6 +161,70 @@ def _pi(talk: Talk) -> bytes:
     return pi.log(*entries)
 
 
+def _gemini(talk: Talk) -> Iterator[dict[str, Any]]:
+    """Contents of the Gemini API."""
+    for step in talk:
+        parts: list[dict[str, Any]] = [{"text": step.text}] if step.text else []
+        for id_ in step.ids:
+            named = {"id": id_, "name": "look"}
+            if step.kind == "calls":
+                parts.append({"functionCall": {**named, "args": _given(id_)}})
+            else:
+                answer = {"output": f"seen {id_}"}
+                parts.append({"functionResponse": {**named, "response": answer}})
+        yield {"role": "user" if step.kind in ("user", "results") else "model", "parts": parts}
+
+
+def _gemini_cli(talk: Talk) -> bytes:
+    kinds = {"user": "user", "model": "gemini"}
+    said = ({"type": kinds[row["role"]], "content": row["parts"]} for row in _gemini(talk))
+    return gemini_cli.session(*said)
+
+
+def _qwen_code(talk: Talk) -> bytes:
+    kinds = {"user": "user", "model": "assistant"}
+    rows = enumerate(_gemini(talk))
+    entries = (
+        qwen_code.entry(f"e{n}", f"e{n - 1}", *row["parts"], kind=kinds[row["role"]])
+        for n, row in rows
+    )
+    return qwen_code.log(*entries)
+
+
+def _copilot_cli(talk: Talk) -> bytes:
+    events: list[tuple[str, dict[str, Any]]] = []
+    for step in talk:
+        if step.kind == "results":
+            events += [copilot_cli.ended(id_, f"seen {id_}") for id_ in step.ids]
+            continue
+        requests = [copilot_cli.requested(id_, _given(id_)) for id_ in step.ids]
+        side = "user" if step.kind == "user" else "assistant"
+        events.append((f"{side}.message", {"content": step.text, "toolRequests": requests}))
+    return copilot_cli.log(*events)
+
+
+def _openhands(talk: Talk) -> bytes:
+    events: list[dict[str, Any]] = []
+    for step in talk:
+        told = [openhands.metadata(*step.ids, called=id_) for id_ in step.ids[:50]]
+        if step.kind == "calls":
+            events += [openhands.action("run", tool_call_metadata=each) for each in told]
+        elif step.kind == "results":
+            events += [openhands.observation("run", "x", tool_call_metadata=each) for each in told]
+        else:
+            source = "user" if step.kind == "user" else "agent"
+            events.append(openhands.action("message", source, args={"content": step.text}))
+    return openhands.trajectory(*events)
+
+
+def _httprr(talk: Talk) -> bytes:
+    body = json.dumps({"messages": list(_anthropic(talk))[:-1], "model": "m"})
+    head = "POST https://api.anthropic.com/v1/messages HTTP/1.1\r\n\r\n"
+    answer = "HTTP/2.0 200 OK\r\nContent-Type: application/json\r\n\r\n"
+    said = documents.har_answer()["text"]
+    return httprr.trace(((head + body).encode(), (answer + said).encode()))
+
+
 def _atif(talk: Talk) -> bytes:
     steps: list[dict[str, Any]] = []
     for step in talk:
@@ -200,7 +269,12 @@ WRITERS: dict[str, Callable[[Talk], bytes]] = {
     "pi": _pi,
     "atif": _atif,
     "inspect_ai": lambda talk: inspect_ai.log(inspect_ai.sample(1, messages=chat(talk)), eval={}),
+    "copilot_cli": _copilot_cli,
+    "gemini_cli": _gemini_cli,
     "har": _har,
+    "httprr": _httprr,
+    "openhands": _openhands,
+    "qwen_code": _qwen_code,
     "vcr": _vcr,
     "langfuse": _langfuse,
 }

@@ -113,3 +113,11 @@ def test_a_call_without_a_name_is_refused() -> None:
     )
     assert any("a call has no name" in why.reason for why in recording.refusals)
     assert recording.transcripts == ()
+
+
+@pytest.mark.parametrize(("operation", "answer"), CALLS)
+def test_frames_are_known_although_a_recorder_masked_the_headers(
+    operation: str, answer: bytes
+) -> None:
+    data = cassette(operation, answer)
+    assert read(data.replace(CONTENT_TYPE.encode(), b"**REDACTED**")) == read(data)

@@ -17,16 +17,30 @@ from harness.recordings.session_log import split
 from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
-from tests.recordings.readers import test_claude_stream, test_codex, test_otel, test_pi
+from tests.recordings.readers import (
+    test_claude_stream,
+    test_codex,
+    test_copilot_cli,
+    test_gemini_cli,
+    test_otel,
+    test_pi,
+    test_qwen_code,
+)
 from tests.recordings.test_recognition import LOG, OURS
 
 SAMPLES = {
     "claude_code": [LOG],
     "claude_stream": [test_claude_stream.stream(*test_claude_stream.RUN)],
     "codex": [test_codex.log(*test_codex.TURN)],
+    "copilot_cli": [test_copilot_cli.log(*test_copilot_cli.TURN)],
+    "gemini_cli": [
+        test_gemini_cli.session(*test_gemini_cli.TURN),
+        test_gemini_cli.lines(*test_gemini_cli.RECORDS),
+    ],
     "history": [OURS],
     "otel": list(test_otel.DUMPS.values()),
     "pi": [test_pi.log(*test_pi.TURN)],
+    "qwen_code": [test_qwen_code.log(*test_qwen_code.TURN)],
 }
 EACH = [(name, sample) for name, samples in SAMPLES.items() for sample in samples]
 LINES = [(name, sample) for name, sample in EACH if formats()[name].by_lines]

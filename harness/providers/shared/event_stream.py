@@ -39,6 +39,14 @@ def is_framed(content_type: str) -> bool:
     return "amazon.eventstream" in content_type
 
 
+def begins_framed(data: bytes) -> bool:
+    """Whether a body begins with a whole frame, whatever its headers say."""
+    try:
+        return next(_parts(data), None) is not None
+    except Unreadable:
+        return False
+
+
 def frames(data: bytes) -> Iterator[bytes]:
     """The payloads of the frames, in order; raises Unreadable at a torn or damaged one."""
     return (payload for _, payload in _parts(data))

@@ -35,6 +35,9 @@ _NOT_OURS = frozenset({"event", "payload", "parentId", "session_id"})
 """What entries of other formats have and these have not."""
 
 
+_OURS = frozenset({"message", "uuid", "sessionId"})
+
+
 class _Entry(TypedDict, total=False):
     """The keys of an entry that are read; any value may stand there."""
 
@@ -56,8 +59,16 @@ _value_of = known_keys(_Entry)
 
 
 def _is_claude_code(data: bytes) -> bool:
-    """Whether the first entry of a known type is one of a session log."""
+    """Whether the first entry of a known type is one of a session log.
+
+    Qwen Code took over the envelope of its entries, and its messages have `parts`. Gemini CLI has
+    the names of its types, below a line with a `projectHash`.
+    """
     for value in first_objects(data):
+        if "parts" in f.mapping(value.get("message")) or "projectHash" in value:
+            return False
+        if "content" in value and _OURS.isdisjoint(value):  # Grok CLI says it without an envelope
+            return False
         if value.get("type") in (*ROLES, *_OTHER_TYPES) or {"type", "sessionId"} <= value.keys():
             return not _NOT_OURS & value.keys()
     return False

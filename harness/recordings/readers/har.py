@@ -1,7 +1,8 @@
 """HTTP Archives, written by browsers, proxies and the recorders of test suites.
 
 Bodies are decompressed text or base64, under `postData` and `content`. Polly.JS stores a compressed
-body as a JSON list of base64 chunks. Entries are read in the order in which they began.
+body as a JSON list of base64 chunks, and the archive as YAML where its user likes to read it.
+Entries are read in the order in which they began.
 """
 
 from __future__ import annotations
@@ -14,19 +15,25 @@ from datetime import UTC, datetime
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.providers.shared import json_fields as f
-from harness.recordings import json_documents, model_exchange
+from harness.recordings import json_documents, model_exchange, yaml_documents
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.transcripts import Recording
 
 _OPENING = re.compile(rb'\A\s*\{\s*"log"\s*:\s*\{')
+_YAML_OPENING = re.compile(rb"\A(?:---\n)?log:\n")
+_YAML_KEY = re.compile(rb"^  (?:entries|creator):", re.MULTILINE)
 
 
 def is_har(data: bytes) -> bool:
     """Whether the bytes are meant as an archive, whole or torn."""
+    if _YAML_OPENING.match(data):
+        return _YAML_KEY.search(data) is not None
     return _OPENING.match(data) is not None and (b'"entries"' in data or b'"creator"' in data)
 
 
 def _is_har(data: bytes) -> bool:
+    if not json_documents.is_json(data):
+        return is_har(data)
     return isinstance(_entries(json_documents.peek(data, b'"log"', b'"entries"')), list)
 
 
@@ -46,7 +53,8 @@ def entries(archive: bytes) -> list[tuple[int, dict[str, Json]]]:
     Entries without a time stay in the order of the file. Raises InputError for JSON without a list
     of entries.
     """
-    found = _entries(json_documents.load(archive))
+    parse = json_documents.load if json_documents.is_json(archive) else yaml_documents.parse
+    found = _entries(parse(archive))
     if not isinstance(found, list):
         raise InputError("an archive has a list log.entries, this has none", "line 1")
     placed = [(number, f.mapping(entry)) for number, entry in enumerate(found, start=1)]

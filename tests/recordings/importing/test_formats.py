@@ -20,8 +20,13 @@ from tests.record_incidents import path_of
 from tests.recordings.documents import SAMPLES
 from tests.recordings.readers import test_claude_stream as claude_stream
 from tests.recordings.readers import test_codex as codex
+from tests.recordings.readers import test_copilot_cli as copilot_cli
+from tests.recordings.readers import test_gemini_cli as gemini_cli
+from tests.recordings.readers import test_httprr as httprr
+from tests.recordings.readers import test_openhands as openhands
 from tests.recordings.readers import test_otel as otel
 from tests.recordings.readers import test_pi as pi
+from tests.recordings.readers import test_qwen_code as qwen_code
 from tests.stores import hermes_database as hermes
 
 RECORDINGS: dict[str, tuple[str, bytes]] = {
@@ -31,6 +36,11 @@ RECORDINGS: dict[str, tuple[str, bytes]] = {
     "pi": ("pi", pi.log(*pi.TURN)),
     "spans": ("otel", otel.DUMPS["spans"]),
     "vcr": ("vcr", yaml.safe_dump(CASSETTE).encode()),
+    "copilot cli": ("copilot_cli", copilot_cli.log(*copilot_cli.TURN)),
+    "gemini cli": ("gemini_cli", gemini_cli.session(*gemini_cli.TURN)),
+    "httprr": ("httprr", httprr.WHOLE),
+    "openhands": ("openhands", openhands.trajectory(*openhands.TURN)),
+    "qwen code": ("qwen_code", qwen_code.log(*qwen_code.TURN)),
     "claude stream": ("claude_stream", claude_stream.stream(*claude_stream.RUN)),
     "history": ("history", path_of("empty-inputs").read_bytes()),
 }

@@ -8,9 +8,10 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 
 from harness.core.values.errors import InputError
-from harness.recordings.recognition import format_named
+from harness.recordings.recognition import format_named, format_of
 from tests.recordings import documents
 from tests.recordings.documents import har_answer, har_entry
 
@@ -121,3 +122,15 @@ def test_what_is_no_whole_answer_of_http_says_so() -> None:
         ),
     ]
     assert [len(found.messages) for found in recording.transcripts] == [1, 1]
+
+
+def test_an_archive_may_be_yaml() -> None:
+    archive = documents.har([har_entry(ASKED, _packed(3))])
+    data = yaml.safe_dump(json.loads(archive), sort_keys=False).encode()
+    assert data.startswith(b"log:\n")
+    assert format_of(data) == "har"
+    assert HAR.read(data) == HAR.read(archive)
+
+
+def test_yaml_without_entries_is_no_archive() -> None:
+    assert not HAR.recognises(b"log:\n  level: debug\n")

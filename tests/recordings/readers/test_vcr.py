@@ -13,7 +13,16 @@ from harness.core.values.errors import InputError
 from harness.core.values.messages import Text, ToolUse
 from harness.recordings.recognition import format_named
 from harness.recordings.transcripts import Transcript
-from tests.recordings.cassettes import ANSWER, DIALECTS, REQUEST, cassette, vcrpy
+from tests.recordings.cassettes import (
+    ANSWER,
+    ANTHROPIC_EVENTS,
+    DIALECTS,
+    REQUEST,
+    braintrust,
+    cassette,
+    sse,
+    vcrpy,
+)
 
 VCR = format_named("vcr")
 
@@ -150,3 +159,43 @@ def test_odd_interactions_are_refused_one_by_one() -> None:
         "no request",
         "no LLM traffic: POST /",
     ]
+
+
+def test_the_events_of_a_recorded_stream_are_put_together() -> None:
+    chunks = sse(*ANTHROPIC_EVENTS).decode().strip().split("\n\n")
+    data = braintrust({"kind": "sse", "chunks": chunks})
+    data = data.replace(b"application/json", b"text/event-stream")
+    (found,) = VCR.read(data).transcripts
+    assert found.messages[1].blocks == (ToolUse("toolu_1", "roll", {"sides": 6}),)
+    assert found.complete
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"kind": "binary", "path": "blobs/1.bin"}, "the body stands in another file"),
+        ({"kind": "empty"}, "no body"),
+    ],
+)
+def test_a_body_that_is_not_in_the_cassette_is_no_answer(body: dict[str, str], reason: str) -> None:
+    recording = VCR.read(braintrust(body))
+    assert recording.refused == {f"response: {reason}": 1}
+    assert [len(found.messages) for found in recording.transcripts] == [1]
+
+
+def test_a_request_whose_body_stands_elsewhere_is_refused() -> None:
+    data = json.loads(braintrust())
+    data["entries"][0]["request"]["body"] = {"kind": "binary", "path": "blobs/2.bin"}
+    recording = VCR.read(json.dumps(data).encode())
+    assert recording.refused == {"request: the body stands in another file": 1}
+    assert recording.transcripts == ()
+
+
+def test_requests_and_responses_of_another_number_are_refused() -> None:
+    request = json.dumps(vcrpy()["request"])
+    with pytest.raises(InputError, match="1 requests and 0 responses"):
+        VCR.read(f"requests:\n- {request}\nresponses: []\n".encode())
+
+
+def test_a_cassette_without_an_entry_says_so() -> None:
+    assert VCR.read(b'{"entries": [], "meta": {}}').refused == {"no HTTP exchange is recorded": 1}
