@@ -40,7 +40,7 @@ def is_framed(content_type: str) -> bool:
 
 
 def begins_framed(data: bytes) -> bool:
-    """Whether a body begins with a whole frame, whatever its headers say."""
+    """Whether a body begins with a whole frame; its headers are not asked."""
     try:
         return next(_parts(data), None) is not None
     except Unreadable:

@@ -1,7 +1,7 @@
 """Sessions of GitHub's Copilot CLI: JSON Lines of events, one session a file.
 
 An answer lists the tools that it requests; their results come as events of their own. The events of
-a sub-agent name the call that began it, and make up a transcript of their own. Hooks, turns and
+a sub-agent name the call that began it, and make up a further transcript. Hooks, turns and
 usage are for the screen. Source: files of versions 0.0.420 to 1.0.77 under
 `~/.copilot/session-state`.
 """

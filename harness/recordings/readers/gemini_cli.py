@@ -2,9 +2,9 @@
 
 A message of the model holds its calls together with their results; the model saw these in a message
 after it. On lines, a message with a known id replaces that one. `$rewindTo` takes back a message
-and all after it; `$set` may replace all. What is for the screen alone (`info`, `warning`) is no
-message. Source: google-gemini/gemini-cli, packages/core/src/services/chatRecordingService.ts, and
-files up to version 0.61.
+and all after it; `$set` may replace all. `info` and `warning` are for the screen alone. Source:
+google-gemini/gemini-cli, packages/core/src/services/chatRecordingService.ts, and files up to
+version 0.61.
 """
 
 from __future__ import annotations

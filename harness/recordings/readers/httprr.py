@@ -81,7 +81,7 @@ def _part(part: bytes) -> dict[str, Json]:
 
 
 def _joined(body: bytes) -> bytes:
-    """The chunks of a body, joined; what is no chunk ends it."""
+    """The chunks of a body, joined; anything else ends it."""
     said, at = bytearray(), 0
     while (size := _CHUNK.match(body, at)) and int(size[1], 16):
         end = size.end() + int(size[1], 16)

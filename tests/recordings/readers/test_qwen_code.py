@@ -15,7 +15,7 @@ QWEN_CODE = format_named("qwen_code")
 
 
 def entry(id_: str, parent: str | None, *parts: Any, kind: str = "user", **more: Any) -> Any:
-    """An entry with a message of these parts; a text is a part of its own."""
+    """An entry with a message of these parts; a text stands for a part."""
     made = [{"text": part} if isinstance(part, str) else part for part in parts]
     role = "model" if kind == "assistant" else "user"
     linked = {"uuid": id_, "parentUuid": parent, "sessionId": "s", "type": kind}
