@@ -24,12 +24,12 @@ MODEL = {"anthropic": "V40", "openai-chat": "C37", "openai-responses": "R29", "g
 
 
 def causes() -> set[str]:
-    """The causes that faults name: by a status, by a preset, and the one of a spent budget."""
+    """The causes that faults name: by a status, by a preset, and in their code."""
     of_presets = (row.constants.get("type") for row in PRESETS.values())
     return {
         *TYPES.values(),
         "api_error",
-        "spend_limit",
+        *("picture_refused", "spend_limit", "tools_refused"),
         *filter(None, map(str, filter(None, of_presets))),
     }
 

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from harness.core.transition.ports import Moment
-from harness.core.values.messages import Text
+from harness.core.values.messages import Opaque, Text, ToolResult
 from harness.core.values.plans import Plan
 from harness.core.values.strict import FromOne
 from harness.faults.shared.error_answers import error, page, refusal, too_long, type_of, words_of
@@ -30,6 +30,7 @@ _OF_REQUESTS = (
 SEAMS = {
     "*": ("model", "tool", "inbox", "outbox", "provider"),
     **dict.fromkeys(_OF_REQUESTS, ("model",)),
+    **dict.fromkeys(("picture_refused", "tools_refused"), ("model",)),
 }
 WIRES = {
     **dict.fromkeys(_OF_REQUESTS[3:], ("anthropic",)),
@@ -180,6 +181,34 @@ def tightened_whitespace(moment: Moment, plan: Plan) -> Plan:
         for block in message.blocks
     )
     return (blank and refusal(moment, "V10")) or plan
+
+
+_PICTURES = frozenset({"image", "image_url", "input_image", "inlineData", "fileData"})
+"""How the providers name a block with a picture."""
+
+
+def picture_refused(moment: Moment, plan: Plan) -> Plan:
+    """400 for each request that holds a picture, wherever it stands: the provider cannot read it.
+
+    With `often: forever` the conversation is refused until the agent takes the picture out. No rule
+    of the API tells such a picture from others, so no agent can know before.
+    """
+    parts = (
+        part
+        for message in moment.call.messages
+        for block in message.blocks
+        for part in (block.content if isinstance(block, ToolResult) else (block,))
+    )
+    holds = any(isinstance(part, Opaque) and part.kind in _PICTURES for part in parts)
+    return error(moment, 400, type="picture_refused") if holds else plan
+
+
+def tools_refused(moment: Moment, plan: Plan) -> Plan:
+    """400 for each request that offers tools: this model takes none.
+
+    To be armed with `often: forever`, and with `provider` or `models` for a second model.
+    """
+    return error(moment, 400, type="tools_refused") if moment.call.tools else plan
 
 
 def thread_continue_in_flight(moment: Moment, plan: Plan) -> Plan:

@@ -23,6 +23,7 @@ from tests.faults.surviving import survive, tiers_of
 KINDS = [kind for kind in faults() if kind.startswith("http.")]
 OF_REQUESTS = {
     "http.compaction_refused",
+    "http.picture_refused",
     "http.prefill_refused",
     "http.system_role_refused",
     "http.thinking_type_refused",
@@ -34,7 +35,7 @@ OF_REQUESTS = {
     "http.thread_unsupported_request",
 }
 """They strike on requests that the reference agent does not make: it begins no answer for the
-model, sends no blank text, and keeps its whole history itself."""
+model, sends no blank text, meets no picture here, and keeps its whole history itself."""
 
 ALL_OF_A_BURST = {"http.overloaded_burst": {"failures": 5}}
 KNOBS: list[dict[str, Any]] = [{}, {"often": "forever"}, {"then": "escalate"}]

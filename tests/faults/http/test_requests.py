@@ -25,6 +25,7 @@ BEGUN = {"messages": [HI, {"role": "assistant", "content": "{"}]}
 SYSTEM = {"messages": [HI, {"role": "system", "content": "be brief"}]}
 BLANK = {"messages": [{"role": "user", "content": [{"type": "text", "text": " \n"}]}]}
 THINKING = {"thinking": {"type": "enabled", "budget_tokens": 1024}, "max_tokens": 2000}
+DOT = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
 CREATED = {"thread": {"type": "create"}}
 
 
@@ -102,6 +103,34 @@ def test_a_thread_is_refused_with_its_code(name: str, status: int, words: str) -
     assert (refused.status_code, asked.armed.fired) == (status, 1)
     assert error["message"].startswith(words)
     assert error["details"] == {"error_code": name}
+
+
+PICTURE = {"type": "image", "source": DOT}
+SEEN = {"type": "tool_result", "tool_use_id": "t1", "content": [PICTURE]}
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        ([PICTURE], 400),
+        ([SEEN], 400),
+        ([{"type": "text", "text": "[a picture was left out]"}], 200),
+    ],
+)
+def test_a_picture_is_refused_while_the_request_holds_it(content: Any, status: int) -> None:
+    asked = Asked("http.picture_refused", often="forever")
+    call = {"type": "tool_use", "id": "t1", "name": "look", "input": {}}
+    messages = [HI, {"role": "assistant", "content": [call]}, {"role": "user", "content": content}]
+    first, second = asked.post(messages=messages), asked.post(messages=messages)
+    assert (first.status_code, second.status_code) == (status, status)
+    assert status == 200 or first.json()["error"]["message"] == "Could not process image"
+
+
+def test_tools_are_refused_and_a_request_without_them_is_not() -> None:
+    asked = Asked("http.tools_refused", often="forever")
+    refused = asked.post(tools=[{"name": "look", "input_schema": {"type": "object"}}])
+    assert (refused.status_code, asked.post().status_code) == (400, 200)
+    assert refused.json()["error"]["message"] == "m does not support tools."
 
 
 @pytest.mark.parametrize("name", ["prefill_refused", "system_role_refused", "tightened_whitespace"])
