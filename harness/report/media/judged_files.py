@@ -1,9 +1,13 @@
-"""The text report of `judge`: a line for each file, its findings, the refusals, the totals."""
+"""The text report of `judge`: the files with their findings, the refusals, the totals.
+
+A folder may hold thousands of sessions, and findings in the order of file names tell nothing. So
+of a folder with more than a few such files the report names the worst ones, and fits one screen.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 
@@ -31,16 +35,47 @@ class JudgedFiles:
     def __init__(self, width: int = 100, paint: Paint = plain, verbose: bool = False) -> None:
         self._look = (width, paint, verbose)
         self._totals = JudgedTotals()
+        self._held: list[list[str]] = []
+        self._worst: list[tuple[tuple[int, ...], str, str]] = []
+        self._shown = 0
 
     def __call__(self, event: Event) -> Iterator[str]:
-        """Yield the lines of a file once it was read, and the totals at the end."""
+        """Yield the lines of a named file once it was read; those of a folder and totals last."""
         match event:
             case FileRead():
                 self._totals.add(event)
-                yield from text(event, *self._look)
+                lines = text(event, *self._look)
+                if event.named or self._look[-1]:
+                    yield from lines
+                elif held := [*lines]:
+                    self._hold(event, held)
             case CommandFinished():
-                yield from ending(self._totals, *self._look)
+                few = self._held if self._shown <= FILES_MAX else []
+                yield from (line for lines in few for line in lines)
+                worst = () if few else tuple(self._worst_files())
+                yield from ending(self._totals, *self._look, worst=worst)
                 yield from baseline_lines(event.baseline)
+
+    def _hold(self, file: FileRead, lines: list[str]) -> None:
+        """Keep the lines of the first files and the codes of the worst, whatever their number."""
+        self._shown += 1
+        if self._shown <= FILES_MAX:
+            self._held.append(lines)
+        if failing := [f for one in file.results for f in one.verdict.failing]:
+            weight = (min(map(rank, failing)), -len(failing))
+            self._worst = sorted([*self._worst, (weight, file.path, codes(failing))])[:WORST_MAX]
+
+    def _worst_files(self) -> Iterator[str]:
+        width, paint, _ = self._look
+        if self._worst:
+            yield f"worst of {counted(self._shown, 'file')} with findings or doubts (-v shows all)"
+        for _, path, said in self._worst:
+            yield f"{paint('fail', MARKS['fail'])} {path}"
+            yield from wrapped(said, width, "    ")
+
+
+FILES_MAX, WORST_MAX = 5, 3
+"""The most files of folders that are shown without `verbose`, and how many of more are named."""
 
 
 def text(file: FileRead, width: int, paint: Paint = plain, verbose: bool = False) -> Iterator[str]:
@@ -116,11 +151,15 @@ def _transcript(transcript: Result, width: int, paint: Paint) -> Iterator[str]:
 
 
 def ending(
-    totals: JudgedTotals, width: int, paint: Paint = plain, verbose: bool = False
+    totals: JudgedTotals,
+    width: int,
+    paint: Paint = plain,
+    verbose: bool = False,
+    worst: Iterable[str] = (),
 ) -> Iterator[str]:
     """Yield the findings by cause, the applied checks, the refusals by reason, and the totals.
 
-    Without `verbose` it fits one screen.
+    Without `verbose` it fits one screen. `worst` are the lines of the worst files.
     """
     most = GROUPS_MAX if verbose else CAUSES_MAX
     causes = cause_lines(totals.causes, width, paint, "transcript", most)
@@ -128,7 +167,7 @@ def ending(
     refused = _every_reason(totals.refused) if is_whole else _reasons(totals.reasons, width)
     told = headline(totals.causes, totals.words, "transcript")
     first = (paint("strong", part) for line in told for part in wrapped(line, width, ""))
-    for section in map(tuple, (first, causes, _shares(totals, width), refused)):
+    for section in map(tuple, (first, causes, worst, _shares(totals, width), refused)):
         yield from ("", *section) if section else ()
     yield ""
     words = ((w, f"{totals.words[w]} {verb}") for w, verb in WORDS.items() if totals.words[w])

@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from harness.core.values.verdict import Finding, FindingClass, Verdict
 from harness.recordings.transcripts import Refusal
 from harness.report.media import judged_files
-from harness.verdicts.command_events import FileRead
+from harness.verdicts.command_events import CommandFinished, FileRead
 from harness.verdicts.result import evidence, of_transcript
 from harness.verdicts.tallies import JudgedTotals
 from tests.report.fabricated import FINDING, history
@@ -129,6 +129,37 @@ def test_the_summary_of_a_folder_reads_in_one_screen() -> None:
     assert any(line.startswith("refused: 3000 no LLM traffic; ") for line in said)
     every = [*judged_files.ending(tally, 80, verbose=True)]
     assert any("POST /v1/49" in line for line in every)
+
+
+def _screen(*files: FileRead, verbose: bool = False) -> list[str]:
+    """The lines of a report of these files."""
+    report = judged_files.JudgedFiles(80, verbose=verbose)
+    events = (*files, CommandFinished())
+    return [line for event in events for line in report(event)]
+
+
+def test_of_a_folder_with_many_files_the_worst_are_named() -> None:
+    files = [_file(f"logs/{n}", EMPTY if n % 30 else ORPHAN) for n in range(300)]
+    files[200] = _file("logs/200", ORPHAN, ORPHAN)
+    said = _screen(*files)
+    assert len([line for line in said if line]) <= 25
+    assert said[1].startswith("289 of 300 transcripts: "), "what most share stands first"
+    at = said.index("worst of 300 files with findings or doubts (-v shows all)")
+    worst = [line for line in said[at + 1 :] if line.startswith("✗")]
+    assert worst == ["✗ logs/200", "✗ logs/0", "✗ logs/120"]
+    assert said[at + 2] == "    tool_pairing.orphan x2"
+    every = _screen(*files, verbose=True)
+    assert sum(line.startswith("✗ logs/") for line in every) == 300
+    assert not any("worst of" in line for line in every)
+
+
+def test_a_few_files_of_a_folder_are_shown_whole_and_named_ones_always() -> None:
+    few = [_file(f"logs/{n}", ORPHAN) for n in range(judged_files.FILES_MAX)]
+    clean = [_file(f"clean/{n}") for n in range(50)]
+    said = _screen(*few, *clean)
+    assert [line.split()[1] for line in said if line.startswith("✗")] == [f.path for f in few]
+    named = [msgspec.structs.replace(file, named=True) for file in (*few, _file("logs/9", ORPHAN))]
+    assert sum(line.startswith("✗") for line in _screen(*named)) == len(named)
 
 
 def test_the_summary_is_an_object_too() -> None:
