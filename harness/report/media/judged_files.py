@@ -57,7 +57,7 @@ class JudgedFiles:
                 yield from baseline_lines(event.baseline)
 
     def _hold(self, file: FileRead, lines: list[str]) -> None:
-        """Keep the lines of the first files and the codes of the worst, whatever their number."""
+        """Keep the lines of the first files and the codes of the worst ones."""
         self._shown += 1
         if self._shown <= FILES_MAX:
             self._held.append(lines)
