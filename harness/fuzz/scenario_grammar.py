@@ -15,6 +15,7 @@ import msgspec
 
 from harness.core.scenario.scenario import (
     DEFAULT_WIRE,
+    ApprovalTurn,
     FaultSpec,
     InboxItem,
     Limits,
@@ -155,7 +156,7 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
     stream = bool(choose(2))
     window = _window(choose, options, struck, dialect)
     if window is None and not struck and options.tools:
-        inbox, script = _beside_tools(inbox, script, tools, options.pushed)
+        inbox, script, tools = _beside_tools(inbox, script, tools, options.pushed)
     return Scenario(
         name=NAME,
         wire=sys.intern(options.wire),  # a file leaves a default out by identity, also in a worker
@@ -174,15 +175,20 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
 def _beside_tools(
     inbox: tuple[InboxItem, ...],
     script: tuple[Turn, ...],
-    tools: Mapping[str, ToolScript],
+    tools: dict[str, ToolScript],
     pushed: bool,
-) -> tuple[tuple[InboxItem, ...], tuple[Turn, ...]]:
+) -> tuple[tuple[InboxItem, ...], tuple[Turn, ...], dict[str, ToolScript]]:
     """Let what comes in the middle of a turn come after the first tool. Nothing keeps the model
-    from a tool here, so that is certain to come, unless each call needs an approval."""
-    moved = beside_tools(inbox, pushed)
-    if moved == inbox or all(tool.approval for tool in tools.values()):
-        return inbox, script
-    return (*moved, LAST_MESSAGE), (WORK, *script)
+    from a tool here, so that is certain to come. If each call needs an approval, the user allows
+    the first one."""
+    moved, first = beside_tools(inbox, pushed), WORK.use or str(WORK.blocks[0]["name"])
+    if moved == inbox or first not in tools:
+        return inbox, script, tools
+    if all(tool.approval for tool in tools.values()):
+        tool = tools[first]
+        allowed = msgspec.structs.replace(tool, approval=(ApprovalTurn(), *tool.approval))
+        tools = {**tools, first: allowed}
+    return (*moved, LAST_MESSAGE), (WORK, *script), tools
 
 
 def _window(

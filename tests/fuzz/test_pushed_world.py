@@ -10,16 +10,17 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
 from examples.agents.anthropic_rows import Row, said
 from examples.agents.gateway import Gateway
-from harness.core.scenario.scenario import Scenario
+from harness.agent import agent
+from harness.core.scenario.scenario import ApprovalTurn, Scenario
 from harness.core.values.messages import canonical
-from harness.core.values.profile import Profile
+from harness.core.values.profile import InboundPolicy, Profile
 from harness.files import load_scenarios
 from harness.files.scenario_text import scenario_yaml
 from harness.fuzz.example import draw, genuine, options_of, run_of
@@ -149,6 +150,73 @@ def test_what_is_found_becomes_as_early_and_as_few_as_it_can(
     assert all(_is_early(when) for when in later)
     assert [len(tool.approval) for tool in small.tools.values()] == [int(asks)] * len(small.tools)
     assert len(small.tools) <= 1 >= len(small.faults)
+
+
+class DropsWhatWaits(Gateway):
+    """Empties its queue once a turn is over."""
+
+    def finish(self, inbound: Any, text: str, kind: str, status: str) -> None:
+        super().finish(inbound, text, kind, status)
+        while (message := self.waiting.first(self.session)) is not None:
+            self.waiting.drop(message)
+
+
+def _gateway(kind: type[Gateway]) -> TargetSpec:
+    return of_callable(lambda brief: kind(brief).run())
+
+
+REFERENCE = of_callable(agent)
+
+ELSEWHERE: tuple[tuple[InboundPolicy, InboundPolicy, TargetSpec, str], ...] = (
+    ("queue", "queue", _gateway(DropsWhatWaits), "inbound_exactly_once.lost"),
+    ("queue", "steer", _gateway(Gateway), "inbound_exactly_once.early"),
+    ("interrupt", "interrupt", _gateway(DropsWhatWaits), "inbound_exactly_once.lost"),
+    ("collect", "steer", REFERENCE, "inbound_exactly_once.early"),
+)
+"""Agents by the policy of their profile and by what they do, and the code that tells them apart."""
+
+
+def _examples(
+    policy: InboundPolicy, does: InboundPolicy, target: TargetSpec, numbers: range
+) -> Iterator[tuple[int, list[str]]]:
+    """The codes of each example of a campaign under a policy."""
+    profile, target = Profile(inbound=policy), msgspec.structs.replace(
+        target, options={"inbound": does}
+    )  # fmt: skip
+    options = msgspec.structs.replace(
+        options_of(target, profile=profile),
+        approvals=True, faults=(), cancels=False, damaged=False,
+    )  # fmt: skip
+    for number in numbers:
+        scenario = draw((), Random(f"7 {number}"), options, profile=profile)[0]
+        yield number, [finding.code for finding in genuine(run_of(scenario, target))]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("policy", "does", "target", "code"), ELSEWHERE)
+def test_a_campaign_finds_it_under_the_other_policies(
+    policy: InboundPolicy, does: InboundPolicy, target: TargetSpec, code: str
+) -> None:
+    assert any(code in found for _, found in _examples(policy, does, target, range(1, 41)))
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("policy", get_args(InboundPolicy))
+def test_the_reference_agent_passes_a_campaign_under_each_policy(policy: InboundPolicy) -> None:
+    found = _examples(policy, policy, REFERENCE, range(1, 13))
+    assert [(number, codes) for number, codes in found if codes] == []
+
+
+def test_what_comes_beside_tools_comes_where_each_of_them_needs_an_approval() -> None:
+    """The user allows the first call, so that the tool runs and the message comes."""
+    gated = [
+        scenario
+        for scenario in map(drawn, range(300))
+        if all(tool.approval for tool in scenario.tools.values())
+        and any(item.when == {"after": "tool#1"} for item in scenario.inbox)
+    ]
+    assert len(gated) > 5
+    assert {scenario.tools["look_up"].approval[0] for scenario in gated} == {ApprovalTurn()}
 
 
 def _is_early(when: object) -> bool:

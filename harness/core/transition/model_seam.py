@@ -190,23 +190,26 @@ class ModelSeam:
         last result.
         """
         past = self.history.past
-        newest = takewhile(lambda m: m.role != "assistant", reversed(reading.messages))
+        newest = [*takewhile(lambda m: m.role != "assistant", reversed(reading.messages))]
         said = "\n".join(
             text for m in newest for text in (m.text, *(r.text for r in m.tool_results))
         )
         sent, waiting, turn = without_blanks(said), past.waiting(session), past.turn(session)
-        held = tuple(n for n in self._held(session, sent) if n in waiting)
+        # After the first results the turn's own message is before them: equal words are new ones.
+        is_read = past.turn_calls[session] and any(m.tool_results for m in newest)
+        own = () if is_read else (past.open_inbound(session),)
+        held = tuple(n for n in self._held(session, sent, own) if n in waiting)
         is_next = past.profile.inbound_policy(session) == "interrupt" and past.turn_calls[session]
         begins = held and (is_next or past.reply_refused(session))
         if begins or (not past.is_open(session) and (held or not turn)):
             return turn + 1, tuple(name for name in held if name != waiting[0])
         return turn, held
 
-    def _held(self, session: str, sent: str) -> Iterator[str]:
-        """The messages of the open turn, and of those that wait, that a text holds: equal ones as
-        often as it holds their words."""
+    def _held(self, session: str, sent: str, own: tuple[str, ...]) -> Iterator[str]:
+        """The `own` messages of the open turn, and those that wait, that a text holds: equal ones
+        as often as it holds their words."""
         past = self.history.past
-        for name in (past.open_inbound(session), *past.waiting(session)):
+        for name in (*own, *past.waiting(session)):
             words = without_blanks(past.inbounds.get((session, name), {}).get("text", ""))
             if words and words in sent:
                 sent = sent.replace(words, "\n", 1)
