@@ -96,7 +96,11 @@ class Parts:
             tools = tasks.offered(tools)
         show = outbox.show if is_on(brief, "partial") else None
         take_in = self._take_in(brief, inbound.session, transcript)
-        return loop_of(transcript, self.model, tools, show=show, take_in=take_in)
+        model = self.model
+        # What the reader took may have opened a turn of another session: a request names its own.
+        if isinstance(brief, ReadingBrief) and isinstance(model, ProviderModel):
+            model = model.at(_url_of(brief, inbound.session))
+        return loop_of(transcript, model, tools, show=show, take_in=take_in)
 
     def _take_in(
         self, brief: Brief, session: str, transcript: SessionTranscript
@@ -242,11 +246,15 @@ def is_on(brief: Brief, option: str) -> bool:
     return str(brief.options.get(option, "")).lower() in ("true", "1", "yes", "on")
 
 
+def _url_of(brief: Any, session: str) -> str:
+    return f"{brief.base_url}/s/{quote(session, safe='')}"
+
+
 def model_of_sub_agent(brief: Brief, session: str, parent: str) -> LanguageModel:
     """The model for a sub-agent, whose requests name its session and its parent."""
 
     def adapt(client: Any) -> Any:
-        url = f"{brief.base_url}/s/{quote(session, safe='')}{_MODELS[brief.wire].base_path}"
+        url = f"{_url_of(brief, session)}{_MODELS[brief.wire].base_path}"
         return client.with_options(
             base_url=url, default_headers={"x-harness-parent": quote(parent)}
         )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
+from copy import copy
 from operator import attrgetter
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 from harness.agent.conversation.content import clean
 from harness.agent.models.failures import (
@@ -96,6 +97,12 @@ class ProviderModel:
     def client_of(brief: Brief, /) -> Any:
         """The client for a brief."""
         raise NotImplementedError
+
+    def at(self, base_url: str) -> Self:
+        """The same model at another address."""
+        other = copy(self)
+        other._client = self._client.with_options(base_url=f"{base_url}{self.base_path}")
+        return other
 
     def query(self, query: Query, show: Show = None) -> ModelAnswer:
         """The model's answer.
