@@ -21,7 +21,6 @@ from harness.checks.evidence.excuses import REDELIVERY, Case
 from harness.checks.evidence.polling import polls
 from harness.checks.evidence.turn_outcomes import asked_ms, said_tokens
 from harness.core.history.events import Answered, AnyEvent, Called, Started
-from harness.core.history.exchanges import ENDINGS
 from harness.core.history.history import History
 from harness.core.history.trace import Family, Trace, TurnName, children, root_turn
 from harness.core.values.calls import InboxRequest, OutboxRequest
@@ -229,7 +228,7 @@ def _asks_for_more(event: Called | Answered) -> bool:
 
 def _says_the_end(event: Called | Answered) -> bool:
     request = event.request if isinstance(event, Called) else None
-    return isinstance(request, OutboxRequest) and request.kind in ENDINGS
+    return isinstance(request, OutboxRequest) and request.closes
 
 
 def _closed(trace: Trace, name: TurnName, last: _Open) -> AnyEvent | None:

@@ -259,6 +259,10 @@ def _reply_twice(trace: Trace, turn: Turn) -> Iterator[Finding]:
     texts = [squeeze(m.text) if _is_reply(m) else "" for _, _, m in rows]
     said = Counter(squeeze(e.reply.text) for e in turn.exchanges if e.reply)
     told = Counter(squeeze(s.request.text) for s in turn.sendings)
+    if rows and not any(row.session for _, row, _ in rows):
+        # A reader lets turns of several sessions be open: such rows may be those of another one.
+        within = (e for e in trace.exchanges if turn.opened_n < e.n < rows[-1][0].n)
+        said |= Counter(squeeze(e.reply.text) for e in within if e.reply)
     for ((before, _, _), one), ((event, row, _), two) in pairwise(zip(rows, texts, strict=True)):
         if one and one == two and texts.count(one) > max(said[one], told[one]):
             text = f"row {row.id} stores the reply of {turn.words} again"

@@ -13,7 +13,6 @@ from functools import partial
 import msgspec
 
 from harness.core.history.events import OWN_WRITE
-from harness.core.history.exchanges import ENDINGS
 from harness.core.history.history import History
 from harness.core.scenario import inbox
 from harness.core.scenario.scenario import Scenario
@@ -383,7 +382,7 @@ class Transition:
         past = self.history.past
         n = past.calls[seam] + 1 if seam == "inbox" else past.next_index(session, seam)
         key = f"{session or 'main'}/{seam}#{n}"
-        works = isinstance(request, ToolRequest) or getattr(request, "kind", "") in ENDINGS
+        works = isinstance(request, ToolRequest) or getattr(request, "closes", False)
         turn = past.turn_of_call(session) if works else past.turn(session)
         return Call(key, seam, n, session, turn, at_ms, request)
 

@@ -109,6 +109,12 @@ class OutboxRequest(msgspec.Struct, frozen=True, gc=False, tag="outbox", omit_de
     also: tuple[str, ...] = ()
 
     @property
+    def closes(self) -> bool:
+        """Whether it is the last word about a message: a reply, or that its turn was cancelled."""
+        is_cancelled = self.status == "cancelled" and bool(self.in_reply_to)
+        return self.kind in ("final", "error") or is_cancelled
+
+    @property
     def answers(self) -> tuple[str, ...]:
         """The ids of the messages that it answers, in the agent's order."""
         return (self.in_reply_to, *self.also) if self.in_reply_to else ()
