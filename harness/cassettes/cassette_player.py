@@ -37,17 +37,21 @@ from harness.core.values.visible_text import abridged
 
 
 def cassette_script(path: Path, wire: str, *, timed: bool = False) -> CassettePlayer:
-    """The Script of a cassette file in a run on `wire`, whose exchanges alone are owed.
+    """The Script of a cassette file in a run on `wire`. The calls of another provider answer an
+    agent that asks this one too.
 
     `timed`: the answers come in the pieces and after the waits that were recorded.
 
     Raises InputError, naming the file and the place, when it cannot be played.
     """
-    spoken = indexes(path, timed=timed)
+    index = CassetteIndex(calls_of(path, timed=timed))
+    spoken = dict.fromkeys(entry.wire for entry in index.entries)
+    if not spoken:
+        raise _no_calls(path)
     if wire not in spoken:
         known = " and ".join(spoken)
         raise InputError(f"the cassette speaks {known}, the run {wire}: set `wire`", str(path))
-    return CassettePlayer(spoken[wire])
+    return CassettePlayer(index, owed=wire)
 
 
 class NoCalls(InputError):
@@ -65,23 +69,30 @@ def indexes(path: Path, *, timed: bool = False) -> dict[str, CassetteIndex]:
         assert wire is not None, exchange.path
         spoken.setdefault(wire.name, CassetteIndex()).add(exchange)
     if not spoken:
-        what = "no exchange of the cassette is a call to a model"
-        raise NoCalls("; ".join([what, *archive_notes(path)]), str(path))
+        raise _no_calls(path)
     return spoken
+
+
+def _no_calls(path: Path) -> NoCalls:
+    what = "no exchange of the cassette is a call to a model"
+    return NoCalls("; ".join([what, *archive_notes(path)]), str(path))
 
 
 class CassettePlayer:
     """Plays the calls of a cassette; implements `harness.core.transition.ports.Script`.
 
-    `repeats`: when the answers to a request have been played, the last one is played again. `turn`
-    is the turn that was played last, and `why` the reason for which none was.
+    `repeats`: when the answers to a request have been played, the last one is played again. `owed`
+    is the wire whose calls are owed from the beginning, "" for all: those of another one are owed
+    once one of them was played. `turn` is the turn that was played last, and `why` the reason for
+    which none was. `wires` are the providers that it has calls of.
     """
 
     recorded = True
     """The answers are a provider's own, refusals too: they come before the dialect's."""
 
-    def __init__(self, index: CassetteIndex, *, repeats: bool = False) -> None:
-        self._index, self._repeats = index, repeats
+    def __init__(self, index: CassetteIndex, *, repeats: bool = False, owed: str = "") -> None:
+        self._index, self._repeats, self._owed = index, repeats, owed
+        self.wires = {entry.wire for entry in index.entries}
         self._places: dict[str, Node] = {}
         self._heads: dict[str, tuple[RequestHead, str]] = {}
         self.turn: int | None = None
@@ -91,9 +102,9 @@ class CassettePlayer:
         """The due answer of an equal request, and its turn; else the reason of the miss."""
         node = self._places[call.key] = self._place(call)
         head, name = self._head(call)
-        turns = self._index.turns(node, name)
+        turns = self._index.turns(call.provider, node, name)
         if not turns:
-            turns = self._index.turns(node, name_head(masked_head(head)))
+            turns = self._index.turns(call.provider, node, name_head(masked_head(head)))
         due = bisect_left(turns, True, key=lambda turn: not past.plays["model", turn])
         if due == len(turns) and turns and self._repeats:
             due -= 1
@@ -105,9 +116,11 @@ class CassettePlayer:
         return self._index.entries[self.turn].answer, self.turn
 
     def unplayed(self, past: Past) -> Iterator[str]:
-        """The recorded calls that were never played."""
-        for turn, entry in enumerate(self._index.entries):
-            if not past.plays["model", turn]:
+        """The recorded calls that were never played, of each provider that the run has asked."""
+        entries = list(enumerate(self._index.entries))
+        asked = {self._owed, *(e.wire for turn, e in entries if past.plays["model", turn])}
+        for turn, entry in entries:
+            if not past.plays["model", turn] and (not self._owed or entry.wire in asked):
                 size = entry.node.depth
                 yield f"exchange #{entry.number} of the cassette ({size} messages)"
 

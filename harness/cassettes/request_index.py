@@ -140,7 +140,7 @@ _NO_DRAWS = Draws(0)
 class IndexedCall(msgspec.Struct, frozen=True):
     """A call to a model: its place in the file (from 1), its request and its answer.
 
-    `name` is the digest of its head.
+    `name` is the digest of its head, `wire` the provider that was asked.
     """
 
     number: int
@@ -148,10 +148,13 @@ class IndexedCall(msgspec.Struct, frozen=True):
     name: str
     node: Node
     answer: Recorded
+    wire: str
 
 
 class CassetteIndex:
-    """The calls of a cassette on one wire. A turn is a place in `entries`, in recorded order.
+    """The calls of a cassette. A turn is a place in `entries`, in recorded order.
+
+    Two APIs of one provider may get equal requests, so a turn answers requests of its wire alone.
 
     A request's bytes are read and let go, so a file may be larger than memory when it is whole.
     """
@@ -159,7 +162,7 @@ class CassetteIndex:
     def __init__(self, exchanges: Iterable[CassetteExchange] = ()) -> None:
         self._root = root()
         self._readers: dict[str, _RequestReader] = {}
-        self._turns: dict[tuple[Node, str], list[int]] = {}
+        self._turns: dict[tuple[str, Node, str], list[int]] = {}
         self.entries: list[IndexedCall] = []
         for exchange in exchanges:
             self.add(exchange)
@@ -171,12 +174,13 @@ class CassetteIndex:
         if wire.name not in self._readers:
             self._readers[wire.name] = _RequestReader(wire, self._root)
         entry = self._readers[wire.name].read(exchange)
-        self._turns.setdefault((entry.node, entry.name), []).append(len(self.entries))
+        place = wire.name, entry.node, entry.name
+        self._turns.setdefault(place, []).append(len(self.entries))
         self.entries.append(entry)
 
-    def turns(self, node: Node, head: str) -> Sequence[int]:
-        """The turns that answer a request, in recorded order."""
-        return self._turns.get((node, head), ())
+    def turns(self, wire: str, node: Node, head: str) -> Sequence[int]:
+        """The turns that answer a request on a wire, in recorded order."""
+        return self._turns.get((wire, node, head), ())
 
     def find(self, messages: Iterable[Message]) -> Node:
         """The place of a list of messages."""
@@ -255,4 +259,5 @@ class _RequestReader:
         head = head_of_reading(reading)
         if head != self._head:
             self._head, self._name = head, name_head(head)
-        return IndexedCall(exchange.number, self._head, self._name, self._node, exchange.answer)
+        wire, answer = self._wire.name, exchange.answer
+        return IndexedCall(exchange.number, self._head, self._name, self._node, answer, wire)

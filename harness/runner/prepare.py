@@ -8,9 +8,9 @@ from __future__ import annotations
 import importlib
 import platform
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from typing import Any
 
@@ -23,8 +23,7 @@ from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.scenario.script import TurnScript
 from harness.core.transition import arming
-from harness.core.transition.model_routes import no_provider
-from harness.core.transition.ports import Script
+from harness.core.transition.ports import Provider, Script
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import Seam
 from harness.core.values.draws import Draws
@@ -71,7 +70,7 @@ def transition_for(
     script, stored = script or script_of(scenario), seed_messages(scenario)
     return Transition(
         scenario, wire, script, history, faults=armed, stored=stored, misfit=misfit,
-        others=no_provider if getattr(script, "recorded", False) else providers.at_path,
+        others=partial(_other_provider, script),
     )  # fmt: skip
 
 
@@ -117,6 +116,14 @@ def check_faults(scenario: Scenario, target: TargetSpec) -> None:
                 f"which has no bytes; use a fault on values: {_OF_VALUES[seam]}",
                 f"{scenario.name}: faults[{i}]",
             )
+
+
+def _other_provider(script: Script, path: str) -> Provider | None:
+    """The provider at a path, if the script answers for it: turns do, calls for their own alone."""
+    found = providers.at_path(path)
+    recorded = () if getattr(script, "recorded", False) else None
+    answered: Container[str] | None = getattr(script, "wires", recorded)
+    return found if found is None or answered is None or found.name in answered else None
 
 
 def script_of(scenario: Scenario) -> Script:

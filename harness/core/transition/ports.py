@@ -293,7 +293,8 @@ class Script(Protocol):
     """The script of a run: the answers of the fake model.
 
     A script of recorded answers has `recorded = True`: a recorded answer, also a refusal, takes
-    precedence over our dialect. One that tells of calls which do not fit their request has
+    precedence over our dialect; `wires` are the providers that it has answers of, the run's own if
+    it names none. One that tells of calls which do not fit their request has
     `fits_offers = True`; for any other the model says words in their place.
     """
 
