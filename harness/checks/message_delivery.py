@@ -336,8 +336,10 @@ def turn_serial(history: History) -> Iterator[Finding]:
 
 
 def _overlap(earlier: _Stretch, later: _Stretch) -> bool:
-    """Whether the work on two messages overlaps; after a kill, a message is handed out again."""
-    return earlier.id != later.id and earlier.first_n < later.first_n < earlier.last_n
+    """Whether the work on two messages overlaps; after a kill, a message is handed out again, and
+    the turn that goes on may collect another one and answer both by one reply."""
+    is_within = earlier.first_n < later.first_n < earlier.last_n
+    return earlier.id != later.id and is_within and earlier.last_n != later.last_n
 
 
 def _stretches(trace: Trace) -> Iterator[_Stretch]:

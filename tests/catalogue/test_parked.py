@@ -40,6 +40,14 @@ def test_the_reference_agent_passes_under_each_policy(policy: InboundPolicy, sce
     assert played.verdict.verdict == "pass"
 
 
+@pytest.mark.parametrize("policy", get_args(InboundPolicy))
+def test_a_turn_that_goes_on_after_a_kill_may_collect_what_has_come(policy: InboundPolicy) -> None:
+    """One reply answers both messages: no overlap, and no turn without an outcome."""
+    scenario = named("two-answers-after-a-restart")
+    played = run(scenario, agent, profile=Profile(inbound=policy), options={"inbound": policy})
+    assert [f.code for f in played.verdict.findings] == []
+
+
 @pytest.mark.parametrize(
     ("name", "wrong", "code"),
     [

@@ -196,6 +196,16 @@ def test_a_message_in_another_turn_than_the_policy_names(
     assert (verdict, codes) == ("fail", [f"inbound_exactly_once.{code}"])
 
 
+@pytest.mark.parametrize(("does", "codes"), [("steer", set()), ("drop", {"lost"})])
+def test_the_same_words_in_mid_turn_are_another_message(does: str, codes: set[str]) -> None:
+    first, second, *rest = SCENARIO.inbox
+    again = msgspec.structs.replace(second, text=first.text)
+    scenario = msgspec.structs.replace(SCENARIO, inbox=(first, again, *rest))
+    found = played("thread", does, "steer", scenario)[2]
+    assert {code.partition(".")[2] for code in found if code.startswith("inbound_")} == codes
+    assert found == [] or codes
+
+
 def test_an_agent_that_collects_leaves_no_message_for_a_second_turn() -> None:
     more = InboxItem(text="And tell me why.", when={"after": "main/tool#1"})
     inbox = (*SCENARIO.inbox[:2], more, SCENARIO.inbox[2])

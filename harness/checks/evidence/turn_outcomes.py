@@ -326,12 +326,12 @@ def met_a_limit(trace: Trace) -> bool:
 def outcome(history: History) -> OutcomeWord:
     """The outcome of the run: the worst of its turns (limit, none, failed, cancelled, completed).
 
-    A turn that met a limit of the harness is `limit`; a cancelled turn without a later reply is
-    `cancelled`; a turn without a reply is `none`. A turn that a kill cut off counts as the turn in
-    which its message came again. A turn that waits for the user counts as the turn that goes on.
+    A turn without a reply is `none`. One that a kill cut off counts as that in which its message
+    came again or was answered; one that waits for the user counts as the turn that goes on.
     """
     turns = history.trace.turns.values()
     last = {(t.session, t.delivery.inbound.id): t for t in turns if t.delivery}
+    last |= {(t.session, name): t for t in turns for each in t.endings for name in each.named}
     taken = taken_turns(history.trace)
     words = {
         _of_turn(t)
