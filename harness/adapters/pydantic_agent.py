@@ -1,17 +1,31 @@
 """Agents of pydantic-ai: their instructions, output, settings and retries stay.
 
 The tools of the scenario stand in place of the agent's own. The model is of the agent's class and
-name, with a client of the brief. The history of a session is a list in memory; a failed turn leaves
-none.
+name, with a client of the brief. The history of a session is a list in memory, or a conversation in
+the user's own ConversationStore: then a run may begin with a past and be killed. A failed turn
+leaves none in either.
 """
 
 from __future__ import annotations
 
+import base64
 import importlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
-from harness.adapters.shared.framework_agent import FrameworkAgent, answer_of, converse, sorry_for
+from harness.adapters.shared.framework_agent import (
+    LACKS,
+    PERSISTENT,
+    FrameworkAgent,
+    answer_of,
+    converse,
+    sorry_for,
+)
+from harness.adapters.shared.seeds import seed_of
 from harness.core.values.brief import ToolError
+from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
 
 _MODELS = {
     "anthropic": ("anthropic", "AnthropicModel"),
@@ -31,8 +45,14 @@ _PREFIXES = {
 _NAMES = {"anthropic": "claude-sonnet-5"}
 
 
-def pydantic_ai(agent: Any, **settings: Any) -> FrameworkAgent:
-    """An agent of pydantic-ai; `settings` go to each `agent.run`, as in `deps=...`."""
+def pydantic_ai(
+    agent: Any, store: Callable[[Path], Any] | None = None, **settings: Any
+) -> FrameworkAgent:
+    """An agent of pydantic-ai; `settings` go to each `agent.run`, as in `deps=...`.
+
+    `store` makes the ConversationStore of a folder. Before each run of the agent a conversation is
+    loaded, and after it saved, as the framework's own page says.
+    """
     wire = _wire_of(agent.model)
 
     async def play(brief: Any) -> None:
@@ -40,19 +60,106 @@ def pydantic_ai(agent: Any, **settings: Any) -> FrameworkAgent:
         from pydantic_ai.toolsets import FunctionToolset
 
         offered = FunctionToolset([_tool(tool) for tool in brief.tools])
-        histories: dict[str, Any] = {}
-        handler = {"event_stream_handler": _read} if brief.options.get("stream") else {}
-
-        async def answer(message: Any) -> str:
-            history = histories.get(message.session)
-            made = await agent.run(message.text, message_history=history, **handler, **settings)
-            histories[message.session] = made.all_messages()
-            return _words(made.output)
-
+        kept = store(Path(brief.session_dir)) if store else None
+        given = dict(settings)
+        if brief.options.get("stream"):
+            given["event_stream_handler"] = _read
+        if any(tool.needs_approval for tool in brief.tools):
+            given["output_type"] = [agent.output_type, _deferred().DeferredToolRequests]
+        sessions = Conversations(brief, agent, kept, given)
         with agent.override(model=_model(brief, agent.model), tools=[], toolsets=[offered]):
-            await converse(brief, answer, sorry_for(AgentRunError))
+            await converse(brief, sessions.answer, sorry_for(AgentRunError))
 
-    return FrameworkAgent("pydantic_ai", play, (wire,) if wire else ())
+    capabilities = PERSISTENT if store else LACKS
+    return FrameworkAgent("pydantic_ai", play, (wire,) if wire else (), capabilities)
+
+
+def _deferred() -> Any:
+    return importlib.import_module("pydantic_ai.tools")
+
+
+class Conversations:
+    """The sessions of a run: lists of messages, or conversations in a store."""
+
+    def __init__(self, brief: Any, agent: Any, store: Any, given: dict[str, Any]) -> None:
+        self._brief, self._agent, self._store, self._given = brief, agent, store, given
+        self._histories: dict[str, Any] = {}
+
+    async def answer(self, message: Any) -> str:
+        """The words for a message. A run that ends with questions goes on with their answers."""
+        name, asked = message.session, None
+        if self._store:
+            asked = (await self._loaded(name)).deferred_tool_requests
+        while True:
+            more = {"deferred_tool_results": await self._asked(asked, name)} if asked else {}
+            made = await self._run(None if asked else message.text, name, more)
+            if not isinstance(made.output, _deferred().DeferredToolRequests):
+                return _words(made.output)
+            asked = made.output
+
+    async def _run(self, prompt: str | None, name: str, more: dict[str, Any]) -> Any:
+        given = {**self._given, **more}
+        if self._store:
+            made = await self._agent.run(prompt, conversation=await self._loaded(name), **given)
+            await self._store.save(made)
+            return made
+        history = self._histories.get(name)
+        made = await self._agent.run(prompt, message_history=history, **given)
+        self._histories[name] = made.all_messages()
+        return made
+
+    async def _loaded(self, name: str) -> Any:
+        from pydantic_ai.conversation import Conversation
+
+        loaded = await self._store.load(name)
+        if loaded is not None:
+            return loaded
+        past = seed_of(self._brief) if name == "main" else []
+        return Conversation(conversation_id=name, messages=_rows(past))
+
+    async def _asked(self, asked: Any, session: str) -> Any:
+        """What the user says to each call of a run that waits for it."""
+        kinds, said = _deferred(), {}
+        for call in asked.approvals:
+            input, id = call.args_as_dict(), call.tool_call_id
+            answer = await self._brief.ask_async(call.tool_name, input, id=id, session=session)
+            if answer.answer == "allow" and answer.id == id:
+                said[id] = kinds.ToolApproved(override_args=answer.input)
+            else:
+                said[id] = kinds.ToolDenied(f"Not run. The user says: {answer.reason}")
+        return asked.build_results(approvals=said)
+
+
+def _rows(past: list[Message]) -> list[Any]:
+    """The past as messages of pydantic-ai. Thoughts are left out: their signatures are of the model
+    that made them."""
+    from pydantic_ai import messages as kinds
+
+    names = {use.id: use.name for message in past for use in message.tool_uses}
+    rows = []
+    for message in past:
+        is_user = message.role == "user"
+        parts = [part for block in message.blocks for part in _part(block, is_user, names, kinds)]
+        rows.append((kinds.ModelRequest if is_user else kinds.ModelResponse)(parts=parts))
+    return rows
+
+
+def _part(block: Block, is_user: bool, names: dict[str, str], kinds: Any) -> Iterator[Any]:
+    match block:
+        case Text(text):
+            yield kinds.UserPromptPart(text) if is_user else kinds.TextPart(text)
+        case ToolUse(id, name, input):
+            args = input if isinstance(input, dict | str) else json.dumps(input)
+            yield kinds.ToolCallPart(name, args, tool_call_id=id)
+        case ToolResult(id):
+            outcome = "failed" if block.is_error else "success"
+            name = names.get(id, "unknown")  # a past may hold a result whose call is lost
+            yield kinds.ToolReturnPart(name, block.text, tool_call_id=id, outcome=outcome)
+        case Opaque("image", {"source": {"type": "base64", "media_type": kind, "data": data}}):
+            picture = kinds.BinaryContent(base64.b64decode(data), media_type=kind)
+            yield kinds.UserPromptPart([picture])
+        case Opaque(kind):
+            raise TypeError(f"the past holds a block of the kind {kind}, which no history takes")
 
 
 def _wire_of(model: Any) -> str:
@@ -88,7 +195,9 @@ def _tool(tool: Any) -> Any:
         except ToolError as error:
             raise ModelRetry(str(error)) from error
 
-    return Tool.from_schema(run, tool.name, tool.description, tool.input_schema, takes_ctx=True)
+    made = Tool.from_schema(run, tool.name, tool.description, tool.input_schema, takes_ctx=True)
+    made.requires_approval = tool.needs_approval
+    return made
 
 
 def _words(output: Any) -> str:

@@ -1,0 +1,52 @@
+"""The past of a scenario as messages of pydantic-ai, without the framework itself."""
+
+from __future__ import annotations
+
+import base64
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness import Message, Text, Thinking, ToolResult, ToolUse, assistant, results, user
+from harness.adapters.pydantic_agent import _rows
+from harness.core.values.messages import Opaque
+
+PICTURE = Opaque(
+    "image", {"source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0="}}
+)
+
+
+def _recorder(name: str) -> Any:
+    """A class of the framework that keeps what it is made with."""
+    return lambda *given, **named: (name, *given, *named.values())
+
+
+@pytest.fixture(autouse=True)
+def _framework(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = ("UserPromptPart", "TextPart", "ToolCallPart", "ToolReturnPart", "BinaryContent")
+    messages = SimpleNamespace(**{name: _recorder(name) for name in kinds})
+    messages.ModelRequest = lambda parts: ("request", parts)
+    messages.ModelResponse = lambda parts: ("response", parts)
+    package: Any = ModuleType("pydantic_ai")
+    package.messages = messages
+    monkeypatch.setitem(sys.modules, "pydantic_ai", package)
+
+
+def test_a_past_becomes_messages_and_a_result_has_the_name_of_its_tool() -> None:
+    said = assistant(Thinking("I look.", "sig"), Text("I look."), ToolUse("c1", "look", {"at": 1}))
+    past = [user("Look."), said, results(ToolResult("c1", "none", is_error=True))]
+    assert _rows(past) == [
+        ("request", [("UserPromptPart", "Look.")]),
+        ("response", [("TextPart", "I look."), ("ToolCallPart", "look", {"at": 1}, "c1")]),
+        ("request", [("ToolReturnPart", "look", "none", "c1", "failed")]),
+    ]
+
+
+def test_a_picture_stays_a_picture_and_an_unknown_block_is_refused() -> None:
+    (row,) = _rows([Message("user", (PICTURE,))])
+    picture = ("BinaryContent", base64.b64decode("iVBORw0="), "image/png")
+    assert row == ("request", [("UserPromptPart", [picture])])
+    with pytest.raises(TypeError, match="of the kind search_result"):
+        _rows([Message("user", (Opaque("search_result", {}),))])
