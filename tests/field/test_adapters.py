@@ -27,6 +27,7 @@ def test_a_framework_plays_messages_tools_and_history(name: str, tmp_path: Path)
 
 CONNECTED = {
     "openai_agents": ("connected", "openai-responses"),
+    "pydantic_ai": ("connected", "anthropic"),
     "langchain": ("connected", "anthropic"),
 }
 

@@ -42,11 +42,11 @@ class SqliteStore(ConversationStore):
             self._base.execute(f"create table if not exists {table} (id text primary key, value)")
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
-        found = self._read("records", conversation_id)
+        found = self._value("records", conversation_id)
         return found and _RECORD.validate_json(found)
 
     async def read_entry(self, entry_id: str) -> ConversationEntry:
-        return _ENTRY.validate_json(self._read("entries", entry_id))
+        return _ENTRY.validate_json(self._value("entries", entry_id))
 
     async def write_record(
         self,
@@ -75,7 +75,7 @@ class SqliteStore(ConversationStore):
         with self._base:
             self._base.execute("delete from records where id = ?", (conversation_id,))
 
-    def _read(self, table: str, id: str) -> Any:
+    def _value(self, table: str, id: str) -> Any:
         row = self._base.execute(f"select value from {table} where id = ?", (id,)).fetchone()
         return row and row[0]
 
