@@ -20,6 +20,7 @@ class _Clients(Protocol):
     def async_anthropic(self, **settings: Any) -> Any: ...
     def openai(self, **settings: Any) -> Any: ...
     def async_openai(self, **settings: Any) -> Any: ...
+    def gemini(self, **settings: Any) -> Any: ...
 
 
 class Child:
@@ -45,6 +46,13 @@ class Child:
     def async_openai(self, **settings: Any) -> Any:
         """An `openai.AsyncOpenAI` client, likewise."""
         return self._brief.async_openai(**self._named(OPENAI_CHAT.sdk, settings))
+
+    def gemini(self, **settings: Any) -> Any:
+        """A `google.genai.Client` of the child; its `aio` is the async one."""
+        options = settings.pop("http_options", {})
+        headers = {**options.get("headers", {}), **self.headers}
+        options = {"base_url": self.base_url, **options, "headers": headers}
+        return self._brief.gemini(**settings, http_options=options)
 
     def _named(self, sdk: Sdk, settings: dict[str, Any]) -> dict[str, Any]:
         headers = {**settings.get("default_headers", {}), **self.headers}

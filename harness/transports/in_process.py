@@ -37,6 +37,7 @@ from harness.transports.mcp_tools import in_process_server
 from harness.transports.python_calls import after_waits, outcome, scripted_tool
 from harness.transports.sdk_clients import (
     BASE_URL,
+    gemini_client,
     http_library,
     sdk_client,
     sdk_of_package,
@@ -115,6 +116,12 @@ class InProcessBrief:
     def async_openai(self, **settings: Any) -> Any:
         """An `openai.AsyncOpenAI` client, likewise."""
         return self._client(_OPENAI, True, settings)
+
+    def gemini(self, **settings: Any) -> Any:
+        """A `google.genai.Client`, likewise; its `aio` is the async one."""
+        ways = [way for way in (self.transport, self.async_transport) if way is not None]
+        with self._own_time():
+            return gemini_client(**{"base_url": self.base_url, "transports": ways, **settings})
 
     def child(self, session: str, parent: str = "main") -> Child:
         """The clients of a sub-agent: each request names its session, and its parent.

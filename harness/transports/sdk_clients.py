@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any
@@ -102,3 +102,19 @@ def sdk_client(package: str, transport: Any, *, asynchronous: bool, **settings: 
         usual["http_client"] = http(**way)
     client = sdk.async_client if asynchronous else sdk.client
     return getattr(library, client)(**usual | settings)
+
+
+def gemini_client(base_url: str, transports: Sequence[Any], **settings: Any) -> Any:
+    """A client of google-genai, whose `aio` is its async one. That SDK takes no client of an HTTP
+    library, but the arguments of both that it makes: `transports` are the two, or ().
+
+    Raises PackageMissing when the package is not installed.
+    """
+    try:
+        genai = importlib.import_module("google.genai")
+    except ImportError as error:
+        raise PackageMissing("google-genai", "gemini", "this agent") from error
+    names = ("client_args", "async_client_args")
+    ways = {name: {"transport": way} for name, way in zip(names, transports, strict=False)}
+    options = {"base_url": base_url, **ways, **settings.pop("http_options", {})}
+    return genai.Client(**{"api_key": DUMMY_KEY, **settings, "http_options": options})

@@ -75,6 +75,9 @@ class Brief(Protocol):
     def async_openai(self, **settings: Any) -> Any:
         """An async client of that SDK, on the same seam."""
 
+    def gemini(self, **settings: Any) -> Any:
+        """A client of google-genai, whose `aio` is the async one, on the same seam."""
+
     def child(self, session: str, parent: str = "main") -> Any:
         """The clients of a sub-agent: each request names its session, and its parent."""
 

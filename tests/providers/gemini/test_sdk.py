@@ -23,13 +23,8 @@ pytestmark = pytest.mark.real
 
 
 def client_of(brief: Any) -> Any:
-    """A client as a user makes one: the base URL, and in process the transport too."""
-    options = {
-        "base_url": brief.base_url,
-        "client_args": {"transport": brief.transport},
-        "async_client_args": {"transport": brief.async_transport},
-    }
-    return genai.Client(api_key=brief.api_key, http_options=options)
+    """A client of the brief; its settings are the SDK's."""
+    return brief.gemini(http_options={"timeout": 60_000})
 
 
 def scenario(stream: bool, *turns: Turn) -> Scenario:
@@ -223,3 +218,34 @@ def test_the_sdks_own_loop_calls_functions() -> None:
 
     call = {"type": "tool_use", "id": "c", "name": "wind", "input": {"at": "Oslo"}}
     assert answers(Turn(blocks=(call,)), Turn(say="Windy."), ask=loop) == "Windy."
+
+
+@pytest.mark.parametrize("world", ["simulate", "supervise"])
+def test_it_is_a_second_provider_and_the_client_of_a_child(world: Any) -> None:
+    read: list[str] = []
+
+    def agent(brief: Any) -> None:
+        first = brief.anthropic(max_retries=0)
+        for inbound in brief.inbox():
+            hi = [{"role": "user", "content": inbound.text}]
+            first.messages.create(model="m", max_tokens=99, messages=hi)
+            for maker in (brief, brief.child("helper")):
+                client = maker.gemini(http_options={"headers": {"x-own": "1"}})
+                said = client.models.generate_content(model="gemini-3-flash", contents="hello")
+                read.append(said.text)
+            brief.send(read[-1])
+
+    moves = Scenario(
+        name="moves",
+        wire="anthropic",
+        policy="open",
+        inbox=(InboxItem(text="hello"),),
+        script=(Turn(say="one"), Turn(say="two"), Turn(say="three")),
+    )
+    done = run(moves, agent, world=world)
+    calls = [e for e in done.history.events if getattr(e, "seam", "") == "model"]
+    asked = [(e.provider, e.session, e.parent) for e in calls if hasattr(e, "provider")]
+    assert read == ["two", "three"]
+    assert asked == [
+        ("anthropic", "main", ""), ("gemini", "main", ""), ("gemini", "helper", "main"),
+    ]  # fmt: skip
