@@ -101,7 +101,7 @@ def test_the_output_of_a_program_is_shown_too(
 @pytest.mark.parametrize("verb", ["fuzz", "shrink", "doctor"])
 def test_the_other_verbs_print_results_only(harness: Harness, verb: str) -> None:
     words = {
-        "fuzz": ("--examples", "8", "--target", "prints:crashes"),
+        "fuzz": ("--minutes", "0.1", "--target", "prints:crashes"),
         "shrink": ("scenarios/greeting.yaml", "--target", "prints:crashes"),
         "doctor": ("--target", "prints:prints"),
     }[verb]
