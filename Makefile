@@ -28,7 +28,7 @@ MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-real test-nightly test-timed check bench fuzz fuzz-readers fuzz-writers fuzz-long corpus nightly mutants mutation mutant-table hardening policies shares seeds seeds-audit wire-table field compat docs dist clean
+.PHONY: help setup demo test test-older test-real test-nightly test-timed check bench fuzz fuzz-readers fuzz-writers fuzz-long corpus nightly mutants mutation mutant-table hardening policies shares seeds seeds-audit wire-table field compat docs dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,9 +63,11 @@ demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT)) ## three incidents, each stop
 test: $(READY) ## the fast tests, which need only Python; ARGS="tests/checks -k NAME"
 	$(RUN) -m pytest -n $(WORKERS) -m "not real and not source" $(ARGS)
 
-test-real: $(REAL) ## the slow tests: processes, Node, databases, frameworks, an older SDK
-	-$(RUN) -m tests.field --install $(FIELD_CHEAP)
+test-older: $(READY) ## the tests of the clients with an older SDK
 	$(RUN) -m tests.compat $(OLDER_SDK)
+
+test-real: $(REAL) $(if $(OLDER_SDK),test-older) ## the slow tests: processes, Node, databases, frameworks, an older SDK
+	-$(RUN) -m tests.field --install $(FIELD_CHEAP)
 	$(RUN) -m pytest -n $(SLOW_WORKERS) -m "real and not nightly" $(ARGS)
 
 check: $(READY) ## format, lint, types, architecture, language

@@ -39,7 +39,7 @@ def told(server: Loopback, data: bytes) -> bytes:
 
 def raw(server: Loopback, data: bytes, *, leave: bool = False) -> bytes:
     """What the server says to these bytes until it closes; `leave`: no more bytes will come."""
-    with closing(socket.create_connection(address(server), timeout=10)) as sock:
+    with closing(socket.create_connection(address(server), timeout=60)) as sock:
         sock.sendall(told(server, data))
         if leave:
             sock.shutdown(socket.SHUT_WR)
@@ -113,7 +113,7 @@ def test_a_client_that_asks_first_is_told_to_go_on() -> None:
     head = post("/v1/messages", BODY, "expect: 100-continue")[: -len(BODY)]
     with (
         loopback(transition()) as server,
-        closing(socket.create_connection(address(server), timeout=10)) as sock,
+        closing(socket.create_connection(address(server), timeout=60)) as sock,
     ):
         sock.sendall(told(server, head))
         assert sock.recv(1 << 16) == b"HTTP/1.1 100 Continue\r\n\r\n"

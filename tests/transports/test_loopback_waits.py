@@ -39,8 +39,8 @@ def test_closing_ends_the_longest_wait() -> None:
             target=lambda: seen.append(met(lambda: httpx2.post(url, json=REQUEST, timeout=60)))
         )
         call.start()
-        assert asked.wait(10)
-    call.join(10)
+        assert asked.wait(60)
+    call.join(60)
     assert seen == ["ReadError"]
 
 
@@ -59,7 +59,7 @@ def test_a_wait_longer_than_the_system_knows_ends_with_the_run(ms: int, begun: b
         call.start()
         call.join(0.3)
         assert call.is_alive(), seen
-    call.join(10)
+    call.join(60)
     assert seen == ["ReadError"]
 
 
@@ -85,9 +85,9 @@ def test_a_scripted_wait_holds_up_no_other_client() -> None:
         url = f"{server.urls.model}/v1/messages"
         call = threading.Thread(target=lambda: met(lambda: httpx2.post(url, json=REQUEST)))
         call.start()
-        assert first.wait(10)
+        assert first.wait(60)
         assert httpx2.post(url, json=REQUEST).status_code == 200
-    call.join(10)
+    call.join(60)
 
 
 def test_a_port_in_use_is_named() -> None:
@@ -102,7 +102,7 @@ def test_the_end_of_the_run_is_said_and_passed_on() -> None:
     with loopback(transition(bend=lambda _: (Raise("stop", "the run is over"),))) as server:
         server.dispatcher.on_stop = stopped.set
         answer = httpx2.post(f"{server.urls.model}/v1/messages", json=REQUEST)
-        assert stopped.wait(10)
+        assert stopped.wait(60)
     assert answer.status_code == 503
     assert answer.json() == {"error": "loop-harness: the run is over"}
 

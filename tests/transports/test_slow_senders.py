@@ -183,5 +183,5 @@ def test_a_client_that_reads_nothing_does_not_outlive_its_server() -> None:
                 deaf.sendall(line * 1000)
     with deaf:
         for thread in set(threading.enumerate()) - before:
-            thread.join(10)
+            thread.join(60)
             assert not thread.is_alive()

@@ -29,7 +29,7 @@ def test_what_a_program_meets_over_http(kind: str) -> None:
     run = transition(kind, settings)
     with Loopback(run, RealClock()) as server:
         url = urlsplit(server.urls.tools)
-        connection = http.client.HTTPConnection(url.netloc, timeout=1 if kind in CUT else 20)
+        connection = http.client.HTTPConnection(url.netloc, timeout=3 if kind in CUT else 60)
         body = json.dumps({"id": "toolu_1", "input": {"sum": 1}})
         connection.request("POST", f"{url.path}/pay", body)
         try:

@@ -23,7 +23,7 @@ def sent(kind: str, more: str = "") -> bytes:
         port = url.port or 0
         head = f"POST {url.path}/v1/messages HTTP/1.1\r\nhost: localhost:{port}\r\n{more}"
         head += f"content-length: {len(body)}\r\n\r\n"
-        with closing(socket.create_connection(("127.0.0.1", port), timeout=10)) as sock:
+        with closing(socket.create_connection(("127.0.0.1", port), timeout=60)) as sock:
             sock.sendall(head.encode() + body)
             return b"".join(iter(lambda: sock.recv(1 << 16), b""))
 
