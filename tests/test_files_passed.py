@@ -23,8 +23,8 @@ from harness.fuzz.example import draw, options_of, play
 from harness.targets import TargetSpec, of_callable
 
 ROOT = str(Path(harness.__file__).parent)
-REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 21, 36, 17
-"""The most files of a request, of a judgement, and of a judgement without the families of checks:
+REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 20, 37, 18
+"""The most files of a request beside the clock, of a judgement, and of a judgement without the families of checks:
 each family is a file that stands for itself."""
 
 EXAMPLES, EXAMPLE_MOST = 20, 128
@@ -83,6 +83,8 @@ def test_a_request_and_its_judgement_pass_few_files() -> None:
         print(f"{name} passes {len(files)} files: {', '.join(sorted(files))}")
     assert "core/transition/transition.py" in request
     assert "checks/judge/__init__.py" in judgement
+    # Threads that earlier tests of this process left make the clock look at more.
+    request = {name for name in request if not name.startswith(("clock/", "processes/"))}
     assert len(request) <= REQUEST_MOST, sorted(request)
     assert FAMILIES & judgement
     assert len(judgement) <= JUDGEMENT_MOST, sorted(judgement)

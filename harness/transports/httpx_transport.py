@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Self
 from harness.core.values.errors import HarnessError, RunStopped
 from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Step, Wait, patience_ms
 from harness.transports import http_exchange
-from harness.transports.dispatcher import Dispatcher, at_once
+from harness.transports.dispatcher import ON_THE_WAY_S, Dispatcher, at_once
 from harness.transports.http_exchange import DISCONNECTED, HttpExchange, exchange_of
 from harness.transports.session_paths import decoded_path
 
@@ -154,14 +154,18 @@ class _Carrier:
 
     def step(self, step: Step) -> None:
         self._refuse(step)
+        if isinstance(step, Kill):
+            self._dispatcher.clock.sleep(ON_THE_WAY_S)
         self._dispatcher.carry_out(step)
 
     async def astep(self, step: Step) -> None:
         self._refuse(step)
         if isinstance(step, Wait):
             await self._dispatcher.clock.asleep(step.ms / 1000)
-        else:
-            self._dispatcher.carry_out(step)
+            return
+        if isinstance(step, Kill):
+            await self._dispatcher.clock.asleep(ON_THE_WAY_S)
+        self._dispatcher.carry_out(step)
 
     def _refuse(self, step: Step) -> None:
         match step:

@@ -18,6 +18,7 @@ from harness.core.values.messages import Json, builtin, builtin_text
 from harness.core.values.plans import (
     Answer,
     Close,
+    Kill,
     Plan,
     Raise,
     Send,
@@ -27,7 +28,7 @@ from harness.core.values.plans import (
     patience_ms,
     until_timeout,
 )
-from harness.transports.dispatcher import Dispatcher
+from harness.transports.dispatcher import ON_THE_WAY_S, Dispatcher
 
 
 def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool:
@@ -113,6 +114,8 @@ def outcome(dispatcher: Dispatcher, plan: Plan, place: str) -> Value:
                 status = head.status if head else "no status"
                 raise RuntimeError(f"{place} answered {status}: {data.decode(errors='replace')}")
             case _:
+                if isinstance(step, Kill):
+                    dispatcher.clock.sleep(ON_THE_WAY_S)
                 dispatcher.carry_out(step)
     if answer is None:
         raise ConnectionError(f"{place} gave no answer")
@@ -124,6 +127,8 @@ async def after_waits(dispatcher: Dispatcher, plan: Plan) -> Plan:
     for step in plan:
         if isinstance(step, Wait):
             await dispatcher.clock.asleep(step.ms / 1000)
+        elif isinstance(step, Kill):
+            await dispatcher.clock.asleep(ON_THE_WAY_S)
     return tuple(step for step in plan if not isinstance(step, Wait))
 
 
