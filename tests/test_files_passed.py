@@ -24,8 +24,8 @@ from harness.targets import TargetSpec, of_callable
 
 ROOT = str(Path(harness.__file__).parent)
 REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 20, 37, 18
-"""The most files of a request beside the clock, of a judgement, and of a judgement without the families of checks:
-each family is a file that stands for itself."""
+"""The most files of a request beside the clock, of a judgement, and of that without the families of
+checks: each family is a file that stands for itself."""
 
 EXAMPLES, EXAMPLE_MOST = 20, 128
 """The number of examples, and the most files of the median one: it is drawn, played against an
