@@ -58,12 +58,6 @@ reader gets the next message. After a failed answer it may be a back-off, and is
 A real clock does not tell what else may happen. `limits.real_s` (30 s) would end the run."""
 
 
-ON_THE_WAY_S = 1e-6
-"""How long at least an agent waits for what never comes, since it is killed. On the virtual clock
-every other thread and task then does what it had to do: LangGraph writes its checkpoint beside the
-next call, which takes thousands of times longer. A write to a store is not such a wait."""
-
-
 def _nothing() -> None:
     """The default callback, for a run without kill or stop."""
 

@@ -14,9 +14,19 @@ from types import ModuleType
 from typing import Any, NoReturn, Self
 
 from harness.core.values.errors import HarnessError, RunStopped
-from harness.core.values.plans import Close, Head, Kill, Plan, Raise, Step, Wait, patience_ms
+from harness.core.values.plans import (
+    ON_THE_WAY_S,
+    Close,
+    Head,
+    Kill,
+    Plan,
+    Raise,
+    Step,
+    Wait,
+    patience_ms,
+)
 from harness.transports import http_exchange
-from harness.transports.dispatcher import ON_THE_WAY_S, Dispatcher, at_once
+from harness.transports.dispatcher import Dispatcher, at_once
 from harness.transports.http_exchange import DISCONNECTED, HttpExchange, exchange_of
 from harness.transports.session_paths import decoded_path
 

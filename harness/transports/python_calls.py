@@ -16,6 +16,7 @@ from harness.core.values.calls import ToolRequest
 from harness.core.values.errors import PassedLimit, RunStopped
 from harness.core.values.messages import Json, builtin, builtin_text
 from harness.core.values.plans import (
+    ON_THE_WAY_S,
     Answer,
     Close,
     Kill,
@@ -28,7 +29,7 @@ from harness.core.values.plans import (
     patience_ms,
     until_timeout,
 )
-from harness.transports.dispatcher import ON_THE_WAY_S, Dispatcher
+from harness.transports.dispatcher import Dispatcher
 
 
 def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool:

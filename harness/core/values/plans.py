@@ -174,6 +174,12 @@ class Kill(msgspec.Struct, frozen=True, gc=False, tag="kill"):
     unsynced: Literal["kept", "lost", "reordered", "undone", "torn", "garbled"] = "kept"
 
 
+ON_THE_WAY_S = 1e-6
+"""How long at least an agent waits for what never comes, since it is killed. On the virtual clock
+every other thread and task then does what it had to do: LangGraph writes its checkpoint beside the
+next call, which takes thousands of times longer. A write to a store is not such a wait."""
+
+
 Step: TypeAlias = Answer | Send | Wait | Close | Raise | Effect | Jump | Kill
 Plan: TypeAlias = tuple[Step, ...]
 
