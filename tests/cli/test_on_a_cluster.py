@@ -72,7 +72,7 @@ def without_progress(err: str) -> str:
     return re.sub(r"^\d+ of \d+ \w+, \d+ s\n", "", err, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("words", [(), ("--json",)])
+@pytest.mark.parametrize("words", [("-v",), ("--json",)])
 def test_judging_prints_the_same(
     harness: Harness, logs: Path, address: str, words: tuple[str, ...]
 ) -> None:

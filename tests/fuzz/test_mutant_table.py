@@ -12,12 +12,18 @@ from tests.fuzz.mutant_table import OUT_OF_REACH, Row, plans, row, rows, summary
 
 
 @pytest.mark.parametrize(
-    "name", ["delivers_twice", pytest.param("forgets_past_turns", marks=pytest.mark.real)]
+    ("name", "turns"),
+    [
+        ("delivers_twice", 1),
+        pytest.param("forgets_past_turns", 2, marks=pytest.mark.real),  # one turn to be forgotten
+    ],
 )
-def test_a_plain_defect_is_found_at_once_and_is_one_turn_in_the_end(name: str) -> None:
+def test_a_plain_defect_is_found_at_once_and_is_a_turn_or_two_in_the_end(
+    name: str, turns: int
+) -> None:
     found = row(name, examples=48)
     assert 0 < found.examples <= 48
-    assert (found.turns, found.faults) <= (1, 0)
+    assert (found.turns, found.faults) <= (turns, 0)
 
 
 def test_a_row_says_what_was_found_and_the_summary_how_many() -> None:

@@ -99,11 +99,13 @@ def test_a_campaign_draws_them_among_all_others() -> None:
 @pytest.mark.real
 def test_a_check_of_theirs_finds_and_its_finding_is_shrunk() -> None:
     target = resolve(TARGET)
-    tried = play_all(Batch(number=0, first=1, count=4, seed=13, target=TARGET), target)
+    tried = play_all(Batch(number=0, first=1, count=12, seed=13, target=TARGET), target)
     shown = [*tried.found, *(found for held in tried.held for found in held.found)]
-    found = next(f for f in shown if f.code == "guest_parts.once.twice")
-    shrunk = shrunk_finding(ShrinkTask(found=found, target=TARGET), target)
-    assert (shrunk.failure, shrunk.code) == ("", "guest_parts.once.twice")
+    theirs = (f for f in shown if f.code == "guest_parts.once.twice")
+    # Of some examples the reference agent breaks their check too, and those are not shrunk.
+    made = (shrunk_finding(ShrinkTask(found=found, target=TARGET), target) for found in theirs)
+    shrunk = next(each for each in made if not each.failure)
+    assert shrunk.code == "guest_parts.once.twice"
     assert shrunk.name.startswith("guest-parts-once-twice-")
 
 
