@@ -189,8 +189,9 @@ _BESIDE = ("duration",)
 
 def read_foreign(data: bytes) -> Cassette:
     """A cassette of any known writer; raises InputError with the place in it."""
-    held = {} if httprr.is_httprr(data) else vcr.load(data)
-    listed = httprr.exchanges(data) if httprr.is_httprr(data) else vcr.interactions(held)
+    is_trace = httprr.is_httprr(data)
+    held = {} if is_trace else vcr.load(data)
+    listed = httprr.exchanges(data) if is_trace else vcr.interactions(held)
     made = [_numbered(item, n, data) for n, item in enumerate(listed, start=1)]
     _check_whole(held, listed, is_json=data.lstrip()[:1] == b"{")
     metadata = held.get("metadata")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from harness.core.values.messages import Json, Message
+from harness.core.values.messages import Json
 from harness.core.values.plans import ApiError
 from harness.providers.gemini.blocks import recorded_messages
 from harness.providers.gemini.record import RECORD
@@ -113,14 +113,11 @@ class _Contents:
     def transcript(self, name: str) -> Transcript:
         return Transcript(
             name=name or "session",
-            messages=tuple(self._messages()),
+            messages=tuple(recorded_messages(self.found)),
             wire=RECORD.name,
             model=self._model,
             failures=self._failures,
         )
-
-    def _messages(self) -> Iterator[Message]:
-        return recorded_messages(self.found)
 
 
 def _parts(message: _Object) -> list[_Object]:

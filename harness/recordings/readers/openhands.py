@@ -61,11 +61,10 @@ def openhands(document: bytes) -> Recording:
     that is torn.
     """
     notes = Notes()
+    held: list[Json] = []
     if json_documents.is_lines(document) or b"\n" not in document.strip():
-        tasks = [entry.value for entry in entries(split(document), notes)]
-    else:
-        tasks = []
-    held: list[Json] = [*tasks] or [json_documents.load(document)]
+        held += [entry.value for entry in entries(split(document), notes)]
+    held = held or [json_documents.load(document)]
     found = [_transcript(value, number) for number, value in enumerate(held, start=1)]
     transcripts = tuple(one for one in found if one.messages)
     if not transcripts:
