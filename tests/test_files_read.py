@@ -31,6 +31,7 @@ EXCEPTIONS = {
     "fuzz/campaign_journal.py": (1, "opened to append"),
     "processes/guardian.py": (1, "/proc"),
     "processes/proc.py": (1, "/proc"),
+    "pytest_plugin/play_settings.py": (1, "a file of the package"),
     "runner/disk_log.py": (1, "a database without a file"),
     "runner/forked_target.py": (12, "files of its own temporary folder"),
     "runner/own_files.py": (2, "regular files of the agent, of 8 MB at most"),

@@ -6,7 +6,9 @@ module, the command line, the ini file.
 
 from __future__ import annotations
 
+import json
 import os
+import pkgutil
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -27,79 +29,23 @@ PLACE = "@pytest.mark.harness"
 WORLDS = ("simulate", "supervise")
 CLASSES = ("defect", "weakness", "advice")
 
-
 _BOOLEANS = ("true", "false")
-_FLAG = ""
 
-_OPTIONS: tuple[tuple[str, str | tuple[str, ...], str], ...] = (
-    ("target", "SPEC", "The agent of tests that name none: my_app:agent."),
-    ("profile", "NAME|FILE", "The profile of the agents: a configured name, or a file."),
-    ("wire", "WIRE", "Play on this wire: openai-chat, …, or all."),
-    ("stream", _BOOLEANS, "Play streamed or not streamed runs."),
-    ("isolate", _FLAG, "Call each Python agent in a forked child, which it may end by any means."),
-    (
-        "scenarios",
-        "PATTERN",
-        "Collect these scenario files too: a pattern or a folder, from the root folder.",
-    ),
-    ("seed", "N", "In place of each scenario's."),
-    ("out", "DIR", "Keep the history of each run below DIR."),
-    ("html", "FILE", "Write all runs as one HTML page."),
-    (
-        "record",
-        ("none", "once", "all"),
-        "Record cassettes from the real model: none, the missing ones, or all.",
-    ),
-    (
-        "no-config",
-        _FLAG,
-        "Read no [tool.harness] of the root folder, and load no installed plug-in.",
-    ),
-    ("fail-on", CLASSES, "The least class of finding that fails a run."),
+_TABLES: dict[str, dict[str, dict[str, Any]]] = json.loads(
+    pkgutil.get_data(__package__, "options.json") or "{}"
 )
-"""The options `--harness-NAME`: what each takes (a word for it, its choices, or nothing), and its
-help."""
-
-_FURTHER: dict[str, dict[str, Any]] = {
-    "scenarios": {"action": "append", "default": []},
-    "seed": {"type": int},
-    "record": {"default": "none"},
-}
-
-_INI: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("fail_on", "The class if no option names one.", {}),
-    ("profile", "The profile if no option names one.", {}),
-    ("target", "The agent if no option names one.", {}),
-    (
-        "scenarios",
-        "Scenario files to collect: patterns and folders, from the root folder.",
-        {"type": "args", "default": []},
-    ),
-    ("wire", "The wire if no option names one.", {}),
-    ("stream", "true or false, if no option is given.", {}),
-    (
-        "vcr",
-        "true: play vcrpy cassettes strictly; a changed or missing request fails.",
-        {"default": "false"},
-    ),
-    (
-        "plugins",
-        "Modules with faults, checks, formats or store readers of your own.",
-        {"type": "args", "default": []},
-    ),
-)
-"""The ini keys `harness_NAME`."""
+"""The options `--harness-NAME` and the ini keys `harness_NAME`, as pytest takes them. They are read
+without msgspec, which a session without a scenario never needs."""
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Register all options and ini keys."""
     group = parser.getgroup("harness", "loop-harness: scenarios for LLM agents")
-    for name, takes, text in _OPTIONS:
-        kind = "action" if takes == _FLAG else "metavar" if isinstance(takes, str) else "choices"
-        further = {kind: takes or "store_true", **_FURTHER.get(name, {})}
-        group.addoption(f"--harness-{name}", help=text, **further)
-    for name, text, more in _INI:
-        parser.addini(f"harness_{name}", help=text, **more)
+    for name, settings in _TABLES["options"].items():
+        more: dict[str, Any] = {"type": int} if settings.get("metavar") == "N" else {}
+        group.addoption(f"--harness-{name}", **settings, **more)
+    for name, settings in _TABLES["ini"].items():
+        parser.addini(f"harness_{name}", **settings)
 
 
 @dataclass(frozen=True, kw_only=True)
