@@ -166,7 +166,6 @@ ROOMS: tuple[Room, ...] = (
         "Plays one run: prepares it, starts transport and target, simulates (virtual time) or "
         "supervises (real time), and hands the history to the judge.",
     ),
-    Room("sweep", 8, "Plays a session killed at each of its writes."),
     Room(
         "verdicts",
         8,

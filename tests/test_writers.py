@@ -14,7 +14,7 @@ pytestmark = pytest.mark.source
 
 WRITING_ROOMS = (
     "cli", "report", "runner", "fuzz", "files", "cassettes", "doctor", "pytest_plugin", "shrink",
-    "sweep", "engines", "schema", "comparison", "configuration", "plugins",
+    "engines", "schema", "comparison", "configuration", "plugins",
 )  # fmt: skip
 
 ALLOWED = {

@@ -6,7 +6,7 @@ be that of a run. A `Kill` is SIGKILL, and the next child's inbox repeats unconf
 only in a process with one thread.
 
 The child copies the transition and writes to files that remain after its end: events before their
-steps, fault counts, and store writes at begin and return. Shared memory has its marks: whether the
+steps, and fault counts. Shared memory has its marks: whether the
 target plays, and how the child ends. If a child ends while its target plays, its target ended it;
 otherwise the harness did.
 """
@@ -20,6 +20,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from mmap import mmap
 from pathlib import Path
 from typing import Any, NoReturn
@@ -50,7 +51,6 @@ from harness.stores.opening import (
     open_unshared,
 )
 from harness.stores.session_store import SessionStore
-from harness.stores.store_writes import Acknowledged, Moment, WatchedStore
 from harness.targets import End, TargetSpec, crash_trace
 from harness.targets.process_exits import kill_process, make_replaceable
 
@@ -58,8 +58,8 @@ from harness.targets.process_exits import kill_process, make_replaceable
 class Restarts:
     """The attempts of one run: the first start, and a restart after each kill.
 
-    There are at most `limits.restarts` restarts; `transition` joins all attempts. With `watched`,
-    `writes` and `kept` hold the store's writes.
+    There are at most `limits.restarts` restarts; `transition` joins all attempts. `wrap` wraps the
+    store that an attempt gives to the target.
     """
 
     def __init__(
@@ -72,43 +72,41 @@ class Restarts:
         script: Script | None = None,
         store: str = "",
         opener: OpenStore = open_scratch,
-        watched: bool = False,
+        wrap: Callable[[Attempt, SessionStore], Any] | None = None,
     ) -> None:
         self.target, self.world, self.folder = target, world, folder
-        self.store, self.opener, self.watched = store, opener, watched
+        self.store, self.opener, self.wrap = store, opener, wrap
         self.tape = EventSink()
         self.transition = prepare.transition_for(scenario, script, sink=self.tape)
         self.work: Path | None = None
-        self.writes: list[str] = []
-        self.kept: list[Acknowledged] = []
 
     @property
     def history(self) -> History:
         """The joined history of all attempts so far."""
         return self.transition.history
 
-    def run(self, kill: tuple[int, Moment] | None = None) -> History:
-        """Run to the end; `kill` is the store write at which the first attempt is killed, if any.
+    def run(self) -> History:
+        """Run to the end.
 
         Raises InputError for an error of the user's files, HarnessError if a child breaks.
         """
         with working_folder(self.target) as self.work:
-            return self._lives(kill)
+            return self._lives()
 
-    def _lives(self, kill: tuple[int, Moment] | None) -> History:
-        again = kill is not None or kills(self.transition.scenario)
+    def _lives(self) -> History:
+        again = self.wrap is not None or kills(self.transition.scenario)
         prepare.warm_up(self.transition.scenario, self.target, forks=again)
         for number in range(self.transition.scenario.limits.restarts + 1):
             with scratch_folder("attempt-") as out:
-                if not self._is_killed(number, out, None if number else kill):
+                if not self._is_killed(number, out):
                     return self.history
         text = f"killed more often than limits.restarts = {number}"
         prepare.end(self.transition, End("killed", None, text), now_ms(self.history))
         return self.history
 
-    def _is_killed(self, number: int, out: Path, kill: tuple[int, Moment] | None) -> bool:
+    def _is_killed(self, number: int, out: Path) -> bool:
         """Make an attempt, read its files, and return whether it was killed."""
-        made = Attempt(self, number, out, kill)
+        made = Attempt(self, number, out)
         memory_kills = machine.out_of_memory_kills()
         code, overdue = _forked(made)
         marks = made.marks
@@ -121,7 +119,7 @@ class Restarts:
                 self._end(overdue)
             return False
         if marks[KILLED]:
-            self._record_kill(kill, (out / PLACE).read_text("utf-8"))
+            self._record_kill((out / PLACE).read_text("utf-8"))
             return True
         if marks[CLOSED]:
             self._end(End("crashed", None, "the target closed files that it did not open"))
@@ -159,15 +157,12 @@ class Restarts:
             for fault, fired in zip(self.transition.faults, counts, strict=True):
                 fault.fired = fired
         self.transition.elsewhere += (out / ELSEWHERE).read_text("utf-8").splitlines()
-        self.writes += (out / WRITES).read_text().split()
-        said = (out / ACKNOWLEDGED).read_bytes().splitlines()
-        self.kept += [msgspec.json.decode(line, type=Acknowledged) for line in said]
 
-    def _record_kill(self, kill: tuple[int, Moment] | None, place: str) -> None:
+    def _record_kill(self, place: str) -> None:
         answers = [event for event in self.history.events if isinstance(event, Answered)]
-        last = next((e for e in reversed(answers) if kill or place or _kills(e)), None)
+        last = next((e for e in reversed(answers) if place or _kills(e)), None)
         where = {"session": last.session, "turn": last.turn} if last else {}
-        at = f"store#{kill[0]}:{kill[1]}" if kill else place or (last.key if last else "")
+        at = place or (last.key if last else "")
         at_ms = now_ms(self.history)
         self.history.killed(at_ms=at_ms, at=at, **where)
         self._look(at_ms)
@@ -237,7 +232,7 @@ def _broken(scenario: Scenario, out: Path, code: int) -> Exception:
     return HarnessError(f"a child of {scenario.run_name} broke: {text}")
 
 
-HISTORY, FIRED, WRITES, ACKNOWLEDGED = "history.jsonl", "fired.jsonl", "writes", "acknowledged"
+HISTORY, FIRED = "history.jsonl", "fired.jsonl"
 ELSEWHERE, IMPORTED, PLACE = "elsewhere", "imported", "place"
 """The files of a child that are written line by line."""
 
@@ -264,20 +259,18 @@ class EventSink:
 
 @dataclass
 class Attempt:
-    """An attempt of a run, and the store write at which it is killed, if any.
+    """An attempt of a run: `out` is the folder for its files, and `marks` are its marks.
 
-    `out` is the folder for its files, and `marks` are its marks. Store writes are recorded only if
-    the run is `watched`. The forked child calls `live`, and does not return into the parent's code.
+    The forked child calls `live`, and does not return into the parent's code.
     """
 
     of: Restarts
     number: int
     out: Path
-    kill: tuple[int, Moment] | None = None
 
     def __post_init__(self) -> None:
-        self.marks, self._count, self._pid = mmap(-1, MARKS), 0, os.getpid()
-        for name in (HISTORY, FIRED, WRITES, ACKNOWLEDGED, ELSEWHERE, IMPORTED, PLACE, FATAL):
+        self.marks, self._pid = mmap(-1, MARKS), os.getpid()
+        for name in (HISTORY, FIRED, ELSEWHERE, IMPORTED, PLACE, FATAL):
             self._write(name, b"")
 
     def _write(self, name: str, data: bytes) -> None:
@@ -338,11 +331,11 @@ class Attempt:
         of.tape.record = self._record
         own = OwnStore(
             transition, of.folder, seed_messages(transition.scenario), of.target.options,
-            wrap=self._watched if of.watched else None, opener=of.opener,
+            wrap=partial(of.wrap, self) if of.wrap else None, opener=of.opener,
         )  # fmt: skip
         attempt(
             transition, of.target, of.world, of.folder, own,
-            store=of.store, number=self.number, on_kill=self._die, work=of.work,
+            store=of.store, number=self.number, on_kill=self.die, work=of.work,
         )  # fmt: skip
         self._write(ELSEWHERE, "\n".join(transition.elsewhere).encode("utf-8", "replace"))
         own.close(keep=True)
@@ -358,7 +351,8 @@ class Attempt:
         if is_playing and self.of.work is not None:
             os.chdir(self.of.work)  # the guard has seen the user's folder, and returns to it
 
-    def _die(self, place: str = "") -> None:
+    def die(self, place: str = "") -> None:
+        """End the process as a kill does, and tell where."""
         self._mark(KILLED)
         self._write(PLACE, place.encode())
         self._write_fired()
@@ -377,18 +371,3 @@ class Attempt:
     def _write_fired(self) -> None:
         fired = [fault.fired for fault in self.of.transition.faults]
         self._write(FIRED, msgspec.json.encode(fired) + b"\n")
-
-    def _watched(self, store: SessionStore) -> Any:
-        return WatchedStore(store, self._store_call, self._acknowledge)
-
-    def _store_call(self, name: str, moment: Moment) -> None:
-        if moment == "before":
-            self._count += 1
-            self._write(WRITES, f"{name}\n".encode())
-        if self.kill == (self._count, moment):
-            self._die()
-
-    def _acknowledge(self, name: str, arguments: tuple[Any, ...], result: Any) -> None:
-        said = Acknowledged.of(name, arguments, result)
-        if said is not None:
-            self._write(ACKNOWLEDGED, msgspec.json.encode(said) + b"\n")

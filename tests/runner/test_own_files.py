@@ -21,11 +21,11 @@ from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenari
 from harness.runner import Run, run
 from harness.runner.own_files import OPEN_MOST, OwnFiles
 from harness.stores.store_writes import MOMENTS
-from harness.sweep.kill_points import every_own_kill_point
 from harness.targets import of_callable
 from tests.runner import line_store
 from tests.runner.programs import program
 from tests.scenarios.all_runs import named
+from tests.sweep.kill_points import every_own_kill_point
 
 KILLED, GARBLED = "persistence.killed_at_own_write", "persistence.own_line_garbled"
 WRITES = 9

@@ -1,1 +1,1 @@
-"""Tests of `harness.sweep`."""
+"""A session that is killed at each write of its store, one after another."""

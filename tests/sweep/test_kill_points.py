@@ -20,10 +20,10 @@ from harness.core.history.history import History
 from harness.core.values.calls import OutboxRequest, ToolRequest
 from harness.core.values.messages import canonical
 from harness.runner import run
-from harness.sweep.kill_points import KilledRun, every_kill_point, killed_at, points_of
 from harness.targets import of_callable
 from tests.stores import wrong_parts
 from tests.stores.ten_turns import SESSION, TOOLS, TURNS, ByConversation
+from tests.sweep.kill_points import KilledRun, every_kill_point, killed_at, points_of
 
 pytestmark = pytest.mark.real
 

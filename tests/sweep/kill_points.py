@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -19,11 +21,13 @@ from harness.core.transition.ports import Script
 from harness.core.values.errors import HarnessError
 from harness.core.values.verdict import Verdict
 from harness.files.owner import scratch_folder
-from harness.runner.forked_target import Restarts
+from harness.runner.forked_target import Attempt, Restarts
 from harness.runner.run import Run, run
 from harness.stores.opening import OpenStore, open_scratch
-from harness.stores.store_writes import MOMENTS, Moment, WriteAudit, audit_writes
+from harness.stores.session_store import SessionStore
+from harness.stores.store_writes import MOMENTS, Moment, WatchedStore
 from harness.targets import TargetSpec
+from tests.sweep.write_audit import Acknowledged, WriteAudit, audit_writes
 
 
 class KillPoint(msgspec.Struct, frozen=True):
@@ -46,6 +50,52 @@ class KilledRun(msgspec.Struct, frozen=True):
     history: History
     verdict: Verdict
     audit: WriteAudit
+
+
+class Watch:
+    """The writes of all attempts, in two files: the forked children append to them.
+
+    The first attempt is killed at the point `kill`, if any.
+    """
+
+    def __init__(self, folder: Path, kill: KillPoint | None) -> None:
+        self._writes, self._kept = folder / "writes", folder / "kept"
+        self._kill, self._count = kill, 0
+
+    def of(self, attempt: Attempt, store: SessionStore) -> WatchedStore:
+        """The store of an attempt, watched."""
+
+        def tell(name: str, moment: Moment) -> None:
+            if moment == "before":
+                self._count += 1
+                _append(self._writes, name.encode())
+            point, kill = (self._count, moment), self._kill
+            if kill and not attempt.number and point == (kill.write, kill.moment):
+                attempt.die(kill.at)
+
+        return WatchedStore(store, tell, self._acknowledge)
+
+    def _acknowledge(self, name: str, arguments: tuple[Any, ...], result: Any) -> None:
+        said = Acknowledged.of(name, arguments, result)
+        if said is not None:
+            _append(self._kept, msgspec.json.encode(said))
+
+    def writes(self) -> list[str]:
+        """The names of the writes."""
+        return _lines(self._writes)
+
+    def kept(self) -> list[Acknowledged]:
+        """The rows that the store has acknowledged."""
+        return [msgspec.json.decode(line, type=Acknowledged) for line in _lines(self._kept)]
+
+
+def _append(file: Path, line: bytes) -> None:
+    with file.open("ab") as opened:
+        opened.write(line + b"\n")
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text("utf-8").splitlines() if file.exists() else []
 
 
 def every_kill_point(
@@ -77,9 +127,9 @@ def points_of(
     if verdict.verdict != "pass":
         codes = ", ".join(f.code for f in verdict.failing) or "; ".join(verdict.doubts)
         raise HarnessError(f"{scenario.run_name} does not pass without a kill: {codes}")
-    with _restarts(scenario, target, script, opener) as whole:
+    with _restarts(scenario, target, script, opener) as (whole, watch):
         whole.run()
-    writes = enumerate(whole.writes, start=1)
+        writes = [*enumerate(watch.writes(), start=1)]
     return [KillPoint(n, moment, name) for n, name in writes for moment in MOMENTS]
 
 
@@ -116,24 +166,30 @@ def killed_at(
     opener: OpenStore = open_scratch,
 ) -> KilledRun:
     """Return the run that is killed at a point and then started again."""
-    with _restarts(scenario, target, script, opener) as restarts:
-        history = restarts.run((point.write, point.moment))
+    with _restarts(scenario, target, script, opener, point) as (restarts, watch):
+        history = restarts.run()
         store = restarts.open()
         rows = list(store.read())
         store.close()
-    return KilledRun(point, history, judge(history), audit_writes(restarts.kept, rows))
+        kept = watch.kept()
+    return KilledRun(point, history, judge(history), audit_writes(kept, rows))
 
 
 @contextmanager
 def _restarts(
-    scenario: Scenario, target: TargetSpec, script: Script | None, opener: OpenStore
-) -> Iterator[Restarts]:
+    scenario: Scenario,
+    target: TargetSpec,
+    script: Script | None,
+    opener: OpenStore,
+    kill: KillPoint | None = None,
+) -> Iterator[tuple[Restarts, Watch]]:
     """Yield a run with watched writes, on a temporary session folder."""
-    with scratch_folder() as folder:
+    with scratch_folder() as folder, scratch_folder() as apart:
+        watch = Watch(apart, kill)
         restarts = Restarts(
-            scenario, target, "simulate", folder, script=script, opener=opener, watched=True
+            scenario, target, "simulate", folder, script=script, opener=opener, wrap=watch.of
         )
         try:
-            yield restarts
+            yield restarts, watch
         finally:
             restarts.drop()

@@ -13,7 +13,7 @@ from harness.core.values.messages import (
     results,
     user,
 )
-from harness.stores.store_writes import Acknowledged, WriteAudit, audit_writes
+from tests.sweep.write_audit import Acknowledged, WriteAudit, audit_writes
 
 
 def _rows(*messages: Message) -> list[tuple[StoredRow, Message]]:

@@ -1,1 +1,0 @@
-"""Sweeps: one scenario is played once for each point, such as each write of a store."""
