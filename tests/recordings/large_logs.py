@@ -17,6 +17,7 @@ from tests.recordings.readers import test_copilot_cli as copilot_cli
 from tests.recordings.readers import test_gemini_cli as gemini_cli
 from tests.recordings.readers import test_httprr as httprr
 from tests.recordings.readers import test_inspect_ai as inspect_ai
+from tests.recordings.readers import test_opencode as opencode
 from tests.recordings.readers import test_openhands as openhands
 from tests.recordings.readers import test_pi as pi
 from tests.recordings.readers import test_qwen_code as qwen_code
@@ -203,6 +204,20 @@ def _copilot_cli(talk: Talk) -> bytes:
     return copilot_cli.log(*events)
 
 
+def _opencode(talk: Talk) -> bytes:
+    said: list[dict[str, Any]] = []
+    for step in talk:
+        if step.kind == "results":
+            for part in said[-1]["parts"][: len(step.ids)]:
+                part["state"] |= {"status": "completed", "output": f"seen {part['callID']}"}
+            continue
+        parts = [opencode.text(step.text)] if step.text else []
+        for id_ in step.ids:
+            parts.append(opencode.tool(id_, {"status": "running", "input": _given(id_)}))
+        said.append(opencode.said("user" if step.kind == "user" else "assistant", *parts))
+    return opencode.session(*said)
+
+
 def _openhands(talk: Talk) -> bytes:
     events: list[dict[str, Any]] = []
     for step in talk:
@@ -273,6 +288,7 @@ WRITERS: dict[str, Callable[[Talk], bytes]] = {
     "gemini_cli": _gemini_cli,
     "har": _har,
     "httprr": _httprr,
+    "opencode": _opencode,
     "openhands": _openhands,
     "qwen_code": _qwen_code,
     "vcr": _vcr,

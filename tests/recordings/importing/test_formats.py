@@ -23,6 +23,7 @@ from tests.recordings.readers import test_codex as codex
 from tests.recordings.readers import test_copilot_cli as copilot_cli
 from tests.recordings.readers import test_gemini_cli as gemini_cli
 from tests.recordings.readers import test_httprr as httprr
+from tests.recordings.readers import test_opencode as opencode
 from tests.recordings.readers import test_openhands as openhands
 from tests.recordings.readers import test_otel as otel
 from tests.recordings.readers import test_pi as pi
@@ -39,6 +40,7 @@ RECORDINGS: dict[str, tuple[str, bytes]] = {
     "copilot cli": ("copilot_cli", copilot_cli.log(*copilot_cli.TURN)),
     "gemini cli": ("gemini_cli", gemini_cli.session(*gemini_cli.TURN)),
     "httprr": ("httprr", httprr.WHOLE),
+    "opencode": ("opencode", opencode.session(*opencode.TURN)),
     "openhands": ("openhands", openhands.trajectory(*openhands.TURN)),
     "qwen code": ("qwen_code", qwen_code.log(*qwen_code.TURN)),
     "claude stream": ("claude_stream", claude_stream.stream(*claude_stream.RUN)),
