@@ -204,20 +204,6 @@ def _copilot_cli(talk: Talk) -> bytes:
     return copilot_cli.log(*events)
 
 
-def _opencode(talk: Talk) -> bytes:
-    said: list[dict[str, Any]] = []
-    for step in talk:
-        if step.kind == "results":
-            for part in said[-1]["parts"][: len(step.ids)]:
-                part["state"] |= {"status": "completed", "output": f"seen {part['callID']}"}
-            continue
-        parts = [opencode.text(step.text)] if step.text else []
-        for id_ in step.ids:
-            parts.append(opencode.tool(id_, {"status": "running", "input": _given(id_)}))
-        said.append(opencode.said("user" if step.kind == "user" else "assistant", *parts))
-    return opencode.session(*said)
-
-
 def _openhands(talk: Talk) -> bytes:
     events: list[dict[str, Any]] = []
     for step in talk:
@@ -288,7 +274,7 @@ WRITERS: dict[str, Callable[[Talk], bytes]] = {
     "gemini_cli": _gemini_cli,
     "har": _har,
     "httprr": _httprr,
-    "opencode": _opencode,
+    "opencode": lambda talk: opencode.of_talk(talk, _given),
     "openhands": _openhands,
     "qwen_code": _qwen_code,
     "vcr": _vcr,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ def tool(id_: str = "c1", state: Any = None, **more: Any) -> dict[str, Any]:
 
 
 def said(role: str, *parts: Any, **more: Any) -> dict[str, Any]:
-    """A message of these parts; its id is `id_`."""
+    """A message of these parts."""
     return {"info": {"role": role, "modelID": "m", **more}, "parts": list(parts)}
 
 
@@ -41,6 +42,20 @@ def session(*messages: Any) -> bytes:
 ASKED = said("user", text("list the files"))
 ANSWER = said("assistant", STEP, text("two files"), {"type": "step-finish"})
 TURN = (ASKED, said("assistant", STEP, {"type": "reasoning", "text": "Look."}, tool()), ANSWER)
+
+
+def of_talk(steps: Iterable[Any], given: Callable[[str], Any]) -> bytes:
+    """A talk of `large_logs` as a file; `given` is the input of a call by its id."""
+    messages: list[dict[str, Any]] = []
+    for step in steps:
+        if step.kind == "results":
+            for part in messages[-1]["parts"][: len(step.ids)]:
+                part["state"] |= {"status": "completed", "output": f"seen {part['callID']}"}
+            continue
+        calls = [tool(id_, {"status": "running", "input": given(id_)}) for id_ in step.ids]
+        role = "user" if step.kind == "user" else "assistant"
+        messages.append(said(role, *([text(step.text)] if step.text else []), *calls))
+    return session(*messages)
 
 
 def _blocks(*messages: Any) -> list[Any]:
