@@ -36,7 +36,7 @@ def said(role: str, *parts: Any, **more: Any) -> dict[str, Any]:
 def session(*messages: Any) -> bytes:
     """Messages as a file."""
     info = {"id": "ses_1", "slug": "s", "version": "1.17.7", "projectID": "p"}
-    return json.dumps({"info": info, "messages": messages}, indent=2).encode()
+    return json.dumps({"info": info, "messages": messages}).encode()
 
 
 ASKED = said("user", text("list the files"))
