@@ -62,18 +62,6 @@ def _load(modules: Sequence[str], folder: Path) -> tuple[Plugin, ...]:
     return loaded()
 
 
-def load_configured(
-    modules: Sequence[str] = (), *, config: bool = True, folder: Path | None = None
-) -> tuple[Plugin, ...]:
-    """Load the plug-ins of the configuration, the installed ones, and `modules`, in this order.
-
-    `folder` defaults to the current folder. With `config=False` only `modules` are loaded. Raises
-    InputError like `load_plugins`, and for an invalid configuration.
-    """
-    configured(modules, config=config, folder=folder)
-    return loaded()
-
-
 def configured(
     modules: Sequence[str] = (),
     *,
@@ -81,9 +69,12 @@ def configured(
     folder: Path | None = None,
     own: bool = True,
 ) -> Configuration:
-    """The configuration of the start folder, with its plug-ins loaded as by `load_configured`.
+    """The configuration of the start folder. Its plug-ins are loaded, then the installed ones, then
+    `modules`.
 
-    Without `own` the plug-ins that it names are not loaded: the folder may come from outside.
+    `folder` defaults to the current folder. With `config=False` only `modules` are loaded. Without
+    `own` the plug-ins that it names are not loaded: the folder may come from outside. Raises
+    InputError like `load_plugins`, and for an invalid configuration.
     """
     start = folder or Path.cwd()
     if not config:

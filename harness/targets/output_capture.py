@@ -14,13 +14,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, Any, Literal, TypeAlias, get_args
+from typing import IO, Any, Literal, TypeAlias
 
 CaptureMode: TypeAlias = Literal["fd", "sys", "tee-sys", "no"]
 """What is captured, with the words of pytest: the descriptors, `sys.stdout` and `sys.stderr` only,
 these with a copy to where they led before, or nothing."""
 
-CAPTURE_MODES: tuple[CaptureMode, ...] = get_args(CaptureMode)
 
 OUTPUT_MAX_BYTES = 1_000_000
 """The most of an output that is kept, from its end."""

@@ -175,11 +175,8 @@ def carry(
 class Route(Protocol):
     """Finds the run of a request."""
 
-    def find(self, request: Request) -> tuple[Endpoints, Request]:
-        """The run that a request is for, and the request as that run sees it.
-
-        Raises RefusedRequest.
-        """
+    def find(self, request: Request) -> Endpoints:
+        """The seams of the run that a request is for. Raises RefusedRequest."""
 
     def refused(self, error: RefusedRequest) -> None:
         """Record a refused request in the history of its run, if there is one."""
@@ -202,7 +199,7 @@ class Responder:
         carry(self._connection, self._respond, self._refused)
 
     def _respond(self, request: Request) -> bool:
-        endpoints, request = self._route.find(request)
+        endpoints = self._route.find(request)
         self._dispatcher = endpoints.dispatcher
         with self._dispatcher.answering():
             plan = endpoints.plan(request, self._connection.pause)

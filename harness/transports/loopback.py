@@ -1,11 +1,8 @@
-"""The loopback transport: an HTTP server for agents in any language, in real time.
-
-`Loopbacks` serves each run below its own prefix (`/r/NAME`), so hundreds need one port.
-"""
+"""The loopback transport: an HTTP server for agents in any language, in real time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Self
 
@@ -13,16 +10,13 @@ import msgspec
 
 from harness.clock import Clock
 from harness.core.transition.transition import Transition
-from harness.core.values.errors import InputError, MachineLacks
+from harness.core.values.errors import MachineLacks
 from harness.core.values.plans import Plan, Step
-from harness.transports.access_check import told
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.http_connection import Request
 from harness.transports.http_server import Server, responder
 from harness.transports.request_heads import RefusedRequest
 from harness.transports.seam_endpoints import APPROVALS, INBOX, MCP, OUTBOX, TOOLS, Endpoints
-
-RUNS = "/r/"
 
 
 class Urls(msgspec.Struct, frozen=True):
@@ -56,7 +50,7 @@ class Loopback:
         self._model_url = model_url
         self.dispatcher = Dispatcher(transition, clock)
         self.endpoints = Endpoints(self.dispatcher)
-        self._server = Server(responder(_OneRun(self.endpoints)), port)
+        self._server = Server(responder(self), port)
 
     def start(self) -> Urls:
         """Bind, listen and serve from now on."""
@@ -64,6 +58,14 @@ class Loopback:
         if self._model_url:
             self.urls = msgspec.structs.replace(self.urls, model=self._model_url)
         return self.urls
+
+    def find(self, request: Request) -> Endpoints:
+        """The endpoints for a request: all are for one run."""
+        return self.endpoints
+
+    def refused(self, error: RefusedRequest) -> None:
+        """Record a refused request."""
+        self.dispatcher.refused(error.status, str(error), error.request)
 
     @property
     def lack(self) -> MachineLacks | None:
@@ -87,74 +89,6 @@ class Loopback:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-class _OneRun:
-    """All requests of a server are for one run."""
-
-    def __init__(self, endpoints: Endpoints) -> None:
-        self._endpoints = endpoints
-
-    def find(self, request: Request) -> tuple[Endpoints, Request]:
-        return self._endpoints, request
-
-    def refused(self, error: RefusedRequest) -> None:
-        self._endpoints.dispatcher.refused(error.status, str(error), error.request)
-
-
-class Loopbacks:
-    """One server for many runs; a context manager. Runs come and go while it serves."""
-
-    def __init__(self, *, port: int = 0) -> None:
-        self._runs: dict[str, Endpoints] = {}
-        self._server = Server(responder(_RunsByPrefix(self._runs)), port)
-
-    def add(self, name: str, transition: Transition, clock: Clock) -> Urls:
-        """Serve a run below `/r/NAME`, where a name is one segment of a path.
-
-        Raises InputError for a name that is taken, or is not a segment.
-        """
-        if not name or "/" in name or name in self._runs:
-            raise InputError("a run on a shared server needs its own name, without a /", name)
-        self._runs[name] = Endpoints(Dispatcher(transition, clock))
-        return urls_below(f"{self._base}{RUNS}{name}")
-
-    def remove(self, name: str) -> None:
-        """Serve a run no longer: its agent gets 404."""
-        endpoints = self._runs.pop(name)
-        endpoints.dispatcher.is_over = True
-        endpoints.close()
-
-    def __enter__(self) -> Self:
-        self._base = self._server.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._server.close()
-
-
-class _RunsByPrefix:
-    """A request is for the run whose prefix its path has."""
-
-    def __init__(self, runs: Mapping[str, Endpoints]) -> None:
-        self._runs = runs
-
-    def find(self, request: Request) -> tuple[Endpoints, Request]:
-        endpoints, path = self._run(request.path)
-        if endpoints is None:
-            text = f"no run at {told(request.path)}; a run has the prefix {RUNS}NAME"
-            raise RefusedRequest(404, text)
-        return endpoints, msgspec.structs.replace(request, path=path)
-
-    def _run(self, path: str) -> tuple[Endpoints | None, str]:
-        name, slash, rest = path.removeprefix(RUNS).partition("/")
-        return self._runs.get(name) if path.startswith(RUNS) else None, slash + rest
-
-    def refused(self, error: RefusedRequest) -> None:
-        endpoints, path = self._run(error.request.partition(" ")[2])
-        if endpoints is not None:
-            method = error.request.partition(" ")[0]
-            endpoints.dispatcher.refused(error.status, str(error), f"{method} {path}")
 
 
 Choose = Callable[[str, str], Dispatcher]
@@ -182,9 +116,9 @@ class ModelRoute:
         assert self._carrier is not None
         self._carrier.carry_out(step)
 
-    def find(self, request: Request) -> tuple[Endpoints, Request]:
+    def find(self, request: Request) -> Endpoints:
         """The endpoints for a request of a server."""
-        return Endpoints(self._choose(request.method, request.path)), request
+        return Endpoints(self._choose(request.method, request.path))
 
     def refused(self, error: RefusedRequest) -> None:
         """Record a refused request, if the run has begun."""

@@ -9,7 +9,7 @@ import pytest
 import harness as face
 from harness.core.values.errors import InputError
 from harness.parts.loading import loaded, set_loaded
-from harness.plugins import load_configured, load_plugins, loaded_modules
+from harness.plugins import configured, load_plugins, loaded_modules
 from tests.plugins.conftest import MY_PARTS, Line
 
 RUN = ("run", "scenarios", "--target", "reference", "--only", "greeting")
@@ -184,10 +184,10 @@ def test_an_installed_package(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (info / "entry_points.txt").write_text("[loop_harness]\nparts = my_parts\n")
     monkeypatch.syspath_prepend(str(folder))
     set_loaded(())
-    load_configured()
+    configured()
     assert loaded_modules() == ("my_parts",)
     set_loaded(())
-    load_configured(config=False)
+    configured(config=False)
     assert loaded() == ()
 
 

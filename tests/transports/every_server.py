@@ -18,7 +18,7 @@ from harness.core.transition.transition import Transition
 from harness.targets import process_target, resolve
 from harness.targets.process_target import LastingProgram
 from harness.transports.dispatcher import Dispatcher
-from harness.transports.loopback import Loopback, Loopbacks, ModelRoute, serving
+from harness.transports.loopback import Loopback, ModelRoute, serving
 from tests.transports.recording import HELLO, proxy
 from tests.transports.upstreams import answering, whole
 from tests.transports.world import REQUEST, transition
@@ -114,14 +114,6 @@ def _fake_model() -> Iterator[Door]:
 
 
 @contextmanager
-def _many_runs() -> Iterator[Door]:
-    with Loopbacks() as server:
-        url = urlsplit(server.add("one", made := run(), RealClock()).model)
-        path, body = f"{url.path}/v1/messages", _body(REQUEST)
-        yield Door(url.port or 0, "POST", path, body, {}, made.history, [], "Loopbacks")
-
-
-@contextmanager
 def _recording() -> Iterator[Door]:
     asked: list[bytes] = []
 
@@ -155,7 +147,6 @@ def _lasting_program() -> Iterator[Door]:
 DOORS: dict[str, Callable[[], AbstractContextManager[Door]]] = {
     **{seam: _loopback(seam) for seam in SEAMS},
     "fake model": _fake_model,
-    "many runs": _many_runs,
     "recording": _recording,
     "runs": _lasting_program,
 }

@@ -31,7 +31,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("body", BODIES)
-@pytest.mark.parametrize("name", ["model", "many runs", "tools", "outbox", "mcp"])
+@pytest.mark.parametrize("name", ["model", "tools", "outbox", "mcp"])
 def test_a_body_that_cannot_be_read_is_told_so_and_on_record(name: str, body: str) -> None:
     with DOORS[name]() as door:
         said = answer(door, door._replace(body=BODIES[body]).request())
@@ -46,5 +46,5 @@ def test_a_body_that_cannot_be_read_is_told_so_and_on_record(name: str, body: st
         assert (first.status, first.request) == (400, f"{door.method} {door.behind_token}")
         assert 20 < len(first.text) < 600
     else:
-        assert name in ("model", "many runs")
+        assert name == "model"
         assert first.refused

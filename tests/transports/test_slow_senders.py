@@ -54,7 +54,7 @@ def parts(door: Door) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("name", ["model", "many runs", "recording"])
+@pytest.mark.parametrize("name", ["model", "recording"])
 def test_a_request_that_does_not_end_is_told_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_connection, "REQUEST_S", 0.2)
     with DOORS[name]() as door:

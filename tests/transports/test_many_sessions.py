@@ -1,4 +1,4 @@
-"""One server for many runs: each agent has its own history, and garbage hurts none of them."""
+"""Many sessions at one server: each has its own requests, and garbage hurts none of them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,11 @@ import pytest
 from harness.clock import RealClock
 from harness.core.scenario.scenario import Turn
 from harness.core.transition.transition import Transition
-from harness.core.values.errors import InputError
 from harness.transports.http_connection import BODY_MOST_BYTES
-from harness.transports.loopback import Loopback, Loopbacks, Urls
+from harness.transports.loopback import Loopback
 from tests.transports.world import REQUEST, loopback, transition
 
 CALLS = 3
-
-
-def run_named(name: str) -> Transition:
-    return transition(Turn(say=f"I am {name}.", times=CALLS), stream=True)
 
 
 def asked(number: int) -> dict[str, Any]:
@@ -42,9 +37,9 @@ def asked(number: int) -> dict[str, Any]:
     return {**REQUEST, "stream": True, "messages": messages}
 
 
-async def posted(reader: Any, writer: Any, url: SplitResult, body: bytes) -> bytes:
+async def posted(reader: Any, writer: Any, url: SplitResult, path: str, body: bytes) -> bytes:
     """One streamed exchange on an open connection: the body of the answer."""
-    line = f"POST {url.path}/v1/messages HTTP/1.1\r\nhost: {url.netloc}"
+    line = f"POST {url.path}{path}/v1/messages HTTP/1.1\r\nhost: {url.netloc}"
     head = f"{line}\r\ncontent-length: {len(body)}\r\n\r\n"
     writer.write(head.encode() + body)
     answer = await reader.readuntil(b"\r\n\r\n")
@@ -53,35 +48,42 @@ async def posted(reader: Any, writer: Any, url: SplitResult, body: bytes) -> byt
     return bytes(await reader.readexactly(length))
 
 
-async def conversation(name: str, urls: Urls, ready: asyncio.Barrier) -> None:
-    url = urlsplit(urls.model)
+async def conversation(session: str, url: SplitResult, ready: asyncio.Barrier) -> None:
     reader, writer = await asyncio.open_connection(url.hostname, url.port)
     await ready.wait()
     for number in range(CALLS):
         body = json.dumps(asked(number)).encode()
-        answer = await posted(reader, writer, url, body)
-        assert f'"I am {name}."'.encode() in answer
+        answer = await posted(reader, writer, url, f"/s/{session}", body)
+        assert b'"I am here."' in answer
         assert b"event: message_stop" in answer
     writer.close()
 
 
-def play(count: int) -> dict[str, Transition]:
-    runs = {f"agent-{n}": run_named(f"agent-{n}") for n in range(count)}
+def play(count: int) -> Transition:
+    """One run, in which so many sessions stream at once."""
+    run = transition(Turn(say="I am here.", times=CALLS * count), stream=True)
 
-    async def all_at_once(server: Loopbacks) -> None:
-        ready = asyncio.Barrier(count)
-        places = {name: server.add(name, run, RealClock()) for name, run in runs.items()}
-        await asyncio.gather(*(conversation(name, urls, ready) for name, urls in places.items()))
+    async def all_at_once(server: Loopback) -> None:
+        ready, url = asyncio.Barrier(count), urlsplit(server.urls.model)
+        await asyncio.gather(*(conversation(f"s{n}", url, ready) for n in range(count)))
 
-    with Loopbacks() as server:
+    with Loopback(run, RealClock()) as server:
         asyncio.run(asyncio.wait_for(all_at_once(server), 120))
-    return runs
+    return run
 
 
-def test_every_agent_has_its_own_history() -> None:
-    for run in play(20).values():
-        assert run.history.past.calls == {"model": CALLS}
-        assert list(run.script.unplayed(run.history.past)) == []
+def messages_of(run: Transition) -> dict[str, list[int]]:
+    """How many messages each request of each session held, in its order."""
+    found: dict[str, list[int]] = {}
+    for exchange in run.history.trace.exchanges:
+        found.setdefault(exchange.called.session, []).append(exchange.node.depth)
+    return found
+
+
+def test_every_session_has_its_own_requests() -> None:
+    run = play(20)
+    assert messages_of(run) == {f"s{n}": [1, 3, 5] for n in range(20)}
+    assert list(run.script.unplayed(run.history.past)) == []
 
 
 @pytest.mark.real
@@ -89,30 +91,10 @@ def test_five_hundred_streamed_conversations_at_once() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(8192, hard)), hard))
     try:
-        runs = play(500)
+        run = play(500)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert {run.history.past.calls["model"] for run in runs.values()} == {CALLS}
-
-
-def test_a_run_that_is_not_there() -> None:
-    with Loopbacks() as server:
-        urls = server.add("one", run_named("one"), RealClock())
-        elsewhere = urls.model.replace("/r/one", "/r/two")
-        for url in (elsewhere, urls.model.removesuffix("/r/one")):
-            answer = httpx2.post(f"{url}/v1/messages", json=REQUEST)
-            assert answer.status_code == 404
-            assert "prefix /r/NAME" in answer.text
-        server.remove("one")
-        assert httpx2.post(f"{urls.model}/v1/messages", json=REQUEST).status_code == 404
-
-
-@pytest.mark.parametrize("name", ["", "a/b", "one"])
-def test_a_name_that_cannot_be_served(name: str) -> None:
-    with Loopbacks() as server:
-        server.add("one", run_named("one"), RealClock())
-        with pytest.raises(InputError, match="needs its own name"):
-            server.add(name, run_named("x"), RealClock())
+    assert messages_of(run) == {f"s{n}": [1, 3, 5] for n in range(500)}
 
 
 def raw(server: Loopback, data: bytes, *, end: Callable[[socket.socket], object]) -> bytes:
