@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from harness.clock import RealClock
-from harness.core.scenario.scenario import Turn
+from harness.core.scenario.scenario import Limits, Turn
 from harness.core.transition.transition import Transition
 from harness.transports.http_connection import BODY_MOST_BYTES
 from harness.transports.loopback import Loopback
@@ -61,7 +61,8 @@ async def conversation(session: str, url: SplitResult, ready: asyncio.Barrier) -
 
 def play(count: int) -> Transition:
     """One run, in which so many sessions stream at once."""
-    run = transition(Turn(say="I am here.", times=CALLS * count), stream=True)
+    limits = Limits.unreached(model_calls=CALLS * count)
+    run = transition(Turn(say="I am here.", times=CALLS * count), stream=True, limits=limits)
 
     async def all_at_once(server: Loopback) -> None:
         ready, url = asyncio.Barrier(count), urlsplit(server.urls.model)
