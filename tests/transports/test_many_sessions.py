@@ -60,7 +60,7 @@ async def conversation(session: str, url: SplitResult, ready: asyncio.Barrier) -
 
 
 def play(count: int) -> Transition:
-    """One run, in which so many sessions stream at once."""
+    """One run, in which this number of sessions streams at once."""
     limits = Limits.unreached(model_calls=CALLS * count)
     run = transition(Turn(say="I am here.", times=CALLS * count), stream=True, limits=limits)
 
