@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -50,6 +51,9 @@ _BEGINNING = 200
 
 _RESULT_WORD = re.compile(r"\b(?:results?|outputs?|responses?|returned|observations?)\b", re.I)
 
+
+_CALLED = re.compile(r"\s*\[([A-Za-z_]{3,60})(?: for [\s\S]{0,300}?)?\] Result:")
+"""How Cline and its kin begin the result of a call that the answer before it spells in XML."""
 
 _FEW = 3
 """A program loses the results of one or two calls, by an interrupt or a crash. In a log of a known
@@ -93,6 +97,8 @@ def _reasons(transcript: Transcript, seen: dict[int, tuple[str, ...]]) -> Iterat
         shapes.update(strange)
         has_calls = has_calls or any(isinstance(block, ToolUse) for block in message.blocks)
     yield from not_understood(shapes)
+    if transcript.loose and not has_calls:
+        yield from _calls_in_text(transcript.said)
     # A provider refuses a request in which a call has no result, so an exchange shows true ones.
     if has_calls and transcript.roles and (transcript.loose or not transcript.exchange):
         least = 1 if transcript.loose else _FEW
@@ -107,6 +113,16 @@ def _strange(message: Message) -> Iterator[str]:
             yield "a malformed message"
         elif isinstance(block, Opaque) and is_of_a_tool(block.kind, side(message)):
             yield f"the block {block.kind[:40]!r}"
+
+
+def _calls_in_text(said: Sequence[Message]) -> Iterator[str]:
+    """The doubt about answers that spell a call as XML, with its result in the next text."""
+    found = 0
+    for answer, told in pairwise(said):
+        name = _CALLED.match(told.text) if side(told) != "assistant" else None
+        found += name is not None and f"<{name[1]}>" in answer.text
+    if found:
+        yield f"calls that stand in texts of the assistant are not understood ({found} of them)"
 
 
 def _without_results(said: Sequence[Message], found: Pairing, least: int) -> Iterator[str]:

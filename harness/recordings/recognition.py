@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+import msgspec
+
 from harness.core.values.errors import InputError
-from harness.core.values.table_file import pairs
+from harness.core.values.table_file import table
 from harness.parts.loading import Kind, Plugin
 from harness.parts.part import Part
 from harness.recordings import json_documents, zip_archive
@@ -57,19 +59,25 @@ def format_of(document: bytes) -> str:
     return found.name
 
 
+class _UnreadProgram(msgspec.Struct, frozen=True):
+    """A program whose logs no format reads, how a file begins, and what to read `instead`."""
+
+    program: str
+    beginning: str
+    instead: str = "no format reads it; docs/plug-ins.md shows how to write one, about 60 lines"
+
+
 _UNREAD = tuple(
-    (program, re.compile(rf"\s*(?:{beginning})".encode()))
-    for program, beginning in pairs(__package__, "unread_programs.tsv").items()
+    (one, re.compile(rf"\s*(?:{one.beginning})".encode()))
+    for one in table(__package__, "unread_programs.tsv", _UnreadProgram).values()
 )
-"""How files of programs begin whose logs no format reads; each has fewer than five public ones, or
-lies in many files."""
+"""Each has fewer than five public files with a conversation, or lies in many files."""
 
 
 def _unrecognised(document: bytes) -> InputError:
-    program = next((name for name, begins in _UNREAD if begins.match(document)), "")
-    if program:
-        more = "no format reads it; docs/plug-ins.md shows how to write one, about 60 lines"
-        return InputError(f"looks like {program}", "line 1", more=more)
+    unread = next((one for one, begins in _UNREAD if begins.match(document)), None)
+    if unread is not None:
+        return InputError(f"looks like {unread.program}", "line 1", more=unread.instead)
     if json_documents.is_json(document) and not json_documents.is_lines(document):
         try:
             json_documents.load(document)

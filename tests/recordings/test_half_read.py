@@ -262,3 +262,27 @@ def test_a_log_that_is_still_written_has_no_doubt() -> None:
 )
 def test_kinds_that_may_be_calls_or_results(kind: str, role: str, is_one: bool) -> None:
     assert is_of_a_tool(kind, role) is is_one
+
+
+def _in_xml(asked: str, result: str) -> Recording:
+    return _read(
+        {"role": "user", "content": "<task>Look.</task>"},
+        {"role": "assistant", "content": asked},
+        {"role": "user", "content": [{"type": "text", "text": result}]},
+        {"role": "assistant", "content": "Done."},
+    )
+
+
+@pytest.mark.parametrize("result", ["[read_file for 'a.py'] Result:\nx", "[read_file] Result:"])
+def test_calls_that_stand_as_xml_in_texts_are_a_doubt_and_no_pass(result: str) -> None:
+    verdict = _verdict(_in_xml("I look.\n<read_file>\n<path>a.py</path>\n</read_file>", result))
+    why = "calls that stand in texts of the assistant are not understood (1 of them)"
+    assert (verdict.verdict, verdict.doubts, verdict.findings) == (
+        "unknown",
+        (why,),
+        (),
+    )
+
+
+def test_a_text_of_the_user_that_only_looks_like_a_result_is_no_doubt() -> None:
+    assert _verdict(_in_xml("I look.", "[read_file] Result: why is it so slow?")).verdict == "pass"

@@ -58,6 +58,8 @@ def test_logs_and_histories_are_told() -> None:
         (b'{"method":"generateContent","response":{}}\n', "Gemini CLI's recorded answers"),
         (b'{"type":"system","content":"You are Grok 4.5"}\n', "Grok CLI"),
         (b'{"type":"metadata","protocol_version":"1.4"}\n', "Kimi CLI"),
+        (b'{"working_dir":"/w","description":"d"}\n{"role":"user"}\n', "goose's session"),
+        (b'{"agents":[{"name":"n","messages":[]}]}', "Letta's agent file"),
         (b'{"id":"msg_1","sessionID":"ses_1","role":"user"}', "opencode's message"),
         (b'{"id":"prt_1","messageID":"msg_1","type":"text"}', "opencode's part"),
         (b'{"id":"ses_1","version":"1.3","projectID":"p"}', "opencode's session"),
@@ -68,7 +70,25 @@ def test_a_file_of_a_known_program_that_no_format_reads_is_named(data: bytes, pr
     with pytest.raises(InputError) as caught:
         read(data, "f.x")
     assert caught.value.reason == f"looks like {program}"
-    assert "docs/plug-ins.md" in caught.value.more
+    export = "opencode export" in caught.value.more
+    assert export if "opencode" in program else "docs/plug-ins.md" in caught.value.more
+
+
+@pytest.mark.parametrize(
+    ("data", "program", "instead"),
+    [
+        (b'[{"id":"r","run_type":"llm","inputs":{}}]', "LangSmith's runs", "OTLP"),
+        (b'{"id":"r","dotted_order":"1Z","inputs":{}}\n', "LangSmith's runs", "OTLP"),
+        (b'{"jsonrpc":"2.0","id":1,"method":"session/new"}\n', "ACP session updates", "agent"),
+        (b'{"sessionId":"s","update":{"sessionUpdate":"x"}}\n', "ACP session updates", "agent"),
+        (b'{"type":"step_start","timestamp":1,"sessionID":"s"}\n', "opencode's stream", "export"),
+    ],
+)
+def test_a_refusal_says_what_to_read_instead(data: bytes, program: str, instead: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(data, "f.x")
+    assert caught.value.reason == f"looks like {program}"
+    assert instead in caught.value.more
 
 
 @pytest.mark.parametrize(
