@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.cli import terminal
 from harness.redaction.encoder import json_line
@@ -14,27 +14,10 @@ if TYPE_CHECKING:
     from harness.doctor.probe import Observation
     from harness.scratch import ScratchWorld
     from harness.starter.project import Survey
-    from harness.starter.starter_files import Piece, Setup, Starter, State
+    from harness.starter.starter_files import Piece, Setup, Starter
 
 _OTHERS_MOST = 3
 _LIMIT_S = 120.0
-_WORDS: dict[State, str] = {
-    "written": "written",
-    "extended": "extended",
-    "replaced": "replaced",
-    "unchanged": "unchanged",
-    "kept": "kept",
-    "elsewhere": "not written",
-    "no source": "not written",
-}
-_STYLES = {
-    "written": "pass",
-    "extended": "pass",
-    "replaced": "unknown",
-    "kept": "unknown",
-    "elsewhere": "unknown",
-    "no source": "unknown",
-}
 
 
 class InitReport:
@@ -110,17 +93,17 @@ class InitReport:
                 self._out("the probes choose the scenario and fill in the profile: --probe")
 
     def _piece(self, piece: Piece, column: int) -> None:
-        word = _WORDS[piece.state]
+        word = "not written" if piece.state in ("elsewhere", "no source") else piece.state
         state = f"to be {word}" if self._dry_run and piece.is_written else word
         if self._as_json:
             shown = piece.text if self._dry_run or piece.state in ("kept", "elsewhere") else ""
             line = {"path": piece.path, "state": state, "what": piece.what, "text": shown}
             terminal.out(json_line(line))
             return
-        style: Any = _STYLES.get(piece.state)
         padded = f"{state:<{17 if self._dry_run else 13}}"
-        self._out(f"  {self._paint(style, padded) if style else padded}"
-                  f"{piece.path:<{column}}{_said(piece)}")  # fmt: skip
+        if piece.state != "unchanged":
+            padded = self._paint("pass" if word in ("written", "extended") else "unknown", padded)
+        self._out(f"  {padded}{piece.path:<{column}}{_said(piece)}")
         if piece.path == PRE_COMMIT and piece.state in ("kept", "elsewhere"):
             _, _, entry = piece.text.partition("repos:\n")
             self._out("\n".join(f"      {line}" for line in entry.splitlines()))

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from harness.core.values.errors import InputError, nearest
+from harness.core.values.table_file import package_text
 from harness.starter.candidate import Candidate, best, ranked
 from harness.starter.endpoints import python_endpoints
 from harness.starter.libraries import Library, declared
@@ -119,18 +120,8 @@ def proposal(found: Survey) -> Candidate | None:
         return chosen
     if found.candidates:
         raise InputError(_choice(found.candidates), "--target")
-    raise InputError(f"{_seen(found)}{_LOOKED_FOR}", "--target")
-
-
-_LOOKED_FOR = (
-    "; looked for a function of `brief`, an agent object of a framework, a function or method from "
-    "text to text beside an SDK; a script that reads its command line; in Node an exported "
-    "function from text; a POST route with a text; an agent of another framework is called in a "
-    "function from text to text; name one: --target MODULE:FUNCTION, "
-    "--target 'process:COMMAND {text}' for a program that is given a text and prints its answer; "
-    "--target 'process:COMMAND --port {port}?chat=/PATH&text=FIELD' for a server; "
-    "--target 'process:COMMAND' for a program that asks for its messages"
-)
+    looked_for = package_text("harness.starter", "templates/looked_for.txt").rstrip()
+    raise InputError(f"{_seen(found)}; {looked_for}", "--target")
 
 
 def _seen(found: Survey) -> str:

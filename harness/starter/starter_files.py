@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from harness import providers
-from harness.core.values.table_file import package_text
+from harness.core.values.table_file import package_text, table
 from harness.starter.candidate import Candidate
 from harness.starter.node_sources import started
 
@@ -52,24 +52,7 @@ class Starter(msgspec.Struct, frozen=True):
         return text.replace("policy: open", f"{line}policy: open", 1)
 
 
-STARTERS: tuple[Starter, ...] = (
-    Starter(
-        "failing-tool",
-        "A tool fails each time, and the model goes on calling it.",
-        "count the failures of a turn; after the third, end it and tell the user",
-        needs_tools=True,
-    ),
-    Starter(
-        "overloaded",
-        "The model is overloaded for longer than the client tries.",
-        "tell the user that no answer came, as an error and not as an answer",
-    ),
-    Starter(
-        "cut-answer",
-        "The answer is cut at the limit of tokens.",
-        "look at the stop reason of each answer; go on where it is cut, or tell the user an error",
-    ),
-)
+STARTERS = tuple(table("harness.starter", "starters.tsv", Starter).values())
 """The first scenarios, what teaches most first."""
 
 

@@ -18,25 +18,13 @@ from psycopg import sql
 
 from harness.core.history.events import StoredRow
 from harness.core.values.messages import Message
+from harness.core.values.table_file import package_text
 from harness.stores.session_store import store_rows
 from harness.stores.sql_store import SqlStore, encode, statements
 
 CONNECT_TIMEOUT_S = 10
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS session_rows (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    session text NOT NULL, message text NOT NULL, inbound text NOT NULL DEFAULT '');
-CREATE INDEX IF NOT EXISTS session_rows_of_session ON session_rows (session, id);
-CREATE TABLE IF NOT EXISTS session_inbounds (
-    n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, session text NOT NULL, id text NOT NULL,
-    inbound text NOT NULL, attempts integer NOT NULL DEFAULT 1, reply text,
-    status text NOT NULL DEFAULT '', kind text NOT NULL DEFAULT '',
-    delivered boolean NOT NULL DEFAULT false, UNIQUE (session, id));
-CREATE TABLE IF NOT EXISTS session_summaries (
-    n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, session text NOT NULL,
-    message text NOT NULL, first bigint NOT NULL);
-"""
+_SCHEMA = package_text("harness.stores", "postgres.sql")
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 _MAKING = "the tables of harness.stores.postgres"
 """The name of the lock under which the tables are made; `_LOCK` takes sessions by name too."""

@@ -18,6 +18,7 @@ import msgspec
 
 from harness.core.history.events import StoredRow
 from harness.core.values.messages import Message
+from harness.core.values.table_file import package_text
 from harness.stores.session_store import SessionRow, store_rows
 from harness.stores.sql_store import SqlStore, decode_message, encode, statements
 
@@ -26,20 +27,7 @@ BUSY_TIMEOUT_MS = 5_000
 UNNAMED = ""
 """This path names a database that only its connection sees, and that ends with it."""
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS rows (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    session TEXT NOT NULL, message TEXT NOT NULL, inbound TEXT NOT NULL DEFAULT '');
-CREATE INDEX IF NOT EXISTS rows_of_session ON rows (session, id);
-CREATE TABLE IF NOT EXISTS inbounds (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, id TEXT NOT NULL,
-    inbound TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 1, reply TEXT,
-    status TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL DEFAULT '',
-    delivered INTEGER NOT NULL DEFAULT 0, UNIQUE (session, id));
-CREATE TABLE IF NOT EXISTS summaries (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL,
-    message TEXT NOT NULL, first INTEGER NOT NULL);
-"""
+_SCHEMA = package_text("harness.stores", "sqlite.sql")
 
 _LATER = {
     "rows": {"inbound": "TEXT NOT NULL DEFAULT ''"},

@@ -21,6 +21,7 @@ import msgspec
 from harness.adapters.shared.framework_agent import LACKS, FrameworkAgent, agent_of
 from harness.core.values.errors import InputError, MachineLacks, nearest
 from harness.core.values.profile import Capabilities, Profile
+from harness.core.values.table_file import pairs
 from harness.core.values.verdict import CrashPlace
 from harness.import_path import import_from, shadow_of, shadowed_name
 from harness.processes.thread_times import has_other_threads
@@ -29,18 +30,7 @@ from harness.targets.process_exits import ProcessExit, ProcessGuard
 from harness.transports.sdk_clients import dummy_keys
 
 _BUILT_IN = {"reference": "harness.agent:agent", "naive": "harness.agent.naive_agent:agent"}
-_FORMS = {
-    "reference": "the reference agent of the harness",
-    "naive": "the agent loop of a tutorial, without limits and guards",
-    "PKG.MOD:CALLABLE": "a Python agent `def agent(brief)`, sync or async",
-    "PKG.MOD:OBJECT": "an agent of a framework, or a function from text to text: docs/adapters.md",
-    "NAME": "an agent that is known by name, such as codex: docs/known-targets.md",
-    "process:COMMAND": "any program, over loopback HTTP",
-    "process:COMMAND {text}": "a program that is given a text and prints its answer",
-    "acp:COMMAND": "an agent that speaks the Agent Client Protocol: docs/how-to/acp.md",
-    "process:COMMAND?chat=/PATH": "a server that is started, and answers what is posted to /PATH",
-    "http://HOST:PORT/PATH": "a server that gets a run by POST",
-}
+_FORMS = pairs("harness.targets", "forms.tsv")
 _UNDERSTOOD = (
     "supported are functions of a brief, agents of pydantic-ai, openai-agents, LangGraph and "
     "smolagents, tool runners of anthropic, and functions from str to str; docs/adapters.md shows "

@@ -7,8 +7,7 @@ met nothing to judge.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -16,40 +15,18 @@ from harness.core.history.events import Called
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.calls import Seam
+from harness.core.values.table_file import table
 
 
-class _Evidence(NamedTuple):
+class _Evidence(msgspec.Struct, frozen=True):
     """What a list holds, in words, and the seam without which it is always empty."""
 
+    name: str
     words: str
-    seam: Seam | None = None
+    seam: str = ""
 
 
-_EVIDENCE: Mapping[str, _Evidence] = {
-    "events": _Evidence("call"),
-    "exchanges": _Evidence("request to the model", "model"),
-    "asks": _Evidence("tool call"),
-    "executions": _Evidence("tool run", "tool"),
-    "deliveries": _Evidence("message", "inbox"),
-    "delivery": _Evidence("message", "inbox"),
-    "questions": _Evidence("request for approval"),
-    "sendings": _Evidence("message to the user", "outbox"),
-    "stored": _Evidence("stored row", "store"),
-    "compactions": _Evidence("compaction"),
-    "answers": _Evidence("answer"),
-    "messages": _Evidence("message of a conversation"),
-    "values": _Evidence("value"),
-    "kills": _Evidence("kill"),
-    "interrupted_n": _Evidence("kill"),
-    "cancelled_n": _Evidence("cancel"),
-    "limits": _Evidence("limit"),
-    "unstored": _Evidence("refused write"),
-    "malformed": _Evidence("malformed text"),
-    "damages": _Evidence("damage of the store"),
-    "schemas": _Evidence("offer of tools"),
-    "ended": _Evidence("end of a run"),
-    "turns": _Evidence("turn"),
-}
+_EVIDENCE = table("harness.checks.judge", "evidence.tsv", _Evidence)
 """The names in a history, a trace and a turn that hold evidence. Settings, the profile and the
 start are none, because every history has them."""
 
