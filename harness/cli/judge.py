@@ -6,7 +6,7 @@ the counts stay in memory, so a folder may hold any number of files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from itertools import islice
@@ -43,11 +43,17 @@ if TYPE_CHECKING:
     from harness.cli.judge_task import JudgeTask
     from harness.cli.reports import Telling
     from harness.core.values.verdict import FindingClass
+    from harness.files.regular_file import FoundFile
     from harness.verdicts.command_events import FileRead, Report
 
 
 @click.command("judge")
-@click.argument("paths", nargs=-1, required=True, metavar="FILE|DIR...", type=NamedPath())
+@click.argument("paths", nargs=-1, metavar="FILE|DIR...", type=NamedPath())
+@click.option(
+    "--mine", is_flag=True, help="Judge the sessions that agents keep below your home folder."
+)
+@click.option("--since", metavar="DATE|DURATION",
+              help="Only files that changed since then: 2026-11-20, 7d, 24h.")  # fmt: skip
 @recording_format("How to read the files")
 @profile
 @fail_on
@@ -72,14 +78,14 @@ if TYPE_CHECKING:
 @named_plugins
 @every_verb
 def command(
-    paths: tuple[Path, ...], kind: str, profile_name: str, fail_on: FindingClass | None,
-    check: str | None, expect: Path | None, resume: Path | None, verbose: bool,
-    jobs: int | None, engine: EngineName, as_json: bool,
+    paths: tuple[Path, ...], mine: bool, since: str | None, kind: str, profile_name: str,
+    fail_on: FindingClass | None, check: str | None, expect: Path | None,
+    resume: Path | None, verbose: bool, jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge recordings: runs of the harness, and transcripts of other programs.
 
     In a DIR, every file is tried. Exit status 1 for a finding that fails, 2 if no file could be
-    read.
+    read; 0 if --since leaves none.
     """
     from harness.cli import terminal
     from harness.cli.judge_task import JudgeTask, check_names, judge_files, judged_history
@@ -87,7 +93,8 @@ def command(
     from harness.verdicts.command_events import CommandStarted
 
     check_names(kind, check)
-    does = worker_engine(engine, jobs, _file_count(paths))
+    found = _chosen(paths, mine, since)
+    does = worker_engine(engine, jobs, _file_count(found))
     started = CommandStarted(verb="judge", noun="transcript")
     screen, read = _screen(as_json, verbose), partial(judged_history, kind=kind)
     with reporting(started, screen, read=read) as tell, ExitStack() as held:
@@ -96,17 +103,22 @@ def command(
         agent = chosen_profile(profile_name)
         asked = JudgeTask(path="", kind=kind, check=check, profile=agent, fail_on=fail_on,
                           expect=load_expectation(expect) if expect else None)  # fmt: skip
-        todo = _todo(paths, asked, journal, stamps)
-        advance = held.enter_context(terminal.progress(partial(_all_files, paths), "files"))
+        todo = _todo(found(), asked, journal, stamps)
+        advance = held.enter_context(terminal.progress(partial(_all_files, found), "files"))
         for file in judge_files(does, todo):
             with deferred():
                 if journal and (stamp := stamps.pop(file.path, None)):
                     journal.add(stamp, file)
                 _tell(file, tell, shows_refusals=as_json or (file.named and not verbose))
             advance()
-    if not tell.words:
+    return tell.status if tell.words else _nothing_read(found, since)
+
+
+def _nothing_read(found: Callable[[], Iterator[FoundFile]], since: str | None) -> int:
+    """Return the status without a result: a job of every day meets days on which no file is new."""
+    if since is None or next(found(), None) is not None:
         raise InputError("no file could be read: see the reason of each refusal, or set --format")
-    return tell.status
+    return 0
 
 
 def _screen(as_json: bool, verbose: bool) -> Report:
@@ -142,21 +154,37 @@ def _journal(folder: Path, held: ExitStack) -> JudgeJournal:
     return held.enter_context(JudgeJournal(folder))
 
 
-def _all_files(paths: tuple[Path, ...]) -> int:
+def _chosen(
+    paths: tuple[Path, ...], mine: bool, since: str | None
+) -> Callable[[], Iterator[FoundFile]]:
+    """Return what yields the files: those that the user named, with `mine` those of his agents."""
+    from harness.cli import terminal
+    from harness.cli.judge_sessions import begin_of, own_folders, shown_time
     from harness.cli.judge_task import files
 
-    return sum(1 for _ in files(paths))
+    begin = begin_of(since) if since is not None else None
+    if mine:
+        own = own_folders()
+        terminal.note("; ".join(f"{program}: {folder}" for folder, program in own.items()))
+        paths = (*paths, *own)
+    if not paths:
+        raise click.UsageError("Missing argument 'FILE|DIR...': name one, or set --mine.")
+    if begin is not None:
+        terminal.note(f"files that changed since {shown_time(begin)}")
+    return partial(files, paths, begin)
 
 
-def _file_count(paths: tuple[Path, ...]) -> int:
+def _all_files(found: Callable[[], Iterator[FoundFile]]) -> int:
+    return sum(1 for _ in found())
+
+
+def _file_count(found: Callable[[], Iterator[FoundFile]]) -> int:
     """Count the files, up to the number that matters for the number of workers."""
-    from harness.cli.judge_task import files
-
-    return sum(1 for _ in islice(files(paths), cores() * TASKS_A_WORKER))
+    return sum(1 for _ in islice(found(), cores() * TASKS_A_WORKER))
 
 
 def _todo(
-    paths: tuple[Path, ...],
+    every: Iterable[FoundFile],
     asked: JudgeTask,
     journal: JudgeJournal | None,
     stamps: dict[str, Stamp],
@@ -166,12 +194,12 @@ def _todo(
     `asked` is a job with the settings that all files share.
     """
     from harness.cli.judge_journal import asked_for, stamp
-    from harness.cli.judge_task import files, shown
+    from harness.cli.judge_task import shown
 
     words = asked_for(asked.kind, asked.check, asked.profile, asked.fail_on, asked.expect)
     folder = journal.path.parent.resolve() if journal else Path()
     own = {folder / journal.path.name, folder / LOCK} if journal else set[Path]()
-    for found in files(paths):
+    for found in every:
         if own and Path(found.path).resolve() in own:
             continue
         known = None if found.refused else stamp(found.path, shown(found.path), words)

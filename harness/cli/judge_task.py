@@ -175,6 +175,7 @@ def _refusal(error: InputError, task: JudgeTask) -> Refusal:
 
 
 def _judge(task: JudgeTask) -> FileRead:
+    from harness.cli.judge_sessions import called
     from harness.files.recording_file import read_any_recording
 
     if task.refused:
@@ -189,6 +190,7 @@ def _judge(task: JudgeTask) -> FileRead:
         refusals=refusals if refusals or transcripts else (Refusal("", "holds no transcript"),),
         notes=recording.notes,
         named=task.named,
+        called="" if task.named else called(task.path, recording),
     )
 
 
@@ -262,8 +264,11 @@ def _judged(task: JudgeTask, name: str, format: str, history: History, counted: 
     )
 
 
-def files(paths: Sequence[Path]) -> Iterator[FoundFile]:
-    """Yield each file once, in order. Raises InputError for a path that does not exist."""
+def files(paths: Sequence[Path], since_s: float | None = None) -> Iterator[FoundFile]:
+    """Yield each file once, in order; with `since_s` only those that changed since then.
+
+    Raises InputError for a path that does not exist.
+    """
     for path in paths:
         if not path.exists():
             raise InputError("no such file or folder", str(path))
@@ -271,11 +276,20 @@ def files(paths: Sequence[Path]) -> Iterator[FoundFile]:
     for path in paths:
         itself = FoundFile(os.fspath(path), named=True)
         for found in _below(itself.path) if path.is_dir() else [itself]:
+            if since_s is not None and _is_older(found.path, since_s):
+                continue
             if len(paths) == 1:
                 yield found
             elif found.path not in seen:
                 seen.add(found.path)
                 yield found
+
+
+def _is_older(path: str, since_s: float) -> bool:
+    try:
+        return os.stat(path).st_mtime < since_s
+    except OSError:  # it is gone or cannot be reached, and is refused with the reason
+        return False
 
 
 def _below(folder: str) -> Iterator[FoundFile]:

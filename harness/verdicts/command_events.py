@@ -41,7 +41,7 @@ class FileRead(msgspec.Struct, frozen=True, kw_only=True):
     """A recording was read; its `results` were told before it, one a transcript.
 
     `refusals` are the reasons why it, or parts of it, could not be read. `named`: the user named
-    the file itself, not a folder.
+    the file itself, not a folder. `called`: the project, time and first words of a session.
     """
 
     path: str
@@ -50,6 +50,7 @@ class FileRead(msgspec.Struct, frozen=True, kw_only=True):
     refusals: tuple[Refusal, ...] = ()
     notes: tuple[str, ...] = ()
     named: bool = False
+    called: str = ""
 
     @property
     def word(self) -> VerdictWord:

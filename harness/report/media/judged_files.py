@@ -36,7 +36,7 @@ class JudgedFiles:
         self._look = (width, paint, verbose)
         self._totals = JudgedTotals()
         self._held: list[list[str]] = []
-        self._worst: list[tuple[tuple[int, ...], str, str]] = []
+        self._worst: list[tuple[tuple[int, ...], str, str, str]] = []
         self._shown = 0
 
     def __call__(self, event: Event) -> Iterator[str]:
@@ -63,14 +63,17 @@ class JudgedFiles:
             self._held.append(lines)
         if failing := [f for one in file.results for f in one.verdict.failing]:
             weight = (min(map(rank, failing)), -len(failing))
-            self._worst = sorted([*self._worst, (weight, file.path, codes(failing))])[:WORST_MAX]
+            self._worst = sorted([*self._worst, (weight, file.path, file.called, codes(failing))])[
+                :WORST_MAX
+            ]
 
     def _worst_files(self) -> Iterator[str]:
         width, paint, _ = self._look
         if self._worst:
             yield f"worst of {counted(self._shown, 'file')} with findings or doubts (-v shows all)"
-        for _, path, said in self._worst:
+        for _, path, called, said in self._worst:
             yield f"{paint('fail', MARKS['fail'])} {path}"
+            yield from wrapped(called, width, "    ") if called else ()
             yield from wrapped(said, width, "    ")
 
 
@@ -99,6 +102,8 @@ def _heading(file: FileRead, width: int, paint: Paint, verbose: bool) -> Iterato
     asked = tuple(dict.fromkeys(name for t in file.results for name in t.asked))
     share = f"{len(asked)} of {max(t.asked_of for t in file.results)} checks"
     yield f"{mark} {file.path}  {file.format}, {number}, {share}{f': {said}' if said else ''}"
+    if file.called:
+        yield from wrapped(file.called, width, "    ")
     if asked and (file.named or verbose):
         yield from wrapped(f"asked: {', '.join(asked)}", width, "    ")
     if file.notes and not verbose:
