@@ -70,7 +70,8 @@ class Notes:
 
     def doubts(self) -> tuple[str, ...]:
         """Why the transcripts of the log may be read by half."""
-        more = f", and {len(self._lost) - 1} lines more" if len(self._lost) > 1 else ""
+        lines = "line" if len(self._lost) == 2 else "lines"
+        more = f", and {len(self._lost) - 1} {lines} more" if len(self._lost) > 1 else ""
         lost = (f"{self._lost[0]}{more}",) if self._lost else ()
         return (*lost, *not_understood(self._unknown))
 

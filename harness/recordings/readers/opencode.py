@@ -1,9 +1,9 @@
 """Sessions that `opencode export` printed: one object, with the parts of each message.
 
 A part of a tool holds the call and its result. An answer has a step for each request to the model.
-The next request shows the model a call that was cut short as a failed one. A compaction is a
-message of the user without a text; what follows it is a new context. Source: exports of versions
-1.2 to 1.18, and anomalyco/opencode, packages/opencode/src/session/message-v2.ts.
+The next request shows the model a call that was cut short as a failed one. The summary of a
+compaction begins a new context, with the tail of messages that the compaction names.
+Source: exports of versions 1.2 to 1.18, and anomalyco/opencode, session/message-v2.ts.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from harness.core.values.messages import (
     Thinking,
     ToolResult,
     ToolUse,
+    user,
 )
 from harness.core.values.plans import ApiError
 from harness.providers.openai_chat.record import RECORD
@@ -35,9 +36,8 @@ from harness.recordings.transcripts import Recording, Transcript
 _BEGINS = re.compile(rb'\s*(?:Exporting session: \S+\s+)?\{\s*"info":\s*\{\s*"id":\s*"ses_')
 """With `2>&1` the line that the program prints for the user stands before the object."""
 
-_SUMMARISE = "What did we do so far?"
 _CUT_SHORT = "[Tool execution was interrupted]"
-"""What opencode shows the model: in place of a compaction, and of the result of a lost call."""
+"""What opencode shows the model in place of the result of a lost call."""
 
 _NO_FAILURES = ("MessageAbortedError", "MessageOutputLengthError")  # the API made none of them
 _STATES = frozenset({"pending", "running", "completed", "error"})
@@ -51,19 +51,21 @@ class _Talk:
         self.restarts: dict[int, int] = {}
         self.model = ""
         self._begins: dict[str, int] = {}
+        self._tail = ""
 
     def ask(self, info: _Object, parts: list[_Object]) -> None:
-        at = self._begins[f.text(info.get("id"))] = len(self.messages)
-        blocks = [block for part in parts for block in _said(part)]
-        for part in parts:
-            if part.get("type") == "compaction":
-                self.restarts[at] = self._begins.get(f.text(part.get("tail_start_id")), at)
-                blocks = [Text(_SUMMARISE), *blocks]
-        self.messages += [Message(f.text(info.get("role")), tuple(blocks))] if blocks else []
+        self._begins[f.text(info.get("id"))] = len(self.messages)
+        tails = (f.text(part.get("tail_start_id")) for part in parts)
+        self._tail = next(filter(None, tails), "")
+        blocks = tuple(block for part in parts for block in _said(part))
+        self.messages += [Message(f.text(info.get("role")), blocks)] if blocks else []
 
     def answer(self, info: _Object, parts: list[_Object], *, is_last: bool) -> None:
         at = self._begins[f.text(info.get("id"))] = len(self.messages)
         self.model = self.model or f.text(info.get("modelID"))
+        if info.get("summary") is True:
+            self._begin_anew(f.joined(f.text(part.get("text")) for part in parts))
+            return
         begins = [n for n, part in enumerate(parts) if n and part.get("type") == "step-start"]
         for begin, end in pairwise((0, *begins, len(parts))):
             step = parts[begin:end]
@@ -77,6 +79,12 @@ class _Talk:
             text = f.text(told.get("message")) or f.text(error.get("name"))
             self.messages += [Message("assistant", (Text(text),))] * (len(self.messages) == at)
             self.failures[at] = logged_error(text, told.get("statusCode"), error.get("name"))
+
+    def _begin_anew(self, summary: str) -> None:
+        at = len(self.messages)
+        if summary:
+            self.restarts[at] = self._begins.get(self._tail, at)
+            self.messages.append(user(summary))
 
 
 def _said(part: _Object) -> Iterator[Block]:

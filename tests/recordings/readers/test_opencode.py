@@ -104,20 +104,29 @@ def test_a_call_that_was_cut_short_has_the_result_that_the_model_is_shown(status
     assert result == (ToolResult("c1", "[Tool execution was interrupted]", True),)
 
 
-def test_a_compaction_begins_the_context_anew() -> None:
+SUMMARY = said("assistant", STEP, text("Summary."), summary=True)
+
+
+def _context(*messages: Any) -> list[str]:
+    (found,) = OPENCODE.read(session(*messages)).transcripts
+    return [message.text for message in found.context]
+
+
+def test_the_summary_of_a_compaction_begins_the_context_anew() -> None:
     compacted = said("user", {"type": "compaction", "auto": True})
-    summary = said("assistant", text("Summary."), summary=True)
-    (found,) = OPENCODE.read(session(*TURN, compacted, summary, ASKED, ANSWER)).transcripts
-    assert [message.text for message in found.context] == [
-        "What did we do so far?", "Summary.", "list the files", "two files",
+    assert _context(*TURN, compacted, SUMMARY, ASKED, ANSWER) == [
+        "Summary.", "list the files", "two files",
     ]  # fmt: skip
+    failed = said("assistant", summary=True)
+    assert _context(*TURN, compacted, failed, ASKED, ANSWER)[0] == "list the files"
 
 
 def test_a_compaction_keeps_the_tail_that_it_names() -> None:
     asked = said("user", text("and now?"), id="msg_7")
     compacted = said("user", {"type": "compaction", "tail_start_id": "msg_7"})
-    (found,) = OPENCODE.read(session(*TURN, asked, compacted, ANSWER)).transcripts
-    assert [m.text for m in found.context] == ["What did we do so far?", "and now?", "two files"]
+    assert _context(*TURN, asked, compacted, SUMMARY, ANSWER) == [
+        "Summary.", "and now?", "two files",
+    ]  # fmt: skip
 
 
 def test_an_error_of_the_api_is_an_answer_that_failed() -> None:
