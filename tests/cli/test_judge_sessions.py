@@ -72,13 +72,17 @@ def test_only_files_that_changed_since_then_are_taken(tmp_path: Path) -> None:
     assert len([*files([tmp_path])]) == 2
 
 
-def test_what_changed_is_judged_and_a_quiet_day_is_no_error(harness: Harness, folder: Path) -> None:
+def test_a_day_on_which_no_file_is_new_is_no_error(harness: Harness, folder: Path) -> None:
     lay(folder / "logs/old.jsonl", session("hi"), days_old=9)
     quiet = harness("judge", "logs", "--since", "7d")
     assert (quiet.returncode, quiet.stdout.splitlines()[-1]) == (
         0, "0 files, 0 transcripts: none judged; 0 refused",
     )  # fmt: skip
     assert quiet.stderr.startswith("files that changed since 20")
+
+
+def test_what_changed_is_judged_or_refused(harness: Harness, folder: Path) -> None:
+    lay(folder / "logs/old.jsonl", session("hi"), days_old=9)
     lay(folder / "logs/new.jsonl", session("hi"), days_old=1)
     done = harness("judge", "logs", "--since", "7d", "--json")
     assert [json.loads(line).get("file") for line in done.stdout.splitlines()] == ["logs/new.jsonl"]
