@@ -45,7 +45,8 @@ def lazy_names(package: str, *own: str) -> tuple[Callable[[str], Any], Callable[
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         from importlib import import_module
 
-        value = getattr(import_module(homes()[name]), name)
+        home = import_module(homes()[name])
+        value = getattr(home, name, None) or import_module(f"{home.__name__}.{name}")
         setattr(sys.modules[package], name, value)
         return value
 

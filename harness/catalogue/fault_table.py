@@ -36,11 +36,6 @@ class Row(msgspec.Struct, frozen=True):
 ROWS: MappingProxyType[str, Row] = table("harness.catalogue", "fault_table.tsv", Row)
 """The rows by code, layer by layer."""
 
-NOT_MADE: MappingProxyType[str, str] = MappingProxyType(
-    {code: row.not_made for code, row in ROWS.items() if row.not_made}
-)
-"""The rows that no fault makes, with the reason."""
-
 
 def codes_of(kind: str) -> tuple[str, ...]:
     """The codes of the rows that a fault of ours makes."""

@@ -6,7 +6,6 @@ repeat what the threads say; their figures were not verified.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
 
@@ -67,16 +66,6 @@ def findings_of(invariant: str) -> tuple[str, ...]:
 INCIDENTS: MappingProxyType[int, Incident] = table("harness.catalogue", "incidents.tsv", Incident)
 """The incidents by number."""
 
-
-def _by_kind() -> dict[str, dict[int, Incident]]:
-    found: dict[str, dict[int, Incident]] = {}
-    for number, row in INCIDENTS.items():
-        found.setdefault(row.kind, {})[number] = row
-    return found
-
-
-CLASSES: MappingProxyType[str, Mapping[int, Incident]] = MappingProxyType(_by_kind())
-"""The incidents by kind, in the order of the file."""
 
 PREFIX = "incidents:"
 

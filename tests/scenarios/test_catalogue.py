@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.catalogue import CLASSES
+from harness.catalogue import INCIDENTS
 from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import model_reply
 from harness.core.values.draws import Draws
@@ -24,7 +24,7 @@ SEEDS = {"context", "gateway", "tools"}
 FIELD = {"field"}
 """The folder of findings on agents that people run, which tests/catalogue holds to their files."""
 
-FOLDERS = set(CLASSES) | {"combinations"}
+FOLDERS = {row.kind for row in INCIDENTS.values()} | {"combinations"}
 LINES_MAX = 44
 OF_SEEDS = ("seed:",)
 

@@ -26,17 +26,7 @@ from decimal import Decimal
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
-from harness.core.values.spelt_text import Spelt
-
-__all__ = [
-    "LEAST_CHARACTERS",
-    "WHOLE_CHARACTERS",
-    "Part",
-    "Spelt",
-    "is_asked",
-    "lost_parts",
-    "own_words",
-]
+from harness.core.values.spelt_text import Spelt as Spelt
 
 Part: TypeAlias = Literal["whole", "head", "middle", "end"]
 """A part of a text that may be lost; `whole` if the text is short, or if nothing of it is left."""
