@@ -15,6 +15,7 @@ from tests.recordings.readers import test_claude_stream as claude_stream
 from tests.recordings.readers import test_codex as codex
 from tests.recordings.readers import test_copilot_cli as copilot_cli
 from tests.recordings.readers import test_gemini_cli as gemini_cli
+from tests.recordings.readers import test_gemini_stream as gemini_stream
 from tests.recordings.readers import test_httprr as httprr
 from tests.recordings.readers import test_inspect_ai as inspect_ai
 from tests.recordings.readers import test_opencode as opencode
@@ -33,6 +34,7 @@ class Step(NamedTuple):
 
 Talk = list[Step]
 _ANSWER = Step("assistant", "Done.")
+_GO = {"role": "user", "content": "Go."}
 
 
 def rows_of_the_user(n: int) -> Talk:
@@ -272,6 +274,7 @@ WRITERS: dict[str, Callable[[Talk], bytes]] = {
     "inspect_ai": lambda talk: inspect_ai.log(inspect_ai.sample(1, messages=chat(talk)), eval={}),
     "copilot_cli": _copilot_cli,
     "gemini_cli": _gemini_cli,
+    "gemini_stream": lambda talk: gemini_stream.of_talk(talk, _given),
     "har": _har,
     "httprr": _httprr,
     "opencode": lambda talk: opencode.of_talk(talk, _given),
@@ -349,19 +352,17 @@ def _sessions_of_claude_code(n: int) -> bytes:
 
 def _branches_of_pi(n: int) -> bytes:
     """A chain with a side branch at each of its first entries."""
-    said = {"role": "user", "content": "Go."}
     entries: list[dict[str, Any]] = []
     for i in range(n):
         parent = f"e{i - 1}" if i else None
-        entries.append({"type": "message", "id": f"e{i}", "parentId": parent, "message": said})
+        entries.append({"type": "message", "id": f"e{i}", "parentId": parent, "message": _GO})
         if i < 50:
-            entries.append({"type": "message", "id": f"b{i}", "parentId": parent, "message": said})
+            entries.append({"type": "message", "id": f"b{i}", "parentId": parent, "message": _GO})
     return pi.log(*entries)
 
 
 def _lost_parents_of_pi(n: int) -> bytes:
-    said = {"role": "user", "content": "Go."}
-    entry = {"type": "message", "message": said}
+    entry = {"type": "message", "message": _GO}
     return pi.log(*({**entry, "id": f"e{i}", "parentId": f"x{i}"} for i in range(n)))
 
 
@@ -378,7 +379,7 @@ def _deep(n: int) -> bytes:
         deep = {"a": [deep]}
     block = {"type": "tool_use", "name": "look", "input": deep}
     rows = [{"role": "assistant", "content": [{**block, "id": f"c{i}"}]} for i in range(n)]
-    return _bytes([{"role": "user", "content": "Go."}, *rows])
+    return _bytes([_GO, *rows])
 
 
 OTHERS: dict[str, Callable[[int], bytes]] = {

@@ -22,6 +22,7 @@ from tests.recordings.readers import test_claude_stream as claude_stream
 from tests.recordings.readers import test_codex as codex
 from tests.recordings.readers import test_copilot_cli as copilot_cli
 from tests.recordings.readers import test_gemini_cli as gemini_cli
+from tests.recordings.readers import test_gemini_stream as gemini_stream
 from tests.recordings.readers import test_httprr as httprr
 from tests.recordings.readers import test_opencode as opencode
 from tests.recordings.readers import test_openhands as openhands
@@ -39,6 +40,7 @@ RECORDINGS: dict[str, tuple[str, bytes]] = {
     "vcr": ("vcr", yaml.safe_dump(CASSETTE).encode()),
     "copilot cli": ("copilot_cli", copilot_cli.log(*copilot_cli.TURN)),
     "gemini cli": ("gemini_cli", gemini_cli.session(*gemini_cli.TURN)),
+    "gemini stream": ("gemini_stream", gemini_stream.stream(*gemini_stream.RUN)),
     "httprr": ("httprr", httprr.WHOLE),
     "opencode": ("opencode", opencode.session(*opencode.TURN)),
     "openhands": ("openhands", openhands.trajectory(*openhands.TURN)),
