@@ -81,6 +81,11 @@ def test_a_file_of_a_known_program_that_no_format_reads_is_named(data: bytes, pr
         (b'{"id":"r","dotted_order":"1Z","inputs":{}}\n', "LangSmith's runs", "OTLP"),
         (b'[{"ts":1,"type":"say","say":"text","text":"x"}]', "Cline's screen", "beside it"),
         (b'{"jsonrpc":"2.0","id":1,"method":"session/new"}\n', "ACP session updates", "agent"),
+        (
+            b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n',
+            "ACP session updates",
+            "agent",
+        ),
         (b'{"sessionId":"s","update":{"sessionUpdate":"x"}}\n', "ACP session updates", "agent"),
         (b'{"type":"step_start","timestamp":1,"sessionID":"s"}\n', "opencode's stream", "export"),
     ],
