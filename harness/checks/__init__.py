@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from harness.core.values.verdict import Verdict as Verdict
 else:
     # A module of this name is set on the package when it is imported, and would hide the function.
-    from harness.checks.judge import judge
+    from harness.checks.judge import judge as judge
     from harness.lazy_names import lazy_names
 
     __getattr__, __dir__ = lazy_names(__name__)
