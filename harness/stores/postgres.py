@@ -29,7 +29,7 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 _MAKING = "the tables of harness.stores.postgres"
 """The name of the lock under which the tables are made; `_LOCK` takes sessions by name too."""
 _SQL = statements("session_", mark="%s", as_text="::text")
-_INSERT = f"{_SQL.insert} RETURNING id"
+_INSERT = f"{_SQL['insert']} RETURNING id"
 
 _Connection = psycopg.Connection[tuple[Any, ...]]
 _Raw = tuple[str, str, str]
@@ -96,7 +96,7 @@ class PostgresStore(SqlStore):
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
         """Every row of every session in order; a row that was read before is not decoded again."""
         with self._lock:
-            found = self._ask(self._SQL.every_row)
+            found = self._ask(self._SQL["every_row"])
             self._seen = {
                 raw: self._seen.get(raw) or store_rows(self._rows([raw]))[0] for raw in found
             }

@@ -6,14 +6,15 @@ The tables are the rows, the inbound messages with the state of their turns, and
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, builtin
+from harness.core.values.table_file import pairs
 from harness.stores.session_facts import storable
 from harness.stores.session_store import Pending, SessionRow, history_rows, no_commit_hook
 
@@ -26,54 +27,21 @@ def encode(value: Message | Inbound | str) -> str:
     return msgspec.json.encode(value, enc_hook=builtin).decode()
 
 
-class Statements(NamedTuple):
-    """The statements of a store, in the dialect of its database."""
-
-    insert: str
-    accept: str
-    begin: str
-    attempts: str
-    reply: str
-    deliver: str
-    pending: str
-    summarise: str
-    summary: str
-    rows: str
-    every_row: str
-
-
-def statements(prefix: str = "", mark: str = "?", as_text: str = "") -> Statements:
+def statements(prefix: str = "", mark: str = "?", as_text: str = "") -> Mapping[str, str]:
     """The statements for tables whose names begin with `prefix`.
 
     `mark` stands for a parameter; `as_text` is a cast that turns an id into text.
     """
-    rows, inbounds, summaries = f"{prefix}rows", f"{prefix}inbounds", f"{prefix}summaries"
-    turn = f"WHERE session = {mark} AND id = {mark}"
-    three = f"({mark}, {mark}, {mark})"
-    select = f"SELECT id{as_text}, message, inbound FROM {rows}"
-    return Statements(
-        insert=f"INSERT INTO {rows} (session, message, inbound) VALUES {three}",
-        accept=f"INSERT INTO {inbounds} (session, id, inbound) VALUES {three} "
-        "ON CONFLICT (session, id) DO NOTHING",
-        begin=f"UPDATE {inbounds} SET attempts = attempts + 1 {turn}",
-        attempts=f"SELECT attempts FROM {inbounds} {turn}",
-        reply=f"UPDATE {inbounds} SET reply = {mark}, status = {mark}, kind = {mark} {turn}",
-        deliver=f"UPDATE {inbounds} SET delivered = TRUE {turn}",
-        pending=f"SELECT inbound, attempts, reply, status, kind FROM {inbounds} "
-        "WHERE NOT delivered ORDER BY n",
-        summarise=f"INSERT INTO {summaries} (session, message, first) VALUES {three}",
-        summary=f"SELECT message, first{as_text} FROM {summaries} WHERE session = {mark} "
-        "ORDER BY n DESC LIMIT 1",
-        rows=f"{select} WHERE session = {mark} ORDER BY {rows}.id",
-        every_row=f"{select} ORDER BY {rows}.id",
-    )
+    said = {"prefix": prefix, "mark": mark, "as_text": as_text}
+    texts = pairs("harness.stores", "statements.tsv")
+    return {name: text.format_map(said) for name, text in texts.items()}
 
 
 class SqlStore:
     """`session_store.SessionStore` on SQL; `_SQL`, `_db`, `_writing` and `_insert` are a
     database's own."""
 
-    _SQL: Statements
+    _SQL: Mapping[str, str]
     _db: Any
 
     def __init__(self) -> None:
@@ -113,7 +81,7 @@ class SqlStore:
         """Store an inbound message once; False when its id is known."""
         key = (inbound.session, inbound.id)
         with self._writing(inbound.session) as db:
-            if not db.execute(self._SQL.accept, (*key, encode(storable(inbound)))).rowcount:
+            if not db.execute(self._SQL["accept"], (*key, encode(storable(inbound)))).rowcount:
                 return False
             self._insert(db, inbound.session, message, inbound.id)
         return True
@@ -127,24 +95,24 @@ class SqlStore:
         """Count that the turn of an accepted message begins again."""
         key = (inbound.session, inbound.id)
         with self._writing(inbound.session) as db:
-            db.execute(self._SQL.begin, key)
-            return int(db.execute(self._SQL.attempts, key).fetchone()[0])
+            db.execute(self._SQL["begin"], key)
+            return int(db.execute(self._SQL["attempts"], key).fetchone()[0])
 
     def reply(self, inbound: Inbound, message: Message, status: str, kind: str) -> str:
         """Store the reply to an accepted message."""
         values = (self._reply_column(message.text), status, kind, inbound.session, inbound.id)
         with self._writing(inbound.session) as db:
-            db.execute(self._SQL.reply, values)
+            db.execute(self._SQL["reply"], values)
             return self._insert(db, inbound.session, message)
 
     def delivered(self, inbound: Inbound) -> None:
         """Note that the reply has left."""
         with self._writing(inbound.session) as db:
-            db.execute(self._SQL.deliver, (inbound.session, inbound.id))
+            db.execute(self._SQL["deliver"], (inbound.session, inbound.id))
 
     def pending(self) -> Sequence[Pending]:
         """The accepted messages whose turns are not over."""
-        return [self._pending(*columns) for columns in self._ask(self._SQL.pending)]
+        return [self._pending(*columns) for columns in self._ask(self._SQL["pending"])]
 
     def _pending(
         self, inbound: str, attempts: int, reply: str | None, status: str, kind: str
@@ -155,14 +123,14 @@ class SqlStore:
     def summarise(self, session: str, summary: Message, first: str) -> None:
         """The session's history begins with `summary` and the row `first` from now on."""
         with self._writing(session) as db:
-            db.execute(self._SQL.summarise, (session, encode(summary), int(first)))
+            db.execute(self._SQL["summarise"], (session, encode(summary), int(first)))
 
     def load(self, session: str) -> list[SessionRow]:
         """The session's history, from its last summary on."""
-        last = self._ask(self._SQL.summary, session)
+        last = self._ask(self._SQL["summary"], session)
         summary = (decode_message(last[0][0]), str(last[0][1])) if last else None
         return history_rows(self.rows(session), summary)
 
     def rows(self, session: str) -> list[SessionRow]:
         """Every row of the session."""
-        return self._rows(self._ask(self._SQL.rows, session))
+        return self._rows(self._ask(self._SQL["rows"], session))

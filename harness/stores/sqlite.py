@@ -104,7 +104,7 @@ class SqliteStore(SqlStore):
     def _insert(
         self, db: sqlite3.Connection, session: str, message: Message, inbound: str = ""
     ) -> str:
-        return str(db.execute(self._SQL.insert, (session, encode(message), inbound)).lastrowid)
+        return str(db.execute(self._SQL["insert"], (session, encode(message), inbound)).lastrowid)
 
     def _rows(self, found: Iterable[tuple[Any, ...]]) -> list[SessionRow]:
         """The readable rows; the others are named in `notes`, once."""
@@ -126,7 +126,7 @@ class SqliteStore(SqlStore):
             version = self._db.execute("PRAGMA data_version").fetchone()[0]
             now = (version, self._db.total_changes)
             if now != self._seen_at:
-                found: list[_Raw] = self._db.execute(self._SQL.every_row).fetchall()
+                found: list[_Raw] = self._db.execute(self._SQL["every_row"]).fetchall()
                 known = self._seen.get
                 self._seen = {r: row for r in found if (row := known(r) or self._read_row(r))}
                 self._seen_at = now

@@ -144,7 +144,7 @@ def parse(body: bytes, content_type: str) -> Parsed:
     if is_framed(content_type):
         return _parse_stream(readable_sse(body).decode("utf-8", "replace"))
     text = body.decode("utf-8", "replace")
-    if "event-stream" in content_type or text.startswith(("event:", "data:")):
+    if sse.is_stream(body, content_type):
         return _parse_stream(text)
     try:
         value = decode(text)

@@ -89,10 +89,6 @@ def _extended(said: dict[str, Json], piece: dict[str, Json], grows: str) -> dict
     return merged
 
 
-_FIELDS = ("data:", "event:", "id:", ":")
-"""How a stream of events begins; its content type may say otherwise."""
-
-
 def parse(body: bytes, content_type: str) -> Parsed:
     """An answer's body as values.
 
@@ -100,7 +96,7 @@ def parse(body: bytes, content_type: str) -> Parsed:
     in a stream is 200, for the stream had begun well.
     """
     text = body.decode("utf-8", "replace")
-    if "event-stream" in content_type or text.lstrip("\ufeff\r\n").startswith(_FIELDS):
+    if sse.is_stream(body, content_type):
         return _parse_stream(text)
     value = f.parse(text)
     if not isinstance(value, dict):

@@ -15,7 +15,6 @@ from harness.providers.openai_responses.blocks import ItemSaid, is_refusal, read
 from harness.providers.openai_responses.record import RECORD, error_of, flat_error
 from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
-from harness.providers.shared.codec import decode
 
 FAILED = "failed"
 
@@ -143,16 +142,14 @@ def parse(body: bytes, content_type: str) -> Parsed:
     The status of an error is the usual one of its type (0 for an unknown one); that of a response
     that failed, and of an error event, is 200, for so it came.
     """
-    if _is_stream(body, content_type):
+    if sse.is_stream(body, content_type):
         assembly = _assembled(body)
         response = assembly.response
         parsed = _parsed(response) if response is not None else Parsed(None, complete=False)
         return _ended(parsed, assembly.ended, assembly.error)
-    value = _value(body)
-    if value is _NOT_JSON:
-        return Parsed(None, complete=False)
+    value = f.parse(body.decode("utf-8", "replace"))
     if not isinstance(value, dict):
-        return Parsed(None)
+        return Parsed(None, complete=value is not None)
     if value.get("error") is not None and "output" not in value:
         return Parsed(None, error=error_of(value["error"]))
     return _parsed(value) if isinstance(value.get("output"), list) else Parsed(None)
@@ -160,22 +157,9 @@ def parse(body: bytes, content_type: str) -> Parsed:
 
 def response_in(body: bytes, content_type: str) -> dict[str, Json]:
     """The response object that a body holds; empty when it holds none."""
-    value = _assembled(body).response if _is_stream(body, content_type) else _value(body)
-    return value if isinstance(value, dict) else {}
-
-
-_NOT_JSON = object()
-
-
-def _value(body: bytes) -> Json:
-    try:
-        return decode(body.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return _NOT_JSON
-
-
-def _is_stream(body: bytes, content_type: str) -> bool:
-    return "event-stream" in content_type or body.startswith((b"event:", b"data:"))
+    if sse.is_stream(body, content_type):
+        return _assembled(body).response or {}
+    return f.mapping(f.parse(body.decode("utf-8", "replace")))
 
 
 def _assembled(body: bytes) -> ResponseAssembly:
@@ -183,9 +167,8 @@ def _assembled(body: bytes) -> ResponseAssembly:
     for event in sse.events(body.decode("utf-8", "replace")):
         if not event.data or event.data.startswith("[DONE]"):
             continue
-        try:
-            value = decode(event.data)
-        except (ValueError, RecursionError):
+        value = f.parse(event.data)
+        if value is None:
             break
         if isinstance(value, dict):
             assembly.take(value, event.name)

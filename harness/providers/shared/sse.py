@@ -50,8 +50,8 @@ def events(text: str) -> Iterator[SseEvent]:
 
 def is_stream(body: bytes, content_type: str) -> bool:
     """Whether a body is a stream of events, by its type or by how it begins."""
-    head = body[:64].lstrip()
-    return "event-stream" in content_type or head.startswith((b"data:", b"event:", b": "))
+    head = body[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
+    return "event-stream" in content_type or head.startswith((b"data:", b"event:", b"id:", b":"))
 
 
 def values(body: bytes) -> Iterator[dict[str, Json]]:
