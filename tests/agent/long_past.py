@@ -11,9 +11,9 @@ from tests.agent.stand import Stand
 
 LONG = "all work and no play " * 100
 PAST: list[Message] = [
-    user("first " + LONG),
-    assistant("one " + LONG),
-    user("second " + LONG),
+    user("first " + LONG[:400]),
+    assistant("one " + LONG * 2),
+    user("second " + LONG[:400]),
     assistant("two, the last answer"),
 ]
 
