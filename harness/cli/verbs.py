@@ -19,6 +19,7 @@ VERBS = {
     "judge": "Judge recordings: runs of the harness, and transcripts of other programs.",
     "import": "Make a scenario of a recorded incident.",
     "fuzz": "Play generated scenarios against an agent; shrink what is found.",
+    "sweep": "Play every fault at every call of scenarios; certify it.",
     "shrink": "Reduce a failing scenario to what its finding needs.",
     "secrets": "Tell which secrets cassettes and logs hold, without showing one.",
     "diff": "Compare two targets, or two folders of histories, run by run.",

@@ -9,7 +9,7 @@ layer, and rows of `catalogue/presets.tsv`. What the layers share stands in `sha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
 
 import msgspec
@@ -141,11 +141,13 @@ def arm(
     *,
     wire: str = "",
     refusals: Mapping[str, ApiError] | None = None,
+    form: Callable[..., ArmedFault] = ArmedFault,
 ) -> ArmedFault:
     """The fault that `spec` names, ready to fire on a run of `wire` ("" where none is known).
 
     `refusals` are what that provider answers for a broken rule, for the faults that force one; of a
-    fault that names a `provider`, what that one answers.
+    fault that names a `provider`, what that one answers. `form` makes the armed fault, and takes
+    what `ArmedFault` takes.
     Raises InputError for an unknown kind or seam, one that the fault cannot strike on, and a
     provider that has no such thing. It does so too for a setting that the fault has not got or that
     has a wrong value.
@@ -155,7 +157,7 @@ def arm(
     for what in (*_mistakes(fault, spec, spoken_on(spec, wire)), *_unknown_rule(spec, refusals)):
         raise InputError(f"fault {spec.kind}: {what}", place)
     layer = "" if spec.kind.startswith(f"{fault.layer}.") else fault.layer
-    return ArmedFault(spec, fault.function, fault.stage, wire, refusals, layer, fault.wires)
+    return form(spec, fault.function, fault.stage, wire, refusals, layer, fault.wires)
 
 
 def _mistakes(fault: Fault, spec: FaultSpec, wire: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ A generated scenario owes no turn and no fault, so findings about unplayed turns
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -17,7 +17,7 @@ import msgspec
 from harness.core.history.events import Answered, Called
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Session
 from harness.core.values.profile import CAPABILITIES, NO_PROFILE, Capability, Profile
-from harness.core.values.verdict import Finding, FindingClass
+from harness.core.values.verdict import Finding, FindingClass, Verdict
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
 from harness.fuzz.choice_sequence import Choices, ChoiceSequence
@@ -212,10 +212,14 @@ def run_of(
 
 def genuine(run: Run) -> tuple[Finding, ...]:
     """The findings of a run that are about the agent."""
-    fired = _fired(run)
+    return genuine_of(run.verdict, _fired(run))
+
+
+def genuine_of(verdict: Verdict, fired: Collection[str]) -> tuple[Finding, ...]:
+    """The findings of a verdict that are about the agent; `fired` are the faults that struck."""
     owed = OWED | {UNASKED} if fired else OWED
     owed |= CALL_LIMITS if HOPS in fired else frozenset()
-    found = tuple(f for f in run.verdict.failing if f.code not in owed)
+    found = tuple(f for f in verdict.failing if f.code not in owed)
     return tuple(f for f in found if f.code in STOPPED) or found
 
 

@@ -72,10 +72,11 @@ class ShrinkTask(CampaignTask, frozen=True, kw_only=True, tag="reduction"):
     """The task of shrinking a finding.
 
     When its time is over, the smallest scenario so far is the result. The last two runs begin
-    before that.
+    before that. `by` says in the title of the file what has found it.
     """
 
     found: RawFinding
+    by: str = "fuzzing"
 
 
 class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", omit_defaults=True):
@@ -103,8 +104,13 @@ class ShrunkFinding(msgspec.Struct, frozen=True, kw_only=True, tag="reduced", om
 
 def shrunk_finding(task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
     """Shrink a finding, and check that the scenario file of the result still shows it."""
+    scenario, _ = task.drawn(task.found.choices, Random(0), target)
+    return shrunk_from(scenario, task, target)
+
+
+def shrunk_from(scenario: Scenario, task: ShrinkTask, target: TargetSpec) -> ShrunkFinding:
+    """Shrink the scenario that shows a finding."""
     found, tries_max = task.found, TRIES_MAX
-    scenario, _ = task.drawn(found.choices, Random(0), target)
     if found.code in STOPPED:
         limits = msgspec.structs.replace(scenario.limits, real_s=HANGS_S)
         profile = msgspec.structs.replace(scenario.profile, limits=ProfileLimits())
@@ -197,7 +203,7 @@ def _written(
 ) -> ShrunkFinding:
     """Return the finding with its file, if the file still shows it."""
     found = task.found
-    small = msgspec.structs.replace(small, name=UNNAMED, title=f"Found by fuzzing: {found.code}")
+    small = msgspec.structs.replace(small, name=UNNAMED, title=f"Found by {task.by}: {found.code}")
     with scratch_folder() as folder:
         file = folder / f"{UNNAMED}.yaml"
         file.write_bytes(encoded(scenario_yaml(small)))
@@ -240,7 +246,7 @@ def model_messages(scenario: Scenario) -> int:
 
 FOLDER = "findings"
 
-_TEST = '''"""Found by fuzzing {title}: {code}."""
+_TEST = '''"""Found by {by} {title}: {code}."""
 
 
 def test_{function}(play):
@@ -294,18 +300,23 @@ class Findings:
 
 
 def write(
-    folder: Path, reduced: ShrunkFinding, target: str, profile: str = "", store: str = ""
+    folder: Path,
+    reduced: ShrunkFinding,
+    target: str,
+    profile: str = "",
+    store: str = "",
+    by: str = "fuzzing",
 ) -> Path:
     """Write the two files of a finding, and return the path of the scenario file.
 
-    The test names the profile and the store of the campaign. `run.writing` has no test, because
-    only a command compares runs.
+    The test names the profile and the store of the campaign, and what has found it (`by`).
+    `run.writing` has no test, because only a command compares runs.
     """
     inside = folder / FOLDER
     scenario = inside / f"{reduced.name}.yaml"
     test = inside / f"test_{reduced.name.replace('-', '_')}.py"
     made = _TEST.format(
-        title=_plain(target), target=shown(target), code=reduced.code,
+        by=by, title=_plain(target), target=shown(target), code=reduced.code,
         function=test.stem.removeprefix("test_"),
         message=_plain(str(reduced.finding)), name=reduced.name,
         more="".join(f", {k}={v!r}" for k, v in (("profile", profile), ("store", store)) if v),

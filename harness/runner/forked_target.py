@@ -18,7 +18,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from mmap import mmap
@@ -30,6 +30,7 @@ import msgspec
 from harness.core.history.events import Answered, AnyEvent, Stored
 from harness.core.history.history import History, decode, encode
 from harness.core.scenario.scenario import Scenario
+from harness.core.transition.arming import ArmedFault
 from harness.core.transition.ports import Script
 from harness.core.values.errors import HarnessError, InputError
 from harness.core.values.plans import Kill
@@ -73,11 +74,12 @@ class Restarts:
         store: str = "",
         opener: OpenStore = open_scratch,
         wrap: Callable[[Attempt, SessionStore], Any] | None = None,
+        probes: Sequence[ArmedFault] = (),
     ) -> None:
         self.target, self.world, self.folder = target, world, folder
         self.store, self.opener, self.wrap = store, opener, wrap
         self.tape = EventSink()
-        self.transition = prepare.transition_for(scenario, script, sink=self.tape)
+        self.transition = prepare.transition_for(scenario, script, sink=self.tape, probes=probes)
         self.work: Path | None = None
 
     @property

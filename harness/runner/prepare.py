@@ -23,6 +23,7 @@ from harness.core.scenario import inbox
 from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.scenario.script import TurnScript
 from harness.core.transition import arming
+from harness.core.transition.arming import ArmedFault
 from harness.core.transition.ports import Provider, Script
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import Seam
@@ -50,8 +51,9 @@ def transition_for(
     script: Script | None = None,
     *,
     sink: Callable[[AnyEvent], None] | None = None,
+    probes: Sequence[ArmedFault] = (),
 ) -> Transition:
-    """Return the transition of a run.
+    """Return the transition of a run; `probes` are armed behind the faults of the scenario.
 
     Raises InputError for an unknown wire, dialect or fault, and a cassette that cannot be read.
     """
@@ -69,7 +71,7 @@ def transition_for(
     history = History(sink, DiskLog())
     script, stored = script or script_of(scenario), seed_messages(scenario)
     return Transition(
-        scenario, wire, script, history, faults=armed, stored=stored, misfit=misfit,
+        scenario, wire, script, history, faults=(*armed, *probes), stored=stored, misfit=misfit,
         others=partial(_other_provider, script),
     )  # fmt: skip
 

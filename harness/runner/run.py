@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from harness import providers
 from harness.checks.judge import judge
 from harness.core.history.history import History, canonical
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, Turn
+from harness.core.transition.arming import ArmedFault
 from harness.core.transition.ports import Script
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import InputError, PackageMissing
@@ -116,6 +117,7 @@ def run(
     isolate: bool = False,
     keep: bool = False,
     capture: CaptureMode = "no",
+    probes: Sequence[ArmedFault] = (),
 ) -> Run:
     """Run a target through a scenario, and judge it.
 
@@ -125,8 +127,9 @@ def run(
     below its session folder. `profile` replaces `scenario.profile`; the target's profile completes
     it. `out` keeps the run on disk. `isolate` runs a Python target in a forked child, which it may
     end by any means. `keep` keeps the session folder of a run that fails: `Run.kept`. `capture`
-    keeps what the target prints: `Run.output`. A wrong target does not raise here: the verdict
-    shows it. Raises InputError for a scenario, store or world that cannot be used.
+    keeps what the target prints: `Run.output`. `probes` tell which calls faults could meet. A wrong
+    target does not raise here: the verdict shows it. Raises InputError for a scenario, store or
+    world that cannot be used.
     """
     spec = _spec(target)
     wanted = {"stream": scenario.stream, **spec.options, **(options or {})}
@@ -144,7 +147,9 @@ def run(
     try:
         with scratch_folder() as folder:
             with captured(capture) as output:
-                played = pass_through(scenario, spec, chosen, folder, script=script, store=store)
+                played = pass_through(
+                    scenario, spec, chosen, folder, script=script, store=store, probes=probes
+                )
             session = folder if keep else None
             return judged_run(played, spec, chosen, out, session, output.text)
     except Exception as error:
@@ -262,6 +267,7 @@ def pass_through(
     script: Script | None,
     store: str,
     model_url: str = "",
+    probes: Sequence[ArmedFault] = (),
 ) -> Transition:
     """Play a run in a world; the folder is the agent's session folder.
 
@@ -272,7 +278,14 @@ def pass_through(
     if target.kind == "python" and (target.isolate or kills(scenario)):
         opener = open_scratch if kills(scenario) else open_unshared
         restarts = Restarts(
-            scenario, target, world, folder, script=script, store=store, opener=opener
+            scenario,
+            target,
+            world,
+            folder,
+            script=script,
+            store=store,
+            opener=opener,
+            probes=probes,
         )
         try:
             restarts.run()
@@ -280,7 +293,7 @@ def pass_through(
         finally:
             restarts.drop()
     prepare.warm_up(scenario, target, forks=False)
-    transition = prepare.transition_for(scenario, script)
+    transition = prepare.transition_for(scenario, script, probes=probes)
     if target.kind != "python":
         supervise(transition, target, folder, store, model_url)
         return transition

@@ -132,21 +132,25 @@ class ArmedFault:
         """The plan after this fault."""
         if not self.is_due(call, past, draws):
             return plan
-        firing = self.fired + 1 if self.spec.then == "escalate" else 1
-        asked = self.others.get(call.provider)
-        wire, refusals, traits = self._wire, self._refusals, self.traits
-        if asked is not None:
-            wire, refusals, traits = asked.name, asked.refusals(), asked.traits()
-        moment = Moment(call, past, draws, firing, wire, refusals, traits, self.names)
-        bent = self.function(moment, plan, **self.spec.settings)
+        bent = self.bent(call, past, draws, plan)
         if bent != plan:
             self.fired += 1
             if self._first_ms is None:
                 self._first_ms = call.at_ms
         return bent
 
+    def bent(self, call: Call, past: Past, draws: Draws, plan: Plan) -> Plan:
+        """What the fault makes of a plan, whether it is due or not."""
+        firing = self.fired + 1 if self.spec.then == "escalate" else 1
+        asked = self.others.get(call.provider)
+        wire, refusals, traits = self._wire, self._refusals, self.traits
+        if asked is not None:
+            wire, refusals, traits = asked.name, asked.refusals(), asked.traits()
+        moment = Moment(call, past, draws, firing, wire, refusals, traits, self.names)
+        return self.function(moment, plan, **self.spec.settings)
+
     def _hits(self, call: Call, past: Past, draws: Draws) -> bool:
-        ordinal = self._ordinal(call, past)
+        ordinal = self.ordinal(call, past)
         if not ordinal:
             return False
         match self._when:
@@ -163,7 +167,7 @@ class ArmedFault:
                 return ordinal > number
         return False
 
-    def _ordinal(self, call: Call, past: Past) -> int:
+    def ordinal(self, call: Call, past: Past) -> int:
         """The call's number among the calls of `on`; 0 for any other call."""
         is_poll = isinstance(call.request, InboxRequest) and call.request.poll
         if is_poll or self.spec.on == POLL:

@@ -1,0 +1,232 @@
+"""`harness sweep`: every fault at every call of some scenarios, and a certificate of it.
+
+The list of cases is on disk before the first is played. An interrupted sweep goes on behind the
+last result, and its certificate says that it is not complete.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli.baseline import baseline
+from harness.cli.interrupts import deferred
+from harness.cli.options import (
+    EngineName,
+    NamedPath,
+    chosen_profile,
+    engine,
+    every_verb,
+    fail_on,
+    jobs,
+    only,
+    plugin_flags,
+    plugins,
+    profile,
+    spoken,
+    store,
+    target,
+    target_engine,
+)
+from harness.cli.reports import outputs, reporting
+from harness.core.values.errors import InputError
+from harness.files.owner import out_lock
+
+if TYPE_CHECKING:
+    from harness.core.scenario.scenario import Scenario
+    from harness.core.values.verdict import FindingClass
+    from harness.engines import Engine
+    from harness.fuzz.findings import ShrunkFinding
+    from harness.sweep.case_runs import CaseResult
+    from harness.sweep.certificate import Group
+    from harness.sweep.sweep_folder import Scope, SweepPlan
+    from harness.verdicts.command_events import Event
+
+DEFAULT_OUT = ".harness/sweep"
+
+
+@click.command("sweep")
+@click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
+@target
+@only
+@spoken("Runs on this wire. Default: each scenario once, on a wire of the agent.", every=True)
+@profile
+@fail_on
+@store
+@click.option("--faults", multiple=True, metavar="PATTERN",
+              help="Only faults of this name, as in 'http.*'; may be repeated.")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
+              help=f"A new folder for the sweep.  [default: {DEFAULT_OUT}]")  # fmt: skip
+@click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
+              help="Continue the sweep of this folder.")  # fmt: skip
+@click.option("--verify", type=click.Path(path_type=Path), metavar="DIR",
+              help="Judge the histories of this sweep again, and compare.")  # fmt: skip
+@outputs
+@baseline
+@jobs
+@engine
+@plugins
+@every_verb
+def command(
+    paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
+    profile_name: str, fail_on: FindingClass | None, store: str, faults: tuple[str, ...],
+    out: Path | None, resume: Path | None, verify: Path | None,
+    jobs: int | None, engine: EngineName, as_json: bool,
+) -> int:  # fmt: skip
+    """Play each fault of the catalogue at each call of some scenarios; end with a certificate.
+
+    Exit status 1 with findings, 0 for a complete sweep without any, 3 where a case is open. A
+    finding is shrunk to a scenario of its own. One agent gives one certificate, byte for byte.
+    """
+    begins = {"SCENARIO": paths, "--target": target, "--out": out, "--faults": faults}
+    given = [name for name, value in begins.items() if value]
+    if (resume or verify) and given:
+        raise InputError("a sweep that exists keeps its own value", given[0])
+    if verify:
+        return _verified(verify, as_json)
+    folder = Path(os.path.abspath(resume or out or DEFAULT_OUT))
+    with out_lock(folder, resume or out or Path(DEFAULT_OUT)):
+        if not resume:
+            plan, scenarios = _planned(
+                paths, target, only, spoken, profile_name, fail_on, store, faults
+            )
+            _new(folder, out)
+            does = target_engine(engine, jobs, plan.target, len(scenarios))
+            _listed(folder, plan, scenarios, does)
+        from harness.sweep.sweep_folder import read_scope
+
+        scope = read_scope(folder)
+        does = target_engine(engine, jobs, scope.plan.target, len(scope.cases))
+        return _swept(folder, resume or out or Path(DEFAULT_OUT), scope, does, as_json)
+
+
+def _new(folder: Path, named: Path | None) -> None:
+    """Raise InputError for a folder that holds a sweep."""
+    from harness.sweep.sweep_folder import CASES
+
+    if (folder / CASES).exists():
+        where = named or Path(DEFAULT_OUT)
+        what = f"holds a sweep: continue it with --resume {where}, or choose another --out"
+        raise InputError(what, str(where))
+
+
+def _planned(
+    paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
+    profile_name: str, fail_on: FindingClass | None, store: str, faults: tuple[str, ...],
+) -> tuple[SweepPlan, list[Scenario]]:  # fmt: skip
+    from harness.cli import agent_runs, selection
+    from harness.sweep.sweep import plan_of
+
+    agent = chosen_profile(profile_name)
+    named = target or agent.target
+    selection.check_target(named, [])
+    chosen = agent_runs.for_agent(selection.plan(paths), only, spoken, agent, named)
+    runs = selection.failing_on(selection.under_profile(chosen, agent), fail_on)
+    selection.check_target(named, runs)
+    return plan_of(named, faults or ("*",), agent, profile_name, store), [run for _, run in runs]
+
+
+def _listed(folder: Path, plan: SweepPlan, scenarios: Sequence[Scenario], engine: Engine) -> None:
+    from harness.cli import terminal
+    from harness.sweep.sweep import listed
+
+    with terminal.progress(len(scenarios), "scenarios listed") as advance:
+        for _ in listed(folder, plan, scenarios, engine):
+            advance()
+
+
+def _swept(folder: Path, named: Path, scope: Scope, engine: Engine, as_json: bool) -> int:
+    """Play what is left, shrink what is found, and print the certificate."""
+    from harness.cli import terminal
+    from harness.sweep.sweep import played, shrunk
+    from harness.sweep.sweep_folder import ResultFile
+
+    results = ResultFile(folder)
+    small: dict[Group, ShrunkFinding] = {}
+    left = len(scope.cases) - len(results.results)
+    try:
+        with terminal.progress(left, "cases played") as advance:
+            for _ in played(scope, results, engine):
+                advance()
+        for group, one in shrunk(folder, scope, results.results, engine):
+            small[group] = one
+    except KeyboardInterrupt:
+        with deferred():
+            _told(folder, scope, results.results, small, as_json, interrupted=True)
+            words = ["harness", "sweep", "--resume", str(named), *plugin_flags()]
+            terminal.note(f"to continue: {shlex.join(words)}")
+        raise
+    finally:
+        results.close()
+    return _told(folder, scope, results.results, small, as_json)
+
+
+def _told(
+    folder: Path, scope: Scope, results: Sequence[CaseResult],
+    small: dict[Group, ShrunkFinding], as_json: bool, interrupted: bool = False,
+) -> int:  # fmt: skip
+    """Write the certificate, print it, and return the exit status."""
+    from msgspec import to_builtins
+
+    from harness.cli.sweep_report import certificate_lines, sweep_results
+    from harness.files.regular_file import write_atomically
+    from harness.redaction.encoder import json_document, json_line, text_bytes
+    from harness.sweep.certificate import FILE, TEXT, certificate
+    from harness.verdicts.command_events import CommandFinished, CommandStarted
+
+    made = certificate(scope, results, small)
+    lines = list(certificate_lines(made))
+    write_atomically(folder / FILE, json_document(to_builtins(made)))
+    write_atomically(folder / TEXT, text_bytes("\n".join(lines) + "\n"))
+
+    def last(event: Event) -> Iterator[str]:
+        if isinstance(event, CommandFinished):
+            yield from [json_line(event.totals)] if as_json else lines
+            yield from baseline_lines(event.baseline)
+
+    from harness.report.command_summary import baseline_lines
+
+    started = CommandStarted(verb="sweep", noun="result")
+    with reporting(started, last, interrupted=interrupted) as tell:
+        for one in sweep_results(scope, made, results, folder, partial(_repeat, scope)):
+            tell(one)
+        tell.totals = to_builtins(made)
+    return tell.status
+
+
+def _repeat(scope: Scope, file: Path) -> str:
+    """Return the command that plays a file of the sweep."""
+    plan = scope.plan
+    words = ["harness", "run", str(file), "--target", plan.target]
+    words += ["--profile", plan.profile_name] if plan.profile_name else []
+    words += ["--store", plan.store] if plan.store else []
+    return shlex.join([*words, *plugin_flags()])
+
+
+def _verified(named: Path, as_json: bool) -> int:
+    """Count the certificate of a folder again from its histories; 1 where it differs."""
+    from harness.cli import terminal
+    from harness.cli.sweep_report import certificate_lines
+    from harness.redaction.encoder import json_line
+    from harness.sweep.certificate import certificate, difference, read_certificate
+    from harness.sweep.sweep import counted_again
+    from harness.sweep.sweep_folder import ResultFile, read_scope
+
+    scope, told = read_scope(named), read_certificate(named)
+    results = ResultFile(named)
+    results.close()
+    again = certificate(scope, counted_again(named, scope, results.results), {})
+    differs = difference(told, again)
+    if as_json:
+        terminal.out(json_line({"verified": not differs, "differs": differs}))
+    else:
+        for line in certificate_lines(again):
+            terminal.out(line)
+        terminal.out(f"differs in {', '.join(differs)}" if differs else "verified: counted again")
+    return 1 if differs else 0

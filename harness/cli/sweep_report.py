@@ -1,0 +1,125 @@
+"""The output of `harness sweep`: the certificate as text, and as results for every report.
+
+The text stands in the folder too, so it has neither a time nor a path of this machine. For reports
+and the baseline the sweep is one result, and each code that it finds is one more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.core.values.verdict import FAIL_ON, Finding, Verdict
+from harness.report.run_report import wrapped
+from harness.sweep.case_runs import CaseResult
+from harness.sweep.certificate import Certificate, FoundCause, SweptCount
+from harness.sweep.sweep_folder import Scope
+from harness.verdicts.event_lines import counted
+from harness.verdicts.result import Result
+
+_SCENARIO = "sweep"
+_WIDTH = 88
+_MOST_RUNS = 20
+"""The most runs with a line each; the JSON file has all."""
+
+
+def certificate_lines(made: Certificate) -> Iterator[str]:
+    """Yield the certificate as text."""
+    faults = "every fault" if made.faults == ("*",) else f"faults {', '.join(made.faults)}"
+    yield f"{faults} at every call of {counted(len(made.runs), 'run')}, target {made.target}"
+    yield ""
+    for run in made.runs[:_MOST_RUNS]:
+        yield f"  {run.run}"
+        yield from wrapped(_run_line(run), _WIDTH, "      ")
+    if more := len(made.runs) - _MOST_RUNS:
+        yield from [f"  and {counted(more, 'run')} more: certificate.json"] if more > 0 else ()
+    yield ""
+    yield from _count_lines(made)
+    for one in made.found:
+        yield from _found_lines(one)
+    for why, cases in made.open.items():
+        yield f"open ({counted(cases, 'case')})"
+        yield from wrapped(why, _WIDTH, "    ")
+    yield ""
+    yield _last_line(made)
+    yield f"digest of the cases {made.digest}"
+
+
+def _run_line(run: SweptCount) -> str:
+    if run.not_swept:
+        return f"not swept: {run.not_swept}"
+    calls = ", ".join(f"{seam} {count}" for seam, count in run.calls.items())
+    ends = [f"{run.held} held", f"{run.found} found" if run.found else "",
+            f"{run.open} open" if run.open else ""]  # fmt: skip
+    without = "" if run.verdict == "pass" else f"; without a fault it is {run.verdict}"
+    return f"calls: {calls}; {run.cases} cases: {', '.join(filter(None, ends))}{without}"
+
+
+def _count_lines(made: Certificate) -> Iterator[str]:
+    yield f"cases        {made.cases:,}, and {made.same:,} faults that give the same answer there"
+    yield f"struck       {made.struck:,}"
+    whys = Counter[str]()
+    for reasons in made.not_reached.values():
+        for why, kinds in reasons.items():
+            whys[why] += len(kinds)
+    for why, count in whys.items():
+        yield f"not reached  {count:,}: {why}"
+
+
+def _found_lines(one: FoundCause) -> Iterator[str]:
+    yield ""
+    word = f"{one.class_}: " if one.class_ else ""
+    yield f"found {one.code}  ({counted(one.cases, 'case')}, {counted(one.faults, 'fault')})"
+    yield from wrapped(f"{word}{one.message}", _WIDTH, "    ")
+    yield from wrapped(f"first: case {one.case}, {one.fault}", _WIDTH, "    ")
+    yield f"    {one.file}" if one.file else f"    not shrunk: {one.not_shrunk or 'not yet'}"
+
+
+def _last_line(made: Certificate) -> str:
+    found = counted(len(made.found), "finding")
+    if made.complete:
+        return f"complete: {found}"
+    unswept = sum(bool(run.not_swept) for run in made.runs)
+    left = [f"{counted(sum(made.open.values()), 'case')} open" if made.open else "",
+            f"{counted(unswept, 'run')} not swept" if unswept else ""]  # fmt: skip
+    return f"{found}, and {', '.join(filter(None, left))}"
+
+
+def sweep_results(
+    scope: Scope,
+    made: Certificate,
+    results: Sequence[CaseResult],
+    folder: Path,
+    repeat: Callable[[Path], str],
+) -> Iterator[Result]:
+    """Yield the sweep as a result, then each code that it finds with its first scenario."""
+    why = [f"{cases}x: {why}" for why, cases in made.open.items()]
+    why += [f"{run.run} is not swept: {run.not_swept}" for run in made.runs if run.not_swept]
+    why += [] if made.cases else ["there is no case"]
+    blank = Result(
+        name=f"{_SCENARIO}/certificate", scenario=_SCENARIO, title=f"digest {made.digest}",
+        target=made.target, world="", seed=0,
+        verdict=Verdict("unknown" if why else "pass", doubts=tuple(why)),
+    )  # fmt: skip
+    yield blank
+    found: dict[str, list[Finding]] = {}
+    for result in results:
+        for finding in result.findings:
+            found.setdefault(finding.code, []).append(finding)
+    files = {one.code: folder / one.file for one in reversed(made.found) if one.file}
+    for code in sorted(found):
+        file = files.get(code)
+        yield msgspec.structs.replace(
+            blank, name=f"{_SCENARIO}/{code}",
+            verdict=Verdict("fail", findings=(found[code][0],), fail_on=_fail_on(scope)),
+            file=str(file or ""), repeat=repeat(file) if file else "",
+        )  # fmt: skip
+
+
+def _fail_on(scope: Scope) -> Any:
+    named = (run.scenario.expect.fail_on for run in scope.runs)
+    return next(filter(None, named), FAIL_ON)

@@ -1,0 +1,102 @@
+"""The cases of a sweep: each fault that can meet a call is one, and says what it stands for.
+
+Faults that give the agent the same answer at one call are one case. A kind that meets no call is
+not reachable, and the reason is said: nothing is left out in silence.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from harness import faults
+from harness.core.scenario.scenario import FaultSpec
+from harness.core.transition.arming import seam_of
+from harness.sweep.fault_meetings import Meeting
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_defaults=True):
+    """A run of the scenario `run` with one fault more, at a call.
+
+    `number` counts the cases of the sweep from 1. `stands_for` are the further faults that come to
+    the same answer there, each as its text.
+    """
+
+    number: int
+    run: str
+    call: str
+    fault: FaultSpec
+    stands_for: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The fault with its settings, and its call."""
+        return f"{fault_text(self.fault)} at {self.call}"
+
+
+class NotReached(msgspec.Struct, frozen=True, tag="not_reached"):
+    """A kind of fault that can meet no call of the scenario `run`, and why."""
+
+    run: str
+    kind: str
+    why: str
+
+
+def fault_text(fault: FaultSpec) -> str:
+    """A fault with its settings, as a person writes it.
+
+    >>> fault_text(FaultSpec(kind="http.status", settings={"status": 503}))
+    'http.status status=503'
+    """
+    settings = (f"{name}={value}" for name, value in fault.settings.items())
+    return " ".join((fault.kind, *settings))
+
+
+def cases_of(
+    run: str, specs: Sequence[FaultSpec], met: Iterable[Meeting], first: int
+) -> list[Case]:
+    """The cases of a scenario, numbered from `first`, in the order of the calls."""
+    same: dict[tuple[str, str], list[Meeting]] = defaultdict(list)
+    for meeting in met:
+        same[meeting.call, meeting.plan].append(meeting)
+    groups = sorted(same.values(), key=lambda group: group[0].variant)
+    order = {call: place for place, call in enumerate(dict.fromkeys(m.call for m in met))}
+    groups.sort(key=lambda group: order[group[0].call])
+    return [
+        Case(
+            number=number,
+            run=run,
+            call=group[0].call,
+            fault=msgspec.structs.replace(specs[group[0].variant], when=group[0].number),
+            stands_for=tuple(fault_text(specs[one.variant]) for one in group[1:]),
+        )
+        for number, group in enumerate(groups, start=first)
+    ]
+
+
+CHANGES_NOTHING = "it changes no answer of this run"
+
+
+def not_reached(
+    run: str,
+    kinds: Iterable[str],
+    specs: Sequence[FaultSpec],
+    met: Sequence[Meeting],
+) -> list[NotReached]:
+    """The kinds that meet no call, each with its reason."""
+    reached = {specs[one.variant].kind for one in met}
+    played = {spec.kind for spec in specs}
+    seams = {one.seam for one in met}
+    return [
+        NotReached(run, kind, _why(kind, played, seams)) for kind in kinds if kind not in reached
+    ]
+
+
+def _why(kind: str, played: set[str], seams: set[str]) -> str:
+    if kind not in played:
+        return "the target cannot be played with it"
+    fault = faults.by_kind(kind)
+    seam = seam_of(fault.on or fault.seams[0])
+    return CHANGES_NOTHING if seam in seams else f"the run makes no call of the seam {seam}"

@@ -1,0 +1,175 @@
+"""The certificate of a sweep: what was covered, what was found, and what stays open.
+
+It is a function of the list of cases and their results. No time and no path is in it, so two sweeps
+of one agent give equal bytes. It is complete only if each case was played to a result.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness.core.values.errors import InputError
+from harness.core.values.finding_key import Cause
+from harness.core.values.verdict import Finding
+from harness.files.regular_file import whole
+from harness.fuzz.findings import FOLDER, ShrunkFinding
+from harness.sweep.case_runs import CaseResult
+from harness.sweep.sweep_folder import Scope, SweptRun
+
+FILE, TEXT = "certificate.json", "certificate.txt"
+
+Group = tuple[str, Cause]
+
+
+class SweptCount(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A run in a certificate: its calls by seam, its cases, and what they came to.
+
+    `same` counts the faults that give the agent the answer of another one at the same call.
+    """
+
+    run: str
+    verdict: str
+    calls: dict[str, int] = {}
+    cases: int = 0
+    same: int = 0
+    held: int = 0
+    found: int = 0
+    open: int = 0
+    not_swept: str = ""
+
+
+class FoundCause(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A finding in a certificate: how many cases show it, the first one, and its scenario file."""
+
+    code: str
+    class_: str = msgspec.field(default="", name="class")
+    message: str
+    cases: int
+    case: int
+    fault: str
+    faults: int
+    file: str = ""
+    not_shrunk: str = ""
+
+
+class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+    """What a sweep covered; `not_reached` has the kinds, `open` the number of cases, by reason."""
+
+    complete: bool
+    target: str
+    faults: tuple[str, ...]
+    runs: tuple[SweptCount, ...]
+    cases: int
+    same: int
+    struck: int
+    found: tuple[FoundCause, ...]
+    open: dict[str, int]
+    not_reached: dict[str, dict[str, list[str]]]
+    versions: dict[str, str]
+    digest: str
+    v: int = 1
+
+
+def group_of(finding: Finding) -> Group:
+    """Equal for findings that are one, whichever fault shows them."""
+    return finding.code, msgspec.structs.replace(finding.cause, fault="")
+
+
+def first_of_each(results: Iterable[CaseResult]) -> dict[Group, tuple[CaseResult, Finding]]:
+    """The first case of each finding."""
+    first: dict[Group, tuple[CaseResult, Finding]] = {}
+    for result in results:
+        for finding in result.findings:
+            first.setdefault(group_of(finding), (result, finding))
+    return first
+
+
+NOT_PLAYED = "it was not played: the sweep was ended before"
+
+
+def certificate(
+    scope: Scope, results: Sequence[CaseResult], shrunk: Mapping[Group, ShrunkFinding]
+) -> Certificate:
+    """The certificate of a list of cases and the results that there are."""
+    by_number = {result.number: result for result in results}
+    left = Counter({NOT_PLAYED: len(scope.cases) - len(by_number)})
+    left.update(result.why for result in results if result.status == "open")
+    still_open = {why: count for why, count in left.items() if count}
+    unswept = any(run.why for run in scope.runs)
+    return Certificate(
+        complete=not still_open and not unswept,
+        target=scope.plan.target,
+        faults=scope.plan.faults,
+        runs=tuple(_counted(scope, run, by_number) for run in scope.runs),
+        cases=len(scope.cases),
+        same=sum(len(case.stands_for) for case in scope.cases),
+        struck=sum(result.status != "open" for result in results),
+        found=tuple(_found(scope, results, shrunk)),
+        open=still_open,
+        not_reached=_not_reached(scope),
+        versions=scope.plan.versions,
+        digest=scope.digest,
+    )
+
+
+def _counted(scope: Scope, run: SweptRun, results: Mapping[int, CaseResult]) -> SweptCount:
+    cases = [case for case in scope.cases if case.run == run.name]
+    words = Counter(results[c.number].status if c.number in results else "open" for c in cases)
+    return SweptCount(
+        run=run.name, verdict=run.verdict, calls=run.calls, not_swept=run.why,
+        cases=len(cases), same=sum(len(case.stands_for) for case in cases),
+        held=words["held"], found=words["found"], open=words["open"],
+    )  # fmt: skip
+
+
+def _found(
+    scope: Scope, results: Sequence[CaseResult], shrunk: Mapping[Group, ShrunkFinding]
+) -> Iterator[FoundCause]:
+    shown: dict[Group, set[int]] = defaultdict(set)
+    for result in results:
+        for finding in result.findings:
+            shown[group_of(finding)].add(result.number)
+    cases = {case.number: case for case in scope.cases}
+    for group, (result, finding) in first_of_each(results).items():
+        small = shrunk.get(group)
+        yield FoundCause(
+            code=finding.code, class_=finding.class_, message=finding.message,
+            cases=len(shown[group]), case=result.number, fault=cases[result.number].text,
+            faults=len({cases[number].fault.kind for number in shown[group]}),
+            file=f"{FOLDER}/{small.name}.yaml" if small and not small.failure else "",
+            not_shrunk=small.failure if small else "",
+        )  # fmt: skip
+
+
+def _not_reached(scope: Scope) -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, list[str]]] = {}
+    for one in scope.not_reached:
+        found.setdefault(one.run, {}).setdefault(one.why, []).append(one.kind)
+    return found
+
+
+def read_certificate(folder: Path) -> Certificate:
+    """Read the certificate of a sweep. Raises InputError for a folder without one."""
+    path = folder / FILE
+    if not path.exists():
+        raise InputError("no certificate here: the sweep has not ended", str(path))
+    try:
+        return msgspec.json.decode(whole(path), type=Certificate)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"no certificate: {error}", str(path)) from None
+
+
+def difference(one: Certificate, other: Certificate) -> list[str]:
+    """The names of the fields in which two certificates differ; a scenario file is no count."""
+    one, other = map(_without_files, (one, other))
+    names = Certificate.__struct_fields__
+    return [name for name in names if getattr(one, name) != getattr(other, name)]
+
+
+def _without_files(one: Certificate) -> Certificate:
+    found = (msgspec.structs.replace(each, file="", not_shrunk="") for each in one.found)
+    return msgspec.structs.replace(one, found=tuple(found))

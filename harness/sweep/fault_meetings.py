@@ -1,0 +1,97 @@
+"""Which fault can meet which call of a scenario: found by one run with a probe for each fault.
+
+A probe strikes nowhere, so all of them see the calls of the same run. The run crosses the seam of
+the store and that of the agent's own files, because probes are armed there. Where the agent is
+killed by a fault of the scenario itself, its lives are processes, so the probes tell by a file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from harness import faults, providers
+from harness.core.scenario.scenario import FaultSpec, Scenario
+from harness.core.transition.arming import ArmedFault
+from harness.core.transition.fault_probe import FaultProbe
+from harness.core.values.calls import Call
+from harness.core.values.plans import Plan
+from harness.files.owner import scratch_folder
+from harness.fuzz.fault_grammar import places, variations
+from harness.redaction.encoder import encoded, own_line
+from harness.runner import Run, run
+from harness.runner.needs import World, unplayable
+from harness.targets import TargetSpec
+
+
+class Meeting(msgspec.Struct, frozen=True):
+    """A fault, the number of its variant among all probes, that would change the answer to a call.
+
+    `number` is that of the call among those that the fault counts. Two faults whose `plan` is equal
+    at one call give the agent the same answer.
+    """
+
+    variant: int
+    call: str
+    seam: str
+    number: int
+    plan: str
+
+
+def variants(kinds: Iterable[str], scenario: Scenario, target: TargetSpec) -> tuple[FaultSpec, ...]:
+    """Every setting of each of these faults, at each of its places; `when` is open.
+
+    A fault that the target cannot be played with is left out: one for a program that needs virtual
+    time.
+    """
+    world: World = "simulate" if target.kind == "python" else "supervise"
+    bare = Scenario(name=scenario.name, limits=scenario.limits)
+    return tuple(
+        spec
+        for kind in kinds
+        for place in dict.fromkeys(places(faults.by_kind(kind)))
+        for settings in variations(kind)
+        if (spec := FaultSpec(kind=kind, on=place, must_fire=False, settings=settings))
+        and not unplayable(msgspec.structs.replace(bare, faults=(spec,)), target, world)
+    )
+
+
+def meetings(
+    scenario: Scenario, target: TargetSpec, specs: tuple[FaultSpec, ...], *, store: str = ""
+) -> tuple[Run, list[Meeting]]:
+    """Play the scenario with a probe for each spec; return the run and what each would change."""
+    with scratch_folder() as folder:
+        file = folder / "meetings.jsonl"
+        file.touch()
+        probes = list(_probes(scenario, specs, file))
+        isolate = target.isolate or target.may_keep_state
+        played = run(scenario, target, store=store, isolate=isolate, capture="fd", probes=probes)
+        lines = file.read_bytes().splitlines()
+    found = (msgspec.json.decode(line, type=Meeting) for line in lines)
+    return played, list({(one.variant, one.call): one for one in found}.values())
+
+
+def _probes(scenario: Scenario, specs: tuple[FaultSpec, ...], file: Path) -> Iterator[ArmedFault]:
+    refusals = providers.by_name(scenario.wire).refusals()
+    for variant, spec in enumerate(specs):
+        form = partial(FaultProbe, partial(_tell, file, variant))
+        yield faults.arm(spec, wire=scenario.wire, refusals=refusals, form=form)
+
+
+def _tell(file: Path, variant: int, call: Call, number: int, plan: Plan) -> None:
+    """Append a meeting; the file is opened each time, because the target may close open files."""
+    # The text of a plan is that of its values, and a message of several megabytes is in it once.
+    digest = blake2b(repr(plan).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    line = encoded(
+        own_line(msgspec.to_builtins(Meeting(variant, call.key, call.seam, number, digest)))
+    )
+    opened = os.open(file, os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(opened, line + b"\n")
+    finally:
+        os.close(opened)

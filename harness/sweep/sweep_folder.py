@@ -1,0 +1,160 @@
+"""The folder of a sweep: its cases before the first is played, results, histories, findings.
+
+The list of cases is whole before any run, so what was not played is seen. A resume reads the list
+and goes on behind the last whole result.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from harness.core.history.event_log import BadLine
+from harness.core.history.history import History, decode
+from harness.core.scenario.scenario import Scenario
+from harness.core.values.errors import InputError
+from harness.core.values.profile import Profile
+from harness.core.values.verdict import Finding, VerdictWord
+from harness.files.regular_file import whole, write_atomically
+from harness.redaction.encoder import json_bytes
+from harness.sweep.case_runs import CaseResult, PlayedCase
+from harness.sweep.cases import Case, NotReached
+
+CASES, RESULTS, HISTORIES = "cases.jsonl", "results.jsonl", "histories"
+VERSION = 1
+
+
+class SweepPlan(msgspec.Struct, frozen=True, kw_only=True, tag="sweep"):
+    """The settings of a sweep. `faults` are patterns of their kinds; `store` is the one that the
+    command names, and `versions` are those of Python, the harness and the clients."""
+
+    target: str
+    faults: tuple[str, ...] = ("*",)
+    v: int = VERSION
+    profile: Profile | UnsetType = UNSET
+    profile_name: str | UnsetType = UNSET
+    store: str | UnsetType = UNSET
+    plugins: tuple[str, ...] | UnsetType = UNSET
+    versions: dict[str, str] = {}
+
+
+class SweptRun(msgspec.Struct, frozen=True, kw_only=True, tag="run", omit_defaults=True):
+    """A scenario of a sweep, and what its run without a further fault comes to.
+
+    `calls` counts those by seam. `why` is the reason for a run that cannot be swept.
+    """
+
+    name: str
+    scenario: Scenario
+    verdict: VerdictWord
+    findings: tuple[Finding, ...] = ()
+    calls: dict[str, int] = {}
+    why: str = ""
+
+
+Line: TypeAlias = SweepPlan | SweptRun | Case | NotReached
+_lines: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
+_results: msgspec.json.Decoder[CaseResult] = msgspec.json.Decoder(CaseResult)
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """The list of a sweep; `digest` is that of its file, which holds all that decides."""
+
+    plan: SweepPlan
+    runs: tuple[SweptRun, ...]
+    cases: tuple[Case, ...]
+    not_reached: tuple[NotReached, ...]
+    digest: str
+
+    def run(self, name: str) -> SweptRun:
+        """The run of a name."""
+        return next(run for run in self.runs if run.name == name)
+
+
+def write_scope(folder: Path, plan: SweepPlan, lines: Iterable[Line]) -> Scope:
+    """Write the list of a sweep, whole, and return it."""
+    data = b"".join(json_bytes(_built(line)) + b"\n" for line in (plan, *lines))
+    write_atomically(folder / CASES, data)
+    (folder / RESULTS).touch()
+    return read_scope(folder)
+
+
+def _built(line: Line) -> Any:
+    # Through the encoder's own door, a struct keeps its tag.
+    return msgspec.to_builtins(line)
+
+
+def read_scope(folder: Path) -> Scope:
+    """Read the list of a sweep. Raises InputError for a folder without one."""
+    path = folder / CASES
+    if not path.exists():
+        raise InputError(f"no sweep here: there is no {CASES}", str(folder))
+    data = whole(path)
+    lines = list(_decoded(_lines, data, path))
+    if not lines or not isinstance(lines[0], SweepPlan) or lines[0].v != VERSION:
+        raise InputError("no list of this version of a sweep: use another --out", str(path))
+    return Scope(
+        lines[0],
+        tuple(line for line in lines if isinstance(line, SweptRun)),
+        tuple(line for line in lines if isinstance(line, Case)),
+        tuple(line for line in lines if isinstance(line, NotReached)),
+        blake2b(data, digest_size=16).hexdigest(),
+    )
+
+
+def _decoded(decoder: msgspec.json.Decoder[Any], data: bytes, path: Path) -> Iterator[Any]:
+    for number, line in enumerate(data.splitlines(), start=1):
+        try:
+            yield decoder.decode(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"no line of a sweep: {error}", f"{path}:{number}") from None
+
+
+class ResultFile:
+    """The results of a sweep, open for writing; a torn last line is cut."""
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / RESULTS
+        data = whole(path) if path.exists() else b""
+        kept = data[: data.rfind(b"\n") + 1]
+        self.results: list[CaseResult] = list(_decoded(_results, kept, path))
+        self._folder, self._file = folder, path.open("ab")
+        self._file.truncate(len(kept))
+
+    def write(self, played: PlayedCase) -> None:
+        """Append a result, behind its history: a result on disk has one."""
+        if played.history:
+            path = history_file(self._folder, played.result.number)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, played.history, durable=False)
+        self._file.write(json_bytes(msgspec.to_builtins(played.result)) + b"\n")
+        self._file.flush()
+        self.results.append(played.result)
+
+    def close(self) -> None:
+        """Sync the file to disk and close it."""
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+
+def history_file(folder: Path, number: int) -> Path:
+    """The file of a case's history; a folder holds a thousand of them."""
+    return folder / HISTORIES / f"{number // 1000:03}" / f"{number:06}.jsonl.gz"
+
+
+def history_of(folder: Path, number: int) -> History | None:
+    """Read the history of a case; None without one. Raises InputError for a damaged file."""
+    path = history_file(folder, number)
+    if not path.exists():
+        return None
+    try:
+        return decode(gzip.decompress(whole(path)))
+    except (OSError, EOFError, ValueError, BadLine) as error:
+        raise InputError(f"no history of a case: {error}", str(path)) from None
