@@ -218,6 +218,12 @@ ROOMS: tuple[Room, ...] = (
     ),
     Room("shrink", 10, "Makes a failing scenario small while its finding stays the same."),
     Room("fuzz", 11, "Draws scenarios from one grammar, in campaigns and for Hypothesis."),
+    Room(
+        "sweep",
+        11,
+        "Plays every fault at every call of a scenario, with a certificate; and a session killed "
+        "at each of its writes.",
+    ),
     Room("strategies", 12, "Public: the Hypothesis strategies and state machines."),
     Room(
         "doctor",

@@ -73,6 +73,11 @@ def _count_lines(made: Certificate) -> Iterator[str]:
 def _found_lines(one: FoundCause) -> Iterator[str]:
     yield ""
     word = f"{one.class_}: " if one.class_ else ""
+    if one.run:
+        yield f"found {one.code}  (without a further fault)"
+        yield from wrapped(f"{word}{one.message}", _WIDTH, "    ")
+        yield from wrapped(f"in {one.run}; the cases leave it out", _WIDTH, "    ")
+        return
     yield f"found {one.code}  ({counted(one.cases, 'case')}, {counted(one.faults, 'fault')})"
     yield from wrapped(f"{word}{one.message}", _WIDTH, "    ")
     yield from wrapped(f"first: case {one.case}, {one.fault}", _WIDTH, "    ")
@@ -106,16 +111,17 @@ def sweep_results(
         verdict=Verdict("unknown" if why else "pass", doubts=tuple(why)),
     )  # fmt: skip
     yield blank
-    found: dict[str, list[Finding]] = {}
-    for result in results:
-        for finding in result.findings:
-            found.setdefault(finding.code, []).append(finding)
+    found: dict[str, Finding] = {}
+    without_fault = (finding for run in scope.runs for finding in run.findings)
+    under_fault = (finding for result in results for finding in result.findings)
+    for finding in (*without_fault, *under_fault):
+        found.setdefault(finding.code, finding)
     files = {one.code: folder / one.file for one in reversed(made.found) if one.file}
     for code in sorted(found):
         file = files.get(code)
         yield msgspec.structs.replace(
             blank, name=f"{_SCENARIO}/{code}",
-            verdict=Verdict("fail", findings=(found[code][0],), fail_on=_fail_on(scope)),
+            verdict=Verdict("fail", findings=(found[code],), fail_on=_fail_on(scope)),
             file=str(file or ""), repeat=repeat(file) if file else "",
         )  # fmt: skip
 

@@ -7,7 +7,7 @@ not reachable, and the reason is said: nothing is left out in silence.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
@@ -84,17 +84,17 @@ def not_reached(
     kinds: Iterable[str],
     specs: Sequence[FaultSpec],
     met: Sequence[Meeting],
+    seams: Collection[str],
 ) -> list[NotReached]:
-    """The kinds that meet no call, each with its reason."""
+    """The kinds that meet no call, each with its reason; `seams` are those that the run calls."""
     reached = {specs[one.variant].kind for one in met}
     played = {spec.kind for spec in specs}
-    seams = {one.seam for one in met}
     return [
         NotReached(run, kind, _why(kind, played, seams)) for kind in kinds if kind not in reached
     ]
 
 
-def _why(kind: str, played: set[str], seams: set[str]) -> str:
+def _why(kind: str, played: set[str], seams: Collection[str]) -> str:
     if kind not in played:
         return "the target cannot be played with it"
     fault = faults.by_kind(kind)

@@ -43,15 +43,19 @@ class SweptCount(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class FoundCause(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A finding in a certificate: how many cases show it, the first one, and its scenario file."""
+    """A finding in a certificate: how many cases show it, the first one, and its scenario file.
+
+    One of a run without a further fault has the `run`, and no case.
+    """
 
     code: str
     class_: str = msgspec.field(default="", name="class")
     message: str
-    cases: int
-    case: int
-    fault: str
-    faults: int
+    run: str = ""
+    cases: int = 0
+    case: int = 0
+    fault: str = ""
+    faults: int = 0
     file: str = ""
     not_shrunk: str = ""
 
@@ -108,7 +112,7 @@ def certificate(
         cases=len(scope.cases),
         same=sum(len(case.stands_for) for case in scope.cases),
         struck=sum(result.status != "open" for result in results),
-        found=tuple(_found(scope, results, shrunk)),
+        found=(*_without_fault(scope), *_found(scope, results, shrunk)),
         open=still_open,
         not_reached=_not_reached(scope),
         versions=scope.plan.versions,
@@ -143,6 +147,16 @@ def _found(
             file=f"{FOLDER}/{small.name}.yaml" if small and not small.failure else "",
             not_shrunk=small.failure if small else "",
         )  # fmt: skip
+
+
+def _without_fault(scope: Scope) -> Iterator[FoundCause]:
+    for run in scope.runs:
+        first = {finding.code: finding for finding in reversed(run.findings)}
+        for finding in first.values():
+            if not finding.follows:
+                yield FoundCause(
+                    code=finding.code, class_=finding.class_, message=finding.message, run=run.name
+                )  # fmt: skip
 
 
 def _not_reached(scope: Scope) -> dict[str, dict[str, list[str]]]:

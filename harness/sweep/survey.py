@@ -64,7 +64,7 @@ def survey(task: SurveyTask) -> Survey:
     return Survey(
         msgspec.structs.replace(swept, calls=dict(sorted(calls.items()))),
         tuple(cases_of(swept.name, specs, met, 1)),
-        tuple(not_reached(swept.name, kinds, specs, met)),
+        tuple(not_reached(swept.name, kinds, specs, met, calls)),
     )
 
 

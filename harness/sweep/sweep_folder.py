@@ -6,7 +6,6 @@ and goes on behind the last whole result.
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
@@ -155,6 +154,6 @@ def history_of(folder: Path, number: int) -> History | None:
     if not path.exists():
         return None
     try:
-        return decode(gzip.decompress(whole(path)))
-    except (OSError, EOFError, ValueError, BadLine) as error:
+        return decode(whole(path))
+    except BadLine as error:
         raise InputError(f"no history of a case: {error}", str(path)) from None

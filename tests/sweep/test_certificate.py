@@ -1,0 +1,94 @@
+"""A certificate says complete only where each case came to a result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.core.values.profile import NO_PROFILE
+from harness.core.values.verdict import Finding
+from harness.engines import Serial
+from harness.sweep.case_runs import CaseResult
+from harness.sweep.certificate import NOT_PLAYED, certificate, difference
+from harness.sweep.sweep import counted_again, listed, plan_of, played
+from harness.sweep.sweep_folder import CASES, RESULTS, ResultFile, Scope, read_scope
+from tests.sweep.agents import CAREFUL, one_question
+
+
+@pytest.fixture
+def scope(tmp_path: Path) -> Scope:
+    """The list of a small sweep, in the folder `sweep`."""
+    plan = plan_of(CAREFUL, ("http.server_error", "tools.raises"), NO_PROFILE, "", "")
+    assert len(list(listed(tmp_path / "sweep", plan, [one_question(tmp_path)], Serial()))) == 1
+    return read_scope(tmp_path / "sweep")
+
+
+def held(*numbers: int) -> list[CaseResult]:
+    """Results of cases that held."""
+    return [CaseResult(number=number, status="held") for number in numbers]
+
+
+def test_all_cases_that_held_are_complete(scope: Scope) -> None:
+    made = certificate(scope, held(1, 2, 3), {})
+    assert (made.complete, made.cases, made.struck, made.found) == (True, 3, 3, ())
+    assert made.digest == scope.digest
+
+
+def test_a_case_that_was_not_played_is_open(scope: Scope) -> None:
+    made = certificate(scope, held(1, 3), {})
+    assert (made.complete, made.open) == (False, {NOT_PLAYED: 1})
+
+
+def test_a_case_that_was_cut_off_is_open(scope: Scope) -> None:
+    cut = CaseResult(number=2, status="open", why="limit.virtual_s")
+    made = certificate(scope, [*held(1, 3), cut], {})
+    assert (made.complete, made.open, made.struck) == (False, {"limit.virtual_s": 1}, 2)
+
+
+def test_a_finding_is_one_whichever_fault_shows_it(scope: Scope) -> None:
+    found = [
+        CaseResult(
+            number=n, status="found", findings=(Finding("a.b", f"said {n}", class_="defect"),)
+        )
+        for n in (1, 2)
+    ]
+    (one,) = certificate(scope, [*found, *held(3)], {}).found
+    assert (one.code, one.class_, one.cases, one.case, one.faults) == ("a.b", "defect", 2, 1, 2)
+    assert one.fault == "http.server_error at main/model#1"
+
+
+def test_it_is_counted_again_from_the_histories(scope: Scope, tmp_path: Path) -> None:
+    folder = tmp_path / "sweep"
+    results = ResultFile(folder)
+    assert [one.status for one in played(scope, results, Serial())] == ["held"] * 3
+    results.close()
+    told = certificate(scope, results.results, {})
+    again = certificate(scope, counted_again(folder, scope, results.results), {})
+    assert difference(told, again) == []
+    falsified = [*held(1, 2), CaseResult(number=3, status="found", findings=(Finding("a.b", "x"),))]
+    wrong = certificate(scope, falsified, {})
+    assert "found" in difference(wrong, again)
+
+
+def test_a_torn_result_is_played_again(scope: Scope, tmp_path: Path) -> None:
+    folder = tmp_path / "sweep"
+    results = ResultFile(folder)
+    first = next(played(scope, results, Serial()))
+    results.close()
+    assert first.number == 1
+    file = folder / RESULTS
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-9])
+    again = ResultFile(folder)
+    kept = len(again.results)
+    assert kept == len(whole.splitlines()) - 1
+    assert [one.number for one in played(scope, again, Serial())] == list(range(kept + 1, 4))
+    again.close()
+
+
+def test_two_lists_of_one_agent_are_equal_bytes(scope: Scope, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    for _ in listed(other, scope.plan, [run.scenario for run in scope.runs], Serial()):
+        pass
+    assert (other / CASES).read_bytes() == (tmp_path / "sweep" / CASES).read_bytes()
