@@ -221,8 +221,7 @@ ROOMS: tuple[Room, ...] = (
     Room(
         "sweep",
         11,
-        "Plays every fault at every call of a scenario, with a certificate; and a session killed "
-        "at each of its writes.",
+        "Plays every fault at every call of a scenario, with a certificate.",
     ),
     Room("strategies", 12, "Public: the Hypothesis strategies and state machines."),
     Room(

@@ -82,7 +82,7 @@ def command(
     """Play each fault of the catalogue at each call of some scenarios; end with a certificate.
 
     Exit status 1 with findings, 0 for a complete sweep without any, 3 where a case is open. A
-    finding is shrunk to a scenario of its own. One agent gives one certificate, byte for byte.
+    finding is shrunk, and has a scenario file. One agent gives one certificate, byte for byte.
     """
     begins = {"SCENARIO": paths, "--target": target, "--out": out, "--faults": faults}
     given = [name for name, value in begins.items() if value]

@@ -278,15 +278,9 @@ def pass_through(
     if target.kind == "python" and (target.isolate or kills(scenario)):
         opener = open_scratch if kills(scenario) else open_unshared
         restarts = Restarts(
-            scenario,
-            target,
-            world,
-            folder,
-            script=script,
-            store=store,
-            opener=opener,
-            probes=probes,
-        )
+            scenario, target, world, folder,
+            script=script, store=store, opener=opener, probes=probes,
+        )  # fmt: skip
         try:
             restarts.run()
             return restarts.transition

@@ -2,7 +2,7 @@
 
 A case is judged beside the run without the fault: what that run shows too is not of the fault.
 The scenario's own expectations are about the run without a further fault, so a case leaves them
-out, and its script ends with an answer for each further question.
+out. Its script ends with an answer for each further question.
 """
 
 from __future__ import annotations

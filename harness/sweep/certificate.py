@@ -178,7 +178,7 @@ def read_certificate(folder: Path) -> Certificate:
 
 
 def difference(one: Certificate, other: Certificate) -> list[str]:
-    """The names of the fields in which two certificates differ; a scenario file is no count."""
+    """The names of the fields in which two certificates differ, scenario files left aside."""
     one, other = map(_without_files, (one, other))
     names = Certificate.__struct_fields__
     return [name for name in names if getattr(one, name) != getattr(other, name)]
