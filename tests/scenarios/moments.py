@@ -56,8 +56,7 @@ class Moment(NamedTuple):
 
     def is_in(self, trace: Trace) -> bool:
         """Whether the moment comes in a run."""
-        event = EVENTS.get(self.name)  # type: ignore[call-overload]
-        holds: Callable[[Trace], bool] = event.is_in if event else globals()[self.name]
+        holds: Callable[[Trace], bool] = {**globals(), **EVENTS}[self.name]
         return holds(trace)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain, islice
-from typing import NamedTuple
 
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN
 from harness.checks.evidence.children_told import does_not_finish, ends_in_a_turn, ends_in_order
@@ -39,36 +38,34 @@ from harness.core.history.trace import Trace
 from harness.core.values.calls import Seam
 from harness.core.values.messages import Message, Text, Thinking, canonical
 from harness.core.values.patterns import EndlessPattern
+from harness.core.values.table_file import pairs
 from harness.core.values.verdict import Finding, NotApplicable
 
+_Holds = Callable[[Trace], bool]
 
-class _Event(NamedTuple):
-    """An event in words, and whether a trace holds one."""
-
-    words: str
-    is_in: Callable[[Trace], bool]
+_WORDS = pairs("harness.checks.judge", "questions.tsv")
 
 
-def _seam(words: str, name: Seam) -> _Event:
-    return _Event(words, lambda trace: name in trace.seams)
+def _seam(name: Seam) -> _Holds:
+    return lambda trace: name in trace.seams
 
 
-def _exchange(words: str, holds: Callable[[Exchange], bool]) -> _Event:
-    return _Event(words, lambda trace: any(map(holds, trace.exchanges)))
+def _exchange(holds: Callable[[Exchange], bool]) -> _Holds:
+    return lambda trace: any(map(holds, trace.exchanges))
 
 
-def _ask(words: str, holds: Callable[[Ask], bool]) -> _Event:
-    return _Event(words, lambda trace: any(map(holds, trace.asks)))
+def _ask(holds: Callable[[Ask], bool]) -> _Holds:
+    return lambda trace: any(map(holds, trace.asks))
 
 
-def _answer(words: str, *kinds: str) -> _Event:
+def _answer(*kinds: str) -> _Holds:
     """An answer that ends a turn in one of these wrong ways, or in any of them."""
 
     def holds(exchange: Exchange) -> bool:
         rule = exchange.answered is not None and wrong(exchange)
         return rule in kinds if kinds else bool(rule)
 
-    return _exchange(words, holds)
+    return _exchange(holds)
 
 
 def _is_failed(exchange: Exchange) -> bool:
@@ -165,11 +162,11 @@ def _is_stopped(trace: Trace) -> bool:
     return any(a.exchange.stop in stops and not a.exchange.is_cut for a in trace.asks)
 
 
-def _message(is_wanted: Callable[[str], bool]) -> Callable[[Trace], bool]:
+def _message(is_wanted: Callable[[str], bool]) -> _Holds:
     return lambda trace: any(is_wanted(d.inbound.text) for d in trace.deliveries)
 
 
-def _second(names: Callable[[Trace], Iterable[tuple[str, str]]]) -> Callable[[Trace], bool]:
+def _second(names: Callable[[Trace], Iterable[tuple[str, str]]]) -> _Holds:
     """Whether one key has two different names."""
 
     def holds(trace: Trace) -> bool:
@@ -233,126 +230,80 @@ def _texts(exchange: Exchange) -> list[str]:
     return [b.text for b in _said(exchange) if isinstance(b, Text) and b.text.strip()]
 
 
-EVENTS: Mapping[Question, _Event] = {
-    "run": _Event("a run of the harness", lambda t: t.world != "recording"),
-    "recording": _Event("a recording of another program", lambda t: t.world == "recording"),
-    "inbox": _seam("an inbox", "inbox"),
-    "outbox": _seam("an outbox", "outbox"),
-    "store": _seam("a store", "store"),
-    "turn": _Event("a turn", lambda t: bool(t.turns)),
-    "request": _Event("a request to the model", lambda t: bool(t.exchanges)),
-    "later_request": _Event("a second request of a session", _goes_on),
-    "second_provider": _Event(
-        "a second provider", _second(lambda t: (("", e.called.provider) for e in t.exchanges))
-    ),
-    "tools_offered": _exchange("an offer of tools", lambda e: e.request.tools_offered),
-    "sub_agent": _exchange("a sub-agent", lambda e: bool(e.called.parent)),
-    "child_end": _Event("a child that ends", ends_in_order),
-    "failed_child": _Event("a child that does not finish", does_not_finish),
-    "child_in_turn": _Event("a child that ends while a turn is open", ends_in_a_turn),
-    "woken_turn": _Event("a turn that a timer started", _is_woken),
-    "large_result": _Event("a tool result that is larger than the window", _has_large_result),
-    "overflow": _exchange(
-        "a request that is too large", lambda e: e.too_large or is_over_window(e)
-    ),
-    "failed_request": _exchange("a failed request", _is_failed),
-    "temporary_failure": _exchange(
-        "a temporary failure of the model", lambda e: e.transient and _is_failed(e)
-    ),
-    "retry_after": _exchange("a failure that asks for a wait", _asks_for_a_wait),
-    "vain_answer": _exchange(
-        "a refused, paused, truncated or empty answer",
-        lambda e: fails_for_good(e) or bool(in_vain(e)),
-    ),
-    "bad_answer": _answer("a failed or cut answer", "failed", "incomplete", "truncated"),
-    "cut_answer": _exchange("an answer that broke off", lambda e: e.is_cut),
-    "refused_answer": _answer("a refusal of the model", "refused"),
-    "truncated_answer": _answer("a truncated answer", "truncated"),
-    "unfinished_answer": _answer("an unfinished answer", "unfinished"),
-    "synthetic_answer": _answer("an error in the form of an answer", "synthetic"),
-    "non_ascii_answer": _exchange("an answer beyond ASCII", _is_non_ascii),
-    "marked_answer": _exchange("Markdown with signs", lambda e: any(map(MARKED.match, _texts(e)))),
+EVENTS: Mapping[Question, _Holds] = {
+    "run": lambda t: t.world != "recording",
+    "recording": lambda t: t.world == "recording",
+    "inbox": _seam("inbox"),
+    "outbox": _seam("outbox"),
+    "store": _seam("store"),
+    "turn": lambda t: bool(t.turns),
+    "request": lambda t: bool(t.exchanges),
+    "later_request": _goes_on,
+    "second_provider": _second(lambda t: (("", e.called.provider) for e in t.exchanges)),
+    "tools_offered": _exchange(lambda e: e.request.tools_offered),
+    "sub_agent": _exchange(lambda e: bool(e.called.parent)),
+    "child_end": ends_in_order,
+    "failed_child": does_not_finish,
+    "child_in_turn": ends_in_a_turn,
+    "woken_turn": _is_woken,
+    "large_result": _has_large_result,
+    "overflow": _exchange(lambda e: e.too_large or is_over_window(e)),
+    "failed_request": _exchange(_is_failed),
+    "temporary_failure": _exchange(lambda e: e.transient and _is_failed(e)),
+    "retry_after": _exchange(_asks_for_a_wait),
+    "vain_answer": _exchange(lambda e: fails_for_good(e) or bool(in_vain(e))),
+    "bad_answer": _answer("failed", "incomplete", "truncated"),
+    "cut_answer": _exchange(lambda e: e.is_cut),
+    "refused_answer": _answer("refused"),
+    "truncated_answer": _answer("truncated"),
+    "unfinished_answer": _answer("unfinished"),
+    "synthetic_answer": _answer("synthetic"),
+    "non_ascii_answer": _exchange(_is_non_ascii),
+    "marked_answer": _exchange(lambda e: any(map(MARKED.match, _texts(e)))),
     "thought": _exchange(
-        "a thought before an answer",
-        lambda e: bool(_texts(e)) and any(isinstance(b, Thinking) and b.text for b in _said(e)),
+        lambda e: bool(_texts(e)) and any(isinstance(b, Thinking) and b.text for b in _said(e))
     ),
-    "text_blocks": _exchange("an answer of two texts", lambda e: len(_texts(e)) > 1),
-    "text_beside_call": _exchange(
-        "a text beside a tool call", lambda e: bool(_texts(e) and e.reply and e.reply.tool_uses)
-    ),
-    "approval": _Event("a call that needs the user's approval", _needs_approval),
-    "tool_call": _Event("a tool call", _calls),
-    "repeated_call": _Event("a repeated tool call", _is_repeated),
-    "unrun_call": _ask("a tool call that the agent answers itself", lambda a: a.refused),
-    "cut_call": _ask("a tool call in an answer that broke off", lambda a: a.exchange.is_cut),
-    "stopped_call": _Event("a tool call beside another stop reason", _is_stopped),
-    "ended_call": _ask(
-        "a tool call in an answer that ends the turn", lambda a: ends_with_calls(a.exchange)
-    ),
-    "odd_input": _ask(
-        "a tool input of another kind than an object",
-        lambda a: not isinstance(a.use.input, dict | None),
-    ),
-    "empty_input": _Event("a tool call without its required input", _lacks_input),
-    "tool_result": _Event("a tool result", lambda t: _sent(t, lambda m: m.tool_results)),
-    "tool_run": _Event("a tool run", lambda t: bool(t.executions)),
-    "second_tool_run": _Event(
-        "a second tool run in a turn",
-        lambda t: any(len(x.executions) > 1 for x in t.turns.values()),
-    ),
-    "failed_tool": _Event("a failed tool call", lambda t: any(e.failed for e in t.executions)),
-    "effect": _Event(
-        "an effect of a tool", lambda t: any(isinstance(e, Effected) for e in t.events)
-    ),
-    "message": _Event("a message", _message(lambda text: bool(text.strip()))),
-    "blank_message": _Event("a message without text", _message(lambda text: not text.strip())),
-    "second_message": _Event(
-        "a second message of a session",
-        _second(lambda t: ((d.inbound.session, d.inbound.id) for d in t.deliveries)),
-    ),
-    "message_in_turn": _Event(
-        "a message while a turn is open", lambda t: any(x.came for x in t.turns.values())
-    ),
-    "second_session": _Event(
-        "a second session", _second(lambda t: (("", d.inbound.session) for d in t.deliveries))
-    ),
-    "request_after_reply": _Event("a request after a reply of its session", _asks_after_reply),
-    "message_after_fault": _Event("a message after a fault", _comes_after_fault),
-    "cancel": _Event("a cancel", lambda t: any(x.cancelled_n for x in t.turns.values())),
-    "kill": _Event("a kill", lambda t: bool(t.kills)),
-    "reply": _Event("a reply", lambda t: any(s.request.kind in ENDINGS for s in t.sendings)),
-    "unsure_reply": _Event(
-        "a reply before a kill or with a lost answer of the outbox",
-        lambda t: any(s.ends_turn and is_unsure(t, s) for s in t.sendings),
-    ),
-    "partial_reply": _Event(
-        "a partial reply", lambda t: any(s.request.kind == "partial" for s in t.sendings)
-    ),
-    "forbidden_words": _Event("forbidden words", _forbids),
-    "exit_status": _Event(
-        "an exit with status 0 without a reply",
-        lambda t: t.ended is not None and t.ended.exit_code == 0 and not t.sendings,
-    ),
-    "finished_turn": _Event("a finished turn", lambda t: any(True for _ in finished_turns(t))),
-    "compaction": _Event("a compaction", lambda t: bool(t.compactions)),
-    "failed_compaction": _Event(
-        "a failed compaction", lambda t: any(c.failed for c in t.compactions)
-    ),
-    "summary": _Event("a summary of the model", lambda t: summaries(t) > 0),
-    "second_summary": _Event("a second summary of a session", lambda t: summaries(t) > 1),
-    "bad_summary": _Event(
-        "an unusable summary", lambda t: any(c.calls and wrong(c.calls[-1]) for c in t.compactions)
-    ),
-    "stored_row": _Event(
-        "a stored row", lambda t: any(s.added or s.changed or s.gone for s in t.stored)
-    ),
-    "loaded_session": _Event("a start with a stored session", _loads),
-    "store_failure": _Event(
-        "a failure of the store",
-        lambda t: any(a.seam == "store" and a.outcome != "ok" for a in t.answers),
-    ),
+    "text_blocks": _exchange(lambda e: len(_texts(e)) > 1),
+    "text_beside_call": _exchange(lambda e: bool(_texts(e) and e.reply and e.reply.tool_uses)),
+    "approval": _needs_approval,
+    "tool_call": _calls,
+    "repeated_call": _is_repeated,
+    "unrun_call": _ask(lambda a: a.refused),
+    "cut_call": _ask(lambda a: a.exchange.is_cut),
+    "stopped_call": _is_stopped,
+    "ended_call": _ask(lambda a: ends_with_calls(a.exchange)),
+    "odd_input": _ask(lambda a: not isinstance(a.use.input, dict | None)),
+    "empty_input": _lacks_input,
+    "tool_result": lambda t: _sent(t, lambda m: m.tool_results),
+    "tool_run": lambda t: bool(t.executions),
+    "second_tool_run": lambda t: any(len(x.executions) > 1 for x in t.turns.values()),
+    "failed_tool": lambda t: any(e.failed for e in t.executions),
+    "effect": lambda t: any(isinstance(e, Effected) for e in t.events),
+    "message": _message(lambda text: bool(text.strip())),
+    "blank_message": _message(lambda text: not text.strip()),
+    "second_message": _second(lambda t: ((d.inbound.session, d.inbound.id) for d in t.deliveries)),
+    "message_in_turn": lambda t: any(x.came for x in t.turns.values()),
+    "second_session": _second(lambda t: (("", d.inbound.session) for d in t.deliveries)),
+    "request_after_reply": _asks_after_reply,
+    "message_after_fault": _comes_after_fault,
+    "cancel": lambda t: any(x.cancelled_n for x in t.turns.values()),
+    "kill": lambda t: bool(t.kills),
+    "reply": lambda t: any(s.request.kind in ENDINGS for s in t.sendings),
+    "unsure_reply": lambda t: any(s.ends_turn and is_unsure(t, s) for s in t.sendings),
+    "partial_reply": lambda t: any(s.request.kind == "partial" for s in t.sendings),
+    "forbidden_words": _forbids,
+    "exit_status": lambda t: t.ended is not None and t.ended.exit_code == 0 and not t.sendings,
+    "finished_turn": lambda t: any(True for _ in finished_turns(t)),
+    "compaction": lambda t: bool(t.compactions),
+    "failed_compaction": lambda t: any(c.failed for c in t.compactions),
+    "summary": lambda t: summaries(t) > 0,
+    "second_summary": lambda t: summaries(t) > 1,
+    "bad_summary": lambda t: any(c.calls and wrong(c.calls[-1]) for c in t.compactions),
+    "stored_row": lambda t: any(s.added or s.changed or s.gone for s in t.stored),
+    "loaded_session": _loads,
+    "store_failure": lambda t: any(a.seam == "store" and a.outcome != "ok" for a in t.answers),
 }
-"""Each event in words, and how it is seen."""
+"""How each event is seen; the table beside this file has its words."""
 
 
 class Questions:
@@ -365,7 +316,7 @@ class Questions:
     def puts(self, question: Question) -> bool:
         """Whether the history holds the event."""
         if question not in self._is_put:
-            self._is_put[question] = EVENTS[question].is_in(self._trace)
+            self._is_put[question] = EVENTS[question](self._trace)
         return self._is_put[question]
 
     def not_asked(
@@ -386,7 +337,7 @@ class Questions:
 
 @cache
 def _not_asked(code: str, lacking: tuple[Question, ...]) -> NotApplicable:
-    none = ", ".join(f"no {EVENTS[name].words.partition(' ')[2]}" for name in lacking)
+    none = ", ".join(f"no {_WORDS[name].partition(' ')[2]}" for name in lacking)
     return NotApplicable(code, f"{UNASKED}{none}", kind="unasked")
 
 
@@ -396,4 +347,4 @@ UNASKED = "not asked: "
 
 def asked_by(rule: CheckRule) -> str:
     """The events that put the question of a rule, in words."""
-    return " and ".join(EVENTS[name].words for name in rule.asked_by)
+    return " and ".join(_WORDS[name] for name in rule.asked_by)

@@ -7,7 +7,8 @@ import pytest
 from harness.agent import naive_agent
 from harness.checks.judge import rule_of
 from harness.checks.judge.check_texts import explain
-from harness.checks.judge.questions import asked_by
+from harness.checks.judge.questions import EVENTS, asked_by
+from harness.core.values.table_file import pairs
 from harness.files import load_scenarios
 from harness.runner import run
 from tests.scenarios.all_runs import SCENARIOS
@@ -27,3 +28,7 @@ def test_explain_names_the_event() -> None:
     assert asked_by(rule_of("valid_request.V4")) == "a request to the model"
     with pytest.raises(LookupError, match=r"no row for backoff\.unheard_of"):
         rule_of("backoff.unheard_of")
+
+
+def test_each_event_has_its_words_and_no_other_does() -> None:
+    assert list(pairs("harness.checks.judge", "questions.tsv")) == list(EVENTS)
