@@ -1,14 +1,13 @@
-"""Which fault can meet which call of a scenario: found by one run with a probe for each fault.
+"""Which fault can meet which call of a scenario: found by runs with a probe for each fault.
 
-A probe strikes nowhere, so all of them see the calls of the same run. The run crosses the seam of
-the store and that of the agent's own files, because probes are armed there. Where the agent is
-killed by a fault of the scenario itself, its lives are processes, so the probes tell by a file.
+A probe strikes nowhere, so all of them see the calls of the same run. Where the agent is killed by
+a fault of the scenario itself, its lives are processes, so the probes tell by a file.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -17,7 +16,7 @@ import msgspec
 
 from harness import faults, providers
 from harness.core.scenario.scenario import FaultSpec, Scenario
-from harness.core.transition.arming import ArmedFault
+from harness.core.transition.arming import ArmedFault, seam_of
 from harness.core.transition.fault_probe import FaultProbe
 from harness.core.values.calls import Call
 from harness.core.values.plans import Plan
@@ -62,25 +61,56 @@ def variants(kinds: Iterable[str], scenario: Scenario, target: TargetSpec) -> tu
 
 
 def meetings(
-    scenario: Scenario, target: TargetSpec, specs: tuple[FaultSpec, ...], *, store: str = ""
+    scenario: Scenario, target: TargetSpec, specs: Sequence[FaultSpec], *, store: str = ""
+) -> tuple[list[Run], list[Meeting]]:
+    """Play the scenario with a probe for each spec; return the runs and what each would change.
+
+    A store is opened in another way where a fault may strike at it, and again where files are
+    watched. So the store and the files have runs apart, as their cases are.
+    """
+    runs, found = [], list[Meeting]()
+    for apart in ("", *APART):
+        group = [n for n, spec in enumerate(specs) if _apart(spec) == apart]
+        if group:
+            played, met = _met(scenario, target, specs, group, store)
+            runs.append(played)
+            found += met
+    return runs, list({(one.variant, one.call): one for one in found}.values())
+
+
+APART = ("store", "file")
+"""The seams that a run has only for its faults."""
+
+
+def _apart(spec: FaultSpec) -> str:
+    seam = seam_of(spec.on)
+    return seam if seam in APART else ""
+
+
+def _met(
+    scenario: Scenario,
+    target: TargetSpec,
+    specs: Sequence[FaultSpec],
+    group: Sequence[int],
+    store: str,
 ) -> tuple[Run, list[Meeting]]:
-    """Play the scenario with a probe for each spec; return the run and what each would change."""
     with scratch_folder() as folder:
         file = folder / "meetings.jsonl"
         file.touch()
-        probes = list(_probes(scenario, specs, file))
+        probes = list(_probes(scenario, specs, group, file))
         isolate = target.isolate or target.may_keep_state
         played = run(scenario, target, store=store, isolate=isolate, capture="fd", probes=probes)
         lines = file.read_bytes().splitlines()
-    found = (msgspec.json.decode(line, type=Meeting) for line in lines)
-    return played, list({(one.variant, one.call): one for one in found}.values())
+    return played, [msgspec.json.decode(line, type=Meeting) for line in lines]
 
 
-def _probes(scenario: Scenario, specs: tuple[FaultSpec, ...], file: Path) -> Iterator[ArmedFault]:
+def _probes(
+    scenario: Scenario, specs: Sequence[FaultSpec], group: Sequence[int], file: Path
+) -> Iterator[ArmedFault]:
     refusals = providers.by_name(scenario.wire).refusals()
-    for variant, spec in enumerate(specs):
+    for variant in group:
         form = partial(FaultProbe, partial(_tell, file, variant))
-        yield faults.arm(spec, wire=scenario.wire, refusals=refusals, form=form)
+        yield faults.arm(specs[variant], wire=scenario.wire, refusals=refusals, form=form)
 
 
 def _tell(file: Path, variant: int, call: Call, number: int, plan: Plan) -> None:

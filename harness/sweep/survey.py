@@ -59,8 +59,10 @@ def survey(task: SurveyTask) -> Survey:
         return Survey(swept)
     kinds = _kinds(task.faults, scenario, target)
     specs = variants(kinds, scenario, target)
-    seen, met = meetings(scenario, target, specs, store=task.store)
-    calls = Counter(e.seam for e in seen.history.events if isinstance(e, Called))
+    runs, met = meetings(scenario, target, specs, store=task.store)
+    calls = Counter[str]()
+    for seen in runs:
+        calls |= Counter(e.seam for e in seen.history.events if isinstance(e, Called))
     return Survey(
         msgspec.structs.replace(swept, calls=dict(sorted(calls.items()))),
         tuple(cases_of(swept.name, specs, met, 1)),

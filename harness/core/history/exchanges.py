@@ -103,8 +103,9 @@ ENDINGS = frozenset({"final", "error"})
 """The outbox kinds that end a turn."""
 
 
-_PIECE = 20
-"""The characters at both ends of a text by which a part of a conversation is known."""
+_PIECE, _SHORTEST = 20, 4
+"""The characters at both ends of a text by which a part of a conversation is known, and the fewest
+that tell a text from others."""
 
 
 class Crossing(msgspec.Struct, eq=False):
@@ -211,7 +212,7 @@ class Exchange(Crossing, eq=False):
         seen, now = (without_blanks("".join(e.texts)) for e in (last, self))
         said = map(without_blanks, before.texts)
         ends = (piece for text in said for piece in (text[:_PIECE], text[-_PIECE:]))
-        return any(len(piece) == _PIECE and piece in now and piece not in seen for piece in ends)
+        return any(len(p) >= _SHORTEST and p in now and p not in seen for p in ends)
 
     @property
     def texts(self) -> Iterator[str]:

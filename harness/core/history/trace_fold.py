@@ -222,11 +222,11 @@ class _Reader:
 
     def _compact(self, exchange: Exchange) -> None:
         running = self._compacting.get(exchange.called.session)
-        if running and running.notice and not running.calls:  # the notice announced it
+        notice = running and running.notice  # until one that began has ended, calls are its parts
+        if running and notice and (not running.calls or notice.request.status == "started"):
             running.calls.append(exchange)
             return
-        last = running.calls[-1] if running and running.calls else None
-        if running and last and exchange.goes_on_from(last, running.before):
+        if running and running.calls and exchange.goes_on_from(running.calls[-1], running.before):
             running.calls.append(exchange)
             return
         self._new_compaction(exchange.called).calls.append(exchange)
