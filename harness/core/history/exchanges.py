@@ -104,8 +104,8 @@ ENDINGS = frozenset({"final", "error"})
 
 
 _PIECE, _SHORTEST = 20, 4
-"""The characters at both ends of a text by which a part of a conversation is known, and the fewest
-that tell a text from others."""
+"""The characters at both ends of a text by which a part of a conversation is known. A text with
+fewer than the second number tells nothing."""
 
 
 class Crossing(msgspec.Struct, eq=False):
