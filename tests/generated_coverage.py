@@ -27,7 +27,6 @@ HEADER = (
 )
 
 
-@cache
 def by_kind() -> dict[str, dict[int, Incident]]:
     """The incidents by kind, in the order of the file."""
     found: dict[str, dict[int, Incident]] = {}
@@ -36,6 +35,7 @@ def by_kind() -> dict[str, dict[int, Incident]]:
     return found
 
 
+@cache
 def covering() -> dict[int, tuple[str, ...]]:
     """The scenario files, without their ending, that name each incident."""
     found: dict[int, set[str]] = defaultdict(set)
