@@ -3,7 +3,7 @@
 A request goes out at most three times in a row; tools do not run again. Compaction asks for a
 plain-text summary without tools, within a minute. The last assistant turn, the messages after it
 (thinking is signed) and the user's last words stay. A summary that is empty, late, cut off or too
-long is refused. A conversation that does not fit into one request is summed up in parts.
+long is refused.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from harness.agent.conversation.history_size import (
     begins_turn,
     budget_tokens,
     clip,
+    clip_bytes,
     estimate_tokens,
     text_length,
 )
@@ -44,12 +45,6 @@ _LEAD = "Summary of the conversation so far:\n"
 
 # A user says a wish once, and the agent cannot find it out again. So the other texts are cut first.
 _BLOCK_CHARACTERS = (2_000, 500, 120)
-
-PARTS_MOST = 6
-"""The most requests for one summary; each takes seconds, and the user waits."""
-
-PART_ROOM = 0.75
-"""The share of a request that a part takes; the rest is for the summary of the parts before it."""
 
 MAX_SHRINKS = 2
 """The number of times a request is made smaller before the agent gives up."""
@@ -107,34 +102,17 @@ def compact(
     if not past:
         return None
     room_bytes = budget_tokens * BYTES_PER_TOKEN
-    parts = _parts(past, max(room_bytes - len(_TASK) - len(_SYSTEM), room_bytes // 2))
-    text = _summed_up(parts, ask, is_summary)
-    if not text:
+    told = _told(past, max(room_bytes - len(_TASK) - len(_SYSTEM), room_bytes // 2))
+    task = f"{_TASK}\n\n{told}"
+    try:
+        answer = ask(
+            Query((user(task),), purpose="compact", system=_SYSTEM, timeout_s=SUMMARY_TIMEOUT_S)
+        )
+    except ModelFailure:
         return None
-    summary = Message("user", (Text(_LEAD + text), *kept_words))
+    summary = Message("user", (Text(_LEAD + answer.message.text.strip()), *kept_words))
     compacted = Compacted(summary, len(messages) - cut)
-    return compacted if saves_enough(compacted, messages) else None
-
-
-def _summed_up(
-    parts: Sequence[str], ask: Ask, is_summary: Callable[[ModelAnswer, str], bool]
-) -> str:
-    """The summary of a conversation in parts, each with the summary so far; "" if one is
-    refused."""
-    text = ""
-    for part in parts:
-        told = f"{_LEAD}{text}\n\n{part}" if text else part
-        task = (user(f"{_TASK}\n\n{told}"),)
-        try:
-            answer = ask(
-                Query(task, purpose="compact", system=_SYSTEM, timeout_s=SUMMARY_TIMEOUT_S)
-            )
-        except ModelFailure:
-            return ""
-        if not is_summary(answer, told):
-            return ""
-        text = answer.message.text.strip()
-    return text
+    return compacted if is_summary(answer, told) and saves_enough(compacted, messages) else None
 
 
 def _said_in_turn(messages: Sequence[Message]) -> list[int]:
@@ -163,30 +141,14 @@ def _last_turn(messages: Sequence[Message]) -> int:
     return last
 
 
-def _parts(past: Sequence[Message], most_bytes: int) -> list[str]:
-    """The conversation as one text, or as several where the user's words do not fit into one.
-
-    None of them is larger than a request may be, and what is cut says so. There are none where
-    the words of a user would be cut, or a summary would take too many requests: a summary whose
-    model was not shown some words forgets them in silence. A rebuilt history says what it lacks.
-    """
+def _told(past: Sequence[Message], most_bytes: int) -> str:
+    """The conversation as one text of a bounded size. What is cut says so."""
+    told = ""
     for most in _BLOCK_CHARACTERS:
         told = "\n".join(line for message in past for line in _lines(message, most))
-        if _bytes(told) <= most_bytes:
-            return [told]
-    parts = [""]
-    room_bytes = int(PART_ROOM * most_bytes)
-    for line in (line for message in past for line in _lines(message, _BLOCK_CHARACTERS[-1])):
-        if _bytes(line) > room_bytes:
-            return []
-        if _bytes(parts[-1]) + _bytes(line) + 1 > room_bytes:
-            parts.append("")
-        parts[-1] += f"\n{line}" if parts[-1] else line
-    return parts if len(parts) <= PARTS_MOST else []
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
+        if len(told.encode("utf-8", "surrogatepass")) <= most_bytes:
+            break
+    return clip_bytes(told, most_bytes)
 
 
 def _lines(message: Message, most: int) -> list[str]:

@@ -11,9 +11,9 @@ from tests.agent.stand import Stand
 
 LONG = "all work and no play " * 100
 PAST: list[Message] = [
-    user("first " + LONG[:400]),
-    assistant("one " + LONG * 2),
-    user("second " + LONG[:400]),
+    user("first " + LONG),
+    assistant("one " + LONG),
+    user("second " + LONG),
     assistant("two, the last answer"),
 ]
 

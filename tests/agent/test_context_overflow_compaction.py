@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.agent.context_overflow import (
-    PARTS_MOST,
-    SUMMARY_TIMEOUT_S,
-    Compacted,
-    compact,
-)
+from harness.agent.context_overflow import SUMMARY_TIMEOUT_S, Compacted, compact
 from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.messages import (
     Message,
@@ -83,29 +78,10 @@ def test_the_request_is_one_message_of_text_with_a_time_limit() -> None:
     assert "now" not in query.messages[0].text.split("\n\n", 1)[1]
 
 
-@pytest.mark.parametrize("tokens", [500, 800, 1_500])
-def test_no_request_is_larger_than_the_budget(tokens: int) -> None:
+def test_the_request_is_cut_to_the_budget() -> None:
     ask = Summariser()
-    compact([*PAST * 20, user("now")], tokens, ask)
-    assert all(len(query.messages[0].text) < tokens * 4 for query in ask.queries)
-
-
-def test_a_long_conversation_is_summed_up_in_parts_and_each_word_of_the_user_is_shown() -> None:
-    ask = Summariser()
-    said = [user(f"wish {number}: " + "please " * 40) for number in range(12)]
-    told = [message for wish in said for message in (wish, assistant("noted"))]
-    assert compact([*told, user("now")], 500, ask) is not None
-    requests = [query.messages[0].text for query in ask.queries]
-    assert 1 < len(requests) <= PARTS_MOST
-    assert all(any(wish.text in request for request in requests) for wish in said)
-    assert all(ask.text in request for request in requests[1:])
-
-
-def test_nothing_is_summed_up_that_the_model_cannot_be_shown() -> None:
-    ask = Summariser()
-    long = user("please " * 400)
-    assert compact([long, assistant("noted"), user("now")], 100, ask) is None
-    assert ask.queries == []
+    compact([*PAST * 20, user("now")], 500, ask)
+    assert len(ask.queries[0].messages[0].text) < 500 * 4
 
 
 def test_nothing_is_asked_where_nothing_can_be_summarised() -> None:

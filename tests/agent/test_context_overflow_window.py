@@ -34,9 +34,8 @@ def test_the_compact_request_fits_the_window(tmp_path: Path) -> None:
         return too_long(tokens, 8_000) if tokens > 8_000 else text("short enough")
 
     ran = stand(tmp_path, windowed, past=past, summary=windowed).run()
-    assert ran.provider.purposes[0] == ran.provider.purposes[-1] == "main"
-    assert {*ran.provider.purposes[1:-1]} == {"compact"}
-    assert all(len(str(sent["messages"])) // 4 <= 8_000 for sent in ran.provider.requests[1:-1])
+    assert ran.provider.purposes == ["main", "compact", "main"]
+    assert len(str(ran.provider.requests[1]["messages"])) // 4 <= 8_000
 
 
 @pytest.mark.parametrize(
