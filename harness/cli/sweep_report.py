@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from harness.core.values.verdict import FAIL_ON, Finding, Verdict
-from harness.report.run_report import wrapped
+from harness.report.run_report import one_line, wrapped
 from harness.sweep.case_runs import CaseResult
 from harness.sweep.certificate import Certificate, FoundCause, SweptCount
 from harness.sweep.sweep_folder import Scope
@@ -72,14 +72,15 @@ def _count_lines(made: Certificate) -> Iterator[str]:
 
 def _found_lines(one: FoundCause) -> Iterator[str]:
     yield ""
-    word = f"{one.class_}: " if one.class_ else ""
+    found = one.finding
+    said = f"{found.class_}: {one_line(found)}" if found.class_ else one_line(found)
     if one.run:
-        yield f"found {one.code}  (without a further fault)"
-        yield from wrapped(f"{word}{one.message}", _WIDTH, "    ")
+        yield f"found {found.code}  (without a further fault)"
+        yield from wrapped(said, _WIDTH, "    ")
         yield from wrapped(f"in {one.run}; the cases leave it out", _WIDTH, "    ")
         return
-    yield f"found {one.code}  ({counted(one.cases, 'case')}, {counted(one.faults, 'fault')})"
-    yield from wrapped(f"{word}{one.message}", _WIDTH, "    ")
+    yield f"found {found.code}  ({counted(one.cases, 'case')}, {counted(one.faults, 'fault')})"
+    yield from wrapped(said, _WIDTH, "    ")
     yield from wrapped(f"first: case {one.case}, {one.fault}", _WIDTH, "    ")
     yield f"    {one.file}" if one.file else f"    not shrunk: {one.not_shrunk or 'not yet'}"
 
@@ -116,7 +117,7 @@ def sweep_results(
     under_fault = (finding for result in results for finding in result.findings)
     for finding in (*without_fault, *under_fault):
         found.setdefault(finding.code, finding)
-    files = {one.code: folder / one.file for one in reversed(made.found) if one.file}
+    files = {one.finding.code: folder / one.file for one in reversed(made.found) if one.file}
     for code in sorted(found):
         file = files.get(code)
         yield msgspec.structs.replace(

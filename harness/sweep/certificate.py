@@ -48,9 +48,7 @@ class FoundCause(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     One of a run without a further fault has the `run`, and no case.
     """
 
-    code: str
-    class_: str = msgspec.field(default="", name="class")
-    message: str
+    finding: Finding
     run: str = ""
     cases: int = 0
     case: int = 0
@@ -141,7 +139,7 @@ def _found(
     for group, (result, finding) in first_of_each(results).items():
         small = shrunk.get(group)
         yield FoundCause(
-            code=finding.code, class_=finding.class_, message=finding.message,
+            finding=finding,
             cases=len(shown[group]), case=result.number, fault=cases[result.number].text,
             faults=len({cases[number].fault.kind for number in shown[group]}),
             file=f"{FOLDER}/{small.name}.yaml" if small and not small.failure else "",
@@ -154,9 +152,7 @@ def _without_fault(scope: Scope) -> Iterator[FoundCause]:
         first = {finding.code: finding for finding in reversed(run.findings)}
         for finding in first.values():
             if not finding.follows:
-                yield FoundCause(
-                    code=finding.code, class_=finding.class_, message=finding.message, run=run.name
-                )  # fmt: skip
+                yield FoundCause(finding=finding, run=run.name)
 
 
 def _not_reached(scope: Scope) -> dict[str, dict[str, list[str]]]:

@@ -44,7 +44,7 @@ def test_a_finding_has_a_scenario_that_fails(in_process: Command, question: Path
     done = in_process(*sweep_words(SORRY_TWICE, "--json"))
     assert done.status == 1, done.err
     (row,) = map(json.loads, done.out.splitlines())
-    (found,) = [one for one in row["found"] if one["code"] == "outbound_once.twice"]
+    (found,) = [one for one in row["found"] if one["finding"]["code"] == "outbound_once.twice"]
     assert (row["complete"], found["cases"], found["faults"]) == (True, 2, 1)
     assert found["fault"] == "http.credit_too_low at main/model#1"
     file = f"swept/{found['file']}"

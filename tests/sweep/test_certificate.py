@@ -54,7 +54,7 @@ def test_a_finding_is_one_whichever_fault_shows_it(scope: Scope) -> None:
         for n in (1, 2)
     ]
     (one,) = certificate(scope, [*found, *held(3)], {}).found
-    assert (one.code, one.class_, one.cases, one.case, one.faults) == ("a.b", "defect", 2, 1, 2)
+    assert (one.finding.code, one.cases, one.case, one.faults) == ("a.b", 2, 1, 2)
     assert one.fault == "http.server_error at main/model#1"
 
 

@@ -126,7 +126,7 @@ def opencode(document: bytes) -> Recording:
 
     Raises InputError when no message holds a text or a call, and for JSON that is torn.
     """
-    value = f.mapping(json_documents.load(document[document.find(b"{") :]))
+    value = f.mapping(json_documents.load(document[max(document.find(b"{"), 0) :]))
     messages, talk = f.objects(value.get("messages")), _Talk()
     for message in messages:
         said, parts = f.mapping(message.get("info")), f.objects(message.get("parts"))
