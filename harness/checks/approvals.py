@@ -39,8 +39,9 @@ def approval(history: History) -> Iterator[Finding]:
 
     Not a finding: a call of a tool that the user has always allowed in the session; the same call
     that is asked about again; a value that is converted as the schema of the tool says; a denial of
-    a call whose turn was stopped before it. Runs of one call beyond the first are those of
-    `effect_once`. To fix it, keep an answer under the id of its call, and take the input from it.
+    a call whose turn was stopped before it, or that came as the agent was killed. Runs of one call
+    beyond the first are those of `effect_once`. To fix it, keep an answer under the id of its call,
+    and take the input from it.
     Source: extra-org/extra#139, pydantic/pydantic-ai#3274.
     """
     trace = history.trace
@@ -150,6 +151,8 @@ def _untold(trace: Trace, ask: Ask, request: Exchange) -> Iterator[Finding]:
         return  # what ran is wrong already
     if ask.execution is None and _is_stopped_first(trace, ask, request, question):
         return
+    if ask.execution is None and _is_killed_at(trace, question):
+        return  # it never read the answer, and knows only that it was cut off
     denied = [answer.reason] if answer.reason and answer.answer == "deny" else []
     edited = _changed(question.request.input, answer.input) if answer.answer == "allow" else []
     text = _told(request)
@@ -173,6 +176,12 @@ def _is_stopped_first(trace: Trace, ask: Ask, request: Exchange, question: Quest
         return False
     stopped_ms = trace.events[turn.cancelled_n - 1].at_ms
     return question.is_allowed or question.answer_at(stopped_ms) is None
+
+
+def _is_killed_at(trace: Trace, question: Question) -> bool:
+    """Whether the agent was killed as the answer came, before it did anything more."""
+    answered = question.answered
+    return answered is not None and answered.n + 1 in trace.kills
 
 
 def _changed(shown: Json, allowed: Json) -> list[str]:

@@ -98,6 +98,18 @@ def test_it_does_with_calls_that_need_an_approval() -> None:
     _play(plain_model.agent, examples=15, steps=20, approvals=True)
 
 
+@pytest.mark.parametrize("before", [0, 2])
+def test_a_denial_that_comes_as_the_agent_is_killed_need_not_be_told(before: int) -> None:
+    """Its next life knows only that the call was cut off."""
+    machine = session_machine(plain_model.agent, approvals=True)()
+    machine.begin(window=None)
+    for _ in range(before):
+        machine.gated_calls(tools=["pay"], dies=False, text=0)
+    machine.gated_calls(tools=["delete"], dies=True, text=0)
+    machine.teardown()
+    assert machine._there.history.trace.kills
+
+
 APPROVALS = {
     "runs_denied_calls": frozenset({"approval.denied"}),
     "hides_the_denial": frozenset({"approval.untold"}),
