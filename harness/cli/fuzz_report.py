@@ -34,10 +34,22 @@ from harness.verdicts.tallies import CauseTally
 if TYPE_CHECKING:
     from harness.fuzz import batch
     from harness.fuzz.campaign import Campaign
+    from harness.fuzz.campaign_journal import CampaignPlan
     from harness.fuzz.example import RawFinding
     from harness.fuzz.held_examples import CauseCount
+    from harness.sweep.sweep_folder import SweepPlan
 
 NOUN = "result"
+
+
+def command_of_found(file: Path, plan: CampaignPlan | SweepPlan, *more: str) -> str:
+    """Return the command that plays a scenario which a campaign or a sweep has written."""
+    words = ["harness", "run", str(file), "--target", plan.target]
+    words += ["--profile", plan.profile_name] if plan.profile_name else []
+    words += ["--store", plan.store] if plan.store else []
+    return shlex.join([*words, *more, *plugin_flags()])
+
+
 _SCENARIO = "fuzz"
 
 
@@ -94,12 +106,8 @@ class FuzzReport:
 
     def _repeat(self, file: Path, code: str) -> str:
         """Return the command that plays a file of the campaign."""
-        plan = self._campaign.plan
-        words = ["harness", "run", str(file), "--target", plan.target]
-        words += ["--profile", plan.profile_name] if plan.profile_name else []
-        words += ["--store", plan.store] if plan.store else []
-        words += ["--compare"] if code == WRITING else []
-        return shlex.join([*words, *plugin_flags()])
+        more = ["--compare"] if code == WRITING else []
+        return command_of_found(file, self._campaign.plan, *more)
 
     def _finding(self, reduced: ShrunkFinding) -> None:
         if reduced.name in self._printed:  # a result of an earlier example arrived later

@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import redirect_stdout
-from multiprocessing import parent_process
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -55,11 +54,10 @@ def play(task: RunTask) -> Result:
     from harness.runner import run
     from harness.runner.run import rehearse
     from harness.targets.output_capture import captured
-    from harness.targets.process_exits import make_replaceable
+    from harness.targets.process_exits import make_worker_replaceable
     from harness.targets.spec import resolve
 
-    if parent_process() is not None:  # a serial engine plays in the process of the command
-        make_replaceable()
+    make_worker_replaceable()
     begun_s = time.monotonic()
     with captured("no" if task.capture == "no" else "fd"):
         target = resolve(task.asked.target)

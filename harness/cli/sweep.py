@@ -90,30 +90,30 @@ def command(
         raise InputError("a sweep that exists keeps its own value", given[0])
     if verify:
         return _verified(verify, as_json)
-    folder = Path(os.path.abspath(resume or out or DEFAULT_OUT))
-    with out_lock(folder, resume or out or Path(DEFAULT_OUT)):
+    named = resume or out or Path(DEFAULT_OUT)
+    folder = Path(os.path.abspath(named))
+    with out_lock(folder, named):
         if not resume:
             plan, scenarios = _planned(
                 paths, target, only, spoken, profile_name, fail_on, store, faults
             )
-            _new(folder, out)
+            _new(folder, named)
             does = target_engine(engine, jobs, plan.target, len(scenarios))
             _listed(folder, plan, scenarios, does)
         from harness.sweep.sweep_folder import read_scope
 
         scope = read_scope(folder)
         does = target_engine(engine, jobs, scope.plan.target, len(scope.cases))
-        return _swept(folder, resume or out or Path(DEFAULT_OUT), scope, does, as_json)
+        return _swept(folder, named, scope, does, as_json)
 
 
-def _new(folder: Path, named: Path | None) -> None:
+def _new(folder: Path, named: Path) -> None:
     """Raise InputError for a folder that holds a sweep."""
     from harness.sweep.sweep_folder import CASES
 
     if (folder / CASES).exists():
-        where = named or Path(DEFAULT_OUT)
-        what = f"holds a sweep: continue it with --resume {where}, or choose another --out"
-        raise InputError(what, str(where))
+        what = f"holds a sweep: continue it with --resume {named}, or choose another --out"
+        raise InputError(what, str(named))
 
 
 def _planned(
@@ -174,15 +174,17 @@ def _told(
     """Write the certificate, print it, and return the exit status."""
     from msgspec import to_builtins
 
+    from harness.cli.fuzz_report import command_of_found
     from harness.cli.sweep_report import certificate_lines, sweep_results
     from harness.files.regular_file import write_atomically
     from harness.redaction.encoder import json_document, json_line, text_bytes
+    from harness.report.command_summary import baseline_lines
     from harness.sweep.certificate import FILE, TEXT, certificate
     from harness.verdicts.command_events import CommandFinished, CommandStarted
 
     made = certificate(scope, results, small)
     lines = list(certificate_lines(made))
-    write_atomically(folder / FILE, json_document(to_builtins(made)))
+    write_atomically(folder / FILE, json_document(made))
     write_atomically(folder / TEXT, text_bytes("\n".join(lines) + "\n"))
 
     def last(event: Event) -> Iterator[str]:
@@ -190,23 +192,13 @@ def _told(
             yield from [json_line(event.totals)] if as_json else lines
             yield from baseline_lines(event.baseline)
 
-    from harness.report.command_summary import baseline_lines
-
     started = CommandStarted(verb="sweep", noun="result")
     with reporting(started, last, interrupted=interrupted) as tell:
-        for one in sweep_results(scope, made, results, folder, partial(_repeat, scope)):
+        repeat = partial(command_of_found, plan=scope.plan)
+        for one in sweep_results(scope, made, results, folder, repeat):
             tell(one)
         tell.totals = to_builtins(made)
     return tell.status
-
-
-def _repeat(scope: Scope, file: Path) -> str:
-    """Return the command that plays a file of the sweep."""
-    plan = scope.plan
-    words = ["harness", "run", str(file), "--target", plan.target]
-    words += ["--profile", plan.profile_name] if plan.profile_name else []
-    words += ["--store", plan.store] if plan.store else []
-    return shlex.join([*words, *plugin_flags()])
 
 
 def _verified(named: Path, as_json: bool) -> int:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from harness.core.values.verdict import FAIL_ON, Finding, Verdict
+from harness.core.values.verdict import FAIL_ON, Finding, FindingClass, Verdict
 from harness.report.run_report import one_line, wrapped
 from harness.sweep.case_runs import CaseResult
 from harness.sweep.certificate import Certificate, FoundCause, SweptCount
@@ -127,6 +126,6 @@ def sweep_results(
         )  # fmt: skip
 
 
-def _fail_on(scope: Scope) -> Any:
+def _fail_on(scope: Scope) -> FindingClass:
     named = (run.scenario.expect.fail_on for run in scope.runs)
     return next(filter(None, named), FAIL_ON)

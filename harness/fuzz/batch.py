@@ -6,7 +6,6 @@ The random choices of a batch depend only on the campaign's seed, its number and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from multiprocessing import parent_process
 from random import Random
 from typing import TypeAlias
 
@@ -30,7 +29,7 @@ from harness.fuzz.held_examples import CauseCount, ShownByExamples, by_needs, us
 from harness.runner import Run
 from harness.runner.run_folder import drop_kept
 from harness.targets import TargetSpec, resolve
-from harness.targets.process_exits import make_replaceable
+from harness.targets.process_exits import make_worker_replaceable
 
 SIZE = 16
 """Examples of a batch. A run in virtual time takes milliseconds, and a batch is one message."""
@@ -96,8 +95,7 @@ def work(task: Task) -> Result:
 
     Raises InputError for a target that cannot be used.
     """
-    if parent_process() is not None:  # a serial engine plays in the command's own process
-        make_replaceable()
+    make_worker_replaceable()
     target = resolve(task.target)
     target = msgspec.structs.replace(target, isolate=task.isolate or target.isolate)
     return play_all(task, target) if isinstance(task, Batch) else shrunk_finding(task, target)

@@ -15,6 +15,7 @@ from random import Random
 import msgspec
 
 from harness.core.history.events import Answered, Called
+from harness.core.history.history import History
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Session
 from harness.core.values.profile import CAPABILITIES, NO_PROFILE, Capability, Profile
 from harness.core.values.verdict import Finding, FindingClass, Verdict
@@ -182,7 +183,7 @@ def play(scenario: Scenario, choices: Choices, target: TargetSpec, example: int)
 
 def played_of(run: Run, choices: Choices, example: int) -> PlayedExample:
     """What the campaign needs of a run."""
-    faults, causes = ", ".join(sorted(_fired(run))), tuple(causes_of(run))
+    faults, causes = ", ".join(sorted(fired_in(run.history))), tuple(causes_of(run))
     return PlayedExample(
         CorpusEntry(choices, pairs_of(run.history), checks_not_asked(run.verdict)),
         tuple(RawFinding(_met(f, faults), example, choices) for f in causes),
@@ -212,7 +213,7 @@ def run_of(
 
 def genuine(run: Run) -> tuple[Finding, ...]:
     """The findings of a run that are about the agent."""
-    return genuine_of(run.verdict, _fired(run))
+    return genuine_of(run.verdict, fired_in(run.history))
 
 
 def genuine_of(verdict: Verdict, fired: Collection[str]) -> tuple[Finding, ...]:
@@ -232,8 +233,9 @@ def causes_of(run: Run) -> Iterable[Finding]:
     return first.values()
 
 
-def _fired(run: Run) -> set[str]:
-    answers = (event for event in run.history.events if isinstance(event, Answered))
+def fired_in(history: History) -> set[str]:
+    """The kinds of the faults that changed an answer."""
+    answers = (event for event in history.events if isinstance(event, Answered))
     return {fault for event in answers for fault in event.faults}
 
 

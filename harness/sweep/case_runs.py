@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Sequence
-from multiprocessing import parent_process
 from typing import Literal
 
 import msgspec
 
 from harness.checks.judge import judge
-from harness.core.history.events import Answered, Killed
+from harness.core.history.events import Killed
 from harness.core.history.history import History
 from harness.core.scenario.scenario import CassetteScript, Expect, Scenario, Turn
 from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding, Verdict
-from harness.fuzz.example import genuine_of
+from harness.fuzz.example import fired_in, genuine_of
 from harness.runner import run, run_folder
 from harness.runner.run import rehearse
 from harness.sweep.cases import Case
 from harness.targets import resolve
-from harness.targets.process_exits import make_replaceable
+from harness.targets.process_exits import make_worker_replaceable
 
 SIZE, SIZE_IN_REAL_TIME = 16, 1
 """Cases of a task. A run in virtual time takes milliseconds, and a task is one message."""
@@ -85,8 +84,7 @@ def of_case(scenario: Scenario, case: Case) -> Scenario:
 
 def play_cases(task: CaseTask) -> list[PlayedCase]:
     """Play the cases of a task. Raises InputError for a target that cannot be used."""
-    if parent_process() is not None:  # a serial engine plays in the command's own process
-        make_replaceable()
+    make_worker_replaceable()
     target = resolve(task.target)
     if apart := target.may_keep_state:
         rehearse(task.scenario.wire, task.scenario.stream, target)
@@ -106,7 +104,7 @@ def result_of(
     case: Case, history: History, verdict: Verdict, known: frozenset[tuple[str, Cause]]
 ) -> CaseResult:
     """What a case comes to by its history and its verdict."""
-    faults = {kind for e in history.events if isinstance(e, Answered) for kind in e.faults}
+    faults = fired_in(history)
     kills = any(isinstance(event, Killed) for event in history.events)
     found = tuple(
         finding

@@ -18,6 +18,7 @@ from harness.core.values.verdict import Finding
 from harness.files.regular_file import whole
 from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.sweep.case_runs import CaseResult
+from harness.sweep.cases import Case
 from harness.sweep.sweep_folder import Scope, SweptRun
 
 FILE, TEXT = "certificate.json", "certificate.txt"
@@ -102,11 +103,14 @@ def certificate(
     left.update(result.why for result in results if result.status == "open")
     still_open = {why: count for why, count in left.items() if count}
     unswept = any(run.why for run in scope.runs)
+    of_run: dict[str, list[Case]] = defaultdict(list)
+    for case in scope.cases:
+        of_run[case.run].append(case)
     return Certificate(
         complete=not still_open and not unswept,
         target=scope.plan.target,
         faults=scope.plan.faults,
-        runs=tuple(_counted(scope, run, by_number) for run in scope.runs),
+        runs=tuple(_counted(run, of_run[run.name], by_number) for run in scope.runs),
         cases=len(scope.cases),
         same=sum(len(case.stands_for) for case in scope.cases),
         struck=sum(result.status != "open" for result in results),
@@ -118,8 +122,7 @@ def certificate(
     )
 
 
-def _counted(scope: Scope, run: SweptRun, results: Mapping[int, CaseResult]) -> SweptCount:
-    cases = [case for case in scope.cases if case.run == run.name]
+def _counted(run: SweptRun, cases: Sequence[Case], results: Mapping[int, CaseResult]) -> SweptCount:
     words = Counter(results[c.number].status if c.number in results else "open" for c in cases)
     return SweptCount(
         run=run.name, verdict=run.verdict, calls=run.calls, not_swept=run.why,

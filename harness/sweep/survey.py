@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from multiprocessing import parent_process
 
 import msgspec
 
@@ -21,7 +20,7 @@ from harness.sweep.cases import Case, NotReached, cases_of, not_reached
 from harness.sweep.fault_meetings import meetings, variants
 from harness.sweep.sweep_folder import SweptRun
 from harness.targets import TargetSpec, resolve
-from harness.targets.process_exits import make_replaceable
+from harness.targets.process_exits import make_worker_replaceable
 
 
 class SurveyTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,8 +45,7 @@ def survey(task: SurveyTask) -> Survey:
 
     Raises InputError for a target that cannot be used.
     """
-    if parent_process() is not None:
-        make_replaceable()
+    make_worker_replaceable()
     target, scenario = resolve(task.target), task.scenario
     isolate = target.may_keep_state
     played = run(scenario, target, store=task.store, isolate=isolate, capture="fd")

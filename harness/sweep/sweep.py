@@ -7,7 +7,7 @@ cases. All scenarios are listed before the first case is played.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from multiprocessing import parent_process
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -51,7 +51,7 @@ from harness.sweep.sweep_folder import (
     write_scope,
 )
 from harness.targets import resolve
-from harness.targets.process_exits import make_replaceable
+from harness.targets.process_exits import make_worker_replaceable
 
 
 def plan_of(
@@ -105,11 +105,10 @@ def played(scope: Scope, results: ResultFile, engine: Engine) -> Iterator[CaseRe
 
 def _tasks(scope: Scope, left: Sequence[Case]) -> Iterator[CaseTask]:
     size = SIZE if resolve(scope.plan.target).kind == "python" else SIZE_IN_REAL_TIME
-    for swept in scope.runs:
-        mine = [case for case in left if case.run == swept.name]
-        yield from tasks_of(
-            scope.plan.target, swept.scenario, mine, size, known_of(swept), scope.plan.store or ""
-        )
+    for name, cases in groupby(left, key=lambda case: case.run):
+        swept, store = scope.run(name), scope.plan.store or ""
+        known = known_of(swept)
+        yield from tasks_of(scope.plan.target, swept.scenario, [*cases], size, known, store)
 
 
 def known_of(swept: SweptRun) -> frozenset[tuple[str, Cause]]:
@@ -130,8 +129,7 @@ class CaseShrink(msgspec.Struct, frozen=True):
 
 def shrink_case(asked: CaseShrink) -> ShrunkFinding:
     """Shrink the finding of a case."""
-    if parent_process() is not None:
-        make_replaceable()
+    make_worker_replaceable()
     target = resolve(asked.task.target)
     isolate = asked.task.isolate or target.may_keep_state
     return shrunk_from(asked.scenario, asked.task, msgspec.structs.replace(target, isolate=isolate))

@@ -79,15 +79,10 @@ class Scope(msgspec.Struct, frozen=True):
 
 def write_scope(folder: Path, plan: SweepPlan, lines: Iterable[Line]) -> Scope:
     """Write the list of a sweep, whole, and return it."""
-    data = b"".join(json_bytes(_built(line)) + b"\n" for line in (plan, *lines))
+    data = b"".join(json_bytes(line) + b"\n" for line in (plan, *lines))
     write_atomically(folder / CASES, data)
     (folder / RESULTS).touch()
     return read_scope(folder)
-
-
-def _built(line: Line) -> Any:
-    # Through the encoder's own door, a struct keeps its tag.
-    return msgspec.to_builtins(line)
 
 
 def read_scope(folder: Path) -> Scope:
@@ -133,7 +128,7 @@ class ResultFile:
             path = history_file(self._folder, played.result.number)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, played.history, durable=False)
-        self._file.write(json_bytes(msgspec.to_builtins(played.result)) + b"\n")
+        self._file.write(json_bytes(played.result) + b"\n")
         self._file.flush()
         self.results.append(played.result)
 

@@ -169,6 +169,14 @@ def make_replaceable(mark: Callable[[bool], object] = bool) -> None:
     _replaceable, _mark = os.getpid(), mark
 
 
+def make_worker_replaceable() -> None:
+    """Allow it in a worker process; a serial engine plays in the command's own process."""
+    from multiprocessing import parent_process  # not needed by a run in the user's own process
+
+    if parent_process() is not None:
+        make_replaceable()
+
+
 def start_folder() -> str:
     """The user's working folder, also where the target plays in another one."""
     return _active.state.folder if _active else os.getcwd()
