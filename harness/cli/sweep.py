@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from harness.fuzz.findings import ShrunkFinding
     from harness.sweep.case_runs import CaseResult
     from harness.sweep.certificate import Group
-    from harness.sweep.sweep_folder import Scope, SweepPlan
+    from harness.sweep.sweep_folder import ResultFile, Scope, SweepPlan
     from harness.verdicts.command_events import Event
 
 DEFAULT_OUT = ".harness/sweep"
@@ -61,6 +61,8 @@ DEFAULT_OUT = ".harness/sweep"
 @store
 @click.option("--faults", multiple=True, metavar="PATTERN",
               help="Only faults of this name, as in 'http.*'; may be repeated.")  # fmt: skip
+@click.option("--k", type=click.IntRange(1, 2), default=1, show_default=True, metavar="N",
+              help="Faults in a case: 2 adds pairs that may show something new.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
               help=f"A new folder for the sweep.  [default: {DEFAULT_OUT}]")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
@@ -76,7 +78,7 @@ DEFAULT_OUT = ".harness/sweep"
 def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, store: str, faults: tuple[str, ...],
-    out: Path | None, resume: Path | None, verify: Path | None,
+    k: int, out: Path | None, resume: Path | None, verify: Path | None,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Play each fault of the catalogue at each call of some scenarios; end with a certificate.
@@ -95,7 +97,7 @@ def command(
     with out_lock(folder, named):
         if not resume:
             plan, scenarios = _planned(
-                paths, target, only, spoken, profile_name, fail_on, store, faults
+                paths, target, only, spoken, profile_name, fail_on, store, faults, k
             )
             _new(folder, named)
             does = target_engine(engine, jobs, plan.target, len(scenarios))
@@ -118,7 +120,7 @@ def _new(folder: Path, named: Path) -> None:
 
 def _planned(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
-    profile_name: str, fail_on: FindingClass | None, store: str, faults: tuple[str, ...],
+    profile_name: str, fail_on: FindingClass | None, store: str, faults: tuple[str, ...], k: int,
 ) -> tuple[SweepPlan, list[Scenario]]:  # fmt: skip
     from harness.cli import agent_runs, selection
     from harness.sweep.sweep import plan_of
@@ -129,7 +131,7 @@ def _planned(
     chosen = agent_runs.for_agent(selection.plan(paths), only, spoken, agent, named)
     runs = selection.failing_on(selection.under_profile(chosen, agent), fail_on)
     selection.check_target(named, runs)
-    return plan_of(named, faults or ("*",), agent, profile_name, store), [run for _, run in runs]
+    return plan_of(named, faults or ("*",), agent, profile_name, store, k), [run for _, run in runs]
 
 
 def _listed(folder: Path, plan: SweepPlan, scenarios: Sequence[Scenario], engine: Engine) -> None:
@@ -144,16 +146,16 @@ def _listed(folder: Path, plan: SweepPlan, scenarios: Sequence[Scenario], engine
 def _swept(folder: Path, named: Path, scope: Scope, engine: Engine, as_json: bool) -> int:
     """Play what is left, shrink what is found, and print the certificate."""
     from harness.cli import terminal
-    from harness.sweep.sweep import played, shrunk
+    from harness.sweep.sweep import shrunk
     from harness.sweep.sweep_folder import ResultFile
 
     results = ResultFile(folder)
     small: dict[Group, ShrunkFinding] = {}
-    left = len(scope.cases) - len(results.results)
     try:
-        with terminal.progress(left, "cases played") as advance:
-            for _ in played(scope, results, engine):
-                advance()
+        _play(scope, results, engine)
+        if scope.plan.k == 2:
+            scope = scope if scope.has_pairs else _paired(folder, scope, results, engine)
+            _play(scope, results, engine)
         for group, one in shrunk(folder, scope, results.results, engine):
             small[group] = one
     except KeyboardInterrupt:
@@ -165,6 +167,28 @@ def _swept(folder: Path, named: Path, scope: Scope, engine: Engine, as_json: boo
     finally:
         results.close()
     return _told(folder, scope, results.results, small, as_json)
+
+
+def _play(scope: Scope, results: ResultFile, engine: Engine) -> None:
+    from harness.cli import terminal
+    from harness.sweep.sweep import played
+
+    with terminal.progress(len(scope.cases) - len(results.results), "cases played") as advance:
+        for _ in played(scope, results, engine):
+            advance()
+
+
+def _paired(folder: Path, scope: Scope, results: ResultFile, engine: Engine) -> Scope:
+    """List the pairs, and return the list of all cases."""
+    from harness.cli import terminal
+    from harness.sweep.sweep import with_pairs
+    from harness.sweep.sweep_folder import read_scope
+
+    # How many first faults there are is known only as they are listed.
+    with terminal.progress(len(scope.cases), "cases seen for pairs") as advance:
+        for _ in with_pairs(folder, scope, results.results, engine):
+            advance()
+    return read_scope(folder)
 
 
 def _told(

@@ -61,12 +61,23 @@ def _run_line(run: SweptCount) -> str:
 def _count_lines(made: Certificate) -> Iterator[str]:
     yield f"cases        {made.cases:,}, and {made.same:,} faults that give the same answer there"
     yield f"struck       {made.struck:,}"
+    yield from _pair_lines(made)
     whys = Counter[str]()
     for reasons in made.not_reached.values():
         for why, kinds in reasons.items():
             whys[why] += len(kinds)
     for why, count in whys.items():
         yield f"not reached  {count:,}: {why}"
+
+
+def _pair_lines(made: Certificate) -> Iterator[str]:
+    """Yield how many pairs were played of how many, and why the others were not."""
+    if not (left := sum(made.pruned.values())):
+        return
+    whole = made.pairs + left
+    yield f"pairs        {made.pairs:,} of {whole:,}, {whole / max(made.pairs, 1):.0f} times fewer"
+    for why, count in made.pruned.items():
+        yield f"left out     {count:,}: {why}"
 
 
 def _found_lines(one: FoundCause) -> Iterator[str]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Sequence
-from typing import Literal
+from hashlib import blake2b
+from typing import Any, Literal
 
 import msgspec
 
 from harness.checks.judge import judge
-from harness.core.history.events import Killed
+from harness.core.history.events import Answered, Called, Killed
 from harness.core.history.history import History
 from harness.core.scenario.scenario import CassetteScript, Expect, Scenario, Turn
 from harness.core.values.finding_key import Cause
@@ -52,13 +53,15 @@ class CaseTask(msgspec.Struct, frozen=True, kw_only=True):
 class CaseResult(msgspec.Struct, frozen=True, kw_only=True, tag="result", omit_defaults=True):
     """What a case comes to: it held, something was found, or it stays open, and why.
 
-    `findings` fail the run, and the run without the fault has none like them.
+    `findings` fail the run, and the run without the fault has none like them. `courses` says by
+    session what the agent asked of the world.
     """
 
     number: int
     status: Status
     findings: tuple[Finding, ...] = ()
     why: str = ""
+    courses: dict[str, str] = {}
 
 
 class PlayedCase(msgspec.Struct, frozen=True):
@@ -122,8 +125,21 @@ def result_of(
     elif case.fault.kind not in faults and not kills:
         why = "the fault did not strike: the agent made other calls than in the run without it"
     else:
-        return CaseResult(number=case.number, status="held")
+        return CaseResult(number=case.number, status="held", courses=courses_of(history))
     return CaseResult(number=case.number, status="open", why=why)
+
+
+def courses_of(history: History) -> dict[str, str]:
+    """What the agent asked of the world, as a digest by session.
+
+    The store is left out: its calls are seen only where a fault may strike at it.
+    """
+    courses: dict[str, Any] = {}
+    for event in history.events:
+        if isinstance(event, Called) and event.seam != "store":
+            course = courses.setdefault(event.session, blake2b(digest_size=12))
+            course.update(f"{event.key} {event.request!r}\n".encode("utf-8", "surrogatepass"))
+    return {session: courses[session].hexdigest() for session in sorted(courses)}
 
 
 def judged_again(case: Case, history: History, known: frozenset[tuple[str, Cause]]) -> CaseResult:

@@ -21,7 +21,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_defaults=
     """A run of the scenario `run` with one fault more, at a call.
 
     `number` counts the cases of the sweep from 1. `stands_for` are the further faults that come to
-    the same answer there, each as its text.
+    the same answer there, each as its text; `plan` is the digest of that answer. `beside` is the
+    number of the case whose fault is there too, and strikes first; 0 for none.
     """
 
     number: int
@@ -29,6 +30,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_defaults=
     call: str
     fault: FaultSpec
     stands_for: tuple[str, ...] = ()
+    plan: str = ""
+    beside: int = 0
 
     @property
     def text(self) -> str:
@@ -71,6 +74,7 @@ def cases_of(
             call=group[0].call,
             fault=msgspec.structs.replace(specs[group[0].variant], when=group[0].number),
             stands_for=tuple(fault_text(specs[one.variant]) for one in group[1:]),
+            plan=group[0].plan,
         )
         for number, group in enumerate(groups, start=first)
     ]

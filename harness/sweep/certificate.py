@@ -60,7 +60,10 @@ class FoundCause(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
-    """What a sweep covered; `not_reached` has the kinds, `open` the number of cases, by reason."""
+    """What a sweep covered; `not_reached` has the kinds, `open` the number of cases, by reason.
+
+    `pairs` of the cases have two faults; `pruned` counts the pairs that were not played, by reason.
+    """
 
     complete: bool
     target: str
@@ -71,6 +74,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     struck: int
     found: tuple[FoundCause, ...]
     open: dict[str, int]
+    pairs: int = 0
+    pruned: dict[str, int] = {}
     not_reached: dict[str, dict[str, list[str]]]
     versions: dict[str, str]
     digest: str
@@ -106,8 +111,12 @@ def certificate(
     of_run: dict[str, list[Case]] = defaultdict(list)
     for case in scope.cases:
         of_run[case.run].append(case)
+    is_listed = scope.plan.k == 1 or scope.has_pairs
+    pruned = Counter[str]()
+    for each in scope.pruned:
+        pruned[each.why] += each.pairs
     return Certificate(
-        complete=not still_open and not unswept,
+        complete=not still_open and not unswept and is_listed,
         target=scope.plan.target,
         faults=scope.plan.faults,
         runs=tuple(_counted(run, of_run[run.name], by_number) for run in scope.runs),
@@ -116,6 +125,8 @@ def certificate(
         struck=sum(result.status != "open" for result in results),
         found=(*_without_fault(scope), *_found(scope, results, shrunk)),
         open=still_open,
+        pairs=sum(bool(case.beside) for case in scope.cases),
+        pruned=dict(sorted(pruned.items())),
         not_reached=_not_reached(scope),
         versions=scope.plan.versions,
         digest=scope.digest,
@@ -143,11 +154,17 @@ def _found(
         small = shrunk.get(group)
         yield FoundCause(
             finding=finding,
-            cases=len(shown[group]), case=result.number, fault=cases[result.number].text,
+            cases=len(shown[group]), case=result.number, fault=_text(cases, result.number),
             faults=len({cases[number].fault.kind for number in shown[group]}),
             file=f"{FOLDER}/{small.name}.yaml" if small and not small.failure else "",
             not_shrunk=small.failure if small else "",
         )  # fmt: skip
+
+
+def _text(cases: Mapping[int, Case], number: int) -> str:
+    case = cases[number]
+    before = f"{cases[case.beside].text}, then " if case.beside else ""
+    return f"{before}{case.text}"
 
 
 def _without_fault(scope: Scope) -> Iterator[FoundCause]:

@@ -16,6 +16,7 @@ from harness.core.scenario.scenario import FaultSpec, Scenario
 from harness.core.values.verdict import Verdict
 from harness.fuzz.fault_grammar import matching, reachable
 from harness.runner import run
+from harness.sweep.case_runs import courses_of
 from harness.sweep.cases import Case, NotReached, cases_of, not_reached
 from harness.sweep.fault_meetings import meetings, variants
 from harness.sweep.sweep_folder import SweptRun
@@ -52,10 +53,11 @@ def survey(task: SurveyTask) -> Survey:
     swept = SweptRun(
         name=scenario.run_name, scenario=scenario, verdict=played.verdict.verdict,
         findings=played.verdict.failing, why=_unswept(played.verdict),
+        courses=courses_of(played.history),
     )  # fmt: skip
     if swept.why:
         return Survey(swept)
-    kinds = _kinds(task.faults, scenario, target)
+    kinds = kinds_of(task.faults, scenario, target)
     specs = variants(kinds, scenario, target)
     runs, met = meetings(scenario, target, specs, store=task.store)
     calls = Counter[str]()
@@ -76,7 +78,7 @@ def _unswept(verdict: Verdict) -> str:
     return ""
 
 
-def _kinds(patterns: Sequence[str], scenario: Scenario, target: TargetSpec) -> tuple[str, ...]:
+def kinds_of(patterns: Sequence[str], scenario: Scenario, target: TargetSpec) -> tuple[str, ...]:
     """The kinds that the wire has, and that a client can meet on it."""
     found = matching(patterns, scenario.wire)
     specs = tuple(FaultSpec(kind=fault.kind) for fault in found)

@@ -6,6 +6,7 @@ cases. All scenarios are listed before the first case is played.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -40,14 +41,25 @@ from harness.sweep.case_runs import (
 )
 from harness.sweep.cases import Case
 from harness.sweep.certificate import Group, first_of_each
+from harness.sweep.pairs import (
+    Effects,
+    Seconds,
+    SecondTask,
+    lost_seconds,
+    pairs_of,
+    pruned_firsts,
+    seconds,
+)
 from harness.sweep.survey import Survey, SurveyTask, lost_survey, survey
 from harness.sweep.sweep_folder import (
     Line,
+    Pruned,
     ResultFile,
     Scope,
     SweepPlan,
     SweptRun,
     history_of,
+    write_pairs,
     write_scope,
 )
 from harness.targets import resolve
@@ -55,7 +67,12 @@ from harness.targets.process_exits import make_worker_replaceable
 
 
 def plan_of(
-    target: str, faults: tuple[str, ...], profile: Profile, profile_name: str, store: str
+    target: str,
+    faults: tuple[str, ...],
+    profile: Profile,
+    profile_name: str,
+    store: str,
+    k: int = 1,
 ) -> SweepPlan:
     """The plan of a sweep. Raises InputError for a target that holds a secret, and for patterns
     that no fault has."""
@@ -66,7 +83,7 @@ def plan_of(
         if not matching([pattern]):
             raise InputError("no fault has such a name; `harness list faults` lists them", pattern)
     return SweepPlan(
-        target=target, faults=faults, profile=UNSET if profile == NO_PROFILE else profile,
+        target=target, faults=faults, k=k, profile=UNSET if profile == NO_PROFILE else profile,
         profile_name=profile_name or UNSET, store=store or UNSET,
         plugins=loaded_modules() or UNSET, versions=dict(versions()),
     )  # fmt: skip
@@ -105,10 +122,46 @@ def played(scope: Scope, results: ResultFile, engine: Engine) -> Iterator[CaseRe
 
 def _tasks(scope: Scope, left: Sequence[Case]) -> Iterator[CaseTask]:
     size = SIZE if resolve(scope.plan.target).kind == "python" else SIZE_IN_REAL_TIME
-    for name, cases in groupby(left, key=lambda case: case.run):
-        swept, store = scope.run(name), scope.plan.store or ""
-        known = known_of(swept)
-        yield from tasks_of(scope.plan.target, swept.scenario, [*cases], size, known, store)
+    for _, group in groupby(left, key=lambda case: (case.run, case.beside)):
+        cases, store = [*group], scope.plan.store or ""
+        known = known_of(scope.run(cases[0].run))
+        scenario = scenario_before(scope, cases[0])
+        yield from tasks_of(scope.plan.target, scenario, cases, size, known, store)
+
+
+def scenario_before(scope: Scope, case: Case) -> Scenario:
+    """The scenario of a case without its own fault: of a pair, with the first one."""
+    scenario = scope.run(case.run).scenario
+    return of_case(scenario, scope.cases[case.beside - 1]) if case.beside else scenario
+
+
+def with_pairs(
+    folder: Path, scope: Scope, results: Sequence[CaseResult], engine: Engine
+) -> Iterator[Seconds]:
+    """List the pairs of faults of all scenarios, and write the list; yield each first fault."""
+    by_number = {result.number: result for result in results}
+    effects, lines = dict[str, Effects](), list[Case | Pruned]()
+    left: Counter[tuple[str, str]] = Counter()
+    for swept in scope.runs:
+        cases = [case for case in scope.cases if case.run == swept.name]
+        effects[swept.name] = found = Effects(swept.courses, cases, by_number)
+        for why, count in pruned_firsts(found, cases):
+            left[swept.name, why] += count
+    tasks = [
+        SecondTask(target=scope.plan.target, scenario=scope.run(first.run).scenario, first=first,
+                   faults=scope.plan.faults, store=scope.plan.store or "")
+        for found in effects.values() for first in found.leads
+    ]  # fmt: skip
+    number = len(scope.cases) + 1
+    for second in ordered_map(engine, seconds, tasks, lost_seconds):
+        run = second.first.run
+        pairs, more = pairs_of(second, effects[run], number)
+        left.update({(run, why): count for why, count in more.items()})
+        lines += pairs
+        number += len(pairs)
+        yield second
+    lines += (Pruned(run, why, count) for (run, why), count in left.items() if count)
+    write_pairs(folder, lines)
 
 
 def known_of(swept: SweptRun) -> frozenset[tuple[str, Cause]]:
@@ -157,7 +210,7 @@ def shrunk(
 
 def _shrink_task(scope: Scope, result: CaseResult, finding: Finding) -> CaseShrink:
     case = scope.cases[result.number - 1]
-    scenario = of_case(scope.run(case.run).scenario, case)
+    scenario = of_case(scenario_before(scope, case), case)
     task = ShrinkTask(
         target=scope.plan.target, wire=scenario.wire, fail_on=scenario.expect.fail_on,
         profile=scope.plan.profile or NO_PROFILE, by=BY,

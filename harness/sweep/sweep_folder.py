@@ -26,16 +26,18 @@ from harness.redaction.encoder import json_bytes
 from harness.sweep.case_runs import CaseResult, PlayedCase
 from harness.sweep.cases import Case, NotReached
 
-CASES, RESULTS, HISTORIES = "cases.jsonl", "results.jsonl", "histories"
+CASES, PAIRS, RESULTS, HISTORIES = "cases.jsonl", "pairs.jsonl", "results.jsonl", "histories"
 VERSION = 1
 
 
 class SweepPlan(msgspec.Struct, frozen=True, kw_only=True, tag="sweep"):
     """The settings of a sweep. `faults` are patterns of their kinds; `store` is the one that the
-    command names, and `versions` are those of Python, the harness and the clients."""
+    command names, and `versions` are those of Python, the harness and the clients. `k` is the
+    number of faults in a case at most."""
 
     target: str
     faults: tuple[str, ...] = ("*",)
+    k: int = 1
     v: int = VERSION
     profile: Profile | UnsetType = UNSET
     profile_name: str | UnsetType = UNSET
@@ -47,7 +49,8 @@ class SweepPlan(msgspec.Struct, frozen=True, kw_only=True, tag="sweep"):
 class SweptRun(msgspec.Struct, frozen=True, kw_only=True, tag="run", omit_defaults=True):
     """A scenario of a sweep, and what its run without a further fault comes to.
 
-    `calls` counts those by seam. `why` is the reason for a run that cannot be swept.
+    `calls` counts those by seam, and `courses` says by session what the agent asks. `why` is the
+    reason for a run that cannot be swept.
     """
 
     name: str
@@ -55,10 +58,19 @@ class SweptRun(msgspec.Struct, frozen=True, kw_only=True, tag="run", omit_defaul
     verdict: VerdictWord
     findings: tuple[Finding, ...] = ()
     calls: dict[str, int] = {}
+    courses: dict[str, str] = {}
     why: str = ""
 
 
-Line: TypeAlias = SweepPlan | SweptRun | Case | NotReached
+class Pruned(msgspec.Struct, frozen=True, tag="pruned"):
+    """Pairs of the scenario `run` that are not played, and why."""
+
+    run: str
+    why: str
+    pairs: int
+
+
+Line: TypeAlias = SweepPlan | SweptRun | Case | NotReached | Pruned
 _lines: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 _results: msgspec.json.Decoder[CaseResult] = msgspec.json.Decoder(CaseResult)
 
@@ -71,6 +83,8 @@ class Scope(msgspec.Struct, frozen=True):
     cases: tuple[Case, ...]
     not_reached: tuple[NotReached, ...]
     digest: str
+    pruned: tuple[Pruned, ...] = ()
+    has_pairs: bool = False
 
     def run(self, name: str) -> SweptRun:
         """The run of a name."""
@@ -85,21 +99,31 @@ def write_scope(folder: Path, plan: SweepPlan, lines: Iterable[Line]) -> Scope:
     return read_scope(folder)
 
 
+def write_pairs(folder: Path, lines: Iterable[Case | Pruned]) -> Scope:
+    """Write the list of the pairs, whole, and return the list of all cases."""
+    data = b"".join(json_bytes(line) + b"\n" for line in lines)
+    write_atomically(folder / PAIRS, data)
+    return read_scope(folder)
+
+
 def read_scope(folder: Path) -> Scope:
     """Read the list of a sweep. Raises InputError for a folder without one."""
-    path = folder / CASES
+    path, beside = folder / CASES, folder / PAIRS
     if not path.exists():
         raise InputError(f"no sweep here: there is no {CASES}", str(folder))
-    data = whole(path)
+    data, more = whole(path), whole(beside) if beside.exists() else b""
     lines = list(_decoded(_lines, data, path))
     if not lines or not isinstance(lines[0], SweepPlan) or lines[0].v != VERSION:
         raise InputError("no list of this version of a sweep: use another --out", str(path))
+    plan, lines = lines[0], [*lines[1:], *_decoded(_lines, more, beside)]
     return Scope(
-        lines[0],
+        plan,
         tuple(line for line in lines if isinstance(line, SweptRun)),
         tuple(line for line in lines if isinstance(line, Case)),
         tuple(line for line in lines if isinstance(line, NotReached)),
-        blake2b(data, digest_size=16).hexdigest(),
+        blake2b(data + more, digest_size=16).hexdigest(),
+        tuple(line for line in lines if isinstance(line, Pruned)),
+        beside.exists(),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness import faults
 from harness.core.history.events import Answered
-from harness.core.scenario.scenario import FaultSpec, Scenario
+from harness.core.scenario.scenario import FaultSpec, Scenario, Turn
 from harness.runner import run
 from harness.sweep.case_runs import of_case
 from harness.sweep.cases import CHANGES_NOTHING
@@ -63,7 +63,7 @@ def test_what_no_case_reaches_is_said_with_its_reason(tmp_path: Path) -> None:
     assert "tools.fails" not in whys
     assert {case.fault.kind for case in found.cases} >= {"model.cut_in_key", "tools.fails"}
     silent = msgspec.structs.replace(
-        one_question(tmp_path), script=one_question(tmp_path).script[1:], tools={}
+        one_question(tmp_path), script=(Turn(say="It rains."),), tools={}
     )
     assert surveyed(silent, "model.cut_in_key").not_reached[0].why == CHANGES_NOTHING
 
