@@ -33,6 +33,7 @@ from harness.cli.options import (
     plugin_flags,
     plugins,
     profile,
+    refuse_given,
     store,
     target,
 )
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
 
 DEFAULT_OUT = ".harness/fuzz"
 DEFAULT_EXAMPLES = 1_000
+
+_OF_A_NEW_CAMPAIGN = ("target", "seed", "wire", "profile_name", "fail_on", "store", "keep",
+                      "compare", "out")  # fmt: skip
 
 
 @click.command("fuzz")
@@ -92,12 +96,8 @@ def command(
     """
     if examples and minutes:
         raise InputError("either --examples or --minutes", "--minutes")
-    asked = {"--target": target or None, "--seed": seed, "--wire": wire, "--fail-on": fail_on,
-             "--out": out, "--profile": profile_name or None, "--store": store or None,
-             "--keep": keep or None, "--compare": compare or None}  # fmt: skip
-    given = [flag for flag, value in asked.items() if value is not None]
-    if resume is not None and given:
-        raise InputError("a resumed campaign keeps its own value", given[0])
+    if resume is not None:
+        refuse_given("a resumed campaign keeps its own value", _OF_A_NEW_CAMPAIGN)
     cluster = engine_named(engine, workers) if engine == "ray" else None
     with ExitStack() as held:
         if resume is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import click
 
 from harness.cli.completion import catalogue_names, completing, items, profiles, targets
+from harness.core.values.errors import InputError
 from harness.core.values.strict import SECONDS_MOST
 from harness.core.values.verdict import CLASSES
 
@@ -27,6 +28,8 @@ World = Literal["simulate", "supervise"]
 
 RUNS = ".harness/runs"
 """The folder for the histories of runs."""
+
+COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -76,6 +79,19 @@ def every_verb(function: _F) -> _F:
         "--json", "as_json", is_flag=True, help="Print JSON Lines on standard output."
     )
     return as_json(debug(function))
+
+
+def refuse_given(why: str, parameters: Collection[str]) -> None:
+    """Raise InputError for one of these parameters on the command line.
+
+    A setting that a form of the verb leaves out in silence looks as if it had been obeyed.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name in parameters and context.get_parameter_source(name) == COMMANDLINE:
+            flag = parameter.opts[-1]
+            raise InputError(why, flag if flag.startswith("-") else parameter.make_metavar(context))
 
 
 _FLAGS, _CONFIGURATION = "harness.plugin_flags", "harness.configuration"

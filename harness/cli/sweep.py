@@ -29,6 +29,7 @@ from harness.cli.options import (
     plugin_flags,
     plugins,
     profile,
+    refuse_given,
     spoken,
     store,
     target,
@@ -49,6 +50,11 @@ if TYPE_CHECKING:
     from harness.verdicts.command_events import Event
 
 DEFAULT_OUT = ".harness/sweep"
+
+_OF_A_NEW_SWEEP = ("paths", "target", "only", "spoken", "profile_name", "fail_on", "store",
+                   "faults", "k", "out")  # fmt: skip
+_OF_PLAYING = ("resume", "jobs", "engine", "report", "junit", "markdown", "github", "baseline",
+               "update")  # fmt: skip
 
 
 @click.command("sweep")
@@ -86,12 +92,11 @@ def command(
     Exit status 1 with findings, 0 for a complete sweep without any, 3 where a case is open. A
     finding is shrunk, and has a scenario file. One agent gives one certificate, byte for byte.
     """
-    begins = {"SCENARIO": paths, "--target": target, "--out": out, "--faults": faults}
-    given = [name for name, value in begins.items() if value]
-    if (resume or verify) and given:
-        raise InputError("a sweep that exists keeps its own value", given[0])
     if verify:
+        refuse_given("--verify plays nothing and does not read it", _OF_A_NEW_SWEEP + _OF_PLAYING)
         return _verified(verify, as_json)
+    if resume:
+        refuse_given("a sweep that exists keeps its own value", _OF_A_NEW_SWEEP)
     named = resume or out or Path(DEFAULT_OUT)
     folder = Path(os.path.abspath(named))
     with out_lock(folder, named):

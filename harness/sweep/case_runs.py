@@ -15,7 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from harness.checks.judge import judge
-from harness.core.history.events import Answered, Called, Killed
+from harness.core.history.events import Called, Killed
 from harness.core.history.history import History
 from harness.core.scenario.scenario import CassetteScript, Expect, Scenario, Turn
 from harness.core.values.finding_key import Cause

@@ -83,6 +83,9 @@ def test_a_history_that_was_changed_is_told(in_process: Command, question: Path)
     ("words", "said"),
     [
         (("--resume", "swept", "--target", CAREFUL), "keeps its own value"),
+        (("--resume", "swept", "--only", "*"), "--only: a sweep that exists keeps its own value"),
+        (("--resume", "swept", "--k", "2"), "--k: a sweep that exists keeps its own value"),
+        (("--verify", "swept", "--junit", "x.xml"), "--junit: --verify plays nothing"),
         (("--resume", "nowhere"), "no sweep here"),
         (("--verify", "nowhere"), "no sweep here"),
         (("one.yaml", "--target", CAREFUL, "--faults", "htp.*"), "no fault has such a name"),
