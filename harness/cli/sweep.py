@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 DEFAULT_OUT = ".harness/sweep"
 
 _OF_A_NEW_SWEEP = ("paths", "target", "only", "spoken", "profile_name", "fail_on", "store",
-                   "faults", "k", "out")  # fmt: skip
+                   "faults", "k", "all_pairs", "out")  # fmt: skip
 _OF_PLAYING = ("resume", "jobs", "engine", "report", "junit", "markdown", "github", "baseline",
                "update")  # fmt: skip
 
@@ -69,6 +69,7 @@ _OF_PLAYING = ("resume", "jobs", "engine", "report", "junit", "markdown", "githu
               help="Only faults of this name, as in 'http.*'; may be repeated.")  # fmt: skip
 @click.option("--k", type=click.IntRange(1, 2), default=1, show_default=True, metavar="N",
               help="Faults in a case: 2 adds pairs that may show something new.")  # fmt: skip
+@click.option("--all-pairs", is_flag=True, help="With --k 2, leave no pair out.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
               help=f"A new folder for the sweep.  [default: {DEFAULT_OUT}]")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
@@ -84,7 +85,7 @@ _OF_PLAYING = ("resume", "jobs", "engine", "report", "junit", "markdown", "githu
 def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, store: str, faults: tuple[str, ...],
-    k: int, out: Path | None, resume: Path | None, verify: Path | None,
+    k: int, all_pairs: bool, out: Path | None, resume: Path | None, verify: Path | None,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Play each fault of the catalogue at each call of some scenarios; end with a certificate.
@@ -102,7 +103,7 @@ def command(
     with out_lock(folder, named):
         if not resume:
             plan, scenarios = _planned(
-                paths, target, only, spoken, profile_name, fail_on, store, faults, k
+                paths, target, only, spoken, profile_name, fail_on, store, faults, k, all_pairs
             )
             _new(folder, named)
             does = target_engine(engine, jobs, plan.target, len(scenarios))
@@ -126,6 +127,7 @@ def _new(folder: Path, named: Path) -> None:
 def _planned(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, store: str, faults: tuple[str, ...], k: int,
+    all_pairs: bool,
 ) -> tuple[SweepPlan, list[Scenario]]:  # fmt: skip
     from harness.cli import agent_runs, selection
     from harness.sweep.sweep import plan_of
@@ -136,7 +138,8 @@ def _planned(
     chosen = agent_runs.for_agent(selection.plan(paths), only, spoken, agent, named)
     runs = selection.failing_on(selection.under_profile(chosen, agent), fail_on)
     selection.check_target(named, runs)
-    return plan_of(named, faults or ("*",), agent, profile_name, store, k), [run for _, run in runs]
+    plan = plan_of(named, faults or ("*",), agent, profile_name, store, k, all_pairs)
+    return plan, [run for _, run in runs]
 
 
 def _listed(folder: Path, plan: SweepPlan, scenarios: Sequence[Scenario], engine: Engine) -> None:

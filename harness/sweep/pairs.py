@@ -1,9 +1,9 @@
 """Pairs of faults, without those that can show nothing new.
 
 A second fault is asked at the calls behind the first one, of the run with the first one: what the
-agent then calls, and what it is answered, may differ from the run without. A pair is left out where
-one of its faults has no effect on what the agent does, or the effect of another fault at that call;
-where its calls cannot meet; and where one of its faults shows a finding alone.
+agent then calls, and what it is answered, may differ from the run without. A pair is left out for
+one of three reasons. One of its faults has no effect on what the agent does, or that of another
+fault at that call. Its calls cannot meet. Or one of its faults shows a finding alone.
 """
 
 from __future__ import annotations
@@ -76,18 +76,24 @@ def lost_seconds(task: SecondTask) -> Seconds:
 class Effects:
     """What the faults of a scenario do alone, by its cases and their results.
 
-    `leads` are the cases that stand for all with their effect at their call.
+    `leads` are the cases that stand for all with their effect at their call; with `every`, each
+    case stands for itself, and no pair is left out.
     """
 
     def __init__(
-        self, courses: Mapping[str, str], cases: Sequence[Case], results: Mapping[int, CaseResult]
+        self,
+        courses: Mapping[str, str],
+        cases: Sequence[Case],
+        results: Mapping[int, CaseResult],
+        *,
+        every: bool = False,
     ) -> None:
         self._courses, self._cases = courses, {case.number: case for case in cases}
         self._results, self._of_plan = results, {(c.call, c.plan): c.number for c in cases}
         self._order = {call: n for n, call in enumerate(dict.fromkeys(c.call for c in cases))}
-        first: dict[tuple[str, str], int] = {}
+        self._every, first = every, dict[tuple[str, str], int]()
         self.why: dict[int, str] = {}
-        for case in cases:
+        for case in [] if every else cases:
             result = results.get(case.number)
             if result is None or result.status != "held":
                 self.why[case.number] = ALONE
@@ -109,7 +115,8 @@ class Effects:
             return ""
         if number in self.why:
             return self.why[number]
-        return APART if self._are_apart(first, self._cases[number]) else ""
+        is_apart = not self._every and self._are_apart(first, self._cases[number])
+        return APART if is_apart else ""
 
     def _are_apart(self, first: Case, second: Case) -> bool:
         one, other = (case.call.rpartition("/")[0] for case in (first, second))

@@ -73,17 +73,21 @@ def plan_of(
     profile_name: str,
     store: str,
     k: int = 1,
+    all_pairs: bool = False,
 ) -> SweepPlan:
     """The plan of a sweep. Raises InputError for a target that holds a secret, and for patterns
     that no fault has."""
     if mask(target) != target:
         what = "holds a secret, and a sweep stores its target: read the secret from a file instead"
         raise InputError(what, "--target")
+    if all_pairs and k == 1:
+        raise InputError("pairs come with --k 2", "--all-pairs")
     for pattern in faults:
         if not matching([pattern]):
             raise InputError("no fault has such a name; `harness list faults` lists them", pattern)
     return SweepPlan(
-        target=target, faults=faults, k=k, profile=UNSET if profile == NO_PROFILE else profile,
+        target=target, faults=faults, k=k, all_pairs=all_pairs,
+        profile=UNSET if profile == NO_PROFILE else profile,
         profile_name=profile_name or UNSET, store=store or UNSET,
         plugins=loaded_modules() or UNSET, versions=dict(versions()),
     )  # fmt: skip
@@ -144,7 +148,9 @@ def with_pairs(
     left: Counter[tuple[str, str]] = Counter()
     for swept in scope.runs:
         cases = [case for case in scope.cases if case.run == swept.name]
-        effects[swept.name] = found = Effects(swept.courses, cases, by_number)
+        effects[swept.name] = found = Effects(
+            swept.courses, cases, by_number, every=scope.plan.all_pairs
+        )
         for why, count in pruned_firsts(found, cases):
             left[swept.name, why] += count
     tasks = [

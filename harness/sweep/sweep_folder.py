@@ -33,11 +33,12 @@ VERSION = 1
 class SweepPlan(msgspec.Struct, frozen=True, kw_only=True, tag="sweep"):
     """The settings of a sweep. `faults` are patterns of their kinds; `store` is the one that the
     command names, and `versions` are those of Python, the harness and the clients. `k` is the
-    number of faults in a case at most."""
+    number of faults in a case at most; `all_pairs`: no pair is left out."""
 
     target: str
     faults: tuple[str, ...] = ("*",)
     k: int = 1
+    all_pairs: bool = False
     v: int = VERSION
     profile: Profile | UnsetType = UNSET
     profile_name: str | UnsetType = UNSET

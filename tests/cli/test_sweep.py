@@ -89,6 +89,7 @@ def test_a_history_that_was_changed_is_told(in_process: Command, question: Path)
         (("--resume", "nowhere"), "no sweep here"),
         (("--verify", "nowhere"), "no sweep here"),
         (("one.yaml", "--target", CAREFUL, "--faults", "htp.*"), "no fault has such a name"),
+        (("one.yaml", "--target", CAREFUL, "--all-pairs"), "--all-pairs: pairs come with --k 2"),
         (("one.yaml",), "name the agent"),
     ],
 )

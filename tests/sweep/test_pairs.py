@@ -63,6 +63,15 @@ def test_one_fault_stands_for_all_with_its_effect() -> None:
     assert left == [(SAME_EFFECT, 3), (NO_EFFECT, 3), (ALONE, 0)]
 
 
+def test_each_fault_stands_for_itself_where_every_pair_is_asked_for() -> None:
+    effects = Effects(COURSES, CASES, RESULTS, every=True)
+    assert effects.leads == CASES
+    assert list(pruned_firsts(effects, CASES)) == []
+    same = Meeting(variant=0, call=CASES[2].call, seam="model", number=1, plan=CASES[2].plan)
+    assert effects.why_not(CASES[0], same) == ""
+    assert Effects(COURSES, CASES, RESULTS).why_not(CASES[0], same) == NO_EFFECT
+
+
 def meeting(number: int) -> Meeting:
     """What a probe tells at the call of a case."""
     one = CASES[number - 1]
