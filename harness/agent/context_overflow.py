@@ -16,6 +16,7 @@ import msgspec
 from harness.agent.conversation.history_size import (
     BYTES_PER_TOKEN,
     REBUILD_TOKENS,
+    SMALLEST_TEXT_BYTES,
     begins_turn,
     budget_tokens,
     clip,
@@ -103,6 +104,8 @@ def compact(
         return None
     room_bytes = budget_tokens * BYTES_PER_TOKEN
     told = _told(past, max(room_bytes - len(_TASK) - len(_SYSTEM), room_bytes // 2))
+    if told is None:
+        return None
     task = f"{_TASK}\n\n{told}"
     try:
         answer = ask(
@@ -141,14 +144,17 @@ def _last_turn(messages: Sequence[Message]) -> int:
     return last
 
 
-def _told(past: Sequence[Message], most_bytes: int) -> str:
-    """The conversation as one text of a bounded size. What is cut says so."""
+def _told(past: Sequence[Message], most_bytes: int) -> str | None:
+    """The conversation as one text of a bounded size. What is cut says so, and None is for a room
+    in which a cut could not say so: words would be lost that nobody misses. A gateway that counts
+    in other units names such a window.
+    """
     told = ""
     for most in _BLOCK_CHARACTERS:
         told = "\n".join(line for message in past for line in _lines(message, most))
         if len(told.encode("utf-8", "surrogatepass")) <= most_bytes:
-            break
-    return clip_bytes(told, most_bytes)
+            return told
+    return clip_bytes(told, most_bytes) if most_bytes >= SMALLEST_TEXT_BYTES else None
 
 
 def _lines(message: Message, most: int) -> list[str]:

@@ -84,6 +84,17 @@ def test_the_request_is_cut_to_the_budget() -> None:
     assert len(ask.queries[0].messages[0].text) < 500 * 4
 
 
+@pytest.mark.parametrize("budget_tokens", [0, 1, 9, 49])
+def test_a_summary_of_words_that_a_cut_would_lose_unseen_is_not_asked_for(
+    budget_tokens: int,
+) -> None:
+    """A gateway counted 833,520 tokens for a prompt of 500: by its count, no cut had room to say
+    so."""
+    ask = Summariser()
+    assert compact([*PAST, user("now")], budget_tokens, ask) is None
+    assert ask.queries == []
+
+
 def test_nothing_is_asked_where_nothing_can_be_summarised() -> None:
     ask = Summariser()
     assert compact([], 10_000, ask) is None
