@@ -145,9 +145,11 @@ def _last_turn(messages: Sequence[Message]) -> int:
 
 
 def _told(past: Sequence[Message], most_bytes: int) -> str | None:
-    """The conversation as one text of a bounded size. What is cut says so, and None is for a room
-    in which a cut could not say so: words would be lost that nobody misses. A gateway that counts
-    in other units names such a window.
+    """The conversation as one text of a bounded size, in which each cut says so; None without the
+    room to say it.
+
+    Words would be lost that nobody misses. A gateway that counts in other units names such a
+    window.
     """
     told = ""
     for most in _BLOCK_CHARACTERS:
