@@ -148,7 +148,7 @@ def _told(past: Sequence[Message], most_bytes: int) -> str | None:
     """The conversation as one text of a bounded size, in which each cut says so; None without the
     room to say it.
 
-    Words would be lost that nobody misses. A gateway that counts in other units names such a
+    Without it words are lost unseen. A gateway that counts in other units names such a
     window.
     """
     told = ""
