@@ -2,11 +2,13 @@
 
 `virtual_clock` is the clock as a value, and its patch for synchronous code. `event_loop` serves
 asyncio and anyio, and `trio_clock` trio; `timekeeper` moves one clock for all of them and for
-threads. `meter` measures the real waits that none of them sees, and tells them from a busy machine.
+threads, and `choices` says who goes first at one moment. `meter` measures the real waits that none
+of them sees, and tells them from a busy machine.
 """
 
 from harness.clock.event_loop import VirtualEventLoop as VirtualEventLoop
 from harness.clock.event_loop import run_async as run_async
+from harness.clock.event_loop import task_turn as task_turn
 from harness.clock.event_loop import virtual_event_loops as virtual_event_loops
 from harness.clock.meter import RealWaitMeter as RealWaitMeter
 from harness.clock.real_clock import RealClock as RealClock

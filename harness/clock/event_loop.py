@@ -4,11 +4,16 @@ When nothing is ready, a loop waits on the clock for its next timer, beside the 
 of other threads. The clock stands still during real work (a socket, a child process), because that
 work would otherwise time out at once. Idle connections look like slow ones, so real work gets
 `PATIENCE_S` seconds without events or computing.
+
+Where a run names orders, a call of a task waits until its loop is idle. Tasks that asked meanwhile
+wait beside it, and a choice lets one go on, as the network would. Nothing else is reordered:
+asyncio promises that what is ready runs first come, first served.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import selectors
 import threading
 import warnings
@@ -19,7 +24,7 @@ from typing import Any, TypeAlias, TypeVar, TypeVarTuple, Unpack
 
 from harness.clock.meter import RealWaitMeter
 from harness.clock.real_clock import real_sleep
-from harness.clock.timekeeper import JOB, LOOP, PATIENCE_S, Wait
+from harness.clock.timekeeper import CALL, JOB, LOOP, PATIENCE_S, Wait
 from harness.clock.virtual_clock import (
     MICROSECONDS,
     VirtualClock,
@@ -101,6 +106,8 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         self._check = check
         self._at_work: dict[int, threading.Thread] = {}
         self._elsewhere: set[asyncio.Future[Any]] = set()
+        self._turns: list[_TaskTurn] = []
+        self._asked = itertools.count()
 
     @property
     def _clock(self) -> VirtualClock:
@@ -138,6 +145,16 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
         finally:
             JOB.number = before
             del self._at_work[number]
+
+    async def turn(self, label: str) -> None:
+        """Wait in this task until the loop is idle and the call is chosen."""
+        turn = _TaskTurn(self, next(self._asked), label)
+        self._turns.append(turn)
+        try:
+            await turn.taken
+        finally:
+            if turn in self._turns:  # the task was cancelled
+                self._turns.remove(turn)
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
         """Like asyncio's method; during it, sleeping threads move the clock, and timers do not.
@@ -202,12 +219,32 @@ class VirtualEventLoop(asyncio.SelectorEventLoop):
 
     def _pass_time(self) -> _Events:
         timer_us, keeper = self._next_timer_us(), self._clock.keeper
-        if timer_us is not None and not self._under_way() and keeper.is_alone():
+        alone = timer_us is not None and not self._turns
+        if alone and not self._under_way() and keeper.is_alone():
+            assert timer_us is not None
             self._clock.pass_until(timer_us, "loop")
             return []
         wait = _LoopWait(self, timer_us)
-        keeper.wait(wait)
+        with self._in_line():
+            keeper.wait(wait)
         return wait.events
+
+    @contextmanager
+    def _in_line(self) -> Iterator[None]:
+        """Let the calls of tasks wait for their turn while the loop is idle, and in no other time:
+        a loop that works could not let the chosen one go on."""
+        turns = tuple(self._turns)
+        for turn in turns:
+            turn.until_us = self._clock.now_us()
+            self._clock.keeper.enter(turn)
+        try:
+            yield
+        finally:
+            for turn in turns:
+                self._clock.keeper.leave(turn)
+            for turn in filter(_is_woken, turns):
+                self._turns.remove(turn)
+                turn.take()
 
     def _under_way(self) -> bool:
         self._children = [child for child in self._children if child.get_returncode() is None]
@@ -235,7 +272,7 @@ class _LoopWait(Wait):
 
     @property
     def is_over(self) -> bool:
-        return self.woken or bool(self.events)
+        return self.woken or bool(self.events) or any(map(_is_woken, self._loop._turns))
 
     def rest(self, real_s: float) -> None:
         if self.is_over:
@@ -259,6 +296,50 @@ class _LoopWait(Wait):
             return None
         threads = getattr(self._loop._own_executor, "_threads", ())
         return {thread.ident for thread in threads}
+
+
+class _TaskTurn(Wait):
+    """A call of a task in line; its loop looks after the clock for it."""
+
+    can_lead = False
+
+    def __init__(self, loop: VirtualEventLoop, number: int, label: str) -> None:
+        super().__init__(CALL, None, "transport", f"task {number:09}", label)
+        self._loop = loop
+        self.taken: asyncio.Future[None] = loop.create_future()
+
+    def poke(self) -> None:
+        self._loop._look_again()
+
+    def take(self) -> None:
+        """Let the task go on, or end it with its run."""
+        if self.taken.done():
+            return
+        if self.stopped:
+            self.taken.set_exception(RunStopped(self._loop._clock.keeper.why))
+        else:
+            self.taken.set_result(None)
+
+
+def _is_woken(turn: Wait) -> bool:
+    return turn.woken
+
+
+async def task_turn(clock: VirtualClock, label: str) -> bool:
+    """Wait for the turn of a call in this task, where the run names orders; False elsewhere.
+
+    trio is not asked: it runs what is ready in an order of its own.
+    """
+    if clock.keeper.choices is None:
+        return False
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    if not isinstance(loop, VirtualEventLoop):
+        return False
+    await loop.turn(label)
+    return True
 
 
 def run_async(

@@ -3,7 +3,8 @@
 The clock moves only when every thread of the run waits, for time, for the harness or for another
 thread. One of those that wait leads: it looks at the other threads, moves the clock to the earliest
 end, and wakes who waits for it. At one moment calls at the seams come first, in the order of what
-they say; then event loops; then sleepers, in an order that the seed draws.
+they say; then event loops; then sleepers, in an order that the seed draws. `choices`, where a run
+names orders, may let another one of that line go first.
 
 A daemon thread may wait for the outside until the end (a reader of a pipe). So all of them together
 hold the clock for `GRACE_S` of a run. Any other thread gets `PATIENCE_S` without news, each time.
@@ -23,6 +24,7 @@ from hashlib import blake2b
 from types import FrameType
 from typing import Any
 
+from harness.clock.choices import Choices
 from harness.clock.meter import REAL_WAIT_LIMIT_S, Patience, RealWaitMeter
 from harness.clock.real_clock import Source, real_sleep
 from harness.core.values.errors import RunStopped
@@ -54,15 +56,23 @@ YIELDS = 20
 
 CALL, LOOP, SLEEP, YIELD = range(4)
 
+LABEL_MOST = 60
+"""The letters of a label. A worker is named after all arguments of its call."""
+
 
 class Wait:
     """A thread that waits on the clock; `until_us` is None where only news ends the wait.
 
-    `kind` and `name` order the waits of one moment.
+    `kind` and `name` order the waits of one moment; `label` is what a person reads of it.
     """
 
-    def __init__(self, kind: int, until_us: int | None, source: Source, name: str = "") -> None:
+    can_lead = True
+
+    def __init__(
+        self, kind: int, until_us: int | None, source: Source, name: str = "", label: str = ""
+    ) -> None:
         self.kind, self.until_us, self.source, self.name = kind, until_us, source, name
+        self.label, self.worker = (label or name)[:LABEL_MOST], name if kind == SLEEP else ""
         self.thread, self.task = threading.get_ident(), threading.get_native_id()
         self.woken = self.stopped = False
         self._bell = allocate_lock()
@@ -101,7 +111,7 @@ class NewsWait(Wait):
     """
 
     def __init__(self, until_us: int | None) -> None:
-        super().__init__(CALL, until_us, "transport")
+        super().__init__(CALL, until_us, "transport", label="inbox")
         self.gave_in = False
 
     def end(self) -> None:
@@ -122,7 +132,9 @@ class Timekeeper:
         move: Callable[[int, Source], None],
         reaches: Callable[[int], bool],
         seed: int | None,
+        choices: Choices | None = None,
     ) -> None:
+        self.choices = choices
         self._move, self._reaches, self._seed = move, reaches, seed
         self._lock = threading.Lock()
         self._waits: list[Wait] = []
@@ -197,7 +209,7 @@ class Timekeeper:
             if self._leader is one:
                 self._leader = None
                 for other in self._waits:
-                    if other is not one:
+                    if other is not one and other.can_lead:
                         other.poke()
                         break
 
@@ -312,12 +324,17 @@ class Timekeeper:
         if others and self._yields >= YIELDS:
             due = others
         first = min(due, key=self._place, default=None)
+        if self.choices is not None and first is not None and first.kind != YIELD:
+            at_once = [w for w in due if w.until_us == first.until_us and w.kind != YIELD]
+            first = self.choices.chosen(sorted(at_once, key=self._place))
         self._yields = self._yields + 1 if first and first.kind == YIELD else 0
         return first
 
     def _place(self, wait: Wait) -> tuple[int, int, str, str]:
         drawn = ""
-        if self._seed is not None and wait.kind == SLEEP:
+        if self.choices is not None and wait.kind == SLEEP:
+            drawn = f"{self.choices.served(wait.worker):09}"
+        elif self._seed is not None and wait.kind == SLEEP:
             text = f"{self._seed}\x1f{wait.until_us}\x1f{wait.name}"
             drawn = blake2b(text.encode(errors="replace"), digest_size=8).hexdigest()
         assert wait.until_us is not None

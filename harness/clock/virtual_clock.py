@@ -20,17 +20,19 @@ import sys
 import threading
 import time
 from _thread import _count as started_threads
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 from weakref import WeakSet
 
 import msgspec
 
+from harness.clock.choices import Choices
 from harness.clock.real_clock import Source, real_sleep
 from harness.clock.timekeeper import CALL, SLEEP, TURN_S, YIELD, Timekeeper, Wait
 from harness.clock.wall_dates import REAL, WallDates
 from harness.core.values.errors import RunStopped
+from harness.core.values.orders import Order
 from harness.processes.thread_states import pool_threads
 
 MICROSECONDS = 1_000_000
@@ -77,7 +79,8 @@ class VirtualClock:
     `start_ms` is the first reading of the run's clock; a restarted target continues at its last
     reading. `epoch_s` is the wall clock at 0 ms. A wait that would end more than `limit_s` seconds
     after the run's start stops the clock at the limit and raises `RunStopped`. Otherwise a program
-    that only waits would never end. `seed` draws who of several threads wakes first at one moment.
+    that only waits would never end. `seed` draws who of several threads wakes first at one moment;
+    with `orders`, that is a choice.
     """
 
     def __init__(
@@ -87,6 +90,7 @@ class VirtualClock:
         *,
         limit_s: float | None = None,
         seed: int | None = None,
+        orders: Iterable[Order] | None = None,
     ) -> None:
         self.waits: list[VirtualWait] = []
         self._lock = threading.Lock()
@@ -96,7 +100,8 @@ class VirtualClock:
         self._read_us, self._reads = -1, 0
         self._limit_s = limit_s
         self._dates = WallDates()
-        self.keeper = Timekeeper(self.pass_until, self._reaches, seed)
+        choices = None if orders is None else Choices(orders)
+        self.keeper = Timekeeper(self.pass_until, self._reaches, seed, choices)
 
     def now_us(self) -> int:
         """Microseconds since the run began."""
@@ -172,8 +177,8 @@ class VirtualClock:
         """Let time pass without a recorded wait."""
         self._pass(lambda now: now + _microseconds(seconds), None)
 
-    def sleep(self, seconds: float, source: Source = "sleep") -> None:
-        """Let time pass, and record the wait.
+    def sleep(self, seconds: float, source: Source = "sleep", label: str = "") -> None:
+        """Let time pass, and record the wait; `label` names it at a point of choice.
 
         A thread beside others stops until all of them wait, and no wait ends before its own. Raises
         ValueError for a negative time, as `time.sleep` does, and RunStopped in a thread of a
@@ -186,20 +191,23 @@ class VirtualClock:
             real_sleep(0)
         else:
             kind = SLEEP if duration_us else YIELD
-            self.keeper.wait(
-                Wait(kind, self._now_us + duration_us, source, self.keeper.name_of_thread())
-            )
+            until_us, name = self._now_us + duration_us, self.keeper.name_of_thread()
+            self.keeper.wait(Wait(kind, until_us, source, name, label))
 
-    def take_turn(self, said: Callable[[], str]) -> None:
+    def take_turn(self, said: Callable[[], str], label: str = "") -> None:
         """Stop a thread beside others until all of them wait; those with less to say go first.
 
         So threads that call at one moment call in an order that the machine does not decide.
+        `label` names the call at a point of choice.
         """
         self._refuse_abandoned()
         # Each call of a run comes here, so the usual case is short.
         seen = threading.get_ident(), started_threads(), *threading.enumerate()
         if seen != self.keeper.alone and not self.keeper.is_alone():
-            self.keeper.wait(Wait(CALL, self._now_us, "transport", said()), TURN_S)
+            wait = Wait(CALL, self._now_us, "transport", said(), label)
+            if self.keeper.choices is not None:
+                wait.worker = self.keeper.name_of_thread()
+            self.keeper.wait(wait, TURN_S)
 
     @staticmethod
     def _refuse_abandoned() -> None:

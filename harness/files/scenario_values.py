@@ -17,6 +17,7 @@ from harness import faults
 from harness.core.scenario.scenario import ExpectReply, FaultSpec, Scenario, Times, When
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
+from harness.core.values.orders import Order
 from harness.core.values.visible_text import abridged
 from harness.files.mistakes import Mistake, explain, mistakes_in
 
@@ -100,6 +101,16 @@ def with_replies(
     for mistake in mistakes_in(changed):
         raise InputError(mistake.what, _at(f"play: reply ({scenario.run_name})", mistake.path))
     return changed
+
+
+def with_orders(scenario: Scenario, orders: Mapping[int, int]) -> Scenario:
+    """The scenario in this order: at each point of choice the place in the line that goes first.
+
+    Raises InputError for what is no order.
+    """
+    given = [{"at": at, "first": first} for at, first in orders.items()]
+    found = _converted(given, tuple[Order, ...], "play: orders")
+    return msgspec.structs.replace(scenario, orders=found)
 
 
 def _converted(value: object, kind: type[_T], place: str) -> _T:

@@ -89,6 +89,7 @@ class Play:
         world: World | None = None,
         expect: str | Sequence[str] = (),
         reply: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
+        orders: Mapping[int, int] | None = None,
         check: bool = True,
         seed: int | None = None,
         store: str = "",
@@ -112,6 +113,8 @@ class Play:
         The test fails unless every run passes. With `expect` (a code or several) each run must have
         each of these findings, and no other one that fails it. `reply` asks for words that the user
         reads, as `expect.reply` of a file does: `reply={"has": "42", "turn": 2}`, or several.
+        `orders` say who goes first where several things could go on at one moment: `{3: 2}` lets
+        the second in line go first at the third point of choice, `{}` nobody.
         `check=False` leaves the verdict to the test. Runs that need a capability which none of them
         used are not applicable, and a test without other runs is skipped. `profile` is a configured
         name, a file or a value; without one the option `--harness-profile` or the configuration
@@ -131,28 +134,38 @@ class Play:
         with mistakes_told():
             look_up([*unknown], [*(Play.__call__.__kwdefaults__ or ())], wanted)
             settings = checked(given, "play").over(self._settings)
-            runs = self._runs(settings, scenario, variant, agent, chat, reply)
+            found = self._wanted(settings, scenario, variant, reply, orders)
+            runs = self._runs(settings, found, agent, chat)
         return self._judged(runs, wanted, check)
 
-    def _runs(
+    def _wanted(
         self,
         settings: PlaySettings,
         scenario: str | Path | Scenario | tuple[Scenario, ...],
         variant: str | None,
+        reply: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        orders: Mapping[int, int] | None,
+    ) -> list[Scenario]:
+        from harness.files.scenario_values import with_orders, with_replies
+
+        found = [each.failing_on(settings.fail_on) for each in self._scenarios(scenario, variant)]
+        found = [with_replies(each, reply) for each in found] if reply else found
+        return found if orders is None else [with_orders(each, orders) for each in found]
+
+    def _runs(
+        self,
+        settings: PlaySettings,
+        scenarios: list[Scenario],
         agent: object,
         chat: Callable[[str], object] | None,
-        reply: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     ) -> list[Run]:
-        from harness.files.scenario_values import with_replies
         from harness.pytest_plugin.played_as import spoken
 
         profile = self._profile(settings.profile or "")
         if agent is None and chat is None:
             agent = settings.target or (profile.target if profile else "") or None
         wires = settings.wires or (profile.wires if profile else ())
-        found = spoken(list(self._scenarios(scenario, variant)), wires, settings.stream)
-        found = [each.failing_on(settings.fail_on) for each in found]
-        found = [with_replies(each, reply) for each in found] if reply else found
+        found = spoken(scenarios, wires, settings.stream)
         return _played(found, agent, chat, self._runner(settings, profile), settings)
 
     def _judged(self, runs: list[Run], wanted: frozenset[str], check: bool) -> Runs:

@@ -246,8 +246,11 @@ def _clash(scenario: Scenario) -> str:
 
 
 def needs_virtual_time(scenario: Scenario) -> str:
-    """Return the wait of the scenario that exceeds `limits.real_s`; "" without one."""
+    """Return what of the scenario no real clock can do, as a wait longer than `limits.real_s`; ""
+    without one."""
     most_s = scenario.limits.real_s
+    if scenario.orders is not None:
+        return "orders of events"
     return next((what for what, wait_s in _waits(scenario) if wait_s > most_s), "")
 
 

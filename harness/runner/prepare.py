@@ -212,6 +212,7 @@ def settings(scenario: Scenario) -> dict[str, Any]:
         "tools": {name: tool.input_schema for name, tool in scenario.tools.items()},
         **({"gated": gated} if (gated := _gated(scenario)) else {}),
         **({"overlaid": True} if scenario.overlaid else {}),
+        **({"orders": msgspec.to_builtins(scenario.orders)} if scenario.orders is not None else {}),
         **({"policy": scenario.policy} if scenario.policy != "strict" else {}),
         **({"profile": msgspec.to_builtins(scenario.profile)} if has_profile(scenario) else {}),
     }

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from harness.clock import RealClock, RealWaitMeter, VirtualClock
 from harness.core.history.events import Answered
@@ -85,7 +86,7 @@ def _attempt_simulated(
     on_kill: Callable[[], None], seed: int,
 ) -> None:  # fmt: skip
     scenario = transition.scenario
-    clock = _virtual_clock(transition.history, scenario.limits.virtual_s, seed)
+    clock = _virtual_clock(transition.history, scenario, seed)
     dispatcher = Dispatcher(transition, clock, on_kill=on_kill)
     meter = RealWaitMeter()
     clock.keeper.own_time = meter.harness_time
@@ -100,7 +101,11 @@ def _attempt_simulated(
             seed=seed, limits=scenario.limits, seams=dispatcher,
         )  # fmt: skip
     transition.look(passed.at_ms)
-    seen = {"real_wait_ms": passed.real_wait_ms, "live_sockets": passed.live_sockets}
+    seen: dict[str, Any] = {
+        "real_wait_ms": passed.real_wait_ms, "live_sockets": passed.live_sockets,
+    }  # fmt: skip
+    if clock.keeper.choices is not None:
+        seen["points"] = tuple(clock.keeper.choices.points)
     prepare.end(transition, passed.end, passed.at_ms, full_disk(folder), **seen)
 
 
@@ -155,9 +160,10 @@ def downtime_ms(scenario: Scenario, number: int) -> int:
     return round(math.exp(drawn.uniform(*map(math.log, DOWNTIME_MS))))
 
 
-def _virtual_clock(history: History, limit_s: float, seed: int) -> VirtualClock:
+def _virtual_clock(history: History, scenario: Scenario, seed: int) -> VirtualClock:
     """Return the clock of a life, with the downtimes and the jumps of the lives before."""
-    clock = VirtualClock(now_ms(history), limit_s=limit_s, seed=seed)
+    limit_s, orders = scenario.limits.virtual_s, scenario.orders
+    clock = VirtualClock(now_ms(history), limit_s=limit_s, seed=seed, orders=orders)
     clock.pass_downtime(history.past.downtime_ms)
     answers = (event for event in history.events if isinstance(event, Answered))
     jumps = (step for event in answers for step in event.steps if isinstance(step, Jump))

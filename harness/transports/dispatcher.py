@@ -10,12 +10,13 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from harness import providers
-from harness.clock import Clock, NewsWait, VirtualClock, real_monotonic, real_sleep
+from harness.clock import Clock, NewsWait, VirtualClock, real_monotonic, real_sleep, task_turn
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import (
     ApprovalRequest,
@@ -102,8 +103,12 @@ class Dispatcher:
         body: bytes,
         timeout_ms: int | None = None,
         query: str = "",
+        *,
+        in_turn: bool = False,
     ) -> Plan:
         """The plan for a request to the model; `headers` have lower-case names.
+
+        `in_turn`: its task has waited for the `turn` of the call.
 
         What is not an endpoint of the run's wire gets a 404, or a 405 for another verb, that names
         the endpoints there are; no call is recorded for it.
@@ -111,7 +116,8 @@ class Dispatcher:
         session = ""
         if path not in self._paths:
             session, path = split_session(path)
-        self._take_turn("model", session, lambda: body.decode("utf-8", "replace"))
+        if not in_turn:
+            self._take_turn("model", session, lambda: body.decode("utf-8", "replace"))
         own = method == "POST" and path in self._paths
         # The address of a count may look like that of a model, so it is asked for first.
         asked = None if own else self.transition.question(method, path)
@@ -130,15 +136,21 @@ class Dispatcher:
     def _is_model(self, path: str) -> bool:
         return path in self._paths or any(known.fullmatch(path) for known in self._shapes)
 
-    def tool(self, request: ToolRequest, session: str = "") -> Plan:
+    def tool(self, request: ToolRequest, session: str = "", *, in_turn: bool = False) -> Plan:
         """The plan for a tool call."""
-        self._take_turn("tool", session, lambda: self.transition.place_of(request, session))
+        if not in_turn:
+            place = partial(self.transition.place_of, request, session)
+            self._take_turn("tool", session, place, request.name)
         return self._decided(lambda at_ms: self.transition.tool(request, at_ms, session))
 
-    def approval(self, request: ApprovalRequest, session: str = "") -> Plan:
+    def approval(
+        self, request: ApprovalRequest, session: str = "", *, in_turn: bool = False
+    ) -> Plan:
         """The plan for the agent's question whether a call may run."""
-        asked = ToolRequest(request.id, request.name, request.input)
-        self._take_turn("approval", session, lambda: self.transition.place_of(asked, session))
+        if not in_turn:
+            asked = ToolRequest(request.id, request.name, request.input)
+            place = partial(self.transition.place_of, asked, session)
+            self._take_turn("approval", session, place, request.name)
         return self._decided(lambda at_ms: self.transition.approval(request, at_ms, session))
 
     def next_inbound(self, cancels: bool = False, reads: bool = False) -> Plan:
@@ -262,14 +274,21 @@ class Dispatcher:
         with self._lock:
             self.transition.refused(status, text, request, self.clock.now_ms())
 
-    def _take_turn(self, seam: str, session: str, said: Callable[[], str]) -> None:
+    async def turn(self, seam: str, session: str = "", what: str = "") -> bool:
+        """Wait in this task for the turn of its call; whether it had to."""
+        if not isinstance(self.clock, VirtualClock):
+            return False
+        return await task_turn(self.clock, _label(seam, session, what))
+
+    def _take_turn(self, seam: str, session: str, said: Callable[[], str], what: str = "") -> None:
         """Let the calls of threads come in an order that the machine does not decide.
 
         Calls of tools come first, in the order of the model's answer. So all of a batch have begun
         before what follows the first.
         """
         if isinstance(self.clock, VirtualClock):
-            self.clock.take_turn(lambda: f"{_ORDER.index(seam)}/{session}/{said()}")
+            label = _label(seam, session, what)
+            self.clock.take_turn(lambda: f"{_ORDER.index(seam)}/{session}/{said()}", label)
 
     def _decided(self, decide: Callable[[int], Plan]) -> Plan:
         """The plan for a call; a kill at a write to the agent's own files comes before any call."""
@@ -308,11 +327,14 @@ class Dispatcher:
         with self._lock:
             return self.transition.cancelled_in_turn(session, self.clock.now_ms())
 
-    def carry_out(self, step: Step) -> None:
-        """A step that says nothing to the agent: wait, jump, kill. An effect is on record."""
+    def carry_out(self, step: Step, what: str = "") -> None:
+        """A step that says nothing to the agent: wait, jump, kill. An effect is on record.
+
+        `what` is waited for.
+        """
         match step:
             case Wait(ms) if isinstance(self.clock, VirtualClock):
-                self.clock.sleep(ms / 1000, source="transport")
+                self.clock.sleep(ms / 1000, source="transport", label=what)
             case Wait(ms):
                 with self.answering():
                     self.clock.sleep(ms / 1000)
@@ -358,6 +380,11 @@ def replied_to(names: Sequence[str]) -> dict[str, Any]:
     """The fields of an outbox request that name what it answers; an empty name names nothing."""
     named = tuple(dict.fromkeys(name for name in names if name))
     return {"in_reply_to": named[0], "also": named[1:]} if named else {}
+
+
+def _label(seam: str, session: str, what: str) -> str:
+    named = f"{seam} {what}" if what else seam
+    return f"{named} of {session}" if session else named
 
 
 def json_answer(status: int, value: object, **headers: str) -> Plan:

@@ -28,7 +28,7 @@ from harness.core.values.plans import (
 from harness.transports import http_exchange
 from harness.transports.dispatcher import Dispatcher, at_once
 from harness.transports.http_exchange import DISCONNECTED, HttpExchange, exchange_of
-from harness.transports.session_paths import decoded_path
+from harness.transports.session_paths import decoded_path, split_session
 
 _LENGTH = b"content-length"
 """It is of the body, which is here; without it, most requests of a run have equal headers."""
@@ -70,7 +70,10 @@ class HttpxTransport:
 
     async def handle_async_request(self, request: Any) -> Any:
         """Answer a request of an asynchronous client."""
-        plan = self._plan(request, await request.aread())
+        body = await request.aread()
+        session, _ = split_session(self._path(request)[0])
+        in_turn = await self._dispatcher.turn("model", session)
+        plan = self._plan(request, body, in_turn=in_turn)
         if (known := at_once(plan)) is not None:
             return whole_response(library_of(request.__class__), *known)
         carrier = _Carrier(self._dispatcher, request)
@@ -79,13 +82,18 @@ class HttpxTransport:
             await carrier.astep(step)
         return carrier.response(answer)
 
-    def _plan(self, request: Any, body: bytes) -> Plan:
+    def _path(self, request: Any) -> tuple[str, str]:
+        path, query = _target(request.url.raw_path)
+        return path.removeprefix(self._prefix), query
+
+    def _plan(self, request: Any, body: bytes, *, in_turn: bool = False) -> Plan:
         headers = self._headers(request.headers)
         read_s = request.extensions.get("timeout", {}).get("read")
         timeout_ms = patience_ms(read_s)
-        path, query = _target(request.url.raw_path)
-        path = path.removeprefix(self._prefix)
-        return self._dispatcher.model(request.method, path, headers, body, timeout_ms, query)
+        path, query = self._path(request)
+        return self._dispatcher.model(
+            request.method, path, headers, body, timeout_ms, query, in_turn=in_turn
+        )
 
     def _headers(self, headers: Any) -> dict[str, str]:
         """Return headers by lower-case name; requests with equal ones share one dict."""

@@ -195,7 +195,8 @@ class InProcessBrief:
         `id` is the model's id of the call. After `timeout_s` seconds it raises TimeoutError; the
         same question asked again gets the user's answer, once it has come.
         """
-        return self._approval(self._question(tool, input, id, session, timeout_s))
+        asked = self._question(tool, input, id, session)
+        return self._approval(self._answered(asked, timeout_s))
 
     async def ask_async(
         self,
@@ -207,16 +208,22 @@ class InProcessBrief:
         timeout_s: float | None = None,
     ) -> Approval:
         """The same for an async agent: the wait is the task's, which may be cancelled."""
-        plan = self._question(tool, input, id, session, timeout_s)
-        return self._approval(await after_waits(self._dispatcher, plan))
+        request, said = self._question(tool, input, id, session)
+        in_turn = await self._dispatcher.turn("approval", said, request.name)
+        plan = self._answered((request, said), timeout_s, in_turn=in_turn)
+        return self._approval(await after_waits(self._dispatcher, plan, request.name))
 
     def _question(
-        self, tool: str, input: Json, id: str, session: str, timeout_s: float | None
-    ) -> Plan:
+        self, tool: str, input: Json, id: str, session: str
+    ) -> tuple[ApprovalRequest, str]:
         given = {"tool": tool, "id": id, "session": session}
         said = {name: builtin_text(v, f"brief.ask: the {name}") for name, v in given.items()}
-        request = ApprovalRequest(said["id"], said["tool"], builtin(input))
-        plan = self._dispatcher.approval(request, said["session"])
+        return ApprovalRequest(said["id"], said["tool"], builtin(input)), said["session"]
+
+    def _answered(
+        self, asked: tuple[ApprovalRequest, str], timeout_s: float | None, *, in_turn: bool = False
+    ) -> Plan:
+        plan = self._dispatcher.approval(*asked, in_turn=in_turn)
         return until_timeout(plan, patience_ms(timeout_s))
 
     def _approval(self, plan: Plan) -> Approval:

@@ -202,7 +202,9 @@ def in_process_server(dispatcher: Dispatcher) -> Any:
     """
 
     async def call(name: str, input: Json, stated: str) -> ToolAnswer:
-        plan = await after_waits(dispatcher, dispatcher.tool(ToolRequest(stated, name, input)))
+        in_turn = await dispatcher.turn("tool", what=name)
+        asked = dispatcher.tool(ToolRequest(stated, name, input), in_turn=in_turn)
+        plan = await after_waits(dispatcher, asked, name)
         try:
             answer = outcome(dispatcher, plan, f"the tool {name}")
         except RunStopped:

@@ -117,19 +117,21 @@ def outcome(dispatcher: Dispatcher, plan: Plan, place: str) -> Value:
             case _:
                 if isinstance(step, Kill):
                     dispatcher.clock.sleep(ON_THE_WAY_S)
-                dispatcher.carry_out(step)
+                dispatcher.carry_out(step, f"answer of {place}")
     if answer is None:
         raise ConnectionError(f"{place} gave no answer")
     return answer
 
 
-async def after_waits(dispatcher: Dispatcher, plan: Plan) -> Plan:
-    """The other steps of a plan, after its waits in this task."""
+async def after_waits(dispatcher: Dispatcher, plan: Plan, what: str = "") -> Plan:
+    """The other steps of a plan, after its waits in this task; `what` names the call."""
     for step in plan:
         if isinstance(step, Wait):
             await dispatcher.clock.asleep(step.ms / 1000)
         elif isinstance(step, Kill):
             await dispatcher.clock.asleep(ON_THE_WAY_S)
+    if any(isinstance(step, Wait) for step in plan):
+        await dispatcher.turn("answer", what=what)
     return tuple(step for step in plan if not isinstance(step, Wait))
 
 

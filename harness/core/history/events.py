@@ -12,6 +12,7 @@ import msgspec
 
 from harness.core.values.calls import Purpose, Request, Seam
 from harness.core.values.messages import Json, Message
+from harness.core.values.orders import ChoicePoint
 from harness.core.values.plans import Outcome, StepRecord
 from harness.core.values.verdict import CrashPlace
 
@@ -237,7 +238,8 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     last path at which it asked for a model and none is, if it made no model call. After a crash,
     `frames` are the frames of the user's code, the innermost last. `place` is the line of the
     innermost frame, and `traceback` is the whole traceback. `open_waits`: where the threads and
-    tasks of a Python target stand that hangs, or waits outside of virtual time.
+    tasks of a Python target stand that hangs, or waits outside of virtual time. `points`: who
+    waited at each point of choice of this life, if the scenario names orders.
     """
 
     how: str
@@ -255,6 +257,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     tools_untaken: bool = False
     elsewhere: str = ""
     open_waits: tuple[str, ...] = ()
+    points: tuple[ChoicePoint, ...] = ()
 
     @property
     def error(self) -> str:

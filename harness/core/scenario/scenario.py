@@ -12,6 +12,7 @@ import msgspec
 
 from harness.core.values.calls import InboundKind, Purpose
 from harness.core.values.messages import Json
+from harness.core.values.orders import Order
 from harness.core.values.profile import NO_PROFILE, Capability, Profile
 from harness.core.values.strict import Count, FromOne, Milliseconds, Seconds, Strict
 from harness.core.values.verdict import FindingClass, OutcomeWord
@@ -367,6 +368,7 @@ class Scenario(Strict, frozen=True, kw_only=True, omit_defaults=True):
     stream: bool = False
     window_tokens: FromOne | None = None
     seed: int = 0
+    orders: tuple[Order, ...] | None = None
     session: Session = Session()
     tools: dict[str, ToolScript] = {}
     inbox: tuple[InboxItem, ...] = ()

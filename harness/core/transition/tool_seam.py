@@ -67,18 +67,21 @@ SPREAD_MS = 40
 order."""
 
 
-def spread(plan: Plan, history: History, call: Call, draws: Draws) -> Plan:
+def spread(
+    plan: Plan, history: History, call: Call, draws: Draws, *, at_once: bool = False
+) -> Plan:
     """The plan with a short wait before its answer, if the model asked for several calls at once.
 
     An agent that runs them in parallel gets their answers in an order that depends on the seed. An
     agent that runs them one by one waits a little. A plan with its own wait stays unchanged.
+    `at_once`: all waits are equal, so that the orders of the run decide in place of the seed.
     """
     answer = plan[-1] if plan else None
     if not isinstance(answer, Answer) or any(isinstance(step, Wait) for step in plan):
         return plan
     if len(tuple(last_uses(history, call.session))) < 2:
         return plan
-    wait_ms = draws.random("arrival", call.key).randint(1, SPREAD_MS)
+    wait_ms = 1 if at_once else draws.random("arrival", call.key).randint(1, SPREAD_MS)
     return (*plan[:-1], Wait(wait_ms), answer)
 
 

@@ -159,7 +159,8 @@ class Transition:
         plan, turn, error = answer_tool(
             self.scenario, self.tools, self.history, call, self._limit(call)
         )
-        plan = spread(plan, self.history, call, self.draws)
+        at_once = self.scenario.orders is not None
+        plan = spread(plan, self.history, call, self.draws, at_once=at_once)
         return self._answer(call, plan, turn=turn, error=error)
 
     def _meant(self, request: ToolRequest, session: str) -> ToolRequest:

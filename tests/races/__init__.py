@@ -1,0 +1,1 @@
+"""Agents with a race that one order of events shows, and careful twins without it."""
