@@ -328,7 +328,7 @@ def _is_woken(turn: Wait) -> bool:
 async def task_turn(clock: VirtualClock, label: str) -> bool:
     """Wait for the turn of a call in this task, where the run names orders; False elsewhere.
 
-    trio is not asked: it runs what is ready in an order of its own.
+    trio is not asked: it shuffles what is ready by itself.
     """
     if clock.keeper.choices is None:
         return False

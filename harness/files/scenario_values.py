@@ -106,7 +106,7 @@ def with_replies(
 def with_orders(scenario: Scenario, orders: Mapping[int, int]) -> Scenario:
     """The scenario in this order: at each point of choice the place in the line that goes first.
 
-    Raises InputError for what is no order.
+    Raises InputError for a number below 1.
     """
     given = [{"at": at, "first": first} for at, first in orders.items()]
     found = _converted(given, tuple[Order, ...], "play: orders")

@@ -114,7 +114,7 @@ class Play:
         each of these findings, and no other one that fails it. `reply` asks for words that the user
         reads, as `expect.reply` of a file does: `reply={"has": "42", "turn": 2}`, or several.
         `orders` say who goes first where several things could go on at one moment: `{3: 2}` lets
-        the second in line go first at the third point of choice, `{}` nobody.
+        the second in line go first at the third point of choice; `{}` only counts the points.
         `check=False` leaves the verdict to the test. Runs that need a capability which none of them
         used are not applicable, and a test without other runs is skipped. `profile` is a configured
         name, a file or a value; without one the option `--harness-profile` or the configuration

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from harness import providers
-from harness.clock import Clock, NewsWait, VirtualClock, real_monotonic, real_sleep, task_turn
+from harness.clock import Clock, NewsWait, VirtualClock, real_monotonic, real_sleep
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import (
     ApprovalRequest,
@@ -44,11 +44,7 @@ from harness.core.values.plans import (
 from harness.processes.thread_times import has_other_threads
 from harness.providers.shared.record import shape
 from harness.transports.session_paths import split_session
-
-_ORDER = ("approval", "tool", "push", "model", "outbox", "inbox", "store")
-"""The seams in the order in which threads call at one moment. What is pushed comes before the next
-request, so that a message can reach the turn in which it comes."""
-
+from harness.transports.turns import take_turn
 
 LOOK_S = 0.05
 """How often it is looked, on real time, for a message or a cancel that somebody waits for."""
@@ -117,7 +113,7 @@ class Dispatcher:
         if path not in self._paths:
             session, path = split_session(path)
         if not in_turn:
-            self._take_turn("model", session, lambda: body.decode("utf-8", "replace"))
+            take_turn(self.clock, "model", session, lambda: body.decode("utf-8", "replace"))
         own = method == "POST" and path in self._paths
         # The address of a count may look like that of a model, so it is asked for first.
         asked = None if own else self.transition.question(method, path)
@@ -140,7 +136,7 @@ class Dispatcher:
         """The plan for a tool call."""
         if not in_turn:
             place = partial(self.transition.place_of, request, session)
-            self._take_turn("tool", session, place, request.name)
+            take_turn(self.clock, "tool", session, place, request.name)
         return self._decided(lambda at_ms: self.transition.tool(request, at_ms, session))
 
     def approval(
@@ -150,7 +146,7 @@ class Dispatcher:
         if not in_turn:
             asked = ToolRequest(request.id, request.name, request.input)
             place = partial(self.transition.place_of, asked, session)
-            self._take_turn("approval", session, place, request.name)
+            take_turn(self.clock, "approval", session, place, request.name)
         return self._decided(lambda at_ms: self.transition.approval(request, at_ms, session))
 
     def next_inbound(self, cancels: bool = False, reads: bool = False) -> Plan:
@@ -161,7 +157,7 @@ class Dispatcher:
         """
         if reads or self.transition.pushes:
             return self._pushed(cancels)
-        self._take_turn("inbox", "", str)
+        take_turn(self.clock, "inbox", "", str)
         return self._decided(lambda at_ms: self.transition.next_inbound(at_ms, cancels))
 
     def _pushed(self, cancels: bool) -> Plan:
@@ -173,7 +169,7 @@ class Dispatcher:
             return plan
         is_last = False
         while True:
-            self._take_turn("push", "", str)
+            take_turn(self.clock, "push", "", str)
             with self._reading(cancels) as news:
                 if (plan := self.pushed(cancels, is_last=is_last or news is None)) is not None:
                     return plan
@@ -253,7 +249,7 @@ class Dispatcher:
 
     def outbox(self, request: OutboxRequest, session: str = "") -> Plan:
         """The plan for what the agent says to the user."""
-        self._take_turn("outbox", session, lambda: f"{request.in_reply_to}/{request.text}")
+        take_turn(self.clock, "outbox", session, lambda: f"{request.in_reply_to}/{request.text}")
         return self._decided(lambda at_ms: self.transition.outbox(request, at_ms, session))
 
     def store(
@@ -264,7 +260,7 @@ class Dispatcher:
         session: str = "",
     ) -> Plan:
         """The plan for a call of the agent's store; see `Transition.store`."""
-        self._take_turn("store", session, lambda: repr((request, records)))
+        take_turn(self.clock, "store", session, lambda: repr((request, records)))
         return self._decided(
             lambda at_ms: self.transition.store(request, records, messages, at_ms, session)
         )
@@ -273,22 +269,6 @@ class Dispatcher:
         """Record a request that is refused before it reaches a seam."""
         with self._lock:
             self.transition.refused(status, text, request, self.clock.now_ms())
-
-    async def turn(self, seam: str, session: str = "", what: str = "") -> bool:
-        """Wait in this task for the turn of its call; whether it had to."""
-        if not isinstance(self.clock, VirtualClock):
-            return False
-        return await task_turn(self.clock, _label(seam, session, what))
-
-    def _take_turn(self, seam: str, session: str, said: Callable[[], str], what: str = "") -> None:
-        """Let the calls of threads come in an order that the machine does not decide.
-
-        Calls of tools come first, in the order of the model's answer. So all of a batch have begun
-        before what follows the first.
-        """
-        if isinstance(self.clock, VirtualClock):
-            label = _label(seam, session, what)
-            self.clock.take_turn(lambda: f"{_ORDER.index(seam)}/{session}/{said()}", label)
 
     def _decided(self, decide: Callable[[int], Plan]) -> Plan:
         """The plan for a call; a kill at a write to the agent's own files comes before any call."""
@@ -328,10 +308,7 @@ class Dispatcher:
             return self.transition.cancelled_in_turn(session, self.clock.now_ms())
 
     def carry_out(self, step: Step, what: str = "") -> None:
-        """A step that says nothing to the agent: wait, jump, kill. An effect is on record.
-
-        `what` is waited for.
-        """
+        """A step that says nothing to the agent: wait (for `what`), jump, kill; effects are recorded."""
         match step:
             case Wait(ms) if isinstance(self.clock, VirtualClock):
                 self.clock.sleep(ms / 1000, source="transport", label=what)
@@ -380,11 +357,6 @@ def replied_to(names: Sequence[str]) -> dict[str, Any]:
     """The fields of an outbox request that name what it answers; an empty name names nothing."""
     named = tuple(dict.fromkeys(name for name in names if name))
     return {"in_reply_to": named[0], "also": named[1:]} if named else {}
-
-
-def _label(seam: str, session: str, what: str) -> str:
-    named = f"{seam} {what}" if what else seam
-    return f"{named} of {session}" if session else named
 
 
 def json_answer(status: int, value: object, **headers: str) -> Plan:

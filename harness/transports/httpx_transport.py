@@ -29,6 +29,7 @@ from harness.transports import http_exchange
 from harness.transports.dispatcher import Dispatcher, at_once
 from harness.transports.http_exchange import DISCONNECTED, HttpExchange, exchange_of
 from harness.transports.session_paths import decoded_path, split_session
+from harness.transports.turns import turn_of_task
 
 _LENGTH = b"content-length"
 """It is of the body, which is here; without it, most requests of a run have equal headers."""
@@ -72,7 +73,7 @@ class HttpxTransport:
         """Answer a request of an asynchronous client."""
         body = await request.aread()
         session, _ = split_session(self._path(request)[0])
-        in_turn = await self._dispatcher.turn("model", session)
+        in_turn = await turn_of_task(self._dispatcher.clock, "model", session)
         plan = self._plan(request, body, in_turn=in_turn)
         if (known := at_once(plan)) is not None:
             return whole_response(library_of(request.__class__), *known)

@@ -43,6 +43,7 @@ from harness.transports.sdk_clients import (
     sdk_of_package,
     without_certificates,
 )
+from harness.transports.turns import turn_of_task
 
 _KINDS = get_args(OutboundKind)
 
@@ -209,7 +210,7 @@ class InProcessBrief:
     ) -> Approval:
         """The same for an async agent: the wait is the task's, which may be cancelled."""
         request, said = self._question(tool, input, id, session)
-        in_turn = await self._dispatcher.turn("approval", said, request.name)
+        in_turn = await turn_of_task(self._dispatcher.clock, "approval", said, request.name)
         plan = self._answered((request, said), timeout_s, in_turn=in_turn)
         return self._approval(await after_waits(self._dispatcher, plan, request.name))
 

@@ -25,6 +25,7 @@ from harness.transports.dispatcher import Dispatcher, json_answer
 from harness.transports.http_connection import Request
 from harness.transports.http_exchange import CONNECTION_ERRORS
 from harness.transports.python_calls import after_waits, outcome
+from harness.transports.turns import turn_of_task
 
 Call = Callable[[str, Json, str], Awaitable[ToolAnswer]]
 """`(tool, input, id or "") -> answer`."""
@@ -202,7 +203,7 @@ def in_process_server(dispatcher: Dispatcher) -> Any:
     """
 
     async def call(name: str, input: Json, stated: str) -> ToolAnswer:
-        in_turn = await dispatcher.turn("tool", what=name)
+        in_turn = await turn_of_task(dispatcher.clock, "tool", what=name)
         asked = dispatcher.tool(ToolRequest(stated, name, input), in_turn=in_turn)
         plan = await after_waits(dispatcher, asked, name)
         try:

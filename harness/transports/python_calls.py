@@ -30,6 +30,7 @@ from harness.core.values.plans import (
     until_timeout,
 )
 from harness.transports.dispatcher import Dispatcher
+from harness.transports.turns import turn_of_task
 
 
 def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool:
@@ -131,7 +132,7 @@ async def after_waits(dispatcher: Dispatcher, plan: Plan, what: str = "") -> Pla
         elif isinstance(step, Kill):
             await dispatcher.clock.asleep(ON_THE_WAY_S)
     if any(isinstance(step, Wait) for step in plan):
-        await dispatcher.turn("answer", what=what)
+        await turn_of_task(dispatcher.clock, "answer", what=what)
     return tuple(step for step in plan if not isinstance(step, Wait))
 
 

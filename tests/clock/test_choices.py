@@ -1,4 +1,4 @@
-"""Who goes first at one moment: without orders as ever, with them as they say, and told."""
+"""Who goes first at one moment: without orders the line decides, with them they do."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Orders of events: who goes first where several things of a run could go on at one moment.
 
-An order is sparse, as a person says it: first come, first served, but for the third point. So few
+An order is sparse, as a person says it: first come, first served, except at the third point. So few
 of them describe a schedule, and a schedule shrinks by leaving some out.
 """
 
