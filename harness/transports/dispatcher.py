@@ -308,7 +308,7 @@ class Dispatcher:
             return self.transition.cancelled_in_turn(session, self.clock.now_ms())
 
     def carry_out(self, step: Step, what: str = "") -> None:
-        """A step that says nothing to the agent: wait (for `what`), jump, kill; effects are recorded."""
+        """A step that tells the agent nothing: wait for `what`, jump, kill. Effects are known."""
         match step:
             case Wait(ms) if isinstance(self.clock, VirtualClock):
                 self.clock.sleep(ms / 1000, source="transport", label=what)
