@@ -25,7 +25,8 @@ from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.redaction.encoder import json_line
 from harness.report.command_summary import baseline_lines, cause_lines
 from harness.report.media.json_lines import baseline_line
-from harness.report.run_report import one_line, wrapped
+from harness.report.reach_lines import reach_lines
+from harness.report.run_report import one_line
 from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
 from harness.verdicts.event_lines import counted, two_figures
 from harness.verdicts.result import Result
@@ -178,9 +179,7 @@ class FuzzReport:
         for lack, examples in campaign.held.not_applicable():
             yield f"not applicable: {counted(examples, 'example')} with a finding: {lack.reason}"
             yield "    connect it or declare it: docs/profiles.md#capabilities"
-        if campaign.examples and (never := campaign.corpus.never_asked):
-            yield f"never asked in this campaign: {counted(len(never), 'check')}"
-            yield from wrapped(", ".join(never), terminal.width(), "    ")
+        yield from reach_lines(campaign.reach, terminal.width())
         for doubt, times in campaign.doubts.items():
             yield f"in doubt ({times}x): {doubt}"
         yield f"seed {campaign.plan.seed}; to continue: {self._resume()}"
@@ -234,7 +233,8 @@ class FuzzReport:
                 {"capability": lack.missing, "examples": examples, "reason": lack.reason}
                 for lack, examples in campaign.held.not_applicable()
             ],
-            "never_asked": campaign.corpus.never_asked,
+            "never_asked": sorted(campaign.reach.never_asked),
+            "reach": campaign.reach.as_json(),
             "doubts": list(campaign.doubts),
             "corpus": len(campaign.corpus),
             "faults": campaign.corpus.faults,

@@ -189,10 +189,6 @@ def _detail(quiet: bool, verbose: bool) -> Detail:
     return "verbose" if verbose else "quiet" if quiet else "usual"
 
 
-LISTED_MAX = 10
-"""The most runs with a line each; more are reported by cause."""
-
-
 def _play(
     tasks: list[RunTask], engine: Engine, most: int | None, where: Path, out: Path, chosen: Report,
     compared: Callable[[Result], Result],
@@ -232,7 +228,7 @@ def screen(
     """Return the verb's own report; `report` is the file of each run as the user wrote it."""
     from harness.cli import terminal
     from harness.report.media.json_lines import JsonLines
-    from harness.report.media.screen import Screen
+    from harness.report.media.screen import LISTED_MAX, Screen
     from harness.report.media.text import Text
 
     width, paint = terminal.width(), terminal.paint()

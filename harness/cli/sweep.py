@@ -211,17 +211,19 @@ def _told(
     from harness.files.regular_file import write_atomically
     from harness.redaction.encoder import json_document, json_line, text_bytes
     from harness.report.command_summary import baseline_lines
+    from harness.report.reach_lines import reach_lines
     from harness.sweep.certificate import FILE, TEXT, certificate
     from harness.verdicts.command_events import CommandFinished, CommandStarted
+    from harness.verdicts.reach import total
 
-    made = certificate(scope, results, small)
+    made, reach = certificate(scope, results, small), total(result.reach for result in results)
     lines = list(certificate_lines(made))
     write_atomically(folder / FILE, json_document(made))
     write_atomically(folder / TEXT, text_bytes("\n".join(lines) + "\n"))
 
     def last(event: Event) -> Iterator[str]:
         if isinstance(event, CommandFinished):
-            yield from [json_line(event.totals)] if as_json else lines
+            yield from [json_line(event.totals)] if as_json else (*lines, *reach_lines(reach))
             yield from baseline_lines(event.baseline)
 
     started = CommandStarted(verb="sweep", noun="result")
@@ -229,7 +231,7 @@ def _told(
         repeat = partial(command_of_found, plan=scope.plan)
         for one in sweep_results(scope, made, results, folder, repeat):
             tell(one)
-        tell.totals = to_builtins(made)
+        tell.totals = {**to_builtins(made), "reach": reach.as_json()}
     return tell.status
 
 

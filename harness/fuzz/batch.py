@@ -30,6 +30,7 @@ from harness.runner import Run
 from harness.runner.run_folder import drop_kept
 from harness.targets import TargetSpec, resolve
 from harness.targets.process_exits import make_worker_replaceable
+from harness.verdicts.reach import NOTHING, Reach
 
 SIZE = 16
 """Examples of a batch. A run in virtual time takes milliseconds, and a batch is one message."""
@@ -65,7 +66,7 @@ class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     that cannot be judged. `causes` counts the examples by their causes. `last` is the
     number of the last example. `runs` are those with unknown findings; the journal does not hold
     them. `held` has findings that count only for an agent with certain capabilities, as
-    `held_examples` says. `used` are the capabilities that the examples used.
+    `held_examples` says. `used` are the capabilities that the examples used, and `reach` is theirs.
     """
 
     number: int
@@ -79,6 +80,7 @@ class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     runs: tuple[FoundRun, ...] = ()
     held: tuple[ShownByExamples, ...] = ()
     used: tuple[Capability, ...] = ()
+    reach: Reach = NOTHING
 
 
 Task: TypeAlias = Batch | ShrinkTask
@@ -120,7 +122,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     doubts: list[str] = []
     runs: list[FoundRun] = []
     known: set[tuple[object, ...]] = {((), *group) for group in batch.known}
-    calls, said = 0, set[str]()
+    calls, said, reach = 0, set[str](), NOTHING
     for example in range(batch.first, batch.first + batch.count):
         if is_late(batch.until_s):
             break
@@ -135,7 +137,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
             entries.append(CorpusEntry(entry.choices, new, entry.not_asked))
         runs += _runs(played, run, scenario, known, batch.enough)
         doubts += played.doubts
-        calls += played.model_calls
+        calls, reach = calls + played.model_calls, reach + Reach.of(run.history, run.verdict)
     held = by_needs(one for one in shown if one.found)
     free = held.pop((), ShownByExamples())  # the findings that depend on no capability
     return BatchResult(
@@ -150,6 +152,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
         runs=tuple(runs),
         held=tuple(held.values()),
         used=used_by(shown),
+        reach=reach,
     )
 
 

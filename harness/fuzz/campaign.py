@@ -29,6 +29,7 @@ from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding, is_late
 from harness.fuzz.held_examples import CauseCounts, HeldExamples, count_in
 from harness.plugins import loaded_modules
 from harness.redaction.masking import mask
+from harness.verdicts.reach import NOTHING
 
 _PARENTS = 12
 """The most parents of a batch."""
@@ -89,7 +90,7 @@ class Campaign:
         self.findings = Findings()
         self.doubts = Counter[str]()
         self.causes: CauseCounts = {}
-        self.held = HeldExamples()
+        self.held, self.reach = HeldExamples(), NOTHING
         self.examples = self.model_calls = self.candidates = 0
         self._taken = self._handed_out = self._reserved = 0
         self._shrinking: Counter[str] = Counter()
@@ -167,6 +168,7 @@ class Campaign:
         self.examples += result.examples
         self._reserved = max(self._reserved, self.examples, result.last)
         self.model_calls += result.model_calls
+        self.reach += result.reach
         settled = self.held.take(result.used, result.held)
         for causes in (result.causes, *(shown.causes for shown in settled)):
             count_in(self.causes, causes)

@@ -114,11 +114,6 @@ class Corpus:
         return sum(map(len, self._covered.values()))
 
     @property
-    def never_asked(self) -> list[str]:
-        """The checks that no example asked, sorted."""
-        return sorted(self._checks.difference(*self._covered.values()))
-
-    @property
     def faults(self) -> int:
         """The number of kinds of faults that have fired."""
         return len({fault for fault, _ in self._covered if fault})

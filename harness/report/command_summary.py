@@ -14,15 +14,14 @@ from typing import Literal
 
 import msgspec
 
-from harness.checks.judge import rules
-from harness.checks.judge.questions import asked_by
 from harness.core.values.table_file import table
 from harness.core.values.verdict import CLASSES, FindingClass, Verdict, VerdictWord
+from harness.report.reach_lines import reach_lines
 from harness.report.run_report import Paint, cut, finding_note, one_line, plain, wrapped
 from harness.verdicts.baseline import BaselineChange
 from harness.verdicts.event_lines import counted
-from harness.verdicts.result import WORDS, Result, lacks
-from harness.verdicts.tallies import AskedTally, CauseGroup, CauseTally
+from harness.verdicts.result import WORDS, Result, lacks, reach_of
+from harness.verdicts.tallies import CauseGroup, CauseTally
 
 REASONS_MAX = 5
 """The most reasons of one kind that are shown."""
@@ -41,10 +40,10 @@ def summary(
     """
     tally = CauseTally.of(runs)
     reasons = (_classes(runs), _incidents(runs), not_applicable(runs), _unknown(runs))
-    never = asked_lines(AskedTally(run.verdict for run in runs), verbose)
-    said = (text for part in (*reasons, _unreached(runs), never) for text in part)
+    said = (text for part in (*reasons, _unreached(runs)) for text in part)
     lines = (line for text in said for line in wrapped(text, width, ""))
-    sections = (first_lines(tally, runs, width, paint), cause_lines(tally, width, paint), lines)
+    first, causes = first_lines(tally, runs, width, paint), cause_lines(tally, width, paint)
+    sections = (first, causes, lines, reach_lines(reach_of(runs), width, verbose))
     for section in map(tuple, sections):
         yield from (*section, "") if section else ()
 
@@ -143,24 +142,6 @@ def cause_text(group: CauseGroup) -> str:
     if left := named[ERRORS_MAX:]:
         said.append(counted(len(left), "other error"))
     return f"the target crashed at {group.finding.place}: {', '.join(said)}"
-
-
-def asked_lines(tally: AskedTally, verbose: bool = False) -> Iterator[str]:
-    """Yield how many were never asked; with `verbose` their names, by the event they need."""
-    if not tally.asks or not (tally.checks or tally.rules):
-        return
-    number, unasked = counted(len(tally.checks), "check"), len(tally.rules)
-    others = f" and {counted(unasked, 'rule')} of other checks" if unasked else ""
-    yield f"never asked in this command: {number}{others}{'' if verbose else ' (-v names them)'}"
-    if not verbose:
-        return
-    if tally.checks:
-        yield f"  checks: {', '.join(tally.checks)}"
-    by_event: dict[str, list[str]] = {}
-    for code in tally.rules:
-        by_event.setdefault(asked_by(rules()[code]), []).append(code)
-    for event, named in by_event.items():
-        yield f"  rules that need {event}: {', '.join(named)}"
 
 
 GONE_MAX = 3

@@ -26,6 +26,7 @@ from harness.runner.run import rehearse
 from harness.sweep.cases import Case
 from harness.targets import resolve
 from harness.targets.process_exits import make_worker_replaceable
+from harness.verdicts.reach import NOTHING, Reach
 
 SIZE, SIZE_IN_REAL_TIME = 16, 1
 """Cases of a task. A run in virtual time takes milliseconds, and a task is one message."""
@@ -54,7 +55,8 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, tag="result", omit_d
     """What a case comes to: it held, something was found, or it stays open, and why.
 
     `findings` fail the run, and the run without the fault has none like them. `courses` says by
-    session what the agent asked of the world.
+    session what the agent asked of the world. The last case of a task has the `reach` of all: one
+    for each case would make the file ten times as long.
     """
 
     number: int
@@ -62,6 +64,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, tag="result", omit_d
     findings: tuple[Finding, ...] = ()
     why: str = ""
     courses: dict[str, str] = {}
+    reach: Reach = NOTHING
 
 
 class PlayedCase(msgspec.Struct, frozen=True):
@@ -91,12 +94,15 @@ def play_cases(task: CaseTask) -> list[PlayedCase]:
     target = resolve(task.target)
     if apart := target.may_keep_state:
         rehearse(task.scenario.wire, task.scenario.stream, target)
-    played = []
+    played, reach = [], NOTHING
     for case in task.cases:
         scenario = of_case(task.scenario, case)
         isolate = task.isolate or apart
         found = run(scenario, target, store=task.store, isolate=isolate, capture="fd")
         result = result_of(case, found.history, found.verdict, task.known)
+        reach += Reach.of(found.history, found.verdict)
+        if case is task.cases[-1]:
+            result = msgspec.structs.replace(result, reach=reach)
         lines = b"".join(run_folder.history_lines(found.history))
         # No time in the file: two sweeps of one agent write the same bytes.
         played.append(PlayedCase(result, gzip.compress(lines, compresslevel=1, mtime=0)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -30,6 +30,7 @@ from harness.core.values.verdict import (
 )
 from harness.redaction.encoder import reported
 from harness.verdicts.event_lines import at, event_lines
+from harness.verdicts.reach import NOTHING, Reach, total
 
 if TYPE_CHECKING:
     from harness.runner import Run
@@ -94,7 +95,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     whole one. `seen` describes each public incident that the run repeats. `output` are the last of
     `output_lines` lines that the target printed, and `output_file` has them all. Of a transcript,
     `counts` are its numbers, and `asked` the applied checks of `asked_of`.
-    `notes` are what a verb says of it beside its findings, a line each.
+    `notes` are what a verb says of it beside its findings, a line each. `reach` is that of its
+    history, `NOTHING` where only the verdict is known.
     """
 
     name: str
@@ -124,6 +126,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     asked: tuple[str, ...] = ()
     asked_of: int = 0
     notes: tuple[str, ...] = ()
+    reach: Reach = NOTHING
 
     @property
     def label(self) -> str:
@@ -198,6 +201,7 @@ def summarize(run: Run, asked: Invocation | None) -> Result:
         output=tuple(line[:LINE_MAX] for line in lines[-OUTPUT_MAX:]),
         output_lines=len(lines),
         output_file=str(run.folder / "output.txt") if run.folder and lines else "",
+        reach=Reach.of(run.history, verdict),
     )
     return reported(made)
 
@@ -247,6 +251,12 @@ _REMEDIES: dict[LackKind, str] = {
     "unused": "; connect it or declare it: docs/profiles.md#capabilities",
     "tools": "; take the scenario's, or name yours: docs/targets.md#tools-of-your-own",
 }
+
+
+def reach_of(results: Iterable[Result]) -> Reach:
+    """Return what results reached, but for those that are not applicable."""
+    counted = (result for result in results if result.word != "not_applicable")
+    return total(one.reach if one.reach.runs else Reach.of_verdict(one.verdict) for one in counted)
 
 
 def lacks(runs: Sequence[Result]) -> list[Lack]:

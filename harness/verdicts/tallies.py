@@ -1,4 +1,4 @@
-"""Counts over the results of a command: causes, checks that were never asked, files of `judge`.
+"""Counts over the results of a command: causes, files of `judge`.
 
 Only names, numbers and one finding a cause stay in memory. So a tally grows with the number of
 causes and not with the number of runs.
@@ -12,11 +12,10 @@ from typing import Literal, Self
 
 import msgspec
 
-from harness.checks.judge import checks, rules
 from harness.checks.judge.causes import rank
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json
-from harness.core.values.verdict import BOOK_KEEPING, Finding, FindingClass, Verdict, VerdictWord
+from harness.core.values.verdict import Finding, FindingClass, Verdict, VerdictWord
 from harness.verdicts.command_events import FileRead, refusal_line
 from harness.verdicts.result import WORDS, Result
 
@@ -103,43 +102,6 @@ def folded(finding: Finding) -> tuple[str, Cause | str]:
         return finding.code, str(finding.place)
     is_end = finding.check == "target"
     return finding.code, finding.cause if is_end else Cause(subject=finding.cause.subject)
-
-
-class AskedTally:
-    """The checks and rules that no run of a command asked, so that nothing was seen of them."""
-
-    def __init__(self, verdicts: Iterable[Verdict] = ()) -> None:
-        self._asked: set[str] = set()
-        for verdict in verdicts:
-            self.add(verdict)
-
-    def add(self, verdict: Verdict) -> None:
-        """Add the checks and the rules that a run asked."""
-        found = (*verdict.findings, *verdict.known)
-        names = {*verdict.passed, *(finding.check for finding in found)}
-        unasked = {n.check for n in verdict.not_applicable}
-        asked = (code for code, rule in rules().items() if rule.check in names)
-        self._asked.update(names, (code for code in asked if code not in unasked))
-        self._asked.update(finding.code for finding in found)
-
-    @property
-    def checks(self) -> list[str]:
-        """The checks of agents that no run asked."""
-        return [name for name in checks() if name not in self._asked | BOOK_KEEPING]
-
-    @property
-    def rules(self) -> list[str]:
-        """The rules that no run asked, of checks that were asked."""
-        return [
-            code
-            for code, rule in rules().items()
-            if code not in self._asked and rule.check in self._asked
-        ]
-
-    @property
-    def asks(self) -> bool:
-        """Whether any run asked a check."""
-        return bool(self._asked)
 
 
 class JudgedTotals:

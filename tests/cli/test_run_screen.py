@@ -9,8 +9,8 @@ import pytest
 
 from harness.cli.judge_task import files
 from harness.cli.reports import reporting
-from harness.cli.run import LISTED_MAX, command, each_run, screen
-from harness.report.media.screen import ROWS
+from harness.cli.run import command, each_run, screen
+from harness.report.media.screen import LISTED_MAX, ROWS
 from harness.report.media.text import Detail
 from harness.verdicts.command_events import CommandStarted
 from harness.verdicts.result import Result

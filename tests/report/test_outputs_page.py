@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -13,6 +13,7 @@ from harness.core.values.verdict import Verdict
 from harness.report import diff_json
 from harness.report.media.json_lines import baseline_line, judged_line, last_line, run_line
 from harness.verdicts.baseline import BaselineChange
+from harness.verdicts.reach import Reach
 from harness.verdicts.result import Lack, of_transcript
 from harness.verdicts.run_diff import Diff
 from tests.report.fabricated import RUNS, run_diff
@@ -22,7 +23,8 @@ RUN = json.loads(run_line(RUNS[2]))
 OBJECTS: dict[str, dict[str, Any]] = {
     "run": RUN,
     "finding": RUN["findings"][0],
-    "last": json.loads(last_line([Lack("cancel", "unused", "needs cancel", 3)], 2)),
+    "last": json.loads(last_line([Lack("cancel", "unused", "needs cancel", 3)], 2, Reach(runs=1))),
+    "reach": cast(dict[str, Any], Reach(runs=1).as_json()),
     "baseline": json.loads(baseline_line(BaselineChange("b.tsv", 0, (), (), written=False))),
     "diff": json.loads(diff_json.run_line(run_diff())),
     "diff_last": json.loads(diff_json.last_line(Diff("one", "two", (run_diff(),)))),
@@ -52,4 +54,5 @@ def test_the_page_names_the_keys_in_their_order_with_their_types(name: str) -> N
 
 
 def test_the_version_is_that_of_the_page() -> None:
-    assert {said["version"] for name, said in OBJECTS.items() if name != "finding"} == {1}
+    apart = ("finding", "reach")
+    assert {said["version"] for name, said in OBJECTS.items() if name not in apart} == {1}

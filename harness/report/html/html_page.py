@@ -25,7 +25,8 @@ from harness.redaction import encoder
 from harness.redaction.encoder import encoded, json_bytes
 from harness.report.command_summary import cause_title, headline
 from harness.report.html.page_runs import TEXT_MAX, PageRun, page_run, run_details
-from harness.verdicts.result import Result, lacks
+from harness.report.reach_lines import reach_lines
+from harness.verdicts.result import Result, lacks, reach_of
 from harness.verdicts.tallies import CauseTally
 
 if TYPE_CHECKING:
@@ -101,7 +102,14 @@ def _index(title: str, runs: list[Result]) -> Json:
     lost = [{"missing": x.name, "reason": x.reason, "runs": x.runs, "remedy": x.remedy}
             for x in lacks(runs)]  # fmt: skip
     shown: list[PageRun] = [page_run(run) for run in runs]
-    return {"title": title, "headline": _headline(runs), "runs": shown, "lacks": lost}
+    reach = list(reach_lines(reach_of(runs)))
+    return {
+        "title": title,
+        "headline": _headline(runs),
+        "runs": shown,
+        "lacks": lost,
+        "reach": reach,
+    }
 
 
 def _headline(runs: list[Result]) -> list[str]:

@@ -35,7 +35,7 @@ function overview(index, filters, go) {
   const parts = { totals: h("div"), causes: h("section"), matrix: h("section"), lacks: h("section") };
   const bar = filterBar(index, filters, change);
   const scenarios = new Set(index.runs.map((run) => run.scenario));
-  const node = [h("h1", {}, index.title), ...index.headline.map((line) => h("p.headline", {}, line)), h("p.lead", {}, `${count(index.runs.length, "run")} of ${count(scenarios.size, "scenario")}`), parts.totals, bar, parts.causes, parts.matrix, parts.lacks];
+  const node = [h("h1", {}, index.title), ...index.headline.map((line) => h("p.headline", {}, line)), h("p.lead", {}, `${count(index.runs.length, "run")} of ${count(scenarios.size, "scenario")}`), parts.totals, bar, parts.causes, parts.matrix, parts.lacks, index.reach.length ? h("section", {}, h("h2", {}, "Reached"), index.reach.map((line) => h("p", {}, line))) : ""];
 
   function update(fields) {
     Object.assign(filters, fields);

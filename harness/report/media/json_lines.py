@@ -10,9 +10,11 @@ from harness.checks.judge import rules
 from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, NotApplicable, Verdict
 from harness.redaction.encoder import json_line
+from harness.report.media.screen import LISTED_MAX
 from harness.verdicts.baseline import BaselineChange
 from harness.verdicts.command_events import CommandFinished, CommandStarted, Event, FileRead
-from harness.verdicts.result import Lack, Result, lacks
+from harness.verdicts.reach import NOTHING, Reach
+from harness.verdicts.result import Lack, Result, lacks, reach_of
 from harness.verdicts.tallies import JudgedTotals
 
 VERSION = 1
@@ -28,7 +30,7 @@ class JsonLines:
     def __init__(self) -> None:
         self._command, self._told = CommandStarted(verb=""), 0
         self._lacking: list[Result] = []
-        self._files = JudgedTotals()
+        self._files, self._reach = JudgedTotals(), NOTHING
 
     def __call__(self, event: Event) -> Iterator[str]:
         """Yield the object of a result, and what stands for all results at the end."""
@@ -38,6 +40,7 @@ class JsonLines:
             case Result():
                 self._told += 1
                 self._lacking += [event] if event.word == "not_applicable" else []
+                self._reach += reach_of([event])
                 if not event.is_refusal:
                     yield run_line(event) if self._command.verb != "judge" else judged_line(event)
             case FileRead():
@@ -49,8 +52,9 @@ class JsonLines:
         missing, left = lacks(self._lacking), max(len(self._command.planned) - self._told, 0)
         if self._files.files > 1:
             yield json_line({"summary": self._files.as_json()})
-        elif missing or left:
-            yield last_line(missing, left)
+        elif missing or left or self._told > LISTED_MAX:
+            is_run = self._command.verb == "run"
+            yield last_line(missing, left, self._reach if is_run else NOTHING)
         if event.totals is not None:
             yield json_line(event.totals)
         if event.baseline:
@@ -76,12 +80,12 @@ def run_line(run: Result) -> str:
     )
 
 
-def last_line(missing: Sequence[Lack], not_played: int) -> str:
+def last_line(missing: Sequence[Lack], not_played: int, reach: Reach = NOTHING) -> str:
     """Return the lacks (missing, reason, runs) behind runs that are not applicable.
 
-    The object also has the number of runs not played, if it is not 0."""
+    The object also has the number of runs not played, if it is not 0, and what was reached."""
     said: dict[str, Json] = {"not_applicable": [msgspec.to_builtins(lack) for lack in missing]}
-    said["version"] = VERSION
+    said |= {"version": VERSION, **({"reach": reach.as_json()} if reach.runs else {})}
     return json_line(said | ({"not_played": not_played} if not_played else {}))
 
 

@@ -17,8 +17,8 @@ from harness.report.command_summary import cause_text, cause_title, counts, head
 from harness.report.run_report import MARKS, block
 from harness.verdicts.command_events import CommandStarted
 from harness.verdicts.event_lines import counted
-from harness.verdicts.result import Result, lacks
-from harness.verdicts.tallies import AskedTally, CauseGroup, CauseTally
+from harness.verdicts.result import Result, lacks, reach_of
+from harness.verdicts.tallies import CauseGroup, CauseTally
 
 COMMENT_MAX = 65_536
 """The most characters of a comment on GitHub."""
@@ -80,7 +80,7 @@ def _parts(runs: Sequence[Result], command: CommandStarted) -> Iterator[str]:
         yield f"- and {counted(len(groups) - CAUSES_MAX, 'more cause')}\n"
     yield "\n" if groups else ""
     yield from _not_applicable(runs, noun)
-    never = AskedTally(run.verdict for run in runs).checks
+    never = reach_of(runs).never_asked
     if never and len(never) < len(checks()):
         yield f"Never asked: {counted(len(never), 'check')}: {', '.join(map(code, never))}\n\n"
     yield from (_run(run) for run in runs if run in failing or run.notes)

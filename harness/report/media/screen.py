@@ -10,18 +10,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from harness.report.command_summary import (
-    asked_lines,
     baseline_lines,
     cause_text,
     cause_title,
     headline,
     short_totals,
 )
+from harness.report.reach_lines import reach_lines
 from harness.report.run_report import Paint, cut, plain, wrapped
 from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
 from harness.verdicts.event_lines import counted
-from harness.verdicts.result import Result, lacks
-from harness.verdicts.tallies import AskedTally, CauseGroup, CauseTally
+from harness.verdicts.result import Result, lacks, reach_of
+from harness.verdicts.tallies import CauseGroup, CauseTally
+
+LISTED_MAX = 10
+"""The most runs with a line each; more are reported by cause."""
 
 ROWS = 24
 """The least number of lines of a terminal."""
@@ -124,7 +127,7 @@ def _left(groups: Sequence[CauseGroup]) -> str:
 
 
 def _reasons(runs: Sequence[Result], width: int) -> Iterator[str]:
-    """Yield the runs not applicable and unknown, the incidents, and what was never asked."""
+    """Yield the runs not applicable and unknown, the incidents, and what was never reached."""
     missing: Counter[str] = Counter()
     for lack in lacks(runs):
         missing[lack.name] += lack.runs
@@ -146,7 +149,7 @@ def _reasons(runs: Sequence[Result], width: int) -> Iterator[str]:
     if seen := Counter(incident for run in runs for incident in run.seen):
         first = seen.most_common(1)[0][0]
         yield cut(f"would repeat {counted(len(seen), 'public incident')}, such as {first}", width)
-    yield from asked_lines(AskedTally(run.verdict for run in runs))
+    yield from reach_lines(reach_of(runs), width)
 
 
 def _otherwise(runs: Sequence[Result]) -> int:
