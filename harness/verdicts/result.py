@@ -254,7 +254,7 @@ _REMEDIES: dict[LackKind, str] = {
 
 
 def reach_of(results: Iterable[Result]) -> Reach:
-    """Return what results reached, but for those that are not applicable."""
+    """Return what results reached; those that are not applicable do not count."""
     counted = (result for result in results if result.word != "not_applicable")
     return total(one.reach if one.reach.runs else Reach.of_verdict(one.verdict) for one in counted)
 
