@@ -17,7 +17,7 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.files.bundle import shown
-from harness.pytest_plugin import play_settings, scenario_items, session_page
+from harness.pytest_plugin import play_settings, scenario_items, session_model, session_page
 from harness.pytest_plugin.cassette_fixture import Cassettes as Cassettes
 from harness.pytest_plugin.failure_text import mistakes_told, seen, verify
 from harness.pytest_plugin.play_fixture import Play as Play
@@ -58,6 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
         settings = play_settings.configured(config)
         is_strict = play_settings.true_or_false(config.getini("harness_vcr"), "harness_vcr")
         session_page.configure(config)
+        session_model.begin(config)
     except InputError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[_CONFIGURATION] = found
@@ -261,10 +262,12 @@ def fake_model(request: pytest.FixtureRequest) -> FakeModel:
     named = settings.profile or ""
     with mistakes_told():
         profile = _profile(item.config, named) if isinstance(named, str) else named
-    return FakeModel(
+    made = FakeModel(
         item.name, wire="".join(settings.wires), checks=profile.checks, out=_folder_of(item),
         fail_on=settings.fail_on or profile.fail_on,
     )  # fmt: skip
+    made.at = session_model.url_of(item.config)
+    return made
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -29,6 +29,7 @@ from harness.files.mistakes import class_named, mistakes_in
 from harness.runner import prepare
 from harness.runner.inline_script import LineScript
 from harness.runner.run import Run, judged_run
+from harness.runner.session_url import SessionUrl
 from harness.targets import End, TargetSpec
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.httpx_transport import HttpxTransport
@@ -78,6 +79,9 @@ class FakeModel:
     and `window_tokens` are as in a scenario. `out` keeps the history below that folder. Methods
     raise InputError for an unusable name or value, and after the first request.
     """
+
+    at: SessionUrl | None = None
+    """The URL of the session; a model without one has a server of its own in each block."""
 
     def __init__(
         self,
@@ -178,13 +182,15 @@ class FakeModel:
     def serve(self) -> Iterator[dict[str, str]]:
         """In the block, a server answers on loopback, and the environment names it for all SDKs.
 
-        The value holds the variables that were set; `url` is the server's.
+        The value holds the variables that were set; `url` is the server's. In pytest it is one URL
+        for the session, so that a client made at import finds the model of each test.
         """
-        with serving(self._route) as url:
-            self.url = url
-            named = model_environment(url)
-            with _environment(named):
-                yield named
+        with ExitStack() as stack:
+            lent = self.at and stack.enter_context(self.at.lent(self._route, self._scenario.name))
+            self.url = lent or stack.enter_context(serving(self._route))
+            named = model_environment(self.url)
+            stack.enter_context(environment(named))
+            yield named
 
     def transport(self) -> Any:
         """Return a transport for a `Client` or an `AsyncClient` of httpx2 or httpx, in this
@@ -291,7 +297,7 @@ def _request(history: History, exchange: Exchange) -> FakeRequest:
 
 
 @contextmanager
-def _environment(named: Mapping[str, str]) -> Iterator[None]:
+def environment(named: Mapping[str, str]) -> Iterator[None]:
     """In the block, the environment has these values; afterwards it has its earlier ones."""
     before = {name: os.environ.get(name) for name in named}
     os.environ.update(named)

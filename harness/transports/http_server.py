@@ -58,6 +58,7 @@ class Server:
         self._carry, self._port, self._join_s = serve, port, join_s
         self.token = new_token()
         self._closing, self._alarm = socket.socketpair()
+        self._leaving, self._farewell = socket.socketpair()
         self._bodies, self._connections_most = BodyBudget(), connections_most()
         self.lack: MachineLacks | None = None
         self._lock = threading.Lock()
@@ -83,9 +84,21 @@ class Server:
     def close(self) -> None:
         """Stop listening, end every connection and wait for its thread."""
         self._alarm.close()
-        until_s = real_monotonic() + self._join_s
         if self._acceptor is not None:
             self._acceptor.join(_JOIN_S)
+        self._end_connections(self._leaving, self._farewell)
+        self._closing.close()
+
+    def hang_up(self) -> None:
+        """End every connection and wait for its thread; the server takes new ones."""
+        leaving, farewell = self._leaving, self._farewell
+        # A connection that comes meanwhile waits on the new pair, and is not of those that end.
+        self._leaving, self._farewell = socket.socketpair()
+        self._end_connections(leaving, farewell)
+
+    def _end_connections(self, leaving: socket.socket, farewell: socket.socket) -> None:
+        until_s = real_monotonic() + self._join_s
+        farewell.close()
         with self._lock:
             serving = list(self._serving.items())
             for _, sock in serving:
@@ -98,7 +111,7 @@ class Server:
         for _, sock in serving:  # a client that reads nothing blocks the thread that writes to it
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
-        self._closing.close()
+        leaving.close()
 
     def _accept(self, listener: socket.socket) -> None:
         """Accept connections until the alarm socket closes, which wakes every listener."""
@@ -130,7 +143,7 @@ class Server:
 
     def _serve(self, sock: socket.socket) -> None:
         try:
-            self._carry(Connection(sock, self._closing, self._bodies, self.token))
+            self._carry(Connection(sock, self._leaving, self._bodies, self.token))
         finally:
             with self._lock:
                 del self._serving[threading.current_thread()]

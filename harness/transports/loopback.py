@@ -111,6 +111,11 @@ class ModelRoute:
         self._carrier = self._choose(method, path)
         return self._carrier.model(method, path, *rest)  # type: ignore[arg-type]
 
+    @property
+    def under_way(self) -> int:
+        """How many answers are on their way to a client."""
+        return 0 if self._carrier is None else self._carrier.under_way
+
     def carry_out(self, step: Step) -> None:
         """Carry out a step of a plan that says nothing to the agent."""
         assert self._carrier is not None
@@ -118,7 +123,8 @@ class ModelRoute:
 
     def find(self, request: Request) -> Endpoints:
         """The endpoints for a request of a server."""
-        return Endpoints(self._choose(request.method, request.path))
+        self._carrier = self._choose(request.method, request.path)
+        return Endpoints(self._carrier)
 
     def refused(self, error: RefusedRequest) -> None:
         """Record a refused request, if the run has begun."""
