@@ -4,8 +4,9 @@ A client that is made when a module is imported keeps its URL for the whole proc
 had a server of its own, such a client would ask a dead port from the second test on.
 
 One URL has a danger: work that outlives its test asks the model of the next one. So the connections
-of a test end with it, a request between two tests is refused, and so is the retry of a request that
-the present test never made.
+of a test end with it, and a request between two tests is refused. So is the retry of a request that
+was cut off with its test. Any other retry may be of the present test. An asynchronous client at
+module level first tries a connection of a closed loop, and only its second attempt comes here.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ class SessionUrl:
         self._url, self._last, self._test = "", "", ""
         self._route: ModelRoute | None = None
         self._asked: set[bytes] = set()
+        self._cut: set[bytes] = set()
         self.late: list[str] = []
 
     @property
@@ -83,6 +85,8 @@ class SessionUrl:
         with self._lock:
             self._route, self._last = None, test
         number = _settled(lambda: route.under_way)
+        if number:
+            self._cut |= self._asked
         self._server.hang_up()
         if number:
             requests = "1 request" if number == 1 else f"{number} requests"
@@ -95,7 +99,7 @@ class SessionUrl:
             if route is None:
                 raise _Late(410, self._nobody(), f"{request.method} {request.path}")
             retries = request.headers.get(_RETRIES, "0")
-            if retries != "0" and digest not in self._asked:
+            if retries != "0" and digest in self._cut - self._asked:
                 raise _Late(410, self._foreign(), f"{request.method} {request.path}")
             self._asked.add(digest)
         return route.find(request)
@@ -106,7 +110,8 @@ class SessionUrl:
 
     def _foreign(self) -> str:
         whose = f", such as {self._last}" if self._last else ""
-        return f"this retries a request of an earlier test{whose}, and not one of {self._test}"
+        what = f"this retries a request that was cut off with its test{whose}"
+        return f"{what}, and is none of {self._test}"
 
     def refused(self, error: RefusedRequest) -> None:
         """Keep what came too late for the end of the session; the rest is of the present test."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
@@ -106,10 +106,10 @@ class ModelRoute:
         self._choose, self.clock = choose, clock
         self._carrier: Dispatcher | None = None
 
-    def model(self, method: str, path: str, *rest: object) -> Plan:
+    def model(self, method: str, path: str, *rest: Any, **more: Any) -> Plan:
         """The plan for a request, as `Dispatcher.model` gives it."""
         self._carrier = self._choose(method, path)
-        return self._carrier.model(method, path, *rest)  # type: ignore[arg-type]
+        return self._carrier.model(method, path, *rest, **more)
 
     @property
     def under_way(self) -> int:
