@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import anthropic
+import httpcore2
 import pytest
 
 from harness.providers.anthropic import provider
 from harness.runner import fake_model, session_url
 from harness.transports import sdk_clients
 
-LOADED = (anthropic, provider, fake_model, session_url, sdk_clients)
+LOADED = (anthropic, httpcore2, provider, fake_model, session_url, sdk_clients)
 """Loaded before a pytest within this one, which takes away the modules that it has loaded."""
 
 APP = """
