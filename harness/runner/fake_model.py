@@ -81,7 +81,7 @@ class FakeModel:
     """
 
     at: SessionUrl | None = None
-    """The URL of the session; a model without one has a server of its own in each block."""
+    """The URL of the session; without one, each block starts a server."""
 
     def __init__(
         self,

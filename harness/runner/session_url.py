@@ -1,7 +1,7 @@
 """One URL for the fake models of a session of tests; one of them answers at a time.
 
-A client that is made when a module is imported keeps its URL for the whole process. If each test
-had a server of its own, such a client would ask a dead port from the second test on.
+A client that is made when a module is imported keeps its URL for the whole process. With one server
+for each test, such a client would ask a dead port from the second test on.
 
 One URL has a danger: work that outlives its test asks the model of the next one. So the connections
 of a test end with it, and a request between two tests is refused. So is the retry of a request that
