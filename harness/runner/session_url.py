@@ -111,7 +111,7 @@ class SessionUrl:
     def _foreign(self) -> str:
         whose = f", such as {self._last}" if self._last else ""
         what = f"this retries a request that was cut off with its test{whose}"
-        return f"{what}, and is none of {self._test}"
+        return f"{what}; {self._test} never made it"
 
     def refused(self, error: RefusedRequest) -> None:
         """Keep what came too late for the end of the session; the rest is of the present test."""
