@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 DEFAULT_OUT = ".harness/sweep"
 
 _OF_A_NEW_SWEEP = ("paths", "target", "only", "spoken", "profile_name", "fail_on", "store",
-                   "faults", "k", "all_pairs", "out")  # fmt: skip
+                   "faults", "k", "all_pairs", "orders", "out")  # fmt: skip
 _OF_PLAYING = ("resume", "jobs", "engine", "report", "junit", "markdown", "github", "baseline",
                "update")  # fmt: skip
 
@@ -70,6 +70,11 @@ _OF_PLAYING = ("resume", "jobs", "engine", "report", "junit", "markdown", "githu
 @click.option("--k", type=click.IntRange(1, 2), default=1, show_default=True, metavar="N",
               help="Faults in a case: 2 adds pairs that may show something new.")  # fmt: skip
 @click.option("--all-pairs", is_flag=True, help="With --k 2, leave no pair out.")
+@click.option(
+    "--orders",
+    is_flag=True,
+    help="Play the orders of events in place of faults; --k is the most changes.",
+)
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
               help=f"A new folder for the sweep.  [default: {DEFAULT_OUT}]")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
@@ -85,7 +90,8 @@ _OF_PLAYING = ("resume", "jobs", "engine", "report", "junit", "markdown", "githu
 def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, store: str, faults: tuple[str, ...],
-    k: int, all_pairs: bool, out: Path | None, resume: Path | None, verify: Path | None,
+    k: int, all_pairs: bool, orders: bool,
+    out: Path | None, resume: Path | None, verify: Path | None,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Play each fault of the catalogue at each call of some scenarios; end with a certificate.
@@ -103,7 +109,17 @@ def command(
     with out_lock(folder, named):
         if not resume:
             plan, scenarios = _planned(
-                paths, target, only, spoken, profile_name, fail_on, store, faults, k, all_pairs
+                paths,
+                target,
+                only,
+                spoken,
+                profile_name,
+                fail_on,
+                store,
+                faults,
+                k,
+                all_pairs,
+                orders,
             )
             _new(folder, named)
             does = target_engine(engine, jobs, plan.target, len(scenarios))
@@ -127,7 +143,7 @@ def _new(folder: Path, named: Path) -> None:
 def _planned(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, store: str, faults: tuple[str, ...], k: int,
-    all_pairs: bool,
+    all_pairs: bool, orders: bool,
 ) -> tuple[SweepPlan, list[Scenario]]:  # fmt: skip
     from harness.cli import agent_runs, selection
     from harness.sweep.sweep import plan_of
@@ -138,7 +154,7 @@ def _planned(
     chosen = agent_runs.for_agent(selection.plan(paths), only, spoken, agent, named)
     runs = selection.failing_on(selection.under_profile(chosen, agent), fail_on)
     selection.check_target(named, runs)
-    plan = plan_of(named, faults or ("*",), agent, profile_name, store, k, all_pairs)
+    plan = plan_of(named, faults or ("*",), agent, profile_name, store, k, all_pairs, orders)
     return plan, [run for _, run in runs]
 
 
@@ -189,12 +205,16 @@ def _play(scope: Scope, results: ResultFile, engine: Engine) -> None:
 def _paired(folder: Path, scope: Scope, results: ResultFile, engine: Engine) -> Scope:
     """List the pairs, and return the list of all cases."""
     from harness.cli import terminal
+    from harness.sweep.order_cases import with_second_orders
     from harness.sweep.sweep import with_pairs
     from harness.sweep.sweep_folder import read_scope
 
     # How many first faults there are is known only as they are listed.
+    found: Iterator[object] = with_pairs(folder, scope, results.results, engine)
+    if scope.plan.orders:
+        found = with_second_orders(folder, scope, results.results)
     with terminal.progress(len(scope.cases), "cases seen for pairs") as advance:
-        for _ in with_pairs(folder, scope, results.results, engine):
+        for _ in found:
             advance()
     return read_scope(folder)
 

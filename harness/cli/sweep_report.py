@@ -29,7 +29,10 @@ _MOST_RUNS = 20
 def certificate_lines(made: Certificate) -> Iterator[str]:
     """Yield the certificate as text."""
     faults = "every fault" if made.faults == ("*",) else f"faults {', '.join(made.faults)}"
-    yield f"{faults} at every call of {counted(len(made.runs), 'run')}, target {made.target}"
+    what = f"{faults} at every call"
+    if made.orders:
+        what = f"every order with at most {counted(made.orders, 'change')}"
+    yield f"{what} of {counted(len(made.runs), 'run')}, target {made.target}"
     yield ""
     for run in made.runs[:_MOST_RUNS]:
         yield f"  {run.run}"
@@ -55,11 +58,13 @@ def _run_line(run: SweptCount) -> str:
     ends = [f"{run.held} held", f"{run.found} found" if run.found else "",
             f"{run.open} open" if run.open else ""]  # fmt: skip
     without = "" if run.verdict == "pass" else f"; without a fault it is {run.verdict}"
-    return f"calls: {calls}; {run.cases} cases: {', '.join(filter(None, ends))}{without}"
+    points = f"; {run.points} points of choice" if run.points else ""
+    return f"calls: {calls}{points}; {run.cases} cases: {', '.join(filter(None, ends))}{without}"
 
 
 def _count_lines(made: Certificate) -> Iterator[str]:
-    yield f"cases        {made.cases:,}, and {made.same:,} faults that give the same answer there"
+    same = f", and {made.same:,} faults that give the same answer there"
+    yield f"cases        {made.cases:,}{'' if made.orders else same}"
     yield f"struck       {made.struck:,}"
     yield from _pair_lines(made)
     whys = Counter[str]()
@@ -89,7 +94,8 @@ def _found_lines(one: FoundCause) -> Iterator[str]:
         yield from wrapped(said, _WIDTH, "    ")
         yield from wrapped(f"in {one.run}; the cases leave it out", _WIDTH, "    ")
         return
-    yield f"found {found.code}  ({counted(one.cases, 'case')}, {counted(one.faults, 'fault')})"
+    faults = f", {counted(one.faults, 'fault')}" if one.faults else ""
+    yield f"found {found.code}  ({counted(one.cases, 'case')}{faults})"
     yield from wrapped(said, _WIDTH, "    ")
     yield from wrapped(f"first: case {one.case}, {one.fault}", _WIDTH, "    ")
     yield f"    {one.file}" if one.file else f"    not shrunk: {one.not_shrunk or 'not yet'}"

@@ -29,9 +29,10 @@ from harness.shrink.scenario_size import plain
 
 Path: TypeAlias = tuple[str | int, ...]
 
-KEPT = frozenset({"name", "folder", "variant", "wire", "stream", "inbox", "script"})
+KEPT = frozenset({"name", "folder", "variant", "wire", "stream", "inbox", "orders", "script"})
 """Top-level keys that a file needs, or that say which run it is: a finding on another wire is not
-the same one. Of any other mapping the key `type` is needed: a block has one, and a schema."""
+the same one, nor is one whose order the seed draws. Of any other mapping the key `type` is needed:
+a block has one, and a schema."""
 
 NUMBERS = frozenset({"when", "often", "after", "ms", "bytes", "hang", "max_bytes", "size"})
 """Keys whose numbers are better low; of others (`status`, a window, a limit) none is simpler."""

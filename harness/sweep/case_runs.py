@@ -24,6 +24,7 @@ from harness.fuzz.example import fired_in, genuine_of
 from harness.runner import run, run_folder
 from harness.runner.run import rehearse
 from harness.sweep.cases import Case
+from harness.sweep.choice_points import came_about
 from harness.targets import resolve
 from harness.targets.process_exits import make_worker_replaceable
 from harness.verdicts.reach import NOTHING, Reach
@@ -79,12 +80,14 @@ def of_case(scenario: Scenario, case: Case) -> Scenario:
     script = scenario.script
     if not isinstance(script, CassetteScript):
         script = (*script, AFTER_ALL)
+    faults = scenario.faults if case.orders else (*scenario.faults, case.fault)
     return msgspec.structs.replace(
         scenario,
         script=script,
         policy="open",
         expect=Expect(fail_on=scenario.expect.fail_on),
-        faults=(*scenario.faults, case.fault),
+        faults=faults,
+        orders=case.orders or scenario.orders,
     )
 
 
@@ -128,6 +131,10 @@ def result_of(
         why = "; ".join(lack.reason for lack in verdict.not_applicable)
     elif cut_off or verdict.doubts:
         why = "; ".join((*map(str, cut_off), *verdict.doubts))
+    elif case.orders:
+        if came_about(history, case.orders):
+            return CaseResult(number=case.number, status="held", courses=courses_of(history))
+        why = "the order did not come about: the run had other points of choice"
     elif case.fault.kind not in faults and not kills:
         why = "the fault did not strike: the agent made other calls than in the run without it"
     else:

@@ -14,7 +14,10 @@ import msgspec
 from harness import faults
 from harness.core.scenario.scenario import FaultSpec
 from harness.core.transition.arming import seam_of
+from harness.core.values.orders import Order
 from harness.sweep.fault_meetings import Meeting
+
+NO_FAULT = FaultSpec(kind="")
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_defaults=True):
@@ -22,21 +25,23 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_defaults=
 
     `number` counts the cases of the sweep from 1. `stands_for` are the further faults that come to
     the same answer there, each as its text; `plan` is the digest of that answer. `beside` is the
-    number of the case whose fault is there too, and strikes first; 0 for none.
+    number of the case whose fault is there too, and strikes first; 0 for none. A case of `orders`
+    has no fault: these are all its changes, and `call` says the last of them in words.
     """
 
     number: int
     run: str
     call: str
-    fault: FaultSpec
+    fault: FaultSpec = NO_FAULT
+    orders: tuple[Order, ...] = ()
     stands_for: tuple[str, ...] = ()
     plan: str = ""
     beside: int = 0
 
     @property
     def text(self) -> str:
-        """The fault with its settings, and its call."""
-        return f"{fault_text(self.fault)} at {self.call}"
+        """The fault with its settings, and its call; or the last change of the order."""
+        return self.call if self.orders else f"{fault_text(self.fault)} at {self.call}"
 
 
 class NotReached(msgspec.Struct, frozen=True, tag="not_reached"):

@@ -35,6 +35,7 @@ class SweptCount(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     run: str
     verdict: str
     calls: dict[str, int] = {}
+    points: int = 0
     cases: int = 0
     same: int = 0
     held: int = 0
@@ -63,6 +64,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     """What a sweep covered; `not_reached` has the kinds, `open` the number of cases, by reason.
 
     `pairs` of the cases have two faults; `pruned` counts the pairs that were not played, by reason.
+    `orders` is the most changes of an order, in a sweep of orders.
     """
 
     complete: bool
@@ -75,6 +77,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     found: tuple[FoundCause, ...]
     open: dict[str, int]
     pairs: int = 0
+    orders: int = 0
     pruned: dict[str, int] = {}
     not_reached: dict[str, dict[str, list[str]]]
     versions: dict[str, str]
@@ -125,6 +128,7 @@ def certificate(
         struck=sum(result.status != "open" for result in results),
         found=(*_without_fault(scope), *_found(scope, results, shrunk)),
         open=still_open,
+        orders=scope.plan.k if scope.plan.orders else 0,
         pairs=sum(bool(case.beside) for case in scope.cases),
         pruned=dict(sorted(pruned.items())),
         not_reached=_not_reached(scope),
@@ -136,7 +140,8 @@ def certificate(
 def _counted(run: SweptRun, cases: Sequence[Case], results: Mapping[int, CaseResult]) -> SweptCount:
     words = Counter(results[c.number].status if c.number in results else "open" for c in cases)
     return SweptCount(
-        run=run.name, verdict=run.verdict, calls=run.calls, not_swept=run.why,
+        run=run.name, verdict=run.verdict, calls=run.calls, points=run.points,
+        not_swept=run.why,
         cases=len(cases), same=sum(len(case.stands_for) for case in cases),
         held=words["held"], found=words["found"], open=words["open"],
     )  # fmt: skip
@@ -155,7 +160,7 @@ def _found(
         yield FoundCause(
             finding=finding,
             cases=len(shown[group]), case=result.number, fault=_text(cases, result.number),
-            faults=len({cases[number].fault.kind for number in shown[group]}),
+            faults=len({cases[number].fault.kind for number in shown[group]} - {""}),
             file=f"{FOLDER}/{small.name}.yaml" if small and not small.failure else "",
             not_shrunk=small.failure if small else "",
         )  # fmt: skip

@@ -12,13 +12,16 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.core.history.events import Called
+from harness.core.history.history import History
 from harness.core.scenario.scenario import FaultSpec, Scenario
 from harness.core.values.verdict import Verdict
 from harness.fuzz.fault_grammar import matching, reachable
 from harness.runner import run
 from harness.sweep.case_runs import courses_of
 from harness.sweep.cases import Case, NotReached, cases_of, not_reached
+from harness.sweep.choice_points import points_of, why_unordered
 from harness.sweep.fault_meetings import meetings, variants
+from harness.sweep.order_cases import order_cases
 from harness.sweep.sweep_folder import SweptRun
 from harness.targets import TargetSpec, resolve
 from harness.targets.process_exits import make_worker_replaceable
@@ -31,6 +34,7 @@ class SurveyTask(msgspec.Struct, frozen=True, kw_only=True):
     scenario: Scenario
     faults: tuple[str, ...]
     store: str = ""
+    orders: bool = False
 
 
 class Survey(msgspec.Struct, frozen=True):
@@ -48,6 +52,8 @@ def survey(task: SurveyTask) -> Survey:
     """
     make_worker_replaceable()
     target, scenario = resolve(task.target), task.scenario
+    if task.orders and scenario.orders is None:
+        scenario = msgspec.structs.replace(scenario, orders=())
     isolate = target.may_keep_state
     played = run(scenario, target, store=task.store, isolate=isolate, capture="fd")
     swept = SweptRun(
@@ -57,6 +63,8 @@ def survey(task: SurveyTask) -> Survey:
     )  # fmt: skip
     if swept.why:
         return Survey(swept)
+    if task.orders:
+        return _ordered(swept, played.history)
     kinds = kinds_of(task.faults, scenario, target)
     specs = variants(kinds, scenario, target)
     runs, met = meetings(scenario, target, specs, store=task.store)
@@ -68,6 +76,16 @@ def survey(task: SurveyTask) -> Survey:
         tuple(cases_of(swept.name, specs, met, 1)),
         tuple(not_reached(swept.name, kinds, specs, met, calls)),
     )
+
+
+def _ordered(swept: SweptRun, history: History) -> Survey:
+    """The survey of the orders of a run: each place of each point of choice is a case."""
+    if why := why_unordered(history):
+        return Survey(msgspec.structs.replace(swept, why=why))
+    calls = Counter(event.seam for event in history.events if isinstance(event, Called))
+    points = len(points_of(history))
+    counted = msgspec.structs.replace(swept, calls=dict(sorted(calls.items())), points=points)
+    return Survey(counted, tuple(order_cases(swept.name, history, 1)))
 
 
 def _unswept(verdict: Verdict) -> str:

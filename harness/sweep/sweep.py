@@ -65,6 +65,8 @@ from harness.sweep.sweep_folder import (
 from harness.targets import resolve
 from harness.targets.process_exits import make_worker_replaceable
 
+EVERY = ("*",)
+
 
 def plan_of(
     target: str,
@@ -74,19 +76,24 @@ def plan_of(
     store: str,
     k: int = 1,
     all_pairs: bool = False,
+    orders: bool = False,
 ) -> SweepPlan:
     """The plan of a sweep. Raises InputError for a target that holds a secret, and for patterns
     that no fault has."""
     if mask(target) != target:
         what = "holds a secret, and a sweep stores its target: read the secret from a file instead"
         raise InputError(what, "--target")
+    if orders and (all_pairs or faults != EVERY):
+        raise InputError(
+            "a sweep of orders plays no faults: leave out --faults and --all-pairs", "--orders"
+        )
     if all_pairs and k == 1:
         raise InputError("pairs come with --k 2", "--all-pairs")
     for pattern in faults:
         if not matching([pattern]):
             raise InputError("no fault has such a name; `harness list faults` lists them", pattern)
     return SweepPlan(
-        target=target, faults=faults, k=k, all_pairs=all_pairs,
+        target=target, faults=faults, k=k, all_pairs=all_pairs, orders=orders or UNSET,
         profile=UNSET if profile == NO_PROFILE else profile,
         profile_name=profile_name or UNSET, store=store or UNSET,
         plugins=loaded_modules() or UNSET, versions=dict(versions()),
@@ -99,7 +106,7 @@ def listed(
     """List the cases of all scenarios, and write the list; yield each survey as it ends."""
     tasks = [
         SurveyTask(target=plan.target, scenario=scenario, faults=plan.faults,
-                   store=plan.store or "")
+                   store=plan.store or "", orders=bool(plan.orders))
         for scenario in scenarios
     ]  # fmt: skip
     lines: list[Line] = []

@@ -33,12 +33,14 @@ VERSION = 1
 class SweepPlan(msgspec.Struct, frozen=True, kw_only=True, tag="sweep"):
     """The settings of a sweep. `faults` are patterns of their kinds; `store` is the one that the
     command names, and `versions` are those of Python, the harness and the clients. `k` is the
-    number of faults in a case at most; `all_pairs`: no pair is left out."""
+    number of faults in a case at most; `all_pairs`: no pair is left out. `orders`: the cases are
+    orders of events, with at most `k` changes."""
 
     target: str
     faults: tuple[str, ...] = ("*",)
     k: int = 1
     all_pairs: bool = False
+    orders: bool | UnsetType = UNSET
     v: int = VERSION
     profile: Profile | UnsetType = UNSET
     profile_name: str | UnsetType = UNSET
@@ -50,8 +52,8 @@ class SweepPlan(msgspec.Struct, frozen=True, kw_only=True, tag="sweep"):
 class SweptRun(msgspec.Struct, frozen=True, kw_only=True, tag="run", omit_defaults=True):
     """A scenario of a sweep, and what its run without a further fault comes to.
 
-    `calls` counts those by seam, and `courses` says by session what the agent asks. `why` is the
-    reason for a run that cannot be swept.
+    `calls` counts those by seam, `points` those of choice, and `courses` says by session what the
+    agent asks. `why` is the reason for a run that cannot be swept.
     """
 
     name: str
@@ -59,6 +61,7 @@ class SweptRun(msgspec.Struct, frozen=True, kw_only=True, tag="run", omit_defaul
     verdict: VerdictWord
     findings: tuple[Finding, ...] = ()
     calls: dict[str, int] = {}
+    points: int = 0
     courses: dict[str, str] = {}
     why: str = ""
 
