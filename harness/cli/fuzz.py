@@ -38,6 +38,7 @@ from harness.cli.options import (
     target,
 )
 from harness.cli.reports import outputs
+from harness.cli.required_reach import check_required, require_reached, status_with
 from harness.core.values.errors import InputError
 from harness.files.owner import out_lock
 
@@ -79,6 +80,7 @@ _OF_A_NEW_CAMPAIGN = ("target", "seed", "wire", "profile_name", "fail_on", "stor
               help=f"A new folder for the campaign.  [default: {DEFAULT_OUT}/SEED]")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Continue the campaign of this folder.")  # fmt: skip
+@require_reached
 @outputs
 @baseline
 @plugins
@@ -94,6 +96,7 @@ def command(
     Exit status 1 with findings, 0 without, 3 when no example ended. One seed is one campaign,
     with any number of workers.
     """
+    check_required()
     if examples and minutes:
         raise InputError("either --examples or --minutes", "--minutes")
     if resume is not None:
@@ -241,7 +244,7 @@ def _run(
     finally:
         results.close()  # type: ignore[attr-defined]
         journal.close()
-    return show.ending()
+    return status_with(campaign.reach, show.ending())
 
 
 _GRACE_S = 5.0

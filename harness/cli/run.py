@@ -42,6 +42,7 @@ from harness.cli.options import (
     world,
 )
 from harness.cli.reports import html, outputs, reporting
+from harness.cli.required_reach import check_required, require_reached, status_with
 from harness.core.values.errors import InputError
 from harness.files.owner import out_lock
 
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
               show_default=True,
               help="What of the target's output is kept and shown with a failing run.")  # fmt: skip
 @click.option("-s", "captures_nothing", is_flag=True, help="Short for --capture no.")
+@require_reached
 @outputs
 @html
 @baseline
@@ -115,6 +117,7 @@ def command(
     from harness.cli.run_task import RunTask
     from harness.verdicts.result import Invocation
 
+    check_required()
     detail, where = _detail(quiet, verbose), Path(os.path.abspath(out))
     agent, wires = _on_wires(chosen_profile(profile_name), spoken, compare)
     target, drawn = target or agent.target, configuration().seed if seed is None else seed
@@ -197,7 +200,10 @@ def _play(
     from harness.cli import terminal
     from harness.cli.run_task import played
     from harness.verdicts.command_events import CommandStarted
+    from harness.verdicts.reach import NOTHING
+    from harness.verdicts.result import reach_of
 
+    reach = NOTHING
     names = tuple((task.scenario.run_name, task.scenario.name) for task in tasks)
     started = CommandStarted(verb="run", planned=names)
     beside = each_run(chosen, where, len(tasks))
@@ -207,9 +213,10 @@ def _play(
         terminal.progress(len(tasks), "runs") as advance,
     ):
         runs = played(tasks, engine)
-        for _ in _settled(runs, most, lambda run: tell(as_named(compared(run), where, out))):
+        for run in _settled(runs, most, lambda run: tell(as_named(compared(run), where, out))):
+            reach += reach_of([run])
             advance()
-    return tell.status
+    return status_with(reach, tell.status)
 
 
 def each_run(screen: Report, folder: Path, planned: int) -> dict[Path, Report]:

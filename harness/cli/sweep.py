@@ -36,6 +36,7 @@ from harness.cli.options import (
     target_engine,
 )
 from harness.cli.reports import outputs, reporting
+from harness.cli.required_reach import check_required, require_reached, status_with
 from harness.core.values.errors import InputError
 from harness.files.owner import out_lock
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
     from harness.fuzz.findings import ShrunkFinding
-    from harness.sweep.case_runs import CaseResult
     from harness.sweep.certificate import Group
     from harness.sweep.sweep_folder import ResultFile, Scope, SweepPlan
     from harness.verdicts.command_events import Event
@@ -81,6 +81,7 @@ _OF_PLAYING = ("resume", "jobs", "engine", "report", "junit", "markdown", "githu
               help="Continue the sweep of this folder.")  # fmt: skip
 @click.option("--verify", type=click.Path(path_type=Path), metavar="DIR",
               help="Judge the histories of this sweep again, and compare.")  # fmt: skip
+@require_reached
 @outputs
 @baseline
 @jobs
@@ -99,6 +100,7 @@ def command(
     Exit status 1 with findings, 0 for a complete sweep without any, 3 where a case is open. A
     finding is shrunk, and has a scenario file. One agent gives one certificate, byte for byte.
     """
+    check_required()
     if verify:
         refuse_given("--verify plays nothing and does not read it", _OF_A_NEW_SWEEP + _OF_PLAYING)
         return _verified(verify, as_json)
@@ -184,13 +186,13 @@ def _swept(folder: Path, named: Path, scope: Scope, engine: Engine, as_json: boo
             small[group] = one
     except KeyboardInterrupt:
         with deferred():
-            _told(folder, scope, results.results, small, as_json, interrupted=True)
+            _told(folder, scope, results, small, as_json, interrupted=True)
             words = ["harness", "sweep", "--resume", str(named), *plugin_flags()]
             terminal.note(f"to continue: {shlex.join(words)}")
         raise
     finally:
         results.close()
-    return _told(folder, scope, results.results, small, as_json)
+    return _told(folder, scope, results, small, as_json)
 
 
 def _play(scope: Scope, results: ResultFile, engine: Engine) -> None:
@@ -220,7 +222,7 @@ def _paired(folder: Path, scope: Scope, results: ResultFile, engine: Engine) -> 
 
 
 def _told(
-    folder: Path, scope: Scope, results: Sequence[CaseResult],
+    folder: Path, scope: Scope, results: ResultFile,
     small: dict[Group, ShrunkFinding], as_json: bool, interrupted: bool = False,
 ) -> int:  # fmt: skip
     """Write the certificate, print it, and return the exit status."""
@@ -234,9 +236,8 @@ def _told(
     from harness.report.reach_lines import reach_lines
     from harness.sweep.certificate import FILE, TEXT, certificate
     from harness.verdicts.command_events import CommandFinished, CommandStarted
-    from harness.verdicts.reach import total
 
-    made, reach = certificate(scope, results, small), total(result.reach for result in results)
+    made, reach = certificate(scope, results.results, small), results.reach
     lines = list(certificate_lines(made))
     write_atomically(folder / FILE, json_document(made))
     write_atomically(folder / TEXT, text_bytes("\n".join(lines) + "\n"))
@@ -249,10 +250,10 @@ def _told(
     started = CommandStarted(verb="sweep", noun="result")
     with reporting(started, last, interrupted=interrupted) as tell:
         repeat = partial(command_of_found, plan=scope.plan)
-        for one in sweep_results(scope, made, results, folder, repeat):
+        for one in sweep_results(scope, made, results.results, folder, repeat):
             tell(one)
         tell.totals = {**to_builtins(made), "reach": reach.as_json()}
-    return tell.status
+    return status_with(reach, tell.status)
 
 
 def _verified(named: Path, as_json: bool) -> int:

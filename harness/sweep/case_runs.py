@@ -56,8 +56,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, tag="result", omit_d
     """What a case comes to: it held, something was found, or it stays open, and why.
 
     `findings` fail the run, and the run without the fault has none like them. `courses` says by
-    session what the agent asked of the world. The last case of a task has the `reach` of all: one
-    for each case would make the file ten times as long.
+    session what the agent asked of the world.
     """
 
     number: int
@@ -65,14 +64,14 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True, tag="result", omit_d
     findings: tuple[Finding, ...] = ()
     why: str = ""
     courses: dict[str, str] = {}
-    reach: Reach = NOTHING
 
 
 class PlayedCase(msgspec.Struct, frozen=True):
-    """A result with its history, as the bytes of a gzip file."""
+    """A result with its history, as the bytes of a gzip file, and its reach."""
 
     result: CaseResult
     history: bytes = b""
+    reach: Reach = NOTHING
 
 
 def of_case(scenario: Scenario, case: Case) -> Scenario:
@@ -97,18 +96,17 @@ def play_cases(task: CaseTask) -> list[PlayedCase]:
     target = resolve(task.target)
     if apart := target.may_keep_state:
         rehearse(task.scenario.wire, task.scenario.stream, target)
-    played, reach = [], NOTHING
+    played = []
     for case in task.cases:
         scenario = of_case(task.scenario, case)
         isolate = task.isolate or apart
         found = run(scenario, target, store=task.store, isolate=isolate, capture="fd")
         result = result_of(case, found.history, found.verdict, task.known)
-        reach += Reach.of(found.history, found.verdict)
-        if case is task.cases[-1]:
-            result = msgspec.structs.replace(result, reach=reach)
+        reach = Reach.of(found.history, found.verdict)
         lines = b"".join(run_folder.history_lines(found.history))
         # No time in the file: two sweeps of one agent write the same bytes.
-        played.append(PlayedCase(result, gzip.compress(lines, compresslevel=1, mtime=0)))
+        packed = gzip.compress(lines, compresslevel=1, mtime=0)
+        played.append(PlayedCase(result, packed, reach))
     return played
 
 

@@ -25,8 +25,10 @@ from harness.files.regular_file import whole, write_atomically
 from harness.redaction.encoder import json_bytes
 from harness.sweep.case_runs import CaseResult, PlayedCase
 from harness.sweep.cases import Case, NotReached
+from harness.verdicts.reach import NOTHING, Reach
 
 CASES, PAIRS, RESULTS, HISTORIES = "cases.jsonl", "pairs.jsonl", "results.jsonl", "histories"
+REACH = "reach.json"
 VERSION = 1
 
 
@@ -147,6 +149,7 @@ class ResultFile:
         data = whole(path) if path.exists() else b""
         kept = data[: data.rfind(b"\n") + 1]
         self.results: list[CaseResult] = list(_decoded(_results, kept, path))
+        self.reach = _read_reach(folder / REACH) if kept else NOTHING
         self._folder, self._file = folder, path.open("ab")
         self._file.truncate(len(kept))
 
@@ -159,11 +162,27 @@ class ResultFile:
         self._file.write(json_bytes(played.result) + b"\n")
         self._file.flush()
         self.results.append(played.result)
+        self.reach += played.reach
 
     def close(self) -> None:
-        """Sync the file to disk and close it."""
+        """Sync the file to disk and close it; write what all cases reached.
+
+        A case's own reach is ten times as long as its result. So a sweep that is killed keeps none
+        of it, and the number of runs says of how many cases it tells.
+        """
+        if self.reach.runs:
+            write_atomically(self._folder / REACH, json_bytes(self.reach))
         os.fsync(self._file.fileno())
         self._file.close()
+
+
+def _read_reach(path: Path) -> Reach:
+    if not path.exists():
+        return NOTHING
+    try:
+        return msgspec.json.decode(whole(path), type=Reach)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"no reach of a sweep: {error}", str(path)) from None
 
 
 def history_file(folder: Path, number: int) -> Path:

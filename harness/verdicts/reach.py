@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
 from typing import Self
 
 import msgspec
@@ -17,9 +18,11 @@ from harness.checks.judge import checks, rules
 from harness.checks.judge.questions import EVENTS
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
+from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.core.values.verdict import BOOK_KEEPING, Verdict
 from harness.faults import faults
+from harness.parts.loading import unknown_name
 
 
 def _falls_back(trace: Trace) -> bool:
@@ -152,6 +155,11 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The moments that no run came to; the states stand first."""
         return [name for name in MOMENTS if name not in self.moments]
 
+    def missing(self, patterns: Iterable[str]) -> list[str]:
+        """Return the patterns that match no name which a run reached."""
+        reached = {*self.asked, *self.struck, *self.moments}
+        return [one for one in patterns if not any(fnmatchcase(name, one) for name in reached)]
+
     def as_json(self) -> Json:
         """Return it as an object: what was reached with its runs, and what never was."""
         shares: Json = {one.name: {"struck": one.struck, "known": one.known} for one in self.layers}
@@ -169,6 +177,15 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             "moments": _sorted(self.moments),
             "never_came": self.never_came,
         }
+
+
+def check_names(patterns: Iterable[str]) -> None:
+    """Raise InputError for a pattern that no check, rule, fault or moment has."""
+    known = (*checks(), *rules(), *faults(), *MOMENTS)
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            what = f"no check, rule, fault or moment has this name; {unknown_name(pattern, known)}"
+            raise InputError(what, f"--require-reached {pattern}")
 
 
 NOTHING = Reach()
@@ -197,7 +214,9 @@ def _layer(fault: str) -> str:
 
 
 def _once(names: Iterable[str]) -> Counts:
-    return dict.fromkeys(names, 1)
+    # Sorted, because two sweeps of one agent write the same bytes, and a set has another order in
+    # each process.
+    return dict.fromkeys(sorted(names), 1)
 
 
 def _joined(some: Counts, others: Counts) -> Counts:

@@ -93,3 +93,14 @@ def test_only_the_runs_of_a_wire(harness: Harness, folder: Path) -> None:
     none = harness("run", "--dry-run", "--wire", "openai-responses")
     assert (none.returncode, none.stdout) == (2, "")
     assert "no run on this wire" in none.stderr
+
+
+def test_what_is_required_and_was_not_reached_fails_the_command(
+    harness: Harness, folder: Path
+) -> None:
+    words = ("run", "--target", "reference", "scenarios", "--require-reached")
+    missed = harness(*words, "http.*", "--require-reached", "answer_taken")
+    assert missed.returncode == 1
+    assert "never reached, and required: http.*" in missed.stderr
+    assert "answer_taken" not in missed.stderr
+    assert harness(*words, "answer_taken").returncode == 0

@@ -31,12 +31,34 @@ def test_a_careful_agent_gets_a_complete_certificate(in_process: Command, questi
     assert done.status == 0, done.err
     assert "complete: 0 findings" in done.out
     assert "4 cases: 4 held" in done.out
-    assert (question / "swept/certificate.txt").read_text("utf-8") == done.out
+    text = (question / "swept/certificate.txt").read_text("utf-8")
+    assert done.out.startswith(f"{text}reached: ")
+    assert len(done.out.removeprefix(text).splitlines()) <= 6
     again = in_process(*sweep_words(CAREFUL, out="again"))
     assert again.status == 0
     for name in ("cases.jsonl", "certificate.json", "certificate.txt", "results.jsonl"):
         assert (question / "again" / name).read_bytes() == (question / "swept" / name).read_bytes()
     assert in_process("sweep", "--verify", "swept").status == 0
+
+
+@pytest.mark.real
+def test_a_sweep_without_a_layer_of_faults_fails_by_its_reach(
+    in_process: Command, question: Path
+) -> None:
+    required = ("--require-reached", "http.*", "--require-reached", "sse.*")
+    done = in_process(*sweep_words(CAREFUL, *required))
+    assert done.status == 1
+    assert "complete: 0 findings" in done.out
+    assert done.err.count("never reached, and required: sse.*") == 1
+    assert "required: http.*" not in done.err
+
+
+def test_a_sweep_refuses_a_required_name_that_nothing_has(
+    in_process: Command, question: Path
+) -> None:
+    done = in_process(*sweep_words(CAREFUL, "--require-reached", "htp.*"))
+    assert done.status == 2
+    assert not (question / "swept").exists()
 
 
 @pytest.mark.real

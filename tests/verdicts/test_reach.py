@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from harness.checks import judge
 from harness.core.history.history import History
+from harness.core.values.errors import InputError
 from harness.core.values.messages import assistant, user
 from harness.core.values.verdict import BOOK_KEEPING
 from harness.recordings.transcript_history import to_history
@@ -14,7 +17,7 @@ from harness.report.media.json_lines import run_line
 from harness.report.media.junit import document as junit
 from harness.report.media.markdown import document as markdown
 from harness.report.reach_lines import reach_lines
-from harness.verdicts.reach import MOMENTS, NOTHING, STATES, Reach, total
+from harness.verdicts.reach import MOMENTS, NOTHING, STATES, Reach, check_names, total
 from harness.verdicts.result import Result
 from tests.checks.histories import Story, use
 
@@ -85,6 +88,28 @@ def test_it_is_six_lines_of_eighty_columns_and_more_names_it() -> None:
     assert all(name in said for name in reach.never_asked)
     assert "  rules that need a cancel: outbound_once.after_cancel" in said
     assert list(reach_lines(NOTHING)) == []
+
+
+def test_what_is_required_and_was_not_reached_is_named() -> None:
+    reach = Reach(runs=1, struck={"http.overloaded": 1}, moments={"kill": 1}, asked={"backoff": 1})
+    assert reach.missing(["http.*", "kill", "backoff"]) == []
+    assert reach.missing(["sse.*", "http.*", "compacted", "backoff.early"]) == [
+        "sse.*",
+        "compacted",
+        "backoff.early",
+    ]
+    assert NOTHING.missing(["*"]) == ["*"]
+
+
+@pytest.mark.parametrize("name", ["http.*", "kill", "parked", "backoff", "outbound_once.*", "*"])
+def test_a_name_of_a_part_can_be_required(name: str) -> None:
+    check_names([name])
+
+
+def test_an_unknown_name_is_refused_with_the_near_ones() -> None:
+    with pytest.raises(InputError, match="'compacted'") as refused:
+        check_names(["kill", "compactd"])
+    assert refused.value.place == "--require-reached compactd"
 
 
 def test_of_a_verdict_alone_nothing_is_said_of_faults_and_moments() -> None:
