@@ -54,7 +54,7 @@ DEFAULT_OUT = ".harness/fuzz"
 DEFAULT_EXAMPLES = 1_000
 
 _OF_A_NEW_CAMPAIGN = ("target", "seed", "wire", "profile_name", "fail_on", "store", "keep",
-                      "compare", "out")  # fmt: skip
+                      "compare", "orders", "out")  # fmt: skip
 
 
 @click.command("fuzz")
@@ -73,6 +73,7 @@ _OF_A_NEW_CAMPAIGN = ("target", "seed", "wire", "profile_name", "fail_on", "stor
 @click.option("--keep", is_flag=True, help="Keep the session folders of the kept runs.")
 @click.option("--compare", is_flag=True,
               help="Also play examples without faults streamed, and compare.")  # fmt: skip
+@click.option("--orders", is_flag=True, help="Also draw who goes first at one moment.")
 @engine
 @click.option("--workers", type=click.IntRange(1, 4096), metavar="N",
               help="The number of workers.  [default: one per core; one for a server]")  # fmt: skip
@@ -88,7 +89,7 @@ _OF_A_NEW_CAMPAIGN = ("target", "seed", "wire", "profile_name", "fail_on", "stor
 def command(
     target: str, examples: int | None, minutes: float | None, seed: int | None,
     wire: str | None, profile_name: str, fail_on: FindingClass | None, store: str, keep: bool,
-    compare: bool, engine: EngineName, workers: int | None,
+    compare: bool, orders: bool, engine: EngineName, workers: int | None,
     out: Path | None, resume: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Play generated scenarios and faults against an agent; shrink and keep what is found.
@@ -117,6 +118,7 @@ def command(
                 store=store,
                 keep=keep,
                 compare=compare,
+                orders=orders,
             )
             campaign, journal, folder = begun
         does = cluster or _local(workers, campaign.plan.target)
@@ -137,6 +139,7 @@ def _begun(
     store: str,
     keep: bool,
     compare: bool,
+    orders: bool,
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
 
@@ -159,6 +162,7 @@ def _begun(
                         profile=UNSET if agent == NO_PROFILE else agent,
                         profile_name=profile_name or UNSET, store=store or UNSET,
                         keep=keep or agent.keep or UNSET, compare=compare or UNSET,
+                        orders=orders or UNSET,
                         size=SIZE if spec.kind == "python" else SIZE_IN_REAL_TIME)  # fmt: skip
     return *begin(folder, plan, names()), folder
 

@@ -133,6 +133,7 @@ class Campaign:
             "fail_on": plan.fail_on or None,
             "profile": plan.profile or NO_PROFILE,
             "compare": bool(plan.compare),
+            "orders": bool(plan.orders),
         }
 
     def _batch(self, count: int) -> Batch:

@@ -33,7 +33,7 @@ class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
     `plugins` are the modules of the plug-ins that it uses. Findings of the class `fail_on` and
     worse are kept. `profile` is the agent's profile, `profile_name` its name as the user wrote it.
     `store` is the one that the command names. A batch has `size` examples. `compare`: examples
-    without faults are played in their other writings too.
+    without faults are played in their other writings too. `orders`: examples have orders of events.
     """
 
     target: str
@@ -47,6 +47,7 @@ class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
     store: str | UnsetType = UNSET
     keep: bool | UnsetType = UNSET
     compare: bool | UnsetType = UNSET
+    orders: bool | UnsetType = UNSET
     size: int = SIZE
 
 

@@ -24,6 +24,7 @@ from harness.files.scenario_text import scenario_yaml
 from harness.fuzz.choice_sequence import Choices, ChoiceSequence
 from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
 from harness.fuzz.inbox_grammar import at_once
+from harness.fuzz.order_grammar import orders_of
 from harness.fuzz.scenario_grammar import LIMITS, Options, scenario_of
 from harness.redaction.encoder import encoded
 from harness.runner import Run, run, run_folder
@@ -54,7 +55,7 @@ class CampaignTask(msgspec.Struct, frozen=True, kw_only=True):
 
     `isolate`: a worker has ended at this task, so each run is played in a forked child of another
     worker. After `until_s` (seconds of Unix time) no run begins. `compare`: an example without
-    faults is played in its other writings too.
+    faults is played in its other writings too. `orders`: an example has an order of events.
     """
 
     target: str
@@ -64,13 +65,14 @@ class CampaignTask(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile = NO_PROFILE
     until_s: float | None = None
     compare: bool = False
+    orders: bool = False
 
     def drawn(
         self, given: Sequence[int], random: Random, target: TargetSpec
     ) -> tuple[Scenario, Choices]:
         """Return the scenario of the given choices and of further drawn ones, with all of them."""
         options = options_of(target, self.wire, self.profile)
-        return draw(given, random, options, self.fail_on, self.profile, target)
+        return draw(given, random, options, self.fail_on, self.profile, target, orders=self.orders)
 
 
 class RawFinding(msgspec.Struct, frozen=True):
@@ -136,6 +138,8 @@ def draw(
     fail_on: FindingClass | None = None,
     profile: Profile = NO_PROFILE,
     target: TargetSpec = REFERENCE,
+    *,
+    orders: bool = False,
 ) -> tuple[Scenario, Choices]:
     """A scenario with all the choices that make it: the `given` ones first, then drawn ones.
 
@@ -144,6 +148,8 @@ def draw(
     """
     drawing = ChoiceSequence(given, random)
     scenario = scenario_of(drawing, options).failing_on(fail_on)
+    if orders and target.kind == "python":  # a program has no virtual time, so no orders
+        scenario = msgspec.structs.replace(scenario, orders=orders_of(drawing))
     return _playable(_for_agent(scenario, profile), target), tuple(drawing.made)
 
 
