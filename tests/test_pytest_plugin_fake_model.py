@@ -98,4 +98,4 @@ def test_a_fixture_of_that_name_may_be_the_users_own(pytester: pytest.Pytester) 
 
 def test_the_page_runs(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_page="\n".join(blocks(ROOT / "docs/fake-model.md", "python")))
-    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=2)
+    pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=3)

@@ -120,6 +120,14 @@ class FakeModel:
             raise InputError("a dialect is one of a wire: name that too, as in wire='anthropic'")
         providers.by_name(scenario.wire).reader(scenario.dialect, scenario.window_tokens)
 
+    def when(self, text: str) -> Self:
+        """Script the lines after this one for requests that have a text, in any letter case.
+
+        Several conversations at once get their answers so: the first `when` whose text stands in
+        the request's messages or system text takes it. Lines before any `when` take the rest.
+        """
+        return self._said(lambda script: script.when(text))
+
     def says(self, text: str) -> Self:
         """Script a text."""
         return self._said(lambda script: script.says(text))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from functools import partial
 from itertools import islice
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from harness.core.scenario.scenario import FaultSpec, Scenario, Turn
 from harness.core.scenario.script import model_reply
 from harness.core.transition.inline_faults import FaultQueue, InlineScript
 from harness.core.transition.transition import Transition
+from harness.core.values.calls import Call
 from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
@@ -34,13 +36,21 @@ class LineScript:
 
     def __init__(self) -> None:
         self.turns: list[Turn] = []
-        self._faults: dict[int, list[FaultSpec]] = defaultdict(list)
+        self._lanes: list[str] = []
+        self._lane = ""
+        self._faults: dict[tuple[str, int | None], list[FaultSpec]] = defaultdict(list)
         self._is_open = False
 
     @property
     def is_empty(self) -> bool:
         """Whether the script has no answer and no fault."""
         return not self.turns and not self._faults
+
+    def when(self, text: str) -> None:
+        """Begin or go on with the answers to requests that have a text."""
+        if not _checked(text, "when"):
+            raise InputError("when takes a text that the request has", _PLACE)
+        self._lane, self._is_open = text, False
 
     def thinks(self, text: str) -> None:
         """Begin an answer with thinking."""
@@ -95,7 +105,7 @@ class LineScript:
         if "model" not in faults.by_kind(kind, _PLACE).seams:
             raise InputError(f"fault {kind}: it does not apply to the model", _PLACE)
         faults.arm(spec, _PLACE)
-        self._faults[len(self.turns)].append(spec)
+        self._faults[self._place].append(spec)
         self._is_open = False
 
     def repeats(self, number: int | Literal["forever"]) -> None:
@@ -104,32 +114,45 @@ class LineScript:
             raise InputError(
                 f"times takes a number from 1 on, or 'forever', not {number!r}", _PLACE
             )
-        if between := self._faults.get(len(self.turns)):
+        if between := self._faults.get(self._place):
             between[-1] = msgspec.structs.replace(between[-1], often=number)
         else:
             self.changes(times=number)
 
     def changes(self, **fields: Any) -> None:
         """Change the last answer."""
-        if not self.turns or self._faults.get(len(self.turns)):
+        _, last = place = self._place
+        if last is None or self._faults.get(place):
             raise InputError("script an answer first: this changes the last answer", _PLACE)
-        self.turns[-1] = msgspec.structs.replace(self.turns[-1], **fields)
+        self.turns[last] = msgspec.structs.replace(self.turns[last], **fields)
 
     def transition(self, scenario: Scenario) -> Transition:
         """Return the transition of the script. Raises InputError as `transition_for` does."""
-        places = sorted(self._faults)
-        specs = tuple(spec for place in places for spec in self._faults[place])
+        specs = tuple(spec for queue in self._faults.values() for spec in queue)
         scenario = msgspec.structs.replace(scenario, script=tuple(self.turns), faults=specs)
-        ends = len(self.turns) in self._faults
-        script = InlineScript(self.turns, Draws(scenario.seed), ends=ends, misfit=misfit)
+        ends = [lane for lane, before in self._faults if before == self._end(lane)]
+        draws = Draws(scenario.seed)
+        script = InlineScript(self.turns, self._lanes, draws, ends=ends, misfit=misfit)
         made = prepare.transition_for(scenario, script)
         armed = iter(made.faults)
-        for place in places:
-            queue = tuple(islice(armed, len(self._faults[place])))
-            before = self.turns[place - 1] if place else None
-            # Each queue registers with its faults; the script needs only the one at its end.
-            script.last = FaultQueue(queue, place, before)
+        for (lane, before), queue in self._faults.items():
+            faults = tuple(islice(armed, len(queue)))
+            times = 1 if before is None else self.turns[before].times
+            meets = partial(_is_of, script, lane)
+            # Each queue registers with its faults; the script needs only those at its ends.
+            made_queue = FaultQueue(faults, before, times, meets)
+            if lane in ends and before == self._end(lane):
+                script.last[lane] = made_queue
         return made
+
+    @property
+    def _place(self) -> tuple[str, int | None]:
+        """Where the next line stands: its text, and the last turn before it."""
+        return self._lane, self._end(self._lane)
+
+    def _end(self, lane: str) -> int | None:
+        """Return the index of the last turn of a lane."""
+        return max((n for n, of in enumerate(self._lanes) if of == lane), default=None)
 
     def _frees(self, unoffered: bool) -> None:
         if unoffered:
@@ -144,9 +167,15 @@ class LineScript:
         self._is_open = True
 
     def _add(self, turn: Turn) -> None:
-        if self.turns and self.turns[-1].times == "forever":
+        last = self._end(self._lane)
+        if last is not None and self.turns[last].times == "forever":
             raise InputError("an answer that repeats forever must be the last one", _PLACE)
         self.turns.append(turn)
+        self._lanes.append(self._lane)
+
+
+def _is_of(script: InlineScript, lane: str, call: Call) -> bool:
+    return script.lane(call) == lane
 
 
 def _checked(text: str, word: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -154,6 +155,39 @@ def _ask(fake: FakeModel, *messages: dict[str, Any], times: int = 1) -> None:
 USER = {"role": "user", "content": "?"}
 
 
+def test_conversations_at_once_get_answers_by_their_content() -> None:
+    fake = FakeModel().says("Nothing.").when("Oslo").calls("book", {"seats": 4})
+    fake.says("Oslo is booked.").when("rome").fails(500, retry_after=0)
+    fake.calls("book", {"seats": 2}).says("Rome is booked.")
+    seen: dict[str, str] = {}
+
+    def ask(app: Callable[..., str], text: str) -> None:
+        seen[text] = app(text, False)
+
+    with fake, fake.serve():
+        asked = [threading.Thread(target=ask, args=(by_anthropic, t)) for t in ("To Oslo", "ROME")]
+        for thread in asked:
+            thread.start()
+        for thread in asked:
+            thread.join(60)
+        ask(by_anthropic, "?")
+    assert seen == {"To Oslo": "Oslo is booked.", "ROME": "Rome is booked.", "?": "Nothing."}
+    assert sorted(r.status or 0 for r in fake.requests) == [200] * 5 + [500]
+
+
+def test_what_a_text_does_not_have_is_past_the_script() -> None:
+    fake = FakeModel().when("Oslo").says("Rain.").when("Rome").fails(500)
+    with pytest.raises(anthropic.BadRequestError, match="script"):
+        _ask(fake)
+    _ask(fake, {"role": "user", "content": "In Oslo?"})
+    with pytest.raises(anthropic.InternalServerError):
+        _ask(fake, {"role": "user", "content": "In Rome?"})
+    with pytest.raises(anthropic.BadRequestError, match="script"):
+        _ask(fake, {"role": "user", "content": "In Rome?"})
+    with pytest.raises(NotAsScripted, match=r"script\.exhausted"):
+        fake.verify()
+
+
 def test_what_was_not_played_fails() -> None:
     fake = FakeModel().says("One.").says("Two.")
     _ask(fake)
@@ -259,6 +293,8 @@ WRONG: list[tuple[Callable[[FakeModel], object], str]] = [
     (lambda f: f.calls({"a": 1}), "calls takes a text, not dict"),  # type: ignore[arg-type]
     (lambda f: f.also_calls("a"), "also_calls must follow a call of the same answer"),
     (lambda f: f.says("a").also_calls("b"), "also_calls must follow a call of the same answer"),
+    (lambda f: f.when(""), "when takes a text that the request has"),
+    (lambda f: f.says("a").when("b").times(2), "script an answer first"),
     (lambda f: f.stops("max_tokens"), "script an answer first: this changes the last answer"),
     (lambda f: f.fails().stops("refusal"), "script an answer first: this changes the last answer"),
     (lambda f: f.times(2), "script an answer first: this changes the last answer"),

@@ -74,7 +74,10 @@ class TurnScript:
         due = self._due(lane, call, past)
         if due is None:
             return (_closing(lane, call), None) if self._is_open else None
-        index, turn, _ = due
+        return self.answer(due[0], due[1], call)
+
+    def answer(self, index: int, turn: Turn, call: Call) -> tuple[Value, int | None]:
+        """The reply of a turn to a call, and its index."""
         known = self._replies.get(index)
         if known is None:
             reply = _unnamed(turn)
@@ -109,7 +112,7 @@ class TurnScript:
         if turn.when is None:
             return True
         if isinstance(turn.when, RequestText):
-            return _meets(turn.when, call)
+            return meets(turn.when, call)
         if turn.when == "ended":
             return isinstance(call.request, ModelRequest) and not call.request.tools_offered
         return _is_refused(call, past, self._results)
@@ -284,7 +287,7 @@ def tool_answer(turn: ToolTurn) -> ToolAnswer:
     return ToolAnswer("ok" if turn.ok is msgspec.UNSET else turn.ok)
 
 
-def _meets(wanted: RequestText, call: Call) -> bool:
+def meets(wanted: RequestText, call: Call) -> bool:
     """Whether a request has the text of `has`, and lacks the text of `lacks`.
 
     The system text counts, because some agents keep instructions there that others keep in a

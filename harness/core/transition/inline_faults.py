@@ -9,12 +9,12 @@ gives that function, because only it may read JSON Schemas with a library.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from harness.core.history.past import Past
-from harness.core.scenario.scenario import Turn
-from harness.core.scenario.script import TurnScript, count
+from harness.core.scenario.scenario import RequestText, Times, Turn
+from harness.core.scenario.script import TurnScript, count, meets
 from harness.core.transition.arming import ArmedFault
 from harness.core.transition.ports import Miss
 from harness.core.values.calls import Call
@@ -30,11 +30,19 @@ class FaultQueue:
     """The faults before one turn: one fault fires at each call, after the faults before it are
     spent.
 
-    `place` is the turn's index in the script, and `before` the turn before it.
+    `before` is the index of the turn before that one, None without one, and `times` how often it is
+    played. `meets` tells which calls the turns of this queue answer.
     """
 
-    def __init__(self, faults: Sequence[ArmedFault], place: int, before: Turn | None) -> None:
-        self.faults, self._place, self._before = tuple(faults), place, before
+    def __init__(
+        self,
+        faults: Sequence[ArmedFault],
+        before: int | None,
+        times: Times,
+        meets: Callable[[Call], bool],
+    ) -> None:
+        self.faults, self._before, self._times = tuple(faults), before, count(times)
+        self._meets = meets
         self._call = ""
         self._striker: ArmedFault | None = None
         for fault in faults:
@@ -45,7 +53,7 @@ class FaultQueue:
         return self._is_reached(past) and self._next() is None
 
     def _admits(self, fault: ArmedFault, call: Call, past: Past) -> bool:
-        if call.seam != "model" or not self._is_reached(past):
+        if call.seam != "model" or not self._is_reached(past) or not self._meets(call):
             return False
         if self._call != call.key:
             self._call, self._striker = call.key, self._next()
@@ -55,41 +63,58 @@ class FaultQueue:
         return next((fault for fault in self.faults if not fault.is_spent), None)
 
     def _is_reached(self, past: Past) -> bool:
-        before = self._before
-        return before is None or past.plays["model", self._place - 1] >= count(before.times)
+        return self._before is None or past.plays["model", self._before] >= self._times
 
 
 class InlineScript:
-    """Turns with fault queues; after a queue that `ends` them, the script is exhausted.
+    """Turns with fault queues, in lanes; after a queue that ends its lane, the lane is exhausted.
 
-    `last` is the queue after the last turn; it is made once the faults are armed.
+    `lanes` are the texts that requests have, one for each turn: "" takes what no other text meets.
+    The turns of a lane are played in order. `last` are the queues after the last turn of a lane;
+    they are made once the faults are armed.
     """
 
-    last: FaultQueue | None = None
     fits_offers = True
 
     def __init__(
         self,
         turns: Sequence[Turn],
+        lanes: Sequence[str],
         draws: Draws,
         *,
-        ends: bool,
+        ends: Collection[str],
         misfit: Misfit,
     ) -> None:
-        rest = (Turn(say="", optional=True),) if ends else ()
-        self._turns = TurnScript((*turns, *rest), draws)
-        self._ends, self._misfit = ends, misfit
+        rest = [Turn(say="", optional=True)] * len(ends)
+        self._played, self._lanes = (*turns, *rest), (*lanes, *ends)
+        self._turns = TurnScript(self._played, draws)
+        self._misfit = misfit
+        named = filter(None, dict.fromkeys(self._lanes))
+        self._texts = {lane: RequestText(has=lane) for lane in named}
+        self.last: dict[str, FaultQueue] = {}
+
+    def lane(self, call: Call) -> str:
+        """The first text that a request has; "" for none."""
+        return next((lane for lane, text in self._texts.items() if meets(text, call)), "")
 
     def reply(self, call: Call, past: Past) -> tuple[Value, int | None] | Miss | None:
         """The reply that is due, a miss if it does not fit; None past the last turn and fault."""
-        if self._ends and self.last is not None and self.last.is_over(past):
+        lane = self.lane(call)
+        index = self._due(lane, past)
+        if index is None or (lane in self.last and self.last[lane].is_over(past)):
             return None
-        found = self._turns.reply(call, past)
-        if found is None or not isinstance(found[0], Reply) or found[0].unoffered:
+        found = self._turns.answer(index, self._played[index], call)
+        if not isinstance(found[0], Reply) or found[0].unoffered:
             return found
         uses = (block for block in found[0].blocks if isinstance(block, ToolUse))
         misfit = next(filter(None, (self._misfit(use, call.tools) for use in uses)), "")
         return Miss(misfit, "script.unoffered") if misfit else found
+
+    def _due(self, lane: str, past: Past) -> int | None:
+        for index, (turn, of) in enumerate(zip(self._played, self._lanes, strict=True)):
+            if of == lane and past.plays["model", index] < count(turn.times):
+                return index
+        return None
 
     def unplayed(self, past: Past) -> Iterator[str]:
         """Yield the turns that were never played."""
