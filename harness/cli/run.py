@@ -49,6 +49,7 @@ from harness.files.owner import out_lock
 if TYPE_CHECKING:
     from harness.cli.agent_runs import Planned
     from harness.cli.run_task import RunTask
+    from harness.core.scenario.scenario import Scenario
     from harness.core.values.profile import Profile
     from harness.core.values.verdict import FindingClass
     from harness.engines import Engine
@@ -79,6 +80,8 @@ if TYPE_CHECKING:
 )
 @click.option("--compare", is_flag=True,
               help="Also play runs streamed and in pieces, and compare them.")  # fmt: skip
+@click.option("--lf", "again_failed", is_flag=True,
+              help="Only runs that did not pass last time; all if there is none.")  # fmt: skip
 @click.option("-x", "first", is_flag=True, help="Stop after the first failing run.")
 @click.option("--maxfail", type=click.IntRange(1), metavar="N",
               help="Stop after N failing runs.")  # fmt: skip
@@ -101,7 +104,8 @@ def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, seed: int | None,
     world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool,
-    compare: bool, first: bool, maxfail: int | None, keep: bool, capture: CaptureMode,
+    compare: bool, again_failed: bool, first: bool, maxfail: int | None, keep: bool,
+    capture: CaptureMode,
     captures_nothing: bool, quiet: bool, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
@@ -124,6 +128,7 @@ def command(
     chosen = agent_runs.for_agent(
         selection.plan(paths), only, wires, agent, target, plays=not dry_run
     )
+    chosen = _last_failed(chosen, where) if again_failed else chosen
     planned = selection.overlaid(chosen, faults)
     planned = selection.failing_on(selection.under_profile(planned, agent), fail_on)
     planned = _bound_told(selection.in_all_writings(planned) if compare else planned, agent)
@@ -143,6 +148,21 @@ def command(
     again = _again(paths, asked, seed)
     shown = screen(len(tasks), detail, as_json, out / "report.txt", again)
     return _play(tasks, does, most, where, out, shown, ComparedRuns() if compare else _as_played)
+
+
+def _last_failed(planned: Planned, out: Path) -> Planned:
+    """Return the runs whose stored verdict is not a pass; all if each passed or is new."""
+    from harness.cli import terminal
+    from harness.runner.run_folder import HISTORY, folder_for, read_verdict
+
+    def did_not_pass(run: Scenario) -> bool:
+        stored = read_verdict(folder_for(out, run) / HISTORY)
+        return stored is not None and stored.verdict in ("fail", "unknown")
+
+    if found := [each for each in planned if did_not_pass(each[1])]:
+        return found
+    terminal.note("--lf: no run of the last time failed, so all are played")
+    return planned
 
 
 def _on_wires(

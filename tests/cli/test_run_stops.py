@@ -49,6 +49,15 @@ def test_as_many_failures_as_there_are_leave_nothing_out(harness: Harness) -> No
     assert harness("run", "--target", "agents:good", "-x").returncode == 0
 
 
+def test_the_last_failed_are_played_again(harness: Harness) -> None:
+    harness("run", "--target", "agents:wrong", "--only", "b")
+    again = "run", "--target", "agents:good", "--lf"
+    assert harness(*again).stdout.splitlines()[-1].startswith("1 run: 1 passed")
+    done = harness(*again, "--dry-run", "-q")
+    assert "no run of the last time failed, so all are played" in done.stderr
+    assert "10 runs" in done.stdout
+
+
 @pytest.mark.real
 def test_many_runs_end_with_their_causes(harness: Harness) -> None:
     said = harness("run", "--target", "agents:wrong", COLUMNS="80").stdout
