@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 )
 @click.option("--compare", is_flag=True,
               help="Also play runs streamed and in pieces, and compare them.")  # fmt: skip
-@click.option("--lf", "again_failed", is_flag=True,
+@click.option("--lf", is_flag=True,
               help="Only runs that did not pass last time; all if there is none.")  # fmt: skip
 @click.option("-x", "first", is_flag=True, help="Stop after the first failing run.")
 @click.option("--maxfail", type=click.IntRange(1), metavar="N",
@@ -104,8 +104,7 @@ def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, seed: int | None,
     world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool,
-    compare: bool, again_failed: bool, first: bool, maxfail: int | None, keep: bool,
-    capture: CaptureMode,
+    compare: bool, lf: bool, first: bool, maxfail: int | None, keep: bool, capture: CaptureMode,
     captures_nothing: bool, quiet: bool, verbose: bool,
     jobs: int | None, engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
@@ -128,8 +127,7 @@ def command(
     chosen = agent_runs.for_agent(
         selection.plan(paths), only, wires, agent, target, plays=not dry_run
     )
-    chosen = _last_failed(chosen, where) if again_failed else chosen
-    planned = selection.overlaid(chosen, faults)
+    planned = selection.overlaid(_last_failed(chosen, where) if lf else chosen, faults)
     planned = selection.failing_on(selection.under_profile(planned, agent), fail_on)
     planned = _bound_told(selection.in_all_writings(planned) if compare else planned, agent)
     if dry_run:

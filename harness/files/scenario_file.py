@@ -193,8 +193,11 @@ class SourceFile:
 
     def _long_forms(self, values: dict[str, Any]) -> dict[str, Any]:
         forms: dict[str, Any] = {}
-        if isinstance(values.get("inbox"), str):
-            forms["inbox"] = [{"text": values["inbox"]}]
+        said = values.get("inbox")
+        if isinstance(said, str):
+            forms["inbox"] = [{"text": said}]
+        elif isinstance(said, list):
+            forms["inbox"] = [{"text": each} if isinstance(each, str) else each for each in said]
         if isinstance(values.get("checks"), list):
             forms["checks"] = self._checks(values)
         if isinstance(values.get("faults"), list):

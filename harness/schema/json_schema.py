@@ -119,6 +119,7 @@ def _block() -> Node:
 def _forms() -> dict[str, Node]:
     """Return the keys whose form in a file differs from the struct: short forms, names."""
     wire = {"enum": [*providers.names()]}
+    text = {"type": "string"}
     several = {"type": "array", "items": wire, "minItems": 1, "uniqueItems": True}
     return {
         "name": {"type": "string", "pattern": KEBAB},
@@ -126,7 +127,7 @@ def _forms() -> dict[str, Node]:
         "wire": {"anyOf": [wire, several], "default": DEFAULT_WIRE},
         "dialect": _dialect([n for record in providers.records() for n in record.dialects.names]),
         "source": {"type": "array", "items": {"type": "string", "pattern": _sources()}},
-        "inbox": {"anyOf": [{"type": "string"}, {"type": "array", "items": ref("InboxItem")}]},
+        "inbox": {"anyOf": [text, {"type": "array", "items": {"anyOf": [text, ref("InboxItem")]}}]},
         "checks": either_form(),
     }
 

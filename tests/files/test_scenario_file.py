@@ -29,6 +29,17 @@ def test_short_forms_become_long(tmp_path: Path) -> None:
     assert (scenario.folder, scenario.stream, scenario.wire) == (str(tmp_path), False, "anthropic")
 
 
+def test_a_message_of_the_user_may_be_its_text_alone(tmp_path: Path) -> None:
+    script = "script: [{say: hi}]\n"
+    said = "inbox:\n  - Hello\n  - {text: Again, session: other}\n  - Bye\n"
+    (scenario,) = load_scenarios(write(tmp_path, said + script))
+    again = InboxItem(text="Again", session="other")
+    assert scenario.inbox == (InboxItem(text="Hello"), again, InboxItem(text="Bye"))
+    wrong = "inbox:\n  - Hello\n  - txet: Again\n"
+    with pytest.raises(InputError, match=r":3: .*txet"):
+        load_scenarios(write(tmp_path, wrong + script))
+
+
 @pytest.mark.parametrize(
     ("file", "text", "name"),
     [
