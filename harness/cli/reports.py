@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from harness.core.history.history import History
     from harness.core.values.verdict import VerdictWord
     from harness.verdicts.command_events import CommandStarted, Event, Report
+    from harness.verdicts.matrix import Matrix
+    from harness.verdicts.reach import Reach
     from harness.verdicts.result import Result
 
     Read = Callable[[Result], History | None]
@@ -108,7 +110,9 @@ class Telling:
     """Tells the events of a command to its reports.
 
     `words` are the verdicts of the results that were told. `totals` are what the verb counts
-    beside them; the reports get them at the end. `has_failed`: a report of a plug-in did.
+    beside them, `matrices` what it brought together and `reach` what is reached besides; the
+    reports get them at the end.
+    `has_failed`: a report of a plug-in did.
     """
 
     def __init__(self, outputs: Mapping[str, Printed | Filed]) -> None:
@@ -116,6 +120,8 @@ class Telling:
         self._accept = chosen_baseline().take
         self.words: set[VerdictWord] = set()
         self.totals: Any = None
+        self.matrices: tuple[Matrix, ...] = ()
+        self.reach: Reach | None = None
         self.has_failed = False
 
     def __call__(self, result: Result) -> Result:
@@ -139,6 +145,23 @@ class Telling:
                 self.has_failed = True
                 self.words.add("unknown")
                 terminal.note(f"the report {name} failed: {type(error).__name__}: {error}")
+
+    def finish(self, *, interrupted: bool) -> None:
+        """Tell that the command ends; only one that was not interrupted updates the baseline."""
+        from harness.verdicts.command_events import CommandFinished
+
+        change = None
+        if not interrupted:
+            chosen_baseline().write()
+            change = chosen_baseline().change()
+        ended = CommandFinished(
+            interrupted=interrupted,
+            baseline=change,
+            totals=self.totals,
+            matrices=self.matrices,
+            reach=self.reach,
+        )
+        self.tell(ended)
 
     @property
     def status(self) -> int:
@@ -164,8 +187,6 @@ def reporting(
     verb always writes. After Ctrl-C the reports are finished too; `interrupted`: it
     came before.
     """
-    from harness.verdicts.command_events import CommandFinished
-
     wanted = wanted_reports()
     telling = Telling(dict(_outputs(wanted, screen, read, beside)))
     telling.tell(replace(started, folder=wanted.folder, repository=wanted.repository))
@@ -173,20 +194,16 @@ def reporting(
         yield telling
     except KeyboardInterrupt:
         with deferred():
-            telling.tell(CommandFinished(interrupted=True, totals=telling.totals))
+            telling.finish(interrupted=True)
         raise
-    if interrupted:
-        telling.tell(CommandFinished(interrupted=True, totals=telling.totals))
-        return
-    chosen_baseline().write()
-    telling.tell(CommandFinished(baseline=chosen_baseline().change(), totals=telling.totals))
+    telling.finish(interrupted=interrupted)
 
 
 def _outputs(
     wanted: Wanted, screen: Report | None, read: Read | None, beside: Mapping[Path, Report]
 ) -> Iterator[tuple[str, Printed | Filed]]:
     """Yield the reports of this command: the screen, those with a file, and those of GitHub."""
-    from harness.report.media import html as page
+    from harness.report.media.html import Html
     from harness.report.report_parts import REPORTS, report_named
 
     if wanted.takes_standard_output:
@@ -196,7 +213,7 @@ def _outputs(
     for path, report in beside.items():
         yield str(path.name), Filed(report, partial(write, "", path, Path()))
     for flag, (name, path) in wanted.files.items():
-        report = page.reading(read) if name == "html" and read else report_named(name).made()
+        report = Html(read) if name == "html" and read else report_named(name).made()
         is_guest = name not in REPORTS.own()
         yield flag, Filed(report, partial(write, name, path, wanted.folder), is_guest=is_guest)
     if wanted.step_summary:

@@ -35,7 +35,7 @@ from harness.cli.options import (
     target,
     target_engine,
 )
-from harness.cli.reports import outputs, reporting
+from harness.cli.reports import html, outputs, reporting
 from harness.cli.required_reach import check_required, require_reached, status_with
 from harness.core.values.errors import InputError
 from harness.files.owner import out_lock
@@ -53,8 +53,8 @@ DEFAULT_OUT = ".harness/sweep"
 
 _OF_A_NEW_SWEEP = ("paths", "target", "only", "spoken", "profile_name", "fail_on", "store",
                    "faults", "k", "all_pairs", "orders", "out")  # fmt: skip
-_OF_PLAYING = ("resume", "jobs", "engine", "report", "junit", "markdown", "github", "baseline",
-               "update")  # fmt: skip
+_OF_PLAYING = ("resume", "jobs", "engine", "page", "report", "junit", "markdown", "github",
+               "baseline", "update")  # fmt: skip
 
 
 @click.command("sweep")
@@ -82,6 +82,7 @@ _OF_PLAYING = ("resume", "jobs", "engine", "report", "junit", "markdown", "githu
 @click.option("--verify", type=click.Path(path_type=Path), metavar="DIR",
               help="Judge the histories of this sweep again, and compare.")  # fmt: skip
 @require_reached
+@html
 @outputs
 @baseline
 @jobs
@@ -229,12 +230,13 @@ def _told(
     from msgspec import to_builtins
 
     from harness.cli.fuzz_report import command_of_found
-    from harness.cli.sweep_report import certificate_lines, sweep_results
+    from harness.cli.sweep_report import certificate_lines, result_name, sweep_results
     from harness.files.regular_file import write_atomically
     from harness.redaction.encoder import json_document, json_line, text_bytes
     from harness.report.command_summary import baseline_lines
     from harness.report.reach_lines import reach_lines
     from harness.sweep.certificate import FILE, TEXT, certificate
+    from harness.sweep.fault_matrix import fault_matrices
     from harness.verdicts.command_events import CommandFinished, CommandStarted
 
     made, reach = certificate(scope, results.results, small), results.reach
@@ -253,6 +255,8 @@ def _told(
         for one in sweep_results(scope, made, results.results, folder, repeat):
             tell(one)
         tell.totals = {**to_builtins(made), "reach": reach.as_json()}
+        tell.matrices = tuple(fault_matrices(scope, results.results, result_name))
+        tell.reach = reach
     return status_with(reach, tell.status)
 
 

@@ -16,7 +16,7 @@ from harness.core.values.verdict import FAIL_ON, Finding, FindingClass, Verdict
 from harness.report.run_report import one_line, wrapped
 from harness.sweep.case_runs import CaseResult
 from harness.sweep.certificate import Certificate, FoundCause, SweptCount
-from harness.sweep.sweep_folder import Scope
+from harness.sweep.sweep_folder import Scope, history_file
 from harness.verdicts.event_lines import counted
 from harness.verdicts.result import Result
 
@@ -128,19 +128,26 @@ def sweep_results(
         verdict=Verdict("unknown" if why else "pass", doubts=tuple(why)),
     )  # fmt: skip
     yield blank
-    found: dict[str, Finding] = {}
-    without_fault = (finding for run in scope.runs for finding in run.findings)
-    under_fault = (finding for result in results for finding in result.findings)
-    for finding in (*without_fault, *under_fault):
-        found.setdefault(finding.code, finding)
+    found: dict[str, tuple[Finding, int]] = {}
+    without_fault = ((finding, 0) for run in scope.runs for finding in run.findings)
+    under_fault = ((finding, case.number) for case in results for finding in case.findings)
+    for finding, number in (*without_fault, *under_fault):
+        found.setdefault(finding.code, (finding, number))
     files = {one.finding.code: folder / one.file for one in reversed(made.found) if one.file}
     for code in sorted(found):
         file = files.get(code)
+        finding, number = found[code]
+        history = history_file(folder, number) if number else None
         yield msgspec.structs.replace(
-            blank, name=f"{_SCENARIO}/{code}",
-            verdict=Verdict("fail", findings=(found[code],), fail_on=_fail_on(scope)),
+            blank, name=result_name(finding), history=str(history or ""),
+            verdict=Verdict("fail", findings=(finding,), fail_on=_fail_on(scope)),
             file=str(file or ""), repeat=repeat(file) if file else "",
         )  # fmt: skip
+
+
+def result_name(finding: Finding) -> str:
+    """The name of the result that shows a finding: one for each code."""
+    return f"{_SCENARIO}/{finding.code}"
 
 
 def _fail_on(scope: Scope) -> FindingClass:

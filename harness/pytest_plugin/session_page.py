@@ -100,7 +100,7 @@ class SessionPage:
         from msgspec.structs import replace
 
         from harness.files.regular_file import whole, write_atomically
-        from harness.report.media.html import kept_history, reading
+        from harness.report.media.html import Html, kept_history
         from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
         from harness.verdicts.result import Result
 
@@ -110,7 +110,7 @@ class SessionPage:
         kept = {
             id(run): str(p.with_suffix(".jsonl")) for run, p in zip(results, places, strict=True)
         }
-        page = reading(lambda run: kept_history(replace(run, history=kept[id(run)])))
+        page = Html(lambda run: kept_history(replace(run, history=kept[id(run)])))
         started = CommandStarted(verb="pytest", title="pytest")
         events: list[Event] = [started, *results, CommandFinished()]
         lines = [f"{line}\n".encode() for event in events for line in page(event)]

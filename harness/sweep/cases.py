@@ -24,9 +24,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_defaults=
     """A run of the scenario `run` with one fault more, at a call.
 
     `number` counts the cases of the sweep from 1. `stands_for` are the further faults that come to
-    the same answer there, each as its text; `plan` is the digest of that answer. `beside` is the
-    number of the case whose fault is there too, and strikes first; 0 for none. A case of `orders`
-    has no fault: these are all its changes, and `call` says the last of them in words.
+    the same answer there; `plan` is the digest of that answer. `beside` is the number of the case
+    whose fault is there too, and strikes first; 0 for none. A case of `orders` has no fault: these
+    are all its changes, and `call` says the last of them in words.
     """
 
     number: int
@@ -34,7 +34,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, tag="case", omit_defaults=
     call: str
     fault: FaultSpec = NO_FAULT
     orders: tuple[Order, ...] = ()
-    stands_for: tuple[str, ...] = ()
+    stands_for: tuple[FaultSpec, ...] = ()
     plan: str = ""
     beside: int = 0
 
@@ -78,7 +78,7 @@ def cases_of(
             run=run,
             call=group[0].call,
             fault=msgspec.structs.replace(specs[group[0].variant], when=group[0].number),
-            stands_for=tuple(fault_text(specs[one.variant]) for one in group[1:]),
+            stands_for=tuple(specs[one.variant] for one in group[1:]),
             plan=group[0].plan,
         )
         for number, group in enumerate(groups, start=first)

@@ -17,7 +17,7 @@ from harness.core.history.events import Called
 from harness.core.scenario.scenario import FaultSpec, Scenario
 from harness.runner import Run
 from harness.sweep.case_runs import CaseResult, of_case
-from harness.sweep.cases import Case, fault_text
+from harness.sweep.cases import Case
 from harness.sweep.fault_meetings import Meeting, meetings, variants
 from harness.sweep.survey import kinds_of
 from harness.targets import resolve
@@ -146,7 +146,7 @@ def pairs_of(
                 run=found.first.run,
                 call=group[0].call,
                 fault=msgspec.structs.replace(spec, when=group[0].number),
-                stands_for=tuple(fault_text(found.specs[one.variant]) for one in group[1:]),
+                stands_for=tuple(found.specs[one.variant] for one in group[1:]),
                 plan=group[0].plan,
                 beside=found.first.number,
             )

@@ -16,6 +16,8 @@ from harness.core.values.messages import Json
 from harness.core.values.verdict import VerdictWord, worst
 from harness.recordings.transcripts import Refusal
 from harness.verdicts.baseline import BaselineChange
+from harness.verdicts.matrix import Matrix
+from harness.verdicts.reach import Reach
 from harness.verdicts.result import Result
 
 
@@ -68,12 +70,15 @@ class CommandFinished(msgspec.Struct, frozen=True, kw_only=True):
     """A command ends; `interrupted`: by Ctrl-C or a signal.
 
     `baseline` is how its results differ from the baseline, without one None. `totals` are what the
-    verb counts beside its results, for a machine.
+    verb counts beside its results, for a machine; `matrices` are what it brought together. `reach`
+    is that of runs which are no results of their own, as the cases of a sweep.
     """
 
     interrupted: bool = False
     baseline: BaselineChange | None = None
     totals: Json = None
+    matrices: tuple[Matrix, ...] = ()
+    reach: Reach | None = None
 
 
 Event = CommandStarted | Result | FileRead | CommandFinished

@@ -12,7 +12,7 @@ from harness.core.history.events import Answered
 from harness.core.scenario.scenario import FaultSpec, Scenario, Turn
 from harness.runner import run
 from harness.sweep.case_runs import of_case
-from harness.sweep.cases import CHANGES_NOTHING
+from harness.sweep.cases import CHANGES_NOTHING, fault_text
 from harness.sweep.survey import Survey, SurveyTask, lost_survey, survey
 from tests.sweep.agents import CAREFUL, one_question
 
@@ -51,7 +51,7 @@ def test_a_case_strikes_at_its_call(tmp_path: Path, layer: str) -> None:
 def test_faults_that_give_the_same_answer_are_one_case(tmp_path: Path) -> None:
     found = surveyed(one_question(tmp_path), "http.server_error", "http.status")
     first = next(case for case in found.cases if case.fault.kind == "http.server_error")
-    assert "http.status status=500" in " ".join(first.stands_for)
+    assert "http.status status=500" in [fault_text(fault) for fault in first.stands_for]
     shown = [(case.fault.kind, str(case.fault.settings), case.call) for case in found.cases]
     assert len(shown) == len(set(shown))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -26,6 +26,8 @@ from harness.redaction.encoder import encoded, json_bytes
 from harness.report.command_summary import cause_title, headline
 from harness.report.html.page_runs import TEXT_MAX, PageRun, page_run, run_details
 from harness.report.reach_lines import reach_lines
+from harness.verdicts.matrix import Matrix
+from harness.verdicts.reach import Reach
 from harness.verdicts.result import Result, lacks, reach_of
 from harness.verdicts.tallies import CauseTally
 
@@ -39,7 +41,8 @@ PAGE_MAX_BYTES = 24_000_000
 """The most bytes of details in a page; later runs are listed without their events."""
 
 SCRIPTS = (
-    "dom.js", "data.js", "diff.js", "overview.js", "lanes.js", "exchange.js", "run.js", "page.js",
+    "dom.js", "data.js", "diff.js", "matrices.js", "overview.js", "lanes.js", "exchange.js",
+    "run.js", "page.js",
 )  # fmt: skip
 """The code files, in the order in which they are joined into one module."""
 
@@ -73,14 +76,23 @@ def pack(value: Json) -> str:
     return b64encode(zlib.compress(json_bytes(value), 9)).decode()
 
 
-def page(title: str, parts: Iterable[PagePart]) -> Iterator[bytes]:
-    """Yield the page, piece by piece; only the summaries of the runs stay in memory."""
+def page(
+    title: str,
+    parts: Iterable[PagePart],
+    matrices: Sequence[Matrix] = (),
+    reach: Reach | None = None,
+) -> Iterator[bytes]:
+    """Yield the page, piece by piece; only the summaries of the runs stay in memory.
+
+    Without a `reach`, that of the runs is shown.
+    """
     runs: list[Result] = []
     style, code = asset("page.css"), "\n".join(map(asset, SCRIPTS))
     pieces = template("page.html.jinja").generate(
         title=shown(title), style=style, code=code,
         style_hash=digest_of(style), code_hash=digest_of(code),
-        details=_kept(parts, runs), index=lambda: pack(_index(title, runs)),
+        details=_kept(parts, runs),
+        index=lambda: pack(_index(title, runs, matrices, reach or reach_of(runs))),
         totals=lambda: Counter(run.word for run in runs), causes=lambda: _causes(runs),
         headline=lambda: _headline(runs),
     )  # fmt: skip
@@ -97,18 +109,20 @@ def _kept(parts: Iterable[PagePart], runs: list[Result]) -> Iterator[tuple[int, 
         runs.append(part.run)
 
 
-def _index(title: str, runs: list[Result]) -> Json:
+def _index(title: str, runs: list[Result], matrices: Sequence[Matrix], reached: Reach) -> Json:
     """Return the data of the first page."""
     lost = [{"missing": x.name, "reason": x.reason, "runs": x.runs, "remedy": x.remedy}
             for x in lacks(runs)]  # fmt: skip
     shown: list[PageRun] = [page_run(run) for run in runs]
-    reach = list(reach_lines(reach_of(runs)))
+    tables: Json = msgspec.to_builtins(matrices)
+    reach = list(reach_lines(reached))
     return {
         "title": title,
         "headline": _headline(runs),
         "runs": shown,
         "lacks": lost,
         "reach": reach,
+        "matrices": tables,
     }
 
 

@@ -35,7 +35,7 @@ function overview(index, filters, go) {
   const parts = { totals: h("div"), causes: h("section"), matrix: h("section"), lacks: h("section") };
   const bar = filterBar(index, filters, change);
   const scenarios = new Set(index.runs.map((run) => run.scenario));
-  const node = [h("h1", {}, index.title), ...index.headline.map((line) => h("p.headline", {}, line)), h("p.lead", {}, `${count(index.runs.length, "run")} of ${count(scenarios.size, "scenario")}`), parts.totals, bar, parts.causes, parts.matrix, parts.lacks, index.reach.length ? h("section", {}, h("h2", {}, "Reached"), index.reach.map((line) => h("p", {}, line))) : ""];
+  const node = [h("h1", {}, index.title), ...index.headline.map((line) => h("p.headline", {}, line)), h("p.lead", {}, `${count(index.runs.length, "run")} of ${count(scenarios.size, "scenario")}`), parts.totals, bar, parts.causes, matrices(index), parts.matrix, parts.lacks, index.reach.length ? h("section", {}, h("h2", {}, "Reached"), index.reach.map((line) => h("p", {}, line))) : ""];
 
   function update(fields) {
     Object.assign(filters, fields);
@@ -57,7 +57,7 @@ function overview(index, filters, go) {
       draw: (row) => matrixRow(row, checks.shown, opened, toggle, go), choose: () => {} });
     list.box.classList.add("matrix");
     list.box.style.setProperty("--checks", checks.shown.length);
-    const more = checks.silent && h("button.quiet", { type: "button", onclick: () => { all = !all; drawMatrix(); } },
+    const more = checks.silent > 0 && h("button.quiet", { type: "button", onclick: () => { all = !all; drawMatrix(); } },
       all ? "Only checks that found something" : `And ${count(checks.silent, "check")} that found nothing`);
     fill(parts.matrix, h("h2", {}, "Scenarios and checks"), legend(), list.box, more);
     list.refresh();

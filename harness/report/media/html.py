@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from harness.core.history.history import History
 from harness.core.values.errors import InputError
 from harness.redaction.encoder import Encoded
-from harness.report.report_parts import Document
 from harness.runner.run_folder import read_history
-from harness.verdicts.command_events import CommandStarted, Report
+from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
 from harness.verdicts.result import Result
 
 Read = Callable[[Result], History | None]
 
 
-def html(results: Sequence[Result], command: CommandStarted) -> Iterator[str]:
-    """The runs as one HTML page, with their events and messages."""
-    yield document(results, command, kept_history)
+class Html:
+    """The runs as one HTML page, with their events and messages, and the matrices of a command."""
+
+    def __init__(self, read: Read | None = None) -> None:
+        self._read, self._results = read or kept_history, list[Result]()
+        self._command = CommandStarted(verb="")
+
+    def __call__(self, event: Event) -> Iterable[str]:
+        """Keep a result; give the page at the end."""
+        match event:
+            case CommandStarted():
+                self._command = event
+            case Result():
+                self._results.append(event)
+            case CommandFinished():
+                return [document(self._results, self._command, self._read, event)]
+        return ()
 
 
-def reading(read: Read) -> Report:
-    """Return this report with the histories that `read` returns, for runs that are kept nowhere."""
-    return Document(lambda results, command: [document(results, command, read)])
-
-
-def document(results: Sequence[Result], command: CommandStarted, read: Read) -> Encoded:
+def document(
+    results: Sequence[Result],
+    command: CommandStarted,
+    read: Read,
+    ended: CommandFinished,
+) -> Encoded:
     """Return the page; `read` returns the history of a run."""
     from harness.report.html.html_page import in_order, page, page_part
 
@@ -35,7 +48,7 @@ def document(results: Sequence[Result], command: CommandStarted, read: Read) -> 
         command.title or targets or ("judged recordings" if command.verb == "judge" else "no run")
     )
     parts = (page_part(run, read(run)) for run in in_order(results))
-    return Encoded(b"".join(page(title, parts)).decode())
+    return Encoded(b"".join(page(title, parts, ended.matrices, ended.reach)).decode())
 
 
 def kept_history(run: Result) -> History | None:

@@ -18,6 +18,7 @@ from harness.core.values.messages import Json, Text, ToolUse, assistant, user
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.html.html_page import PagePart, page, page_part
 from harness.targets.spec import resolve
+from harness.verdicts.matrix import Matrix, MatrixCell
 from harness.verdicts.result import Invocation, Result, summarize
 from tests.report.fabricated import RUNS, history
 
@@ -57,6 +58,20 @@ def played() -> bytes:
 def file_of(scenario: Scenario) -> str:
     """Where the file of a scenario stands, below `scenarios`."""
     return str(next(SCENARIOS.rglob(f"{scenario.name}.yaml")).relative_to(SCENARIOS))
+
+
+def swept() -> bytes:
+    """A page of a sweep: a fault that held, one with a finding, and one that is open."""
+    name = RUNS[0].name
+    cells = (
+        MatrixCell(row=0, column=0, word="held", cases=2, text="2 cases held"),
+        MatrixCell(row=0, column=1, word="found", cases=1, text="1 case found: lost",
+                   class_="defect", result=name),
+        MatrixCell(row=1, column=1, word="open", cases=3, text="3 cases open: limit"),
+    )  # fmt: skip
+    rows, columns = ("http.overloaded", HOSTILE), ("main/model#1", "main/tool#1")
+    table = Matrix(title=HOSTILE, corner="fault", rows=rows, columns=columns, cells=cells)
+    return b"".join(page("swept", (page_part(run, history()) for run in RUNS), [table]))
 
 
 def long() -> bytes:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.report.fabricated import RUNS
 from tests.report.html.conftest import Open
 from tests.report.html.pages import HOSTILE
 
@@ -32,7 +33,9 @@ def names(page: Any) -> list[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize(("name", "address"), [("many", ""), ("one", ""), ("hostile", "")])
+@pytest.mark.parametrize(
+    ("name", "address"), [("many", ""), ("one", ""), ("hostile", ""), ("swept", "")]
+)
 def test_a_page_fits_its_window(
     opened: Open, name: str, address: str, width: int, scheme: str
 ) -> None:
@@ -44,13 +47,22 @@ def test_a_page_fits_its_window(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["many", "one"])
+@pytest.mark.parametrize("name", ["many", "one", "swept"])
 def test_a_page_has_contrast_labels_and_headings(opened: Open, name: str, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = opened(name, scheme=scheme)
     page.evaluate("document.querySelectorAll('details').forEach((x) => { x.open = true; })")
     found = axe.run(page)
     assert found.violations_count == 0, found.generate_report()
+
+
+def test_a_fault_with_a_finding_leads_to_its_run(opened: Open) -> None:
+    page = opened("swept")
+    cells = page.locator("details .cell")
+    assert cells.all_text_contents() == ["·", "✗", "", "3"]
+    page.locator("details .cell.c-defect a").click()
+    page.wait_for_url("**/swept.html#/run/*")
+    page.wait_for_function("name => document.title.includes(name)", arg=RUNS[0].name)
 
 
 def test_filters_narrow_the_matrix_and_stand_in_the_address(opened: Open) -> None:
