@@ -71,7 +71,7 @@ class CommandFinished(msgspec.Struct, frozen=True, kw_only=True):
 
     `baseline` is how its results differ from the baseline, without one None. `totals` are what the
     verb counts beside its results, for a machine; `matrices` are what it brought together. `reach`
-    is that of runs which are no results of their own, as the cases of a sweep.
+    is that of runs that stand in no result, as the cases of a sweep do.
     """
 
     interrupted: bool = False
