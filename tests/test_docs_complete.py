@@ -37,6 +37,7 @@ DOCS = ROOT / "docs"
 
 SECTIONS = {
     "Scenario": "## Top-level keys",
+    "Order": "## orders",
     "Turn": "## script",
     "CassetteScript": "## A cassette as script",
     "ToolScript": "## tools",
