@@ -8,7 +8,7 @@ long is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -16,7 +16,6 @@ import msgspec
 from harness.agent.conversation.history_size import (
     BYTES_PER_TOKEN,
     REBUILD_TOKENS,
-    SMALLEST_TEXT_BYTES,
     begins_turn,
     budget_tokens,
     clip,
@@ -24,7 +23,7 @@ from harness.agent.conversation.history_size import (
     estimate_tokens,
     text_length,
 )
-from harness.agent.conversation.projection import Projection, project
+from harness.agent.conversation.projection import NO_OUTCOME, Projection, project
 from harness.agent.models.failures import ModelFailure
 from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.sessions.transcript import SessionTranscript
@@ -46,6 +45,9 @@ _LEAD = "Summary of the conversation so far:\n"
 
 # A user says a wish once, and the agent cannot find it out again. So the other texts are cut first.
 _BLOCK_CHARACTERS = (2_000, 500, 120)
+
+SMALLEST_CUT_BYTES = 100
+"""The room for a text that is cut: up to 60 bytes say how much is left out, between its ends."""
 
 MAX_SHRINKS = 2
 """The number of times a request is made smaller before the agent gives up."""
@@ -151,26 +153,28 @@ def _told(past: Sequence[Message], most_bytes: int) -> str | None:
     Without it words are lost unseen. A gateway that counts in other units names such a
     window.
     """
-    told = ""
+    told, answered = "", {result.id for message in past for result in message.tool_results}
     for most in _BLOCK_CHARACTERS:
-        told = "\n".join(line for message in past for line in _lines(message, most))
+        told = "\n".join(line for message in past for line in _lines(message, most, answered))
         if len(told.encode("utf-8", "surrogatepass")) <= most_bytes:
             return told
-    return clip_bytes(told, most_bytes) if most_bytes >= SMALLEST_TEXT_BYTES else None
+    return clip_bytes(told, most_bytes) if most_bytes >= SMALLEST_CUT_BYTES else None
 
 
-def _lines(message: Message, most: int) -> list[str]:
+def _lines(message: Message, most: int, answered: Collection[str]) -> list[str]:
     is_user = begins_turn(message)
-    texts = map(_line, message.blocks)
+    texts = (_line(block, answered) for block in message.blocks)
     return [f"{message.role}: {text if is_user else clip(text, most)}" for text in texts]
 
 
-def _line(block: Block) -> str:
+def _line(block: Block, answered: Collection[str]) -> str:
     match block:
         case Text(text):
             return text
-        case ToolUse(name=name, input=given):
-            return f"called {name} with {canonical(given)}"
+        case ToolUse(id=id, name=name, input=given):
+            # No row says what became of a call that was cut off; each request says it.
+            outcome = "" if id in answered else f". {NO_OUTCOME}"
+            return f"called {name} with {canonical(given)}{outcome}"
         case ToolResult(is_error=is_error):
             return f"{'error' if is_error else 'result'} of a tool: {block.text}"
     return "(something that is not text)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.agent.context_overflow import SUMMARY_TIMEOUT_S, Compacted, compact
+from harness.agent.conversation.projection import NO_OUTCOME
 from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.messages import (
     Message,
@@ -93,6 +94,15 @@ def test_a_summary_of_words_that_a_cut_would_lose_unseen_is_not_asked_for(
     ask = Summariser()
     assert compact([*PAST, user("now")], budget_tokens, ask) is None
     assert ask.queries == []
+
+
+def test_a_call_without_a_result_is_told_as_the_requests_tell_it() -> None:
+    ask = Summariser()
+    assert compact([*PAST, CALL, RESULT, user("stop"), CALL, user("now")], 10_000, ask) is not None
+    assert NO_OUTCOME not in ask.queries[0].messages[0].text
+    cut_off = assistant(ToolUse("u", "look", {"a": 2}))
+    compact([*PAST, cut_off, user("and?"), assistant("Hm."), user("now")], 10_000, ask)
+    assert f'called look with {{"a":2}}. {NO_OUTCOME}' in ask.queries[1].messages[0].text
 
 
 def test_nothing_is_asked_where_nothing_can_be_summarised() -> None:

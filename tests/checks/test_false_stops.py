@@ -56,6 +56,19 @@ def test_different_tools_that_need_nothing_are_stopped_falsely() -> None:
     assert codes(no_false_stop(story.final().end())) == ["no_false_stop.refused"]
 
 
+@pytest.mark.parametrize("answer", ["deny", "expired"])
+@pytest.mark.parametrize(("times", "found"), [(2, True), (3, False)])
+def test_calls_that_the_user_did_not_allow_are_a_reason_to_stop(
+    answer: str, times: int, found: bool
+) -> None:
+    """A model asked for one call four times in one message, and the user answered none of them."""
+    story = Story().turn("go").reply(*[use("poll") for _ in range(times + 1)])
+    for _ in range(times):
+        story.ask(answer).refuse("Not run: the user did not allow it.")
+    story.refuse("Not run: the same call again.").reply("I stop.")
+    assert bool(codes(no_false_stop(story.final(status="failed").end()))) == found
+
+
 def test_a_polling_turn_that_runs_to_its_end_is_not_stopped() -> None:
     assert not list(no_false_stop(_poll(9).reply("done").final().end()))
 

@@ -214,8 +214,9 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
 
     A breaker may count any of these. One tool has one result, with any input. Failures follow each
     other with any text, of all tools or of one tool, and other calls between them do not count. A
-    call that cannot be run counts as a failure. A call has the same result as before. Calls or
-    whole messages form a cycle, run or not. Inputs are empty, or calls are cut off.
+    call that cannot be run, or that the user has not allowed, counts as a failure. A call has the
+    same result as before. Calls or whole messages form a cycle, run or not. Inputs are empty, or
+    calls are cut off.
     """
     done = [e for e in steps(turn, id, 0) if e.answered and e.answered.n < n]
     for some in (done, _without_known(done)):
@@ -241,10 +242,12 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
 
 
 def _is_in_vain(trace: Trace, ask: Ask, n: int) -> bool:
-    """Whether a call failed, was told as an error, or was not run because it cannot be: a breaker
-    may count all of these as failures in a row."""
+    """Whether a call failed, was told as an error, or was not run because it cannot be or the user
+    has not allowed it: a breaker may count all of these as failures in a row."""
     if ask.execution is not None:
         return ask.execution.failed or _is_told_as_error(ask.execution, n)
+    if any(not question.is_allowed for question in ask.questions_before(n)):
+        return True
     given, required = ask.use.input, trace.schema(ask.exchange, ask.use.name).get("required") or ()
     is_known = ask.use.name in trace.settings.get("tools", {})
     return not (is_known and isinstance(given, dict) and set(required) <= set(given))
