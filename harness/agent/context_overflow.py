@@ -46,8 +46,8 @@ _LEAD = "Summary of the conversation so far:\n"
 # A user says a wish once, and the agent cannot find it out again. So the other texts are cut first.
 _BLOCK_CHARACTERS = (2_000, 500, 120)
 
-SMALLEST_CUT_BYTES = 100
-"""The room for a text that is cut: up to 60 bytes say how much is left out, between its ends."""
+SMALLEST_CUT_BYTES = 80
+"""The room for a text that is cut: up to 50 bytes say how much is left out, between its ends."""
 
 MAX_SHRINKS = 2
 """The number of times a request is made smaller before the agent gives up."""

@@ -64,7 +64,7 @@ class SessionModel:
         """Warn of requests that came when their test was over."""
         late = self.url.late if "url" in vars(self) else ()
         if late:
-            what = f"loop-harness: {len(late)} late requests were refused; the first: {late[0]}"
+            what = f"loop-harness: late requests refused: {len(late)}; the first: {late[0]}"
             warnings.warn(pytest.PytestWarning(what), stacklevel=1)
 
     def pytest_unconfigure(self) -> None:

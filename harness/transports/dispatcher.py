@@ -17,6 +17,7 @@ import msgspec
 
 from harness import providers
 from harness.clock import Clock, NewsWait, VirtualClock, real_monotonic, real_sleep
+from harness.clock.turns import take_turn
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import (
     ApprovalRequest,
@@ -44,7 +45,6 @@ from harness.core.values.plans import (
 from harness.processes.thread_times import has_other_threads
 from harness.providers.shared.record import shape
 from harness.transports.session_paths import split_session
-from harness.transports.turns import take_turn
 
 LOOK_S = 0.05
 """How often it is looked, on real time, for a message or a cancel that somebody waits for."""

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any, NoReturn, Self
 
+from harness.clock.turns import turn_of_task
 from harness.core.values.errors import HarnessError, RunStopped
 from harness.core.values.plans import (
     ON_THE_WAY_S,
@@ -29,7 +30,6 @@ from harness.transports import http_exchange
 from harness.transports.dispatcher import Dispatcher, at_once
 from harness.transports.http_exchange import DISCONNECTED, HttpExchange, exchange_of
 from harness.transports.session_paths import decoded_path, split_session
-from harness.transports.turns import turn_of_task
 
 _LENGTH = b"content-length"
 """It is of the body, which is here; without it, most requests of a run have equal headers."""

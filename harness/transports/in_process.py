@@ -16,6 +16,7 @@ from typing import Any, get_args
 
 import msgspec
 
+from harness.clock.turns import turn_of_task
 from harness.core.values.brief import BriefClock, Tool
 from harness.core.values.calls import (
     Approval,
@@ -43,7 +44,6 @@ from harness.transports.sdk_clients import (
     sdk_of_package,
     without_certificates,
 )
-from harness.transports.turns import turn_of_task
 
 _KINDS = get_args(OutboundKind)
 

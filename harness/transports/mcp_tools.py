@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from harness.clock.turns import turn_of_task
 from harness.core.scenario.scenario import ToolScript
 from harness.core.values.calls import ToolRequest
 from harness.core.values.errors import PackageMissing, RunStopped
@@ -25,7 +26,6 @@ from harness.transports.dispatcher import Dispatcher, json_answer
 from harness.transports.http_connection import Request
 from harness.transports.http_exchange import CONNECTION_ERRORS
 from harness.transports.python_calls import after_waits, outcome
-from harness.transports.turns import turn_of_task
 
 Call = Callable[[str, Json, str], Awaitable[ToolAnswer]]
 """`(tool, input, id or "") -> answer`."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
+from harness.clock.turns import turn_of_task
 from harness.core.scenario.scenario import ToolScript
 from harness.core.values.brief import Tool, ToolError
 from harness.core.values.calls import ToolRequest
@@ -30,7 +31,6 @@ from harness.core.values.plans import (
     until_timeout,
 )
 from harness.transports.dispatcher import Dispatcher
-from harness.transports.turns import turn_of_task
 
 
 def scripted_tool(dispatcher: Dispatcher, name: str, script: ToolScript) -> Tool:

@@ -85,7 +85,7 @@ def test_the_request_is_cut_to_the_budget() -> None:
     assert len(ask.queries[0].messages[0].text) < 500 * 4
 
 
-@pytest.mark.parametrize("budget_tokens", [0, 1, 9, 49])
+@pytest.mark.parametrize("budget_tokens", [0, 1, 9, 39])
 def test_a_summary_of_words_that_a_cut_would_lose_unseen_is_not_asked_for(
     budget_tokens: int,
 ) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.clock import Clock, VirtualClock, task_turn
+from harness.clock.event_loop import task_turn
+from harness.clock.virtual_clock import Clock, VirtualClock
 
 _ORDER = ("approval", "tool", "push", "model", "outbox", "inbox", "store")
 """The seams in the order in which threads call at one moment. What is pushed comes before the next
