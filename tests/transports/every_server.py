@@ -15,6 +15,7 @@ from harness.clock import RealClock
 from harness.core.history.history import History
 from harness.core.scenario.scenario import InboxItem, Limits, ToolScript, ToolTurn
 from harness.core.transition.transition import Transition
+from harness.runner.session_url import SessionUrl
 from harness.targets import process_target, resolve
 from harness.targets.process_target import LastingProgram
 from harness.transports.dispatcher import Dispatcher
@@ -114,6 +115,20 @@ def _fake_model() -> Iterator[Door]:
 
 
 @contextmanager
+def _session_url() -> Iterator[Door]:
+    """What `fake_model.serve()` opens in a session of pytest."""
+    dispatcher, session = Dispatcher(run(), RealClock()), SessionUrl()
+    route = ModelRoute(lambda method, path: dispatcher, RealClock())
+    try:
+        with session.lent(route, "test_it") as base:
+            url = urlsplit(base or "")
+            path, body = f"{url.path}/v1/messages", _body(REQUEST)
+            yield Door(url.port or 0, "POST", path, body, {}, None, [], "SessionUrl")
+    finally:
+        session.close()
+
+
+@contextmanager
 def _recording() -> Iterator[Door]:
     asked: list[bytes] = []
 
@@ -147,6 +162,7 @@ def _lasting_program() -> Iterator[Door]:
 DOORS: dict[str, Callable[[], AbstractContextManager[Door]]] = {
     **{seam: _loopback(seam) for seam in SEAMS},
     "fake model": _fake_model,
+    "fake model of a session": _session_url,
     "recording": _recording,
     "runs": _lasting_program,
 }
