@@ -111,8 +111,7 @@ class Telling:
 
     `words` are the verdicts of the results that were told. `totals` are what the verb counts
     beside them, `matrices` what it brought together and `reach` what is reached besides; the
-    reports get them at the end.
-    `has_failed`: a report of a plug-in did.
+    reports get them at the end. `has_failed`: a report of a plug-in did.
     """
 
     def __init__(self, outputs: Mapping[str, Printed | Filed]) -> None:

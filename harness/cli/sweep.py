@@ -112,18 +112,9 @@ def command(
     with out_lock(folder, named):
         if not resume:
             plan, scenarios = _planned(
-                paths,
-                target,
-                only,
-                spoken,
-                profile_name,
-                fail_on,
-                store,
-                faults,
-                k,
-                all_pairs,
+                paths, target, only, spoken, profile_name, fail_on, store, faults, k, all_pairs,
                 orders,
-            )
+            )  # fmt: skip
             _new(folder, named)
             does = target_engine(engine, jobs, plan.target, len(scenarios))
             _listed(folder, plan, scenarios, does)
@@ -213,9 +204,11 @@ def _paired(folder: Path, scope: Scope, results: ResultFile, engine: Engine) -> 
     from harness.sweep.sweep_folder import read_scope
 
     # How many first faults there are is known only as they are listed.
-    found: Iterator[object] = with_pairs(folder, scope, results.results, engine)
-    if scope.plan.orders:
-        found = with_second_orders(folder, scope, results.results)
+    found: Iterator[object] = (
+        with_second_orders(folder, scope, results.results)
+        if scope.plan.orders
+        else with_pairs(folder, scope, results.results, engine)
+    )
     with terminal.progress(len(scope.cases), "cases seen for pairs") as advance:
         for _ in found:
             advance()

@@ -37,11 +37,11 @@ class ReportPart(msgspec.Struct, frozen=True):
         return Document(self.source) if is_document else self.source
 
 
-class Document:
-    """The report that a function of all results and the command writes at the end."""
+class Collected:
+    """A report that keeps all results of a command, and is written at its end."""
 
-    def __init__(self, write: Callable[[Sequence[Result], CommandStarted], Iterable[str]]) -> None:
-        self._write, self._results, self._command = write, list[Result](), CommandStarted(verb="")
+    def __init__(self) -> None:
+        self._results, self._command = list[Result](), CommandStarted(verb="")
 
     def __call__(self, event: Event) -> Iterable[str]:
         """Keep a result; give the lines at the end."""
@@ -51,8 +51,24 @@ class Document:
             case Result():
                 self._results.append(event)
             case CommandFinished():
-                return self._write(self._results, self._command)
+                return self.written(event)
         return ()
+
+    def written(self, ended: CommandFinished) -> Iterable[str]:
+        """Return the lines of all results."""
+        raise NotImplementedError
+
+
+class Document(Collected):
+    """The report that a function of all results and the command writes at the end."""
+
+    def __init__(self, write: Callable[[Sequence[Result], CommandStarted], Iterable[str]]) -> None:
+        super().__init__()
+        self._write = write
+
+    def written(self, ended: CommandFinished) -> Iterable[str]:
+        """Return what the function writes."""
+        return self._write(self._results, self._command)
 
 
 def _recognised(module: Plugin) -> dict[str, ReportPart]:
@@ -66,7 +82,7 @@ def _recognised(module: Plugin) -> dict[str, ReportPart]:
 
 def _is_report(found: object) -> bool:
     if inspect.isclass(found):
-        called = vars(found).get("__call__")
+        called = inspect.getattr_static(found, "__call__", None)
         return inspect.isfunction(called) and positional(called)[1:] == STREAM
     return inspect.isfunction(found) and positional(found) in (DOCUMENT, STREAM)
 

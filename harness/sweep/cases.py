@@ -62,27 +62,38 @@ def fault_text(fault: FaultSpec) -> str:
     return " ".join((fault.kind, *settings))
 
 
+def same_answers(met: Iterable[Meeting]) -> list[list[Meeting]]:
+    """The meetings in groups, each of faults that give the agent the same answer at one call."""
+    same: dict[tuple[str, str], list[Meeting]] = defaultdict(list)
+    for meeting in met:
+        same[meeting.call, meeting.plan].append(meeting)
+    return list(same.values())
+
+
+def case_of(
+    number: int, run: str, specs: Sequence[FaultSpec], group: Sequence[Meeting], beside: int = 0
+) -> Case:
+    """The case of a group: its first fault strikes, and stands for the others."""
+    first = group[0]
+    return Case(
+        number=number,
+        run=run,
+        call=first.call,
+        fault=msgspec.structs.replace(specs[first.variant], when=first.number),
+        stands_for=tuple(specs[one.variant] for one in group[1:]),
+        plan=first.plan,
+        beside=beside,
+    )
+
+
 def cases_of(
     run: str, specs: Sequence[FaultSpec], met: Iterable[Meeting], first: int
 ) -> list[Case]:
     """The cases of a scenario, numbered from `first`, in the order of the calls."""
-    same: dict[tuple[str, str], list[Meeting]] = defaultdict(list)
-    for meeting in met:
-        same[meeting.call, meeting.plan].append(meeting)
-    groups = sorted(same.values(), key=lambda group: group[0].variant)
+    groups = sorted(same_answers(met), key=lambda group: group[0].variant)
     order = {call: place for place, call in enumerate(dict.fromkeys(m.call for m in met))}
     groups.sort(key=lambda group: order[group[0].call])
-    return [
-        Case(
-            number=number,
-            run=run,
-            call=group[0].call,
-            fault=msgspec.structs.replace(specs[group[0].variant], when=group[0].number),
-            stands_for=tuple(specs[one.variant] for one in group[1:]),
-            plan=group[0].plan,
-        )
-        for number, group in enumerate(groups, start=first)
-    ]
+    return [case_of(number, run, specs, group) for number, group in enumerate(groups, start=first)]
 
 
 CHANGES_NOTHING = "it changes no answer of this run"

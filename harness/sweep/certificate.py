@@ -111,9 +111,7 @@ def certificate(
     left.update(result.why for result in results if result.status == "open")
     still_open = {why: count for why, count in left.items() if count}
     unswept = any(run.why for run in scope.runs)
-    of_run: dict[str, list[Case]] = defaultdict(list)
-    for case in scope.cases:
-        of_run[case.run].append(case)
+    of_run = scope.cases_by_run()
     is_listed = scope.plan.k == 1 or scope.has_pairs
     pruned = Counter[str]()
     for each in scope.pruned:

@@ -26,12 +26,9 @@ def fault_matrices(
     Time and memory grow with the number of cases.
     """
     by_number = {result.number: result for result in results}
-    of_run: dict[str, list[Case]] = defaultdict(list)
-    for case in scope.cases:
-        if not (case.beside or case.orders):
-            of_run[case.run].append(case)
+    of_run = scope.cases_by_run()
     for run in scope.runs:
-        if cases := of_run[run.name]:
+        if cases := [case for case in of_run[run.name] if not (case.beside or case.orders)]:
             yield _matrix(run, cases, by_number, shown_in)
 
 

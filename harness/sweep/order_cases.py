@@ -60,10 +60,10 @@ def with_second_orders(folder: Path, scope: Scope, results: Sequence[CaseResult]
     """List the orders of two changes of all scenarios, and write the list; yield each first one."""
     held = {result.number for result in results if result.status == "held"}
     lines: list[Case | Pruned] = []
-    number = len(scope.cases) + 1
+    of_run, number = scope.cases_by_run(), len(scope.cases) + 1
     for swept in scope.runs:
         second, left = [], 0
-        for case in (case for case in scope.cases if case.run == swept.name):
+        for case in of_run[swept.name]:
             history = history_of(folder, case.number) if case.number in held else None
             if history is None:
                 left += 1

@@ -8,7 +8,7 @@ fault at that call. Its calls cannot meet. Or one of its faults shows a finding 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -17,7 +17,7 @@ from harness.core.history.events import Called
 from harness.core.scenario.scenario import FaultSpec, Scenario
 from harness.runner import Run
 from harness.sweep.case_runs import CaseResult, of_case
-from harness.sweep.cases import Case
+from harness.sweep.cases import Case, case_of, same_answers
 from harness.sweep.fault_meetings import Meeting, meetings, variants
 from harness.sweep.survey import kinds_of
 from harness.targets import resolve
@@ -131,26 +131,13 @@ def pairs_of(
     found: Seconds, effects: Effects, first_number: int
 ) -> tuple[list[Case], Counter[str]]:
     """The pairs with a first fault, numbered from `first_number`, and those that are left out."""
-    same: dict[tuple[str, str], list[Meeting]] = defaultdict(list)
-    for meeting in found.met:
-        same[meeting.call, meeting.plan].append(meeting)
-    left, pairs = Counter[str](), list[Case]()
-    for group in same.values():
-        if why := effects.why_not(found.first, group[0]):
+    left, pairs, first = Counter[str](), list[Case](), found.first
+    for group in same_answers(found.met):
+        if why := effects.why_not(first, group[0]):
             left[why] += 1
             continue
-        spec = found.specs[group[0].variant]
-        pairs.append(
-            Case(
-                number=first_number + len(pairs),
-                run=found.first.run,
-                call=group[0].call,
-                fault=msgspec.structs.replace(spec, when=group[0].number),
-                stands_for=tuple(found.specs[one.variant] for one in group[1:]),
-                plan=group[0].plan,
-                beside=found.first.number,
-            )
-        )
+        number = first_number + len(pairs)
+        pairs.append(case_of(number, first.run, found.specs, group, beside=first.number))
     return pairs, left
 
 

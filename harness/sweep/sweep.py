@@ -153,8 +153,9 @@ def with_pairs(
     by_number = {result.number: result for result in results}
     effects, lines = dict[str, Effects](), list[Case | Pruned]()
     left: Counter[tuple[str, str]] = Counter()
+    of_run = scope.cases_by_run()
     for swept in scope.runs:
-        cases = [case for case in scope.cases if case.run == swept.name]
+        cases = of_run[swept.name]
         effects[swept.name] = found = Effects(
             swept.courses, cases, by_number, every=scope.plan.all_pairs
         )

@@ -96,20 +96,25 @@ class Scope(msgspec.Struct, frozen=True):
         """The run of a name."""
         return next(run for run in self.runs if run.name == name)
 
+    def cases_by_run(self) -> dict[str, list[Case]]:
+        """The cases of each run, in the order of both; a run without a case has an empty list."""
+        found: dict[str, list[Case]] = {run.name: [] for run in self.runs}
+        for case in self.cases:
+            found[case.run].append(case)
+        return found
 
-def write_scope(folder: Path, plan: SweepPlan, lines: Iterable[Line]) -> Scope:
-    """Write the list of a sweep, whole, and return it."""
+
+def write_scope(folder: Path, plan: SweepPlan, lines: Iterable[Line]) -> None:
+    """Write the list of a sweep, whole."""
     data = b"".join(json_bytes(line) + b"\n" for line in (plan, *lines))
     write_atomically(folder / CASES, data)
     (folder / RESULTS).touch()
-    return read_scope(folder)
 
 
-def write_pairs(folder: Path, lines: Iterable[Case | Pruned]) -> Scope:
-    """Write the list of the pairs, whole, and return the list of all cases."""
+def write_pairs(folder: Path, lines: Iterable[Case | Pruned]) -> None:
+    """Write the list of the pairs, whole."""
     data = b"".join(json_bytes(line) + b"\n" for line in lines)
     write_atomically(folder / PAIRS, data)
-    return read_scope(folder)
 
 
 def read_scope(folder: Path) -> Scope:

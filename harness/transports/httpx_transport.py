@@ -60,7 +60,7 @@ class HttpxTransport:
 
     def handle_request(self, request: Any) -> Any:
         """Answer a request of a synchronous client."""
-        plan = self._plan(request, request.read())
+        plan = self._plan(request, request.read(), *self._path(request))
         if (known := at_once(plan)) is not None:
             return whole_response(library_of(request.__class__), *known)
         carrier = _Carrier(self._dispatcher, request)
@@ -71,10 +71,10 @@ class HttpxTransport:
 
     async def handle_async_request(self, request: Any) -> Any:
         """Answer a request of an asynchronous client."""
-        body = await request.aread()
-        session, _ = split_session(self._path(request)[0])
+        body, (path, query) = await request.aread(), self._path(request)
+        session, _ = split_session(path)
         in_turn = await turn_of_task(self._dispatcher.clock, "model", session)
-        plan = self._plan(request, body, in_turn=in_turn)
+        plan = self._plan(request, body, path, query, in_turn=in_turn)
         if (known := at_once(plan)) is not None:
             return whole_response(library_of(request.__class__), *known)
         carrier = _Carrier(self._dispatcher, request)
@@ -87,11 +87,12 @@ class HttpxTransport:
         path, query = _target(request.url.raw_path)
         return path.removeprefix(self._prefix), query
 
-    def _plan(self, request: Any, body: bytes, *, in_turn: bool = False) -> Plan:
+    def _plan(
+        self, request: Any, body: bytes, path: str, query: str, *, in_turn: bool = False
+    ) -> Plan:
         headers = self._headers(request.headers)
         read_s = request.extensions.get("timeout", {}).get("read")
         timeout_ms = patience_ms(read_s)
-        path, query = self._path(request)
         return self._dispatcher.model(
             request.method, path, headers, body, timeout_ms, query, in_turn=in_turn
         )

@@ -8,30 +8,24 @@ from pathlib import Path
 from harness.core.history.history import History
 from harness.core.values.errors import InputError
 from harness.redaction.encoder import Encoded
+from harness.report.report_parts import Collected
 from harness.runner.run_folder import read_history
-from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
+from harness.verdicts.command_events import CommandFinished, CommandStarted
 from harness.verdicts.result import Result
 
 Read = Callable[[Result], History | None]
 
 
-class Html:
+class Html(Collected):
     """The runs as one HTML page, with their events and messages, and the matrices of a command."""
 
     def __init__(self, read: Read | None = None) -> None:
-        self._read, self._results = read or kept_history, list[Result]()
-        self._command = CommandStarted(verb="")
+        super().__init__()
+        self._read = read or kept_history
 
-    def __call__(self, event: Event) -> Iterable[str]:
-        """Keep a result; give the page at the end."""
-        match event:
-            case CommandStarted():
-                self._command = event
-            case Result():
-                self._results.append(event)
-            case CommandFinished():
-                return [document(self._results, self._command, self._read, event)]
-        return ()
+    def written(self, ended: CommandFinished) -> Iterable[str]:
+        """Return the page."""
+        return [document(self._results, self._command, self._read, ended)]
 
 
 def document(

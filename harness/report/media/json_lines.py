@@ -40,7 +40,8 @@ class JsonLines:
             case Result():
                 self._told += 1
                 self._lacking += [event] if event.word == "not_applicable" else []
-                self._reach += reach_of([event])
+                if self._command.verb == "run":  # a judged file has no other use for it
+                    self._reach += reach_of([event])
                 if not event.is_refusal:
                     yield run_line(event) if self._command.verb != "judge" else judged_line(event)
             case FileRead():
@@ -53,8 +54,7 @@ class JsonLines:
         if self._files.files > 1:
             yield json_line({"summary": self._files.as_json()})
         elif missing or left or self._told > LISTED_MAX:
-            is_run = self._command.verb == "run"
-            yield last_line(missing, left, self._reach if is_run else NOTHING)
+            yield last_line(missing, left, self._reach)
         if event.totals is not None:
             yield json_line(event.totals)
         if event.baseline:
