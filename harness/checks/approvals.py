@@ -13,6 +13,7 @@ import msgspec
 
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.messages_in_turn import is_answered_before
+from harness.checks.evidence.shown_text import replaced_calls
 from harness.checks.evidence.tool_inputs import same_input
 from harness.checks.evidence.turn_outcomes import is_waiting, plain
 from harness.core.history.events import Answered
@@ -31,20 +32,23 @@ def approval(history: History) -> Iterator[Finding]:
     """What runs is what the user allowed, with the input that was shown or edited.
 
     `denied`: a call runs that the user denied, or had not answered. `input`: it runs with another
-    input than was allowed. `another`: it runs after an answer that names another call. `not_asked`:
-    a call that needs an approval runs without a question. The agent asks for others, or its profile
-    has the capability `approvals`. `untold`: the request with the call's result lacks the user's
-    reason for a denial, or a value that the user changed. `stopped`: the user stops the turn while
-    its question is open and allows the call afterwards, and the call runs in a later turn.
+    input than was allowed. `another`: it runs after an answer that names another call, or to a
+    reply that shows one. `not_asked`: a call that needs an approval runs without a question. The
+    agent asks for others, or its profile has the capability `approvals`. `untold`: the request with
+    the call's result lacks the user's reason for a denial, or a value that the user changed.
+    `stopped`: the user stops the turn while its question is open and allows the call afterwards,
+    and the call runs in a later turn.
 
     Not a finding: a call of a tool that the user has always allowed in the session; the same call
     that is asked about again; a value that is converted as the schema of the tool says; a denial of
-    a call whose turn was stopped before it, or that came as the agent was killed. Runs of one call
-    beyond the first are those of `effect_once`. To fix it, keep an answer under the id of its call,
-    and take the input from it.
+    a call whose turn was stopped before it, or that came as the agent was killed; another input
+    that the model gave once it had read the user's answer. Runs of one call beyond the first are
+    those of `effect_once`. To fix it, keep an answer under the id of its call, and take the input
+    from it.
     Source: extra-org/extra#139, pydantic/pydantic-ai#3274.
     """
     trace = history.trace
+    yield from _asked_about_another(trace)
     asks = bool(trace.questions)
     if not (asks or trace.profile.declares("approvals")):
         return
@@ -64,6 +68,16 @@ def approval(history: History) -> Iterator[Finding]:
 
 _Always: TypeAlias = dict[tuple[str, str], Question]
 """The question after which the user always allows a tool, by session and tool."""
+
+
+def _asked_about_another(trace: Trace) -> Iterator[Finding]:
+    for found in replaced_calls(trace):
+        run = found.run
+        text = f"{run.called.key}: {run.request.name} runs with another input than the reply showed"
+        events = (found.sending.n, found.delivery.n, run.n)
+        yield _finding(
+            "another", f"{text}, and the model had not read the answer", events, run.request.name
+        )
 
 
 def _judged(trace: Trace, run: Execution) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from harness import Brief, InboxItem, Scenario, ToolScript, ToolTurn, Turn, run
@@ -46,14 +47,19 @@ class _Asking:
         self.history: list[dict[str, Any]] = []
         calls: list[Any] = []
         for message in brief.inbox():
-            if calls and self.wrong != "forgets the question":
+            if calls and self.wrong == "asks the model again":
+                self.history.pop()  # the turn is played again from its message
+                calls = [b for b in self._ask().content if b.type == "tool_use"]
+                self.history.append({"role": "user", "content": self._results(calls, True)})
+            elif calls and self.wrong != "forgets the question":
                 said = message.text.startswith("Yes")
                 self.history.append({"role": "user", "content": self._results(calls, said)})
             else:
                 self.history.append({"role": "user", "content": message.text})
             reply = self._ask()
             if calls := [block for block in reply.content if block.type == "tool_use"]:
-                brief.send("May I pay the bill?", kind=self.kind, in_reply_to=message.id)  # type: ignore[arg-type]
+                words = f"May I run {calls[0].name} with {calls[0].input}?"
+                brief.send(words, kind=self.kind, in_reply_to=message.id)  # type: ignore[arg-type]
             else:
                 brief.send(reply.content[-1].text, in_reply_to=message.id)
 
@@ -101,3 +107,13 @@ def test_what_runs_after_the_question_is_what_the_model_asked_for() -> None:
 def test_a_call_that_nothing_answers_after_the_question_was_left_open() -> None:
     found = _codes(ALLOWED, _Asking(wrong="forgets the question"))
     assert {"truthful_outcome.unfinished", "no_false_stop.ended"} <= found
+
+
+def test_the_call_that_the_user_read_is_the_one_that_runs_and_its_absence_is_the_cause() -> None:
+    other = Turn(blocks=({"type": "tool_use", "name": "pay", "input": {"sum": 51}},))
+    scenario = msgspec.structs.replace(
+        ALLOWED, script=(ALLOWED.script[0], other, *ALLOWED.script[1:])
+    )
+    first, *others = run(scenario, _Asking(wrong="asks the model again")).verdict.findings
+    assert first.code == "approval.another"
+    assert {f.follows for f in others if f.class_ == "defect"} == {"approval.another"}

@@ -3,6 +3,10 @@
 Some agents send an answer in pieces, and the last piece as the final. Others stream the pieces and
 then send the whole answer again, which replaces them on the screen. A model may also say words that
 are not for the user: its profile names them (`silent`).
+
+Many agents end a turn with "May I run pay with {...}?", keep the call, and take the next message
+for the answer. The model never reads that message, so only the user can have meant another input.
+An agent that hands the message to the model lets the model decide, and that is not judged.
 """
 
 from __future__ import annotations
@@ -12,13 +16,17 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 
-from harness.checks.evidence.stored_messages import squeeze
-from harness.checks.evidence.turn_outcomes import is_taken
-from harness.core.history.exchanges import ENDINGS, Exchange, Sending
-from harness.core.history.trace import Trace, Turn
+import msgspec
+
+from harness.checks.evidence.stored_messages import newest_text, squeeze
+from harness.checks.evidence.tool_inputs import same_input
+from harness.checks.evidence.turn_outcomes import is_taken, plain
+from harness.core.history.exchanges import ENDINGS, Ask, Exchange, Execution, Sending
+from harness.core.history.trace import Delivery, Trace, Turn
 from harness.core.values.carried_text import Spelt, is_asked, lost_parts
-from harness.core.values.messages import Opaque, Text, Thinking
+from harness.core.values.messages import Json, Opaque, Text, Thinking, canonical
 from harness.core.values.patterns import is_in, pattern_of
 
 
@@ -178,3 +186,64 @@ def escaped_sign(said: str, sent: str) -> str:
         return ""
     is_whole = squeeze(said) in squeeze(html.unescape(sent))
     return entity[0] if is_whole and squeeze(said) not in squeeze(sent) else ""
+
+
+class Replaced(msgspec.Struct, frozen=True, eq=False):
+    """The reply that shows a call, the message that came after it, and the run of another call."""
+
+    sending: Sending
+    delivery: Delivery
+    run: Execution
+
+
+def shown_calls(trace: Trace) -> Iterator[tuple[Turn, Ask, Sending]]:
+    """Yield each call that did not run in its turn, with the reply that shows it and its input."""
+    for turn in trace.turns.values():
+        last = turn.main[-1] if turn.main else None
+        for ask in turn.asks if turn.endings else ():
+            sending = turn.endings[-1]
+            ran_n = ask.execution.n if ask.execution else ask.sent_n
+            is_open = ask.exchange is last and (not ran_n or ran_n > sending.n)
+            if is_open and _shows(sending.request.text, ask):
+                yield turn, ask, sending
+
+
+def replaced_calls(trace: Trace) -> Iterator[Replaced]:
+    """Yield each run of the next turn whose tool was shown with another input, if the model did not
+    read the user's answer before it."""
+    for turn, ask, sending in shown_calls(trace):
+        later = trace.turns.get((turn.session, turn.number + 1))
+        if later is None or later.delivery is None or not later.text.strip():
+            continue
+        for run in later.executions:
+            is_other = run.ask is not ask and run.request.name == ask.use.name
+            if is_other and not _is_read(later, run.n):
+                schema = trace.schema(ask.exchange, ask.use.name)
+                if not _is_same(ask.use.input, run.request.input, schema):
+                    yield Replaced(sending, later.delivery, run)
+
+
+def _shows(text: str, ask: Ask) -> bool:
+    """Whether a reply names the tool and says each value of the input."""
+    values = [v if isinstance(v, str) else canonical(v) for v in _values(ask.use.input)]
+    return bool(values) and ask.use.name in text and all(value in text for value in values)
+
+
+def _values(given: Json) -> Iterator[Json]:
+    """The values of an input that are neither an object nor a list."""
+    if isinstance(given, dict):
+        yield from chain.from_iterable(map(_values, given.values()))
+    elif isinstance(given, list | tuple):
+        yield from chain.from_iterable(map(_values, given))
+    else:
+        yield given
+
+
+def _is_read(turn: Turn, until_n: int) -> bool:
+    """Whether a request before an event holds the message of the turn."""
+    said = squeeze(turn.text)
+    return any(said in squeeze(newest_text(e)) for e in turn.readable if e.n < until_n)
+
+
+def _is_same(shown: Json, ran: Json, schema: dict[str, Json]) -> bool:
+    return canonical(plain(shown)) == canonical(plain(ran)) or same_input(shown, ran, schema)

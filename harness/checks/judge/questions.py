@@ -14,7 +14,7 @@ from itertools import chain, islice
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN
 from harness.checks.evidence.children_told import does_not_finish, ends_in_a_turn, ends_in_order
 from harness.checks.evidence.repeated_replies import is_unsure
-from harness.checks.evidence.shown_text import MARKED
+from harness.checks.evidence.shown_text import MARKED, shown_calls
 from harness.checks.evidence.stored_messages import finished_turns
 from harness.checks.evidence.summarised_past import summaries
 from harness.checks.evidence.turn_outcomes import (
@@ -119,9 +119,10 @@ def _has_large_result(trace: Trace) -> bool:
 
 
 def _needs_approval(trace: Trace) -> bool:
-    """Whether the user is asked about a call, or would be by an agent that says so."""
+    """Whether the user is asked about a call, in words too, or would be as an agent says."""
     gated = trace.settings.get("gated", ()) if trace.profile.declares("approvals") else ()
-    return bool(trace.questions) or any(run.request.name in gated for run in trace.executions)
+    is_asked = bool(trace.questions) or any(r.request.name in gated for r in trace.executions)
+    return is_asked or any(shown_calls(trace))
 
 
 def _calls(trace: Trace) -> bool:
