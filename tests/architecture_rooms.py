@@ -217,6 +217,12 @@ ROOMS: tuple[Room, ...] = (
         "core import_path parts plugins processes",
     ),
     Room("shrink", 10, "Makes a failing scenario small while its finding stays the same."),
+    Room(
+        "diagnosis",
+        10,
+        "Says why a run has a finding: the answer that decided it, by drawn futures, and the proof.",
+        "core checks verdicts",
+    ),
     Room("fuzz", 11, "Draws scenarios from one grammar, in campaigns and for Hypothesis."),
     Room(
         "sweep",

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harness.checks.judge import check_of, checks
 from harness.cli import terminal
 from harness.cli.interrupts import deferred
 from harness.cli.options import World
 from harness.cli.reports import reporting
-from harness.cli.shrink_source import kebab, scenarios_of
+from harness.cli.shrink_source import checked_target, kebab, scenarios_of, under_profile
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
@@ -28,7 +27,6 @@ from harness.core.values.verdict import EXIT_STATUS, Finding, FindingClass
 from harness.files import load_scenarios
 from harness.files.regular_file import whole, write_atomically
 from harness.files.scenario_text import scenario_yaml
-from harness.parts.loading import unknown_name
 from harness.redaction.encoder import encoded, json_line
 from harness.runner import run
 from harness.runner.run_folder import move_kept
@@ -36,7 +34,6 @@ from harness.shrink import FindingOracle, ShrinkStep, Shrunk, shrink
 from harness.shrink.finding_oracle import NotShown
 from harness.shrink.inlining import inlined
 from harness.shrink.scenario_size import Extent, extent, size_of
-from harness.targets.spec import names, resolve
 from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
 from harness.verdicts.event_lines import counted, two_figures
 from harness.verdicts.result import Invocation, Result, run_command, summarize
@@ -98,7 +95,7 @@ def shrink_source(asked: ShrinkRequest, as_json: bool) -> int:
     """Shrink, write and report; return the exit status."""
     begun_s = time.monotonic()
     runs = _runs(asked)  # first, because importing the target may change the folder
-    spec = _checked_target(asked)
+    spec = checked_target(asked.again.target, asked.keep, "--keep")
     with redirect_stdout(sys.stderr):
         scenario, keeping = _first_that_shows(asked, runs, spec)
         run_s = _announce(asked, scenario, keeping)
@@ -131,27 +128,11 @@ def _tell(result: ShrinkResult, as_json: bool) -> bool:
     return tell.has_failed
 
 
-def _checked_target(asked: ShrinkRequest) -> TargetSpec:
-    if not asked.again.target:
-        raise InputError(f"name the agent: {', '.join(names())}", "--target")
-    check, known = check_of(asked.keep), [*checks()]
-    if check and check not in known:
-        raise InputError(f"there is no check {check!r}; {unknown_name(check, known)}", "--keep")
-    # A candidate may end its process, so it runs in a forked child.
-    return msgspec.structs.replace(resolve(asked.again.target), isolate=True)
-
-
 def _runs(asked: ShrinkRequest) -> list[Scenario]:
     """Return the selected runs, with their other files inlined."""
     target = asked.again.target
     runs = scenarios_of(asked.source, asked.only, asked.seed, asked.profile, target)
-    return [inlined(_under_profile(run, asked.profile).failing_on(asked.fail_on)) for run in runs]
-
-
-def _under_profile(scenario: Scenario, profile: Profile) -> Scenario:
-    """Return the scenario with the user's profile, else with the profile of the kept run."""
-    given = profile if profile != NO_PROFILE else scenario.profile
-    return msgspec.structs.replace(scenario, profile=given)
+    return [inlined(under_profile(run, asked.profile).failing_on(asked.fail_on)) for run in runs]
 
 
 def _first_that_shows(
@@ -266,7 +247,7 @@ def _played_again(result: ShrinkResult, spec: TargetSpec) -> ShrinkResult:
     """Play the written file; return the result with its outcome."""
     asked = result.asked
     (again,) = load_scenarios(result.file)
-    again = _under_profile(again, result.before.profile)
+    again = under_profile(again, result.before.profile)
     played = run(
         again,
         spec,

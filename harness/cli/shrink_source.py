@@ -1,4 +1,4 @@
-"""The input of `harness shrink`: runs of a scenario file, or a run that was kept.
+"""The input of `shrink` and `why`: runs of a scenario file, or a run that was kept.
 
 A kept run names its scenario. The file is looked up in ./scenarios, because only the file has the
 settings of the faults. Without a file, a scenario is made of the history.
@@ -12,15 +12,19 @@ from pathlib import Path
 
 import msgspec
 
+from harness.checks.judge import check_of, checks
 from harness.cli.agent_runs import for_agent
 from harness.cli.selection import DEFAULT_FOLDER, plan
 from harness.core.history.events import Started
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, Scenario
 from harness.core.values.errors import InputError
-from harness.core.values.profile import Profile
+from harness.core.values.profile import NO_PROFILE, Profile
 from harness.files.bundle import catalogue
+from harness.parts.loading import unknown_name
 from harness.redaction.encoder import encoded
+from harness.targets import TargetSpec
+from harness.targets.spec import names, resolve
 
 
 def scenarios_of(
@@ -37,6 +41,25 @@ def scenarios_of(
     if seed is None:
         return found
     return [msgspec.structs.replace(scenario, seed=seed) for scenario in found]
+
+
+def under_profile(scenario: Scenario, profile: Profile) -> Scenario:
+    """Return the scenario with the user's profile, else with the profile of the kept run."""
+    given = profile if profile != NO_PROFILE else scenario.profile
+    return msgspec.structs.replace(scenario, profile=given)
+
+
+def checked_target(target: str, code: str, flag: str) -> TargetSpec:
+    """Return the target, which is played in a forked child because a candidate may end its process.
+
+    Raises InputError without a target, and for a code of no check, which `flag` has named.
+    """
+    if not target:
+        raise InputError(f"name the agent: {', '.join(names())}", "--target")
+    check, known = check_of(code), [*checks()]
+    if check and check not in known:
+        raise InputError(f"there is no check {check!r}; {unknown_name(check, known)}", flag)
+    return msgspec.structs.replace(resolve(target), isolate=True)
 
 
 def _of_run(run: Path) -> Scenario:

@@ -21,6 +21,7 @@ VERBS = {
     "fuzz": "Play generated scenarios against an agent; shrink what is found.",
     "sweep": "Play every fault at every call of scenarios; certify it.",
     "shrink": "Reduce a failing scenario to what its finding needs.",
+    "why": "Say which answer decided that an agent fails, and show the proof.",
     "secrets": "Tell which secrets cassettes and logs hold, without showing one.",
     "diff": "Compare two targets, or two folders of histories, run by run.",
     "show": "Print the timeline of one run.",

@@ -122,7 +122,7 @@ class NotShown(InputError):
 
 def _not_shown(code: str, given: Sequence[str]) -> str:
     if not given:
-        return "no finding, so there is nothing to keep"
+        return "no finding"
     if not code:
         return f"no finding fails the run; found is {', '.join(given)}, which --keep can name"
     close = nearest(code, given)

@@ -17,7 +17,7 @@ WRONG = {
     ),
     "in none of the runs": (
         shrink_words("--keep", "target.crashed", target="reference"),
-        "scenarios/chat.yaml: in 4 runs: no finding, so there is nothing to keep",
+        "scenarios/chat.yaml: in 4 runs: no finding",
     ),
     "no such file": (("shrink", "nowhere.yaml", "--target", "reference"), "nowhere.yaml: no such"),
     "a folder without a run": (("shrink", "scenarios", "--target", "reference"), "no history"),

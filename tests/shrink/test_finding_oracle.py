@@ -212,5 +212,5 @@ def test_none_is_said_with_those_that_there_are() -> None:
         NotShown, match=r"n: no finding 'a\.c', but run.*, a\.b, c\.d; did you mean"
     ):
         chosen(VERDICT, "a.c", "n")
-    with pytest.raises(NotShown, match="nothing to keep"):
+    with pytest.raises(NotShown, match="no finding"):
         FindingOracle(LOOP, of_callable(right), "no_progress_stop")

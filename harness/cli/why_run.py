@@ -1,0 +1,125 @@
+"""Does the work of `why`: finds the run with the finding, draws its futures, and tells the result.
+
+The exit status is 0 with a diagnosis; a run without the finding is an input that cannot be used.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.cli import terminal
+from harness.cli.options import World
+from harness.cli.shrink_source import checked_target, scenarios_of, under_profile
+from harness.core.scenario.scenario import Scenario
+from harness.core.transition.arming import ArmedFault
+from harness.core.values.errors import HarnessError, InputError
+from harness.core.values.profile import NO_PROFILE, Profile
+from harness.core.values.verdict import Finding, FindingClass, Verdict
+from harness.diagnosis import Redraws, diagnosis
+from harness.files.regular_file import write_atomically
+from harness.redaction.encoder import encoded, json_line
+from harness.report.diagnosis_card import diagnosis_card
+from harness.report.diagnosis_text import diagnosis_text, mermaid
+from harness.runner import Run, run
+from harness.shrink.finding_oracle import NotShown, chosen
+from harness.shrink.inlining import inlined
+from harness.targets import TargetSpec
+from harness.verdicts.diagnosis import Diagnosis
+
+
+class WhyRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The input and options of the command; `svg` and `mermaid` are files to write."""
+
+    source: Path
+    target: str
+    code: str = ""
+    only: tuple[str, ...] = ()
+    profile: Profile = NO_PROFILE
+    fail_on: FindingClass | None = None
+    seed: int | None = None
+    world: World | None = None
+    store: str = ""
+    futures: int = 8
+    svg: Path | None = None
+    mermaid: Path | None = None
+
+
+def tell_why(asked: WhyRequest, as_json: bool) -> int:
+    """Draw, write and report; return the exit status."""
+    named = scenarios_of(asked.source, asked.only, asked.seed, asked.profile, asked.target)
+    spec = checked_target(asked.target, asked.code, "--of")
+    runs = [inlined(under_profile(each, asked.profile).failing_on(asked.fail_on)) for each in named]
+    with redirect_stdout(sys.stderr):
+        scenario, played, finding = _first_that_shows(asked, runs, spec)
+        said = _drawn(asked, scenario, played, finding, spec)
+    if asked.svg:
+        write_atomically(asked.svg, encoded(diagnosis_card(said)))
+    if asked.mermaid:
+        write_atomically(asked.mermaid, encoded(mermaid(said)))
+    if as_json:
+        terminal.out(json_line(row(said)))
+    else:
+        lines = diagnosis_text(said, terminal.width(), terminal.paint())
+        terminal.out("\n".join(lines))
+    return 0
+
+
+def _first_that_shows(
+    asked: WhyRequest, runs: Sequence[Scenario], spec: TargetSpec
+) -> tuple[Scenario, Run, Finding]:
+    """Return the first run with the finding. Raises NotShown."""
+    shown: dict[str, None] = {}
+    for scenario in runs:
+        played = _played(asked, scenario, spec)
+        try:
+            return scenario, played, chosen(played.verdict, asked.code, scenario.run_name)
+        except NotShown as error:
+            shown |= dict.fromkeys(error.given)
+            if len(runs) == 1:
+                raise
+    raise NotShown(asked.code, list(shown), f"{asked.source}: in {len(runs)} runs")
+
+
+def _played(
+    asked: WhyRequest, scenario: Scenario, spec: TargetSpec, probes: Sequence[ArmedFault] = ()
+) -> Run:
+    return run(scenario, spec, world=asked.world, store=asked.store, capture="fd", probes=probes)
+
+
+def _drawn(
+    asked: WhyRequest, scenario: Scenario, played: Run, finding: Finding, spec: TargetSpec
+) -> Diagnosis:
+    def play(future: Scenario, probes: Sequence[ArmedFault]) -> Verdict:
+        try:
+            return _played(asked, future, spec, probes).verdict
+        except (HarnessError, InputError):  # a future that cannot be played does not show it
+            return Verdict("unknown")
+
+    def words() -> str:
+        return f"{redraws.played} futures of {finding.code} played"
+
+    with terminal.progress_line(words) as tell:
+        redraws = Redraws(
+            scenario, played.history, finding, play, futures=asked.futures, on_play=tell
+        )
+        return diagnosis(
+            played.history, finding, redraws, run=scenario.run_name, target=asked.target
+        )
+
+
+def row(said: Diagnosis) -> dict[str, Any]:
+    """Return the diagnosis for a machine."""
+    found: dict[str, Any] = msgspec.to_builtins(said)
+    found["finding"] = {
+        "code": said.finding.code,
+        "class": said.finding.class_,
+        "message": said.finding.message,
+        "events": said.finding.events,
+    }
+    return found
