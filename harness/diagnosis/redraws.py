@@ -2,8 +2,8 @@
 
 After the answer each reply of the model is the recorded one or the end of its turn. Each fault of
 the scenario strikes or not. The first future is the calm one: the model ends each turn, and no
-fault strikes. What most futures show was decided before they were drawn, so the first answer after
-which most of them show a finding is the one that decided it.
+fault strikes. What most futures show was decided before they were drawn. So the first answer after
+which most of them show a finding has decided it.
 
 A future draws only from the script and the faults of the scenario, so it holds nothing that the
 scenario has not. An agent that is random by itself adds chances that no seed holds.
