@@ -220,7 +220,7 @@ ROOMS: tuple[Room, ...] = (
     Room(
         "diagnosis",
         10,
-        "Says why a run has a finding: the answer that decided it, by drawn futures, and the proof.",
+        "Says why a run has a finding: the answer that decided it, by drawn futures; the proof.",
         "core checks verdicts",
     ),
     Room("fuzz", 11, "Draws scenarios from one grammar, in campaigns and for Hypothesis."),
