@@ -21,7 +21,7 @@ SLOW_WORKERS := $(shell expr $(WORKERS) + 1)
 RUNS := test-nightly test-timed fuzz corpus mutants mutant-table policies field seeds-audit
 # Only these are collected for `make check`: the 30,000 others would take most of its time.
 SOURCE_TESTS = $(shell grep -rl --include='*.py' 'mark\.source' tests)
-FIELD_CHEAP := pydantic_ai openai_agents gemini-cli
+FIELD_CHEAP := pydantic_ai openai_agents langchain google_adk agent_framework ai_sdk gemini-cli
 MINIMUM := import sys; sys.exit(sys.version_info < (3, 11))
 
 # The tests start hundreds of Pythons; without compiled modules each would compile all of them.

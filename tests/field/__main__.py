@@ -10,9 +10,13 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
 
 from tests.field import report
-from tests.field.environments import install, targets
+from tests.field.environments import install, played, targets
 from tests.field.playing import play
 from tests.field.results import read, write
 
@@ -20,19 +24,34 @@ from tests.field.results import read, write
 def main() -> int:
     """Play all targets, or those that are named, and write the report."""
     arguments = _arguments()
-    failed = []
-    for name in arguments.names or targets():
-        try:
-            if not arguments.kept:
-                install(name)
-            if not (arguments.kept or arguments.install):
-                _play(name, arguments)
-        except (OSError, subprocess.SubprocessError) as error:
-            print(f"{name}: not played: {error}", file=sys.stderr)
-            failed.append(name)
-    if not arguments.install:
-        report.write(read())
-    return int(bool(failed))
+    names = arguments.names or [*played()]
+    if arguments.install:
+        return int(not all(_install_all(names)))
+    done = [arguments.kept or _try(_install_and_play, name, arguments) for name in names]
+    report.write(read())
+    return int(not all(done))
+
+
+def _install_all(names: list[str]) -> list[bool]:
+    """Two at once, because an installation waits for the network and then for one processor."""
+    alone = list(dict.fromkeys(targets()[name].shares or name for name in names))
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(partial(_try, install), alone))
+
+
+def _try(step: Callable[..., None], name: str, *more: Any) -> bool:
+    try:
+        step(name, *more)
+    except (OSError, subprocess.SubprocessError) as error:
+        print(f"{name}: not played: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def _install_and_play(name: str, arguments: argparse.Namespace) -> None:
+    install(name)
+    if name in played():
+        _play(name, arguments)
 
 
 def _play(name: str, arguments: argparse.Namespace) -> None:

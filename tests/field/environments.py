@@ -20,15 +20,18 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 ENVIRONMENTS = ROOT / ".field"
 
-CHEAP = ("pydantic_ai", "openai_agents", "gemini-cli")
-"""What `make test-real` installs and plays: two frameworks and a program. Others are nightly."""
+CHEAP = (
+    "pydantic_ai", "openai_agents", "langchain", "google_adk", "agent_framework", "ai_sdk",
+    "gemini-cli",
+)  # fmt: skip
+"""What `make test-real` installs and plays: six frameworks and a program. Others are nightly."""
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is installed of a target, and what it plays: the head of `targets.toml` explains it."""
 
     language: str
-    plays: tuple[str, ...]
+    plays: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
     node: tuple[str, ...] = ()
@@ -47,6 +50,11 @@ def targets() -> dict[str, Target]:
     """The targets by name."""
     text = (HERE / "targets.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text), type=dict[str, Target])
+
+
+def played() -> dict[str, Target]:
+    """The targets that play scenarios. The tests alone use the others: `only` says which."""
+    return {name: target for name, target in targets().items() if target.plays}
 
 
 def is_same(target: str, other: str) -> bool:
@@ -126,8 +134,11 @@ def install(name: str) -> None:
         _call("npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *target.node)
     else:
         own = [] if target.program else ["--editable", f"{ROOT}{_extras(target)}"]
-        _call(sys.executable, "-m", "venv", str(folder))
-        _call(str(folder / "bin" / "python"), "-m", "pip", "install", "-q", *own, *target.packages)
+        # The pip of this environment installs into it: a pip in each would cost seconds.
+        _call(sys.executable, "-m", "venv", "--without-pip", str(folder))
+        pip = (sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install")
+        # Most modules are never imported; Python compiles those that are, at their first import.
+        _call(*pip, "-q", "--no-compile", *own, *target.packages)
     (folder / ".ready").write_text(_wanted(target), encoding="utf-8")
     return None
 

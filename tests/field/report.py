@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from harness.catalogue import field_findings
 from harness.core.values.table_file import package_text
 from tests.field import owners
-from tests.field.environments import HERE, ROOT, is_same, options_of, targets
+from tests.field.environments import HERE, ROOT, is_same, options_of, played, targets
 from tests.field.overview import Overview, overview
 from tests.field.playing import CLOSED, SAMPLE_REAL_S
 from tests.field.results import Head, Results
@@ -55,7 +55,7 @@ def _filled(template: str, results: Sequence[Results], is_html: bool, **more: An
         closed=CLOSED,
         real_s=SAMPLE_REAL_S,
         not_played=sorted(not_played(results)),
-        only={name: target.only for name, target in targets().items() if target.only},
+        only={name: target.only for name, target in played().items() if target.only},
         left_out=view.left_out(),
         repeat_of=repeat_of,
         played_of=played_of,
@@ -72,8 +72,8 @@ def played_of(head: Head) -> str:
 
 
 def not_played(results: Sequence[Results]) -> list[str]:
-    """The targets of the data file that have no results."""
-    return [*targets().keys() - {each.head.target for each in results}]
+    """The targets that play scenarios and have no results."""
+    return [*played().keys() - {each.head.target for each in results}]
 
 
 def repeat_of(target: str, scenario: str) -> str:

@@ -13,7 +13,15 @@ from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, Tool
 from harness.runner import run
 from harness.targets import resolve
 from harness.targets.known import known
-from tests.field.environments import ROOT, options_of, profile_of, targets, version_of
+from tests.field.environments import (
+    CHEAP,
+    ROOT,
+    options_of,
+    played,
+    profile_of,
+    targets,
+    version_of,
+)
 from tests.field.loopback import NOT_PERMITTED
 from tests.field.playing import draw, in_order, sorted_out
 
@@ -25,15 +33,28 @@ print(socket.socket().connect_ex(("192.0.2.1", 80)) != 0)
 
 
 @pytest.mark.parametrize("name", targets())
-def test_a_target_is_pinned_and_has_a_profile_and_something_to_play(name: str) -> None:
+def test_a_target_is_pinned_and_plays_something_or_says_which_tests_use_it(name: str) -> None:
+    target = targets()[name]
+    assert all(version_of(name))
+    assert target.packages or target.node or target.shares in targets()
+    assert target.plays or (ROOT / target.only.rpartition(" ")[2]).is_file()
+
+
+@pytest.mark.parametrize("name", played())
+def test_a_target_that_plays_has_a_profile(name: str) -> None:
     target = targets()[name]
     assert profile_of(name).wires
     assert all((ROOT / path).exists() for path in target.plays)
-    assert all(version_of(name))
-    assert target.packages or target.node or target.shares in targets()
     assert not target.program or known()[name].program == target.program
     module = profile_of(name).target.partition(":")[0]
     assert target.program or module == "process" or importlib.util.find_spec(module)
+
+
+@pytest.mark.source
+def test_the_slow_tier_installs_what_its_tests_need_in_ci() -> None:
+    lines = (ROOT / "Makefile").read_text("utf-8").splitlines()
+    assert f"FIELD_CHEAP := {' '.join(CHEAP)}" in lines
+    assert {*CHEAP} <= {*targets()}
 
 
 def test_every_known_program_is_played() -> None:
@@ -41,7 +62,7 @@ def test_every_known_program_is_played() -> None:
 
 
 def test_a_target_that_is_mounted_has_the_package_for_it() -> None:
-    for name, target in targets().items():
+    for name, target in played().items():
         if not target.program:
             assert ("respx" in target.extras) == ("mount=" in profile_of(name).target), name
 
