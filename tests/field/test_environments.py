@@ -13,6 +13,7 @@ from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, Tool
 from harness.runner import run
 from harness.targets import resolve
 from harness.targets.known import known
+from tests.field import __main__ as field
 from tests.field.environments import (
     CHEAP,
     ROOT,
@@ -71,6 +72,24 @@ def test_a_program_is_named_in_its_environment() -> None:
     assert options_of("codex")[0] == "--target"
     assert options_of("codex")[1].endswith(".field/codex/node_modules/.bin/codex")
     assert options_of("smolagents") == ("--profile", "tests/field/frameworks/smolagents.toml")
+
+
+def test_an_environment_that_cannot_be_installed_does_not_hold_back_the_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried = []
+
+    def install(name: str) -> None:
+        tried.append(name)
+        if name == "openai_agents":
+            raise subprocess.CalledProcessError(1, "pip")
+
+    monkeypatch.setattr(field, "install", install)
+    words = ["--install", "openai_agents", "openai_agents_chat", "google_adk", "langchain"]
+    monkeypatch.setattr(sys, "argv", ["field", *words])
+    assert field.main() == 1
+    assert sorted(tried) == ["google_adk", "langchain", "openai_agents"]
+    assert "openai_agents: not played: Command 'pip'" in capsys.readouterr().err
 
 
 PLAYABLE = {f"{number}.yaml": [f"{number}", f"{number}+stream"] for number in range(30)}
