@@ -41,3 +41,30 @@ def test_a_turn_that_a_kill_cut_is_ended_by_its_reply_and_the_next_one_begins() 
     history.called(key=key, seam="outbox", session="main", request=reply)
     history.answered(key=key, seam="outbox")
     assert (past.turn("main"), past.open_inbound("main")) == (2, "m2")
+
+
+def _cut_and_told_ahead() -> tuple[History, Past]:
+    """A kill cut off m1, and the reader of the next life is told of m2, due in ten seconds."""
+    history, past = working()
+    history.killed(at="main/model#1")
+    request = InboxRequest(reader=True)
+    history.called(key="main/inbox#2", seam="inbox", session="main", request=request, at_ms=5_000)
+    value = {"id": "m2", "session": "main", "at_ms": 15_000}
+    history.answered(key="main/inbox#2", seam="inbox", value=value)
+    return history, past
+
+
+def test_what_comes_later_waits_for_the_turn_that_a_kill_cut() -> None:
+    history, past = _cut_and_told_ahead()
+    assert (past.turn("main"), past.open_inbound("main")) == (1, "m1")
+    assert past.waiting("main") == ("m2",)
+    reply = OutboxRequest("final", "Bob is a builder.", in_reply_to="m1")
+    history.called(key="main/outbox#1", seam="outbox", session="main", request=reply)
+    history.answered(key="main/outbox#1", seam="outbox")
+    assert (past.turn("main"), past.open_inbound("main")) == (2, "m2")
+
+
+def test_an_agent_that_gives_the_cut_turn_up_begins_the_next_by_its_first_call() -> None:
+    history, past = _cut_and_told_ahead()
+    history.called(key="main/model#2", seam="model", session="main", request=MODEL, turn=2)
+    assert (past.turn("main"), past.open_inbound("main")) == (2, "m2")

@@ -75,6 +75,9 @@ turns and say no last word; that do the first two."""
 @example(constants(shrinks="rebuild rebuild"), "overflow-in-a-tool-loop/fills-up-slowly")
 @example(constants(inbound="interrupt"), "killed-again")
 @example(constants(inbound="steer", tools="parallel"), "message-in-mid-turn")
+@example(constants(inbound="steer"), "line-separator-in-a-long-session")
+@example(constants(inbound="interrupt"), "line-separator-in-a-long-session@openai-responses")
+@example(constants(failed_turn="dropped"), "second-provider-in-mid-turn@openai-chat")
 @example(constants(inbound="collect", results="text"), "message-before-a-stop")
 def test_an_agent_of_a_drawn_policy_passes(drawn: Constants, name: str) -> None:
     assert findings_of(named(name), drawn) == ()

@@ -121,7 +121,8 @@ def _as_words(block: Block) -> Block:
 
 
 def dropping_failed_turns() -> Callable[[SessionStore, str, Projection], RowTranscript]:
-    """A transcript whose turns that failed are not shown to the model again."""
+    """A transcript whose turns that failed are not shown to the model again. One in which a tool
+    ran is shown: what the tool did outside stays done, and nothing else would say so."""
     failed: set[tuple[str, str]] = set()
 
     class WithoutFailedTurns(RowTranscript):
@@ -143,14 +144,16 @@ def dropping_failed_turns() -> Callable[[SessionStore, str, Projection], RowTran
                 failed.add((inbound.session, inbound.id))
 
         def _worked(self, rows: Sequence[SessionRow]) -> list[SessionRow]:
-            kept: list[SessionRow] = []
-            is_failed = False
+            turns: list[list[SessionRow]] = [[]]
             for row in rows:
                 if row.inbound:
-                    is_failed = (self._session, row.inbound) in failed
-                if not is_failed:
-                    kept.append(row)
-            return kept
+                    turns.append([])
+                turns[-1].append(row)
+            return [row for turn in turns if not self._is_dropped(turn) for row in turn]
+
+        def _is_dropped(self, turn: Sequence[SessionRow]) -> bool:
+            ran = any(row.message.tool_results for row in turn)
+            return not ran and any((self._session, row.inbound) in failed for row in turn)
 
     return WithoutFailedTurns
 

@@ -261,10 +261,8 @@ class Past:
         self.said[session] = request.text
         if self._has_reader and request.answers:
             known = {name for name in request.answers if (session, name) in self.inbounds}
-            if (
-                known.isdisjoint({self.open_inbound(session), *self._took.get(session, ())})
-                and known
-            ):
+            own = {self.open_inbound(session), *self._took.get(session, ())}
+            if known and known.isdisjoint(own):
                 return
         self._refused.discard(session)
         ended = self.open_inbound(session), *self._took.pop(session, ())
@@ -365,7 +363,9 @@ class Past:
         self._given.add(counted)
         again = self._waiting.pop(session, [])  # after a kill it comes a second time
         self._wait(session, [waiting for waiting in again if waiting != name])
-        if self.comes_in_turn:
+        # A reader is told at once of what comes later. By then the agent may go on with a cut turn.
+        is_ahead = session in self._cut and inbound.get("at_ms", 0) > self._called_ms
+        if self.comes_in_turn or is_ahead:
             self._waiting.setdefault(session, []).append(name)
         else:
             self._begin(session, name)
