@@ -9,7 +9,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -25,7 +24,7 @@ from harness.diagnosis import Redraws, diagnosis
 from harness.files.regular_file import write_atomically
 from harness.redaction.encoder import encoded, json_line
 from harness.report.diagnosis_card import diagnosis_card
-from harness.report.diagnosis_text import diagnosis_text, mermaid
+from harness.report.diagnosis_text import diagnosis_row, diagnosis_text, mermaid
 from harness.runner import Run, run
 from harness.shrink.finding_oracle import NotShown, chosen
 from harness.shrink.inlining import inlined
@@ -63,7 +62,7 @@ def tell_why(asked: WhyRequest, as_json: bool) -> int:
     if asked.mermaid:
         write_atomically(asked.mermaid, encoded(mermaid(said)))
     if as_json:
-        terminal.out(json_line(row(said)))
+        terminal.out(json_line(diagnosis_row(said)))
     else:
         lines = diagnosis_text(said, terminal.width(), terminal.paint())
         terminal.out("\n".join(lines))
@@ -111,15 +110,3 @@ def _drawn(
         return diagnosis(
             played.history, finding, redraws, run=scenario.run_name, target=asked.target
         )
-
-
-def row(said: Diagnosis) -> dict[str, Any]:
-    """Return the diagnosis for a machine."""
-    found: dict[str, Any] = msgspec.to_builtins(said)
-    found["finding"] = {
-        "code": said.finding.code,
-        "class": said.finding.class_,
-        "message": said.finding.message,
-        "events": said.finding.events,
-    }
-    return found

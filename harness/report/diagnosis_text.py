@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from typing import Any
+
+import msgspec
 
 from harness.core.values.visible_text import visible_line
 from harness.redaction.masking import mask
@@ -56,6 +59,13 @@ def likely_words(said: Diagnosis) -> str:
 def contradiction(said: Diagnosis) -> str:
     """Why the facts cannot both hold: the reason of the rule, else the finding's own words."""
     return said.reason or said.finding.message
+
+
+def diagnosis_row(said: Diagnosis) -> dict[str, Any]:
+    """A diagnosis for a machine."""
+    found = said.finding
+    keys = {"code": found.code, "class": found.class_, "message": found.message}
+    return {**msgspec.to_builtins(said), "finding": {**keys, "events": found.events}}
 
 
 def mermaid(said: Diagnosis) -> str:
