@@ -44,7 +44,7 @@ def test_a_turn_that_a_kill_cut_is_ended_by_its_reply_and_the_next_one_begins() 
 
 
 def _cut_and_told_ahead() -> tuple[History, Past]:
-    """A kill cut off m1, and the reader of the next life is told of m2, due in ten seconds."""
+    """A kill cut off m1, and the reader of the next life gets m2 ten seconds before it is due."""
     history, past = working()
     history.killed(at="main/model#1")
     request = InboxRequest(reader=True)
