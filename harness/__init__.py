@@ -55,6 +55,10 @@ if TYPE_CHECKING:
     from harness.runner.fake_model import NotAsScripted as NotAsScripted
     from harness.runner.run import Run as Run
     from harness.runner.run import run as run
+    from harness.targets.marks import always as always
+    from harness.targets.marks import reachable as reachable
+    from harness.targets.marks import sometimes as sometimes
+    from harness.targets.marks import unreachable as unreachable
     from harness.targets.spec import resolve as resolve
     from harness.verdicts.event_lines import event_lines as event_lines
 else:

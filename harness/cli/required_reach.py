@@ -1,4 +1,4 @@
-"""`--require-reached NAME`: the command fails if no run reached a check, a fault or a moment."""
+"""`--require-reached NAME`: the command fails if no run reached a check, fault, moment or mark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def require_reached(function: _F) -> _F:
     """Add the option, for a verb that ends with a reach."""
     option = click.option(
         "--require-reached", multiple=True, metavar="NAME", expose_value=False, callback=_kept,
-        help="Fail unless a check, fault or moment of this name was reached; 'http.*' is any.",
+        help="Fail unless a check, fault or moment of this name was reached ('http.*' is any), or "
+        "the agent's own mark:NAME.",
     )  # fmt: skip
     return option(function)
 

@@ -37,6 +37,8 @@ def _totals(reach: Reach) -> Iterator[str]:
     if reach.has_history:
         yield f"{len(reach.struck)} of {len(faults())} faults"
         yield f"{len(MOMENTS) - len(reach.never_came)} of {len(MOMENTS)} moments"
+    if known := len({*reach.marks, *reach.owed}):
+        yield f"{len(reach.marks)} of {known} mark{'s' if known > 1 else ''}"
 
 
 def _missing(reach: Reach) -> Iterator[tuple[str, Sequence[str]]]:
@@ -47,6 +49,7 @@ def _missing(reach: Reach) -> Iterator[tuple[str, Sequence[str]]]:
     if reach.has_history:
         yield "never came", [name for name in reach.never_came if name in STATES]
     yield "never asked", reach.never_asked
+    yield "marks never true", reach.marks_never_true
 
 
 def _as_fits(head: str, names: Sequence[str], width: int) -> str:

@@ -24,9 +24,11 @@ from harness.core.values.draws import Draws
 from harness.core.values.plans import Jump
 from harness.processes.machine import full_disk
 from harness.runner import prepare
+from harness.runner.mark_log import MarkLog
 from harness.runner.own_files import OwnFiles, watch_files
 from harness.runner.store_watch import OwnStore, watch_store
 from harness.targets import TargetSpec
+from harness.targets.marks import marking
 from harness.targets.python_target import live, simulate
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.in_process import InProcessBrief, LoopbackBrief
@@ -95,11 +97,13 @@ def _attempt_simulated(
         dispatcher, folder, options=target.options, open_store=opened, own_time=meter.harness_time
     )
     assert target.agent is not None
-    with mounted_by_option(target.options.get("mount"), dispatcher):
+    marks = MarkLog(dispatcher)
+    with mounted_by_option(target.options.get("mount"), dispatcher), marking(marks):
         passed = simulate(
             target.agent, brief, clock, meter,
             seed=seed, limits=scenario.limits, seams=dispatcher,
         )  # fmt: skip
+    marks.write(passed.at_ms)
     transition.look(passed.at_ms)
     seen: dict[str, Any] = {
         "real_wait_ms": passed.real_wait_ms, "live_sockets": passed.live_sockets,
@@ -125,11 +129,13 @@ def _attempt_on_loopback(
             open_store=partial(own.open, loopback.dispatcher),
         )
         assert target.agent is not None
-        with mounted_by_option(target.options.get("mount"), loopback.dispatcher):
+        marks = MarkLog(loopback.dispatcher)
+        with mounted_by_option(target.options.get("mount"), loopback.dispatcher), marking(marks):
             end = live(
                 target.agent, brief,
                 seed=seed, limits=scenario.limits, seams=loopback.dispatcher,
             )  # fmt: skip
+    marks.write(clock.now_ms())
     transition.look(clock.now_ms())
     lack = loopback.lack or full_disk(folder)
     prepare.end(transition, end, clock.now_ms(), lack)

@@ -28,12 +28,15 @@ from harness.core.history.events import Answered
 from harness.core.transition.transition import Transition
 from harness.core.values.calls import OutboxRequest
 from harness.core.values.errors import InputError
+from harness.files.owner import scratch_folder
 from harness.processes.family import family
 from harness.processes.machine import full_disk, killed_for_memory, lack_of, out_of_memory_kills
 from harness.processes.resource_usage import OfProgram, Usage
 from harness.processes.thread_times import BackgroundThread
 from harness.runner import prepare
+from harness.runner.mark_log import MarkLog
 from harness.runner.own_files import OwnFiles, watch_files
+from harness.runner.program_marks import ProgramMarks
 from harness.runner.python_attempt import life_seed
 from harness.runner.store_watch import watch_store
 from harness.runner.work_folder import working_folder
@@ -84,11 +87,17 @@ def supervise(
     """
     clock = RealClock()
     watch_store(transition, store, folder)
-    with Loopback(transition, clock, model_url=model_url) as loopback:
-        end = _Attempts(transition, target, folder, loopback, clock, bool(store)).run()
+    with (
+        Loopback(transition, clock, model_url=model_url) as loopback,
+        scratch_folder("marks-") as scratch,
+    ):
+        attempts = _Attempts(transition, target, folder, loopback, clock, bool(store), scratch)
+        end = attempts.run()
+        for mark in attempts.written.end():
+            attempts.marks.take(mark)
     transition.look(clock.now_ms())
-    lack = loopback.lack or full_disk(folder)
-    prepare.end(transition, end, clock.now_ms(), lack)
+    lack, unread = loopback.lack or full_disk(folder), attempts.written.unread
+    prepare.end(transition, end, clock.now_ms(), lack, unread_marks=unread)
 
 
 class _Attempts:
@@ -100,6 +109,7 @@ class _Attempts:
         loopback: Loopback,
         clock: RealClock,
         store: bool,
+        scratch: Path,
     ) -> None:
         self.transition, self.target, self.folder = transition, target, folder
         self.loopback, self.clock, self.store = loopback, clock, store
@@ -112,6 +122,8 @@ class _Attempts:
         self.work: Path | None = None
         dispatcher = loopback.dispatcher
         dispatcher.on_kill, dispatcher.on_stop = self._kill, self._stop
+        self.written = ProgramMarks(scratch)
+        self.marks = MarkLog(dispatcher, self.written.read)
 
     def run(self) -> End:
         with working_folder(self.target) as self.work:
@@ -135,6 +147,7 @@ class _Attempts:
 
     def _attempt(self, number: int) -> End:
         env = environment(self.transition, self.target, self.folder, self.loopback, number)
+        env |= self.written.names
         if self.target.kind == "http":
             with self._watched(Usage, start_s=0.0):
                 return self._posted(env)
@@ -252,6 +265,7 @@ class _Attempts:
 
     def _kill(self) -> None:
         self.killed = True
+        self.marks.write(self.clock.now_ms())
         history, place = self.transition.history, self._files.place if self._files else ""
         last = next(e for e in reversed(history.events) if isinstance(e, Answered))
         where = {"session": last.session, "turn": last.turn, "at": place or last.key}

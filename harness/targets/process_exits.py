@@ -182,6 +182,11 @@ def start_folder() -> str:
     return _active.state.folder if _active else os.getcwd()
 
 
+def in_target() -> bool:
+    """Whether the calling thread and process are those of a target that plays."""
+    return _active is not None and _active.holds
+
+
 def kill_process() -> None:
     """End this process like `kill -9`: nothing is flushed, closed or caught."""
     _REAL["kill"](os.getpid(), signal.SIGKILL)

@@ -55,8 +55,8 @@ reader gets the next message. After a failed answer it may be a back-off, and is
 A real clock does not tell what else may happen. `limits.real_s` (30 s) would end the run."""
 
 
-def _nothing() -> None:
-    """The default callback, for a run without kill or stop."""
+def _nothing(at_ms: int = 0) -> None:
+    """The default callback, for a run without kill, stop or marks."""
 
 
 class Dispatcher:
@@ -67,7 +67,8 @@ class Dispatcher:
     ended from outside. `calls`, `under_way` and `failed` tell a watchdog of the target's activity:
     how many requests came, how many answers are on their way, whether the last one is an error.
     `silent_s` is how long the target is silent on real time, for one who measures it better than by
-    its calls. `life` counts the kills, and `is_over` says that the run has ended.
+    its calls. `life` counts the kills, and `is_over` says that the run has ended. `before_call` is
+    called with the time, under the lock, before a call is recorded.
     """
 
     calls = under_way = life = 0
@@ -83,9 +84,10 @@ class Dispatcher:
     ) -> None:
         self.transition, self.clock = transition, clock
         self.on_kill, self.on_stop = on_kill, on_stop
+        self.before_call: Callable[[int], None] = _nothing
         self._paths = frozenset(transition.paths)
         self._shapes = tuple(shape(path) for path in transition.paths if "{" in path)
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self._last: Plan = ()
         self._readers: list[NewsWait] = []
         self._called_s, self.silent_s = real_monotonic(), self._without_a_call_s
@@ -207,7 +209,7 @@ class Dispatcher:
     @property
     def unconfirmed(self) -> Inbound | None:
         """The message that the target was offered and has not accepted."""
-        with self._lock:
+        with self.lock:
             offered = self.transition.history.past.unconfirmed
             return None if offered is None else msgspec.convert(offered, Inbound)
 
@@ -221,10 +223,10 @@ class Dispatcher:
         self, cancels: bool, *, is_last: bool, refused: str = "", life: int = 0
     ) -> Plan | None:
         """The plan for a reader of a life; None if it has to wait. See `Transition.pushed`."""
-        with self._lock:
+        with self.lock:
             if self.is_over or life < self.life:
                 raise RunStopped("the run of this reader is over")
-            at_ms = self.clock.now_ms()
+            self.before_call(at_ms := self.clock.now_ms())
             struck = self.transition.file_write(at_ms)
             plan = struck or self.transition.pushed(
                 at_ms, cancels, is_last=is_last, refused=refused
@@ -267,13 +269,13 @@ class Dispatcher:
 
     def refused(self, status: int, text: str, request: str) -> None:
         """Record a request that is refused before it reaches a seam."""
-        with self._lock:
+        with self.lock:
             self.transition.refused(status, text, request, self.clock.now_ms())
 
     def _decided(self, decide: Callable[[int], Plan]) -> Plan:
         """The plan for a call; a kill at a write to the agent's own files comes before any call."""
-        with self._lock:
-            at_ms = self.clock.now_ms()
+        with self.lock:
+            self.before_call(at_ms := self.clock.now_ms())
             plan = self.transition.file_write(at_ms) or decide(at_ms)
             return self._given(plan)
 
@@ -294,7 +296,7 @@ class Dispatcher:
 
     def cancelled(self, session: str) -> bool:
         """Whether the user has cancelled the session's open turn."""
-        with self._lock:
+        with self.lock:
             self.calls, self._called_s = self.calls + 1, real_monotonic()
             return self.transition.cancelled(session, self.clock.now_ms())
 
@@ -304,7 +306,7 @@ class Dispatcher:
 
     def cancelled_in_turn(self, session: str) -> bool:
         """As `cancelled`, for one who is told: that is not a call of the target."""
-        with self._lock:
+        with self.lock:
             return self.transition.cancelled_in_turn(session, self.clock.now_ms())
 
     def carry_out(self, step: Step, what: str = "") -> None:
@@ -318,7 +320,7 @@ class Dispatcher:
             case Jump(wall_ms, monotonic_ms) if isinstance(self.clock, VirtualClock):
                 self.clock.jump(wall_ms, monotonic_ms)
             case Kill():
-                with self._lock:  # a reader of this life records nothing after the kill
+                with self.lock:  # a reader of this life records nothing after the kill
                     self.life += 1
                 self.on_kill()
 
@@ -331,10 +333,8 @@ class Dispatcher:
         text += f"{known}; {step}" if step else known
         status = 405 if self._is_model(path) else 404
         error = {"type": "not_found_error", "message": text}
-        self.calls, self._last = (
-            self.calls + 1,
-            json_answer(status, {"type": "error", "error": error}),
-        )
+        self.calls += 1
+        self._last = json_answer(status, {"type": "error", "error": error})
         return self._last
 
 
@@ -345,11 +345,11 @@ class _UnderWay:
         self._of, self._more = dispatcher, more
 
     def __enter__(self) -> None:
-        with self._of._lock:
+        with self._of.lock:
             self._of.under_way += self._more
 
     def __exit__(self, *error: object) -> None:
-        with self._of._lock:
+        with self._of.lock:
             self._of.under_way -= self._more
 
 

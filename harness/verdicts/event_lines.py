@@ -16,6 +16,7 @@ from harness.core.history.events import (
     Effected,
     Ended,
     Killed,
+    Marked,
     Refused,
     Started,
     Stored,
@@ -139,12 +140,21 @@ def _words(event: AnyEvent, history: History, called: dict[str, Called]) -> str:
             return "inbox  ← has it"
         case Killed():
             return f"kill   {event.signal} at {event.at}"
+        case Marked():
+            return f"mark   {_mark(event)}"
         case Refused():
             return f"refuse {event.status} {event.request}: {quoted(event.text)}"
         case Ended():
             return f"end    {', '.join(_ended(event))}"
         case _:
             return ""
+
+
+def _mark(event: Marked) -> str:
+    said = {None: "declared", True: "holds", False: "does not hold"}[event.holds]
+    details = f", {short(event.details)}" if event.details else ""
+    where = f" ({event.where})" if event.where else ""
+    return f"{event.kind} {quoted(event.name)} {said}{details}{where}"
 
 
 def _called(event: Called, history: History) -> str:
@@ -253,7 +263,7 @@ def _ended(event: Ended) -> Iterator[str]:
         yield f"exit {event.exit_code}"
     if event.text:
         yield quoted(event.text, 2 * CUT)
-    for name in ("unplayed", "silent_faults", "undelivered", "live_sockets"):
+    for name in ("unplayed", "silent_faults", "undelivered", "live_sockets", "unread_marks"):
         values = getattr(event, name)
         if values:
             yield f"{name.replace('_', ' ')}: {'; '.join(values)}"

@@ -14,6 +14,7 @@ from typing import Self
 
 import msgspec
 
+from harness.checks.evidence.seen_marks import met_marks, owed_marks
 from harness.checks.judge import checks, rules
 from harness.checks.judge.questions import EVENTS
 from harness.core.history.history import History
@@ -56,6 +57,9 @@ _OTHERS: Mapping[str, Callable[[Trace], bool]] = {
 MOMENTS: Mapping[str, Callable[[Trace], bool]] = {**STATES, **_OTHERS}
 """The moments of a run: its states, and the other events that put the question of a rule."""
 
+MARK = "mark:"
+"""How the name of a mark in the agent's own code begins where a user requires it."""
+
 Counts = Mapping[str, int]
 """Names, each with the number of runs that reached it."""
 
@@ -74,7 +78,8 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `applied` are the checks whose seams were there; `asked` are those of them that met an event
     which they judge, so that they could have failed, and their rules by code. `struck` are faults
     that changed an answer, `silent` those that a scenario owes and that did not. `moments` are
-    names of `MOMENTS`.
+    names of `MOMENTS`. `marks` are the marks of the agent's own code that were come to, and `owed`
+    those of them and of the others that some run is to come to.
     """
 
     runs: int = 0
@@ -83,6 +88,8 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     struck: Counts = {}
     silent: Counts = {}
     moments: Counts = {}
+    marks: Counts = {}
+    owed: Counts = {}
 
     @classmethod
     def of(cls, history: History, verdict: Verdict) -> Self:
@@ -96,6 +103,8 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             struck=_once(fault for answer in trace.answers for fault in answer.faults),
             silent=_once(trace.ended.silent_faults if trace.ended else ()),
             moments=_once(name for name, comes in MOMENTS.items() if comes(trace)),
+            marks=_once(met_marks(trace)),
+            owed=_once(owed_marks(trace)),
         )
 
     @classmethod
@@ -155,9 +164,15 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The moments that no run came to; the states stand first."""
         return [name for name in MOMENTS if name not in self.moments]
 
+    @property
+    def marks_never_true(self) -> list[str]:
+        """The marks that no run came to; an `unreachable` is none of them."""
+        return sorted(set(self.owed).difference(self.marks))
+
     def missing(self, patterns: Iterable[str]) -> list[str]:
         """Return the patterns that match no name which a run reached."""
-        reached = {*self.asked, *self.struck, *self.moments}
+        marks = (f"{MARK}{name}" for name in self.marks)
+        reached = {*self.asked, *self.struck, *self.moments, *marks}
         return [one for one in patterns if not any(fnmatchcase(name, one) for name in reached)]
 
     def as_json(self) -> Json:
@@ -176,14 +191,19 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             "layers_not_exercised": self.layers_not_exercised,
             "moments": _sorted(self.moments),
             "never_came": self.never_came,
+            "marks": _sorted(self.marks),
+            "marks_never_true": self.marks_never_true,
         }
 
 
 def check_names(patterns: Iterable[str]) -> None:
-    """Raise InputError for a pattern that no check, rule, fault or moment has."""
+    """Raise InputError for a pattern that no check, rule, fault or moment has.
+
+    The name of a mark stands in the agent's code, which nothing has read yet.
+    """
     known = (*checks(), *rules(), *faults(), *MOMENTS)
     for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in known):
+        if not pattern.startswith(MARK) and not any(fnmatchcase(n, pattern) for n in known):
             what = f"no check, rule, fault or moment has this name; {unknown_name(pattern, known)}"
             raise InputError(what, f"--require-reached {pattern}")
 

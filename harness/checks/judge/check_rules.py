@@ -34,7 +34,7 @@ Question: TypeAlias = Literal[
     "message_after_fault", "cancel", "kill", "reply", "unsure_reply", "partial_reply",
     "forbidden_words", "exit_status", "finished_turn",
     "compaction", "failed_compaction", "bad_summary", "summary", "second_summary",
-    "stored_row", "loaded_session", "store_failure",
+    "stored_row", "loaded_session", "store_failure", "mark",
 ]  # fmt: skip
 """The events that put a question; `questions` says how a history shows each. The first five are the
 kind of history and its seams."""

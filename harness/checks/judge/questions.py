@@ -14,6 +14,7 @@ from itertools import chain, islice
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN
 from harness.checks.evidence.children_told import does_not_finish, ends_in_a_turn, ends_in_order
 from harness.checks.evidence.repeated_replies import is_unsure
+from harness.checks.evidence.seen_marks import seen_marks
 from harness.checks.evidence.shown_text import MARKED, shown_calls
 from harness.checks.evidence.stored_messages import finished_turns
 from harness.checks.evidence.summarised_past import summaries
@@ -303,6 +304,7 @@ EVENTS: Mapping[Question, _Holds] = {
     "stored_row": lambda t: any(s.added or s.changed or s.gone for s in t.stored),
     "loaded_session": _loads,
     "store_failure": lambda t: any(a.seam == "store" and a.outcome != "ok" for a in t.answers),
+    "mark": lambda t: any(True for _ in seen_marks(t)),
 }
 """How each event is seen; the table beside this file has its words."""
 

@@ -11,6 +11,7 @@ from typing import TypeAlias, TypedDict
 import msgspec
 
 from harness.core.values.calls import Purpose, Request, Seam
+from harness.core.values.mark_kinds import MarkKind
 from harness.core.values.messages import Json, Message
 from harness.core.values.orders import ChoicePoint
 from harness.core.values.plans import Outcome, StepRecord
@@ -224,6 +225,20 @@ class Refused(Event, frozen=True, kw_only=True, tag="refused"):
     request: str = ""
 
 
+class Marked(Event, frozen=True, kw_only=True, tag="mark"):
+    """The agent's own code came to a mark of its author: the first time in a turn that it held, and
+    the first time that it did not.
+
+    `holds` is None for a mark that the code only declares. `where` is `FILE:LINE in FUNCTION`.
+    """
+
+    kind: MarkKind
+    name: str
+    holds: bool | None = None
+    details: Json = None
+    where: str = ""
+
+
 _ERROR = r"(\w[\w.]*(?:Error|Exception|Exit|Interrupt|Group))\b"
 _ERROR_LINE, _ERROR_WORD = re.compile(rf"^{_ERROR}", re.MULTILINE), re.compile(rf"\b{_ERROR}")
 
@@ -258,6 +273,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     elsewhere: str = ""
     open_waits: tuple[str, ...] = ()
     points: tuple[ChoicePoint, ...] = ()
+    unread_marks: tuple[str, ...] = ()
 
     @property
     def error(self) -> str:
@@ -290,6 +306,7 @@ AnyEvent: TypeAlias = (
     | Stored
     | Accepted
     | Killed
+    | Marked
     | Refused
     | Ended
 )

@@ -22,6 +22,7 @@ from harness.core.history.events import (
     Effected,
     Ended,
     Killed,
+    Marked,
     Noted,
     Rare,
     Refused,
@@ -34,12 +35,16 @@ from harness.core.history.past import Past
 from harness.core.history.trace import Trace
 from harness.core.history.trace_fold import trace
 from harness.core.values.calls import Purpose, Request, Seam
+from harness.core.values.mark_kinds import Mark, MarkKind
 from harness.core.values.messages import Json, Message, named
 from harness.core.values.plans import Outcome, StepRecord, Wait, waited_ms
 from harness.core.values.profile import Profile, profile_of
 
 Settings = dict[str, Any]
 """The settings of a run, as its first event holds them."""
+
+MARKS_MOST = 1_000
+"""The most marks of a run: a name that is made anew each time would fill the history."""
 
 _Made = TypeVar("_Made", Started, Effected, Stored, Refused, Ended)
 
@@ -62,6 +67,7 @@ class History:
         self._append = self.events.append if sink is None else self._append_and_tell
         self.fault_layers: dict[str, str] = {}
         self._trace: tuple[int, Trace] = (-1, Trace())
+        self._marks = set[tuple[str, int, MarkKind, str, bool | None]]()
 
     @property
     def trace(self) -> Trace:
@@ -100,6 +106,8 @@ class History:
                 self.past.see_killed()
             case Accepted():
                 self.past.see_accepted()
+            case Marked():
+                self._marks.add((event.session, event.turn, event.kind, event.name, event.holds))
 
     def note(self, message: Message, at_ms: int = 0) -> str:
         """Keep a message under its digest, and return the digest."""
@@ -231,6 +239,31 @@ class History:
         self.past.see_killed()
         return event
 
+    def has_mark(self, kind: MarkKind, name: str, holds: bool | None) -> bool:
+        """Whether the turn that is worked on has this mark, or there is no room for another."""
+        return self._place_of(kind, name, holds) in self._marks or len(self._marks) >= MARKS_MOST
+
+    def marked(self, mark: Mark, at_ms: int) -> None:
+        """Append a mark of the agent's code, if it is news in its turn."""
+        kind, name, holds = mark.kind, mark.name, mark.holds
+        if self.has_mark(kind, name, holds):
+            return
+        session, turn, *_ = place = self._place_of(kind, name, holds)
+        self._marks.add(place)
+        self._append(
+            Marked(
+                len(self.events) + 1, at_ms, session, turn,
+                kind=kind, name=name, holds=holds, details=mark.details, where=mark.where,
+            )
+        )  # fmt: skip
+
+    def _place_of(
+        self, kind: MarkKind, name: str, holds: bool | None
+    ) -> tuple[str, int, MarkKind, str, bool | None]:
+        """The turn of a mark, and the mark; one that is only declared stands in no turn."""
+        session = self.past.working_session if holds is not None else ""
+        return session, self.past.turn(session), kind, name, holds
+
     def refused(self, **fields: Json) -> Refused:
         """Append a request that was refused before it reached a seam."""
         return self._added(Refused(n=len(self.events) + 1, **fields))
@@ -294,7 +327,7 @@ def under_settings(history: History, changed: Callable[[Settings], Settings]) ->
 _UNSTABLE: dict[str, Json] = {
     "at_ms": 0, "downtime_ms": 0, "versions": {}, "door": "", "world": "",
     "real_wait_ms": 0, "traceback": "", "frames": (), "place": None,
-    "polled": False, "tools_untaken": False, "open_waits": (), "elsewhere": "",
+    "polled": False, "tools_untaken": False, "open_waits": (), "elsewhere": "", "where": "",
 }  # fmt: skip
 
 

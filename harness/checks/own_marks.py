@@ -1,0 +1,49 @@
+"""What the agent's author says in its code: a mark that always holds, a place that no run reaches.
+
+Only the author knows these, so no other check asks them. What a mark of the kind `sometimes` or
+`reachable` never met is no finding of one run: the reach of a campaign tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checks.evidence.declarations import needs
+from harness.checks.evidence.seen_marks import seen_marks
+from harness.core.history.events import Marked
+from harness.core.history.history import History
+from harness.core.values.finding_key import Cause
+from harness.core.values.mark_kinds import MEANINGS, is_broken
+from harness.core.values.messages import canonical
+from harness.core.values.verdict import Finding
+
+_RULES = {"always": "broken", "unreachable": "reached"}
+
+
+@needs(told_by="run", place=25)
+def own_marks(history: History) -> Iterator[Finding]:
+    """What the agent's author marked in its code is so.
+
+    `broken`: a condition that `harness.always` marks did not hold. `reached`: the agent came to a
+    place that `harness.unreachable` marks. One finding a mark, at the first event that shows it,
+    with the place in the code and the details of the call.
+
+    A `sometimes` that never held and a `reachable` that was never reached are not findings of one
+    run. They stand at the end of `harness run`, `fuzz` and `sweep`, and `--require-reached mark:NAME`
+    asks for them. Marks of a program come from the file that Antithesis' SDKs write. Source: the
+    agent's own code.
+    """
+    told = set[tuple[str, str]]()
+    for mark in seen_marks(history.trace):
+        if is_broken(mark.kind, mark.holds) and (mark.kind, mark.name) not in told:
+            told.add((mark.kind, mark.name))
+            cause = Cause(subject=mark.name)
+            yield Finding(f"own_marks.{_RULES[mark.kind]}", _words(mark), (mark.n,), cause=cause)
+
+
+def _words(mark: Marked) -> str:
+    """The sentence of a finding: the mark, its place in the code, and the details."""
+    turn = f" in turn {mark.turn} of {mark.session}" if mark.turn else ""
+    where = f" at {mark.where}" if mark.where else ""
+    details = f": {canonical(mark.details)}" if mark.details else ""
+    return f"{mark.kind} {mark.name!r} {MEANINGS[mark.kind]}{turn}{where}{details}"
