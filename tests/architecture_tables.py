@@ -191,6 +191,7 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
     "targets.known.hermes_gateway",
     "targets.known.hermes_plugin",
     "targets.known.hermes_signal",
+    "targets.marks",
     "targets.process_state",
     "transports.mcp_stdio",
     "transports.sdk_clients",
@@ -200,7 +201,8 @@ ENVIRONMENT_READERS: tuple[str, ...] = (
 """Who may touch the environment: what marks the workers in it, what scrubs it for a program under
 test, what puts it back after a run, a program that is given one, a fake model that a test's own
 clients find, the SDKs, whose clients need a key to be built, and the faces. Also the world of a
-probe, the start of a worker, and the place of the user's own settings."""
+probe, the start of a worker, the place of the user's own settings, and the file for a program's
+marks."""
 
 HEAVY: frozenset[str] = _words(
     "msgspec anthropic openai yaml click pytest hypothesis vcr httpx httpx2 anyio h11 "
@@ -235,10 +237,12 @@ LISTENING: frozenset[str] = _words(
 PROCESS_STATE: tuple[str, ...] = (
     "clock.virtual_clock",
     "parts.loading",
+    "targets.marks",
     "targets.process_exits",
 )
 """Who may say `global`: the one patch of the process that virtual time needs for sync code, the
-plug-ins that the process has loaded, and the run whose target may not end the process."""
+plug-ins that the process has loaded, and the run whose target may not end the process and makes
+marks."""
 
 FILE_LINES, FUNCTION_LINES = 400, 40
 """The most lines of a file, and of a function without its docstring."""

@@ -25,12 +25,12 @@ def own_marks(history: History) -> Iterator[Finding]:
     """What the agent's author marked in its code is so.
 
     `broken`: a condition that `harness.always` marks did not hold. `reached`: the agent came to a
-    place that `harness.unreachable` marks. One finding a mark, at the first event that shows it,
-    with the place in the code and the details of the call.
+    place that `harness.unreachable` marks. A mark has one finding, at the first event that shows
+    it, with the place in the code and the details of the call.
 
     A `sometimes` that never held and a `reachable` that was never reached are not findings of one
-    run. They stand at the end of `harness run`, `fuzz` and `sweep`, and `--require-reached mark:NAME`
-    asks for them. Marks of a program come from the file that Antithesis' SDKs write. Source: the
+    run. `harness run`, `fuzz` and `sweep` end with them, and `--require-reached mark:NAME` asks for
+    one. Marks of a program come from the file that the SDKs of Antithesis write. Source: the
     agent's own code.
     """
     told = set[tuple[str, str]]()

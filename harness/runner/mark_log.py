@@ -1,8 +1,7 @@
 """Writes the marks of the agent's code into the history of its run.
 
-A mark stands in front of the next call, so one that comes while another thread's call is decided
-waits for that. It never waits for a lock: a handler of a signal may make a mark while its own thread
-holds it.
+A mark never waits for the lock of the run: a handler of a signal may make one while its own thread
+holds it. Such a mark, and one beside the call of another thread, is written before the next call.
 """
 
 from __future__ import annotations

@@ -124,6 +124,7 @@ def test_the_environment_is_scrubbed(tmp_path: Path, monkeypatch: pytest.MonkeyP
         *("HARNESS_MCP_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"),
         *("HARNESS_CANCELLED_URL", "HARNESS_APPROVALS_URL", "HARNESS_LIMITS"),
         *("HARNESS_SESSION_DIR", "HARNESS_OPTIONS", "HARNESS_SEED", "HARNESS_WIRE"),
+        "ANTITHESIS_SDK_LOCAL_OUTPUT",
     }
 
 

@@ -1,4 +1,4 @@
-"""The marks that authors write into the agent's own code: what each kind says, and how large one is.
+"""The marks that authors write into the agent's code: what each kind says, how large one may be.
 
 The words are those of Antithesis, so a program that has its SDK needs no change. `always` and
 `unreachable` break; `sometimes` and `reachable` are owed by a campaign, never by one run.
@@ -91,7 +91,9 @@ class _Bounds:
             case int() if -_INT_MOST <= value < _INT_MOST:
                 return int.__int__(value)
             case float():
-                return float.__float__(value) if abs(value) < float("inf") else float.__repr__(value)
+                return (
+                    float.__float__(value) if abs(value) < float("inf") else float.__repr__(value)
+                )
             case Mapping() if depth < DEPTH_MOST:
                 named = islice(value.items(), max(self._left, 0))
                 return {self._cut(str(key)): self.part(item, depth + 1) for key, item in named}
