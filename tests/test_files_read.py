@@ -35,6 +35,7 @@ EXCEPTIONS = {
     "runner/disk_log.py": (1, "a database without a file"),
     "runner/forked_target.py": (10, "files of its own temporary folder"),
     "runner/own_files.py": (2, "regular files of the agent, of 8 MB at most"),
+    "runner/program_marks.py": (1, "a regular file of the run's own folder, of 16 MB at most"),
     "stores/formats/claude_code.py": (1, "a store, read while the agent writes it"),
     "stores/faulty_files.py": (6, "the store that a fault damages"),
     "stores/formats/hermes.py": (
@@ -51,6 +52,7 @@ EXCEPTIONS = {
     "targets/known/hermes_gateway.py": (1, "its own file, in a program without the package"),
     "targets/known/hermes_plugin.py": (1, "its own file, in a program without the package"),
     "targets/known/hermes_seed.py": (1, "the session of the run, in a program without the package"),
+    "targets/marks.py": (1, "opened to append"),
     "targets/output_capture.py": (1, "/dev/null"),
     "targets/process_state.py": (1, "/dev/null"),
     "contracts/store_contract.py": (2, "the store of a law's own temporary folder"),

@@ -1,7 +1,7 @@
 """What the agent's author says in its code: a mark that always holds, a place that no run reaches.
 
-Only the author knows these, so no other check asks them. What a mark of the kind `sometimes` or
-`reachable` never met is no finding of one run: the reach of a campaign tells it.
+Only the author knows these, so no other check asks them. One run cannot show that a `sometimes` or
+a `reachable` is wrong: the reach of a campaign tells which of them never came.
 """
 
 from __future__ import annotations

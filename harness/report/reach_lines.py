@@ -19,7 +19,7 @@ def reach_lines(reach: Reach, width: int = WIDTH, verbose: bool = False) -> Iter
         return
     wide = min(width, WIDTH)
     yield f"reached: {', '.join(_totals(reach))}"
-    for head, names in _missing(reach):
+    for head, names in _missing(reach, verbose):
         if verbose and names:
             yield from wrapped(f"{head}: {', '.join(names)}", width, "  ")
         elif names:
@@ -37,11 +37,9 @@ def _totals(reach: Reach) -> Iterator[str]:
     if reach.has_history:
         yield f"{len(reach.struck)} of {len(faults())} faults"
         yield f"{len(MOMENTS) - len(reach.never_came)} of {len(MOMENTS)} moments"
-    if known := len({*reach.marks, *reach.owed}):
-        yield f"{len(reach.marks)} of {known} mark{'s' if known > 1 else ''}"
 
 
-def _missing(reach: Reach) -> Iterator[tuple[str, Sequence[str]]]:
+def _missing(reach: Reach, verbose: bool) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield what is missing of each kind; a layer in which no fault struck has no share."""
     if reach.struck:
         yield "faults by layer", [f"{one.name} {one.struck}/{one.known}" for one in reach.layers]
@@ -49,7 +47,15 @@ def _missing(reach: Reach) -> Iterator[tuple[str, Sequence[str]]]:
     if reach.has_history:
         yield "never came", [name for name in reach.never_came if name in STATES]
     yield "never asked", reach.never_asked
-    yield "marks never true", reach.marks_never_true
+    yield from _marks(reach, verbose)
+
+
+def _marks(reach: Reach, verbose: bool) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the marks of the agent's code that no run came to; the others where all came."""
+    known, never = len({*reach.marks, *reach.owed}), reach.marks_never_true
+    yield f"marks never true, {len(never)} of {known}", never
+    if verbose or not never:
+        yield "marks", sorted(reach.marks)
 
 
 def _as_fits(head: str, names: Sequence[str], width: int) -> str:

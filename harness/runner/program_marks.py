@@ -1,6 +1,6 @@
 """Reads the marks that a program writes: JSON Lines, the local output of Antithesis' SDKs.
 
-The file is the program's: it may be cut, of any size, or hold what is none of ours. So a line that
+The file is the program's: it may be cut, of any size, or hold what another wrote. So a line that
 cannot be read is told and left out, and no more than `BYTES_MOST` are read. The SDKs write a mark
 the first time that it holds and the first time that it does not, so a file is small.
 """
@@ -104,7 +104,7 @@ class ProgramMarks:
         for line in lines:
             if (mark := self._mark(line)) is not None:
                 yield mark
-        if len(self._rest) > LINE_MOST:  # its end is a bad line of its own
+        if len(self._rest) > LINE_MOST:  # what remains of it is a bad line
             self._rest = self._rest[:LINE_MOST]
 
     def end(self) -> Iterator[Mark]:

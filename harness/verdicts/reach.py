@@ -78,8 +78,8 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `applied` are the checks whose seams were there; `asked` are those of them that met an event
     which they judge, so that they could have failed, and their rules by code. `struck` are faults
     that changed an answer, `silent` those that a scenario owes and that did not. `moments` are
-    names of `MOMENTS`. `marks` are the marks of the agent's own code that were come to, and `owed`
-    those of them and of the others that some run is to come to.
+    names of `MOMENTS`. `marks` are the marks of the agent's own code that came true, and `owed`
+    all that some run has to meet.
     """
 
     runs: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from harness.core.values.calls import StoreRequest
+from harness.core.values.mark_kinds import Mark
 from harness.core.values.messages import Message, ToolUse
 from harness.core.values.plans import Close, Outcome, Sent, StepRecord
 from tests.checks.chronicle import ALL_SEAMS
@@ -61,4 +62,9 @@ class FailingWorld(Story):
         """The tool that ran last has changed the world."""
         ran = self.history.trace.executions[-1].called.key
         self.history.effect(**self._where(), key=ran, name="paid", idempotency_key=key)
+        return self
+
+    def mark(self, holds: bool | None) -> FailingWorld:
+        """The agent's code comes to a mark of its author, or only declares it."""
+        self.history.marked(Mark("always", "few messages", holds), self.at_ms)
         return self

@@ -44,7 +44,7 @@ Settings = dict[str, Any]
 """The settings of a run, as its first event holds them."""
 
 MARKS_MOST = 1_000
-"""The most marks of a run: a name that is made anew each time would fill the history."""
+"""The most marks of a run: a name that differs each time would fill the history."""
 
 _Made = TypeVar("_Made", Started, Effected, Stored, Refused, Ended)
 

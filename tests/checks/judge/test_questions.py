@@ -17,7 +17,6 @@ from harness.contracts.check_contract import RUNS, played
 from harness.core.history.history import History, decode
 from harness.core.scenario.scenario import Turn
 from harness.core.values import patterns
-from harness.core.values.mark_kinds import Mark
 from harness.core.values.messages import Text, Thinking, ToolResult, assistant, results, user
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import BOOK_KEEPING, Verdict
@@ -115,15 +114,6 @@ def _child(said: Turn, profile: Profile | None = None) -> History:
 def _seeded() -> History:
     story = _story(stores=False).row(user("before"), assistant("yes"))
     return story.turn("go").reply("x").final().end()
-
-
-def _marked(holds: bool | None) -> Told:
-    def told() -> History:
-        story = _go()
-        story.history.marked(Mark("always", "few messages", holds), 0)
-        return _done(story)
-
-    return told
 
 
 def _two_sessions() -> History:
@@ -266,7 +256,7 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
         lambda: _done(_go().write(user("row"))),
         lambda: _done(_go().write(user("row"), fails=False)),
     ),
-    "mark": (_marked(True), _marked(None)),
+    "mark": (lambda: _done(_go().mark(True)), lambda: _done(_go().mark(None))),
 }
 """For each event a history that holds it, and one that lacks it and is else like it."""
 
