@@ -20,7 +20,7 @@ from harness.core.values.verdict import Finding
 _RULES = {"always": "broken", "unreachable": "reached"}
 
 
-@needs(told_by="run", place=25)
+@needs(told_by="run", place=445)
 def own_marks(history: History) -> Iterator[Finding]:
     """What the agent's author marked in its code is so.
 

@@ -104,3 +104,26 @@ def test_what_is_required_and_was_not_reached_fails_the_command(
     assert "never reached, and required: http.*" in missed.stderr
     assert "answer_taken" not in missed.stderr
     assert harness(*words, "answer_taken").returncode == 0
+
+
+MARKED = """
+import harness
+from harness.agent import build
+
+
+def agent(brief):
+    harness.reachable("begins")
+    harness.sometimes(brief.wire == "another", "another wire")
+    build(brief).run()
+"""
+
+
+def test_a_mark_of_the_agents_own_code_can_be_required(harness: Harness, folder: Path) -> None:
+    (folder / "marked.py").write_text(MARKED)
+    words = ("run", "--target", "marked:agent", "scenarios", "--require-reached")
+    assert harness(*words, "mark:begins").returncode == 0
+    missed = harness(*words, "mark:another*", "--require-reached", "mark:ends")
+    assert missed.returncode == 1
+    for name in ("mark:another*", "mark:ends"):
+        assert f"never reached, and required: {name}" in missed.stderr
+    assert "marks never true, 1 of 2: another wire" in missed.stdout

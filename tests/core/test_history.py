@@ -14,6 +14,7 @@ from harness.core.values.calls import (
     StoreRequest,
     ToolRequest,
 )
+from harness.core.values.mark_kinds import Mark
 from harness.core.values.messages import (
     Opaque,
     Text,
@@ -55,6 +56,7 @@ def one_of_each() -> History:
     inbound = {"id": "m1", "session": "main", "kind": "message", "at_ms": 77}
     history.answered(key="main/inbox#1", seam="inbox", value=inbound)
     history.accepted(at_ms=78)
+    history.marked(Mark("always", "few", False, {"messages": 3}, "bot.py:7 in agent"), 78)
     history.effect(key="main/tool#1", name="pay", idempotency_key="k")
     rows = (StoredRow("r1", digest, "m1"),)
     history.stored(store="sqlite", added=rows, changed=rows, gone=("r0",), durable=False)

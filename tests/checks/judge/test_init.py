@@ -24,6 +24,7 @@ INVARIANTS = {
     "summary_used",
     "wake_budget",
     "session_answers",
+    "own_marks",
     "reply_carried",
     "result_carried",
     "session_isolation",
