@@ -17,10 +17,13 @@ from harness.transports.dispatcher import Dispatcher
 class MarkLog:
     """The marks of one run or attempt; `read` returns those that a program has written since."""
 
-    def __init__(self, dispatcher: Dispatcher, read: Callable[[], Iterable[Mark]] = tuple) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, read: Callable[[], Iterable[Mark]] | None = None
+    ) -> None:
         self._history, self._dispatcher = dispatcher.transition.history, dispatcher
-        self._waiting, self._read = deque[Mark](maxlen=MARKS_MOST), read
-        dispatcher.before_call = self.write
+        self._waiting, self._read = deque[Mark](maxlen=MARKS_MOST), read or tuple
+        if read is not None:  # an agent without marks pays nothing for each call
+            dispatcher.before_call = self.write
 
     def knows(self, kind: MarkKind, name: str, holds: bool) -> bool:
         """Whether the turn has this mark already."""
@@ -29,6 +32,7 @@ class MarkLog:
     def take(self, mark: Mark) -> None:
         """Keep a mark, and write it if no call is decided at this moment."""
         self._waiting.append(mark)
+        self._dispatcher.before_call = self.write
         if self._dispatcher.lock.acquire(blocking=False):
             try:
                 self.write(self._dispatcher.clock.now_ms())
