@@ -23,11 +23,11 @@ from harness.fuzz.example import draw, options_of, play
 from harness.targets import TargetSpec, of_callable
 
 ROOT = str(Path(harness.__file__).parent)
-REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 20, 37, 18
+REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 20, 39, 19
 """The most files of a request beside the clock, of a judgement, and of that without the families of
 checks: each family is a file that stands for itself."""
 
-EXAMPLES, EXAMPLE_MOST = 20, 128
+EXAMPLES, EXAMPLE_MOST = 20, 132
 """The number of examples, and the most files of the median one: it is drawn, played against an
 agent of some lines, and judged. It passes 129: each family of checks is a file, and has its own."""
 
