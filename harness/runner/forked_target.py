@@ -121,7 +121,8 @@ class Restarts:
                 self._end(overdue)
             return False
         if marks[KILLED]:
-            self._record_kill((out / PLACE).read_text("utf-8"))
+            at_ms, _, place = (out / PLACE).read_text("utf-8").partition(" ")
+            self._record_kill(place, int(at_ms or 0))
             return True
         if marks[CLOSED]:
             self._end(End("crashed", None, "the target closed files that it did not open"))
@@ -160,12 +161,13 @@ class Restarts:
                 fault.fired = fired
         self.transition.elsewhere += (out / ELSEWHERE).read_text("utf-8").splitlines()
 
-    def _record_kill(self, place: str) -> None:
+    def _record_kill(self, place: str, killed_ms: int) -> None:
+        """Record a kill. The last event was told before the wait at whose end the kill came."""
         answers = [event for event in self.history.events if isinstance(event, Answered)]
         last = next((e for e in reversed(answers) if place or _kills(e)), None)
         where = {"session": last.session, "turn": last.turn} if last else {}
         at = place or (last.key if last else "")
-        at_ms = now_ms(self.history)
+        at_ms = max(now_ms(self.history), killed_ms)
         self.history.killed(at_ms=at_ms, at=at, **where)
         self._look(at_ms)
 
@@ -353,10 +355,10 @@ class Attempt:
         if is_playing and self.of.work is not None:
             os.chdir(self.of.work)  # the guard has seen the user's folder, and returns to it
 
-    def die(self, place: str = "") -> None:
-        """End the process as a kill does, and tell where."""
+    def die(self, place: str, at_ms: int) -> None:
+        """End the process as a kill does, and tell where and when."""
         self._mark(KILLED)
-        self._write(PLACE, place.encode())
+        self._write(PLACE, f"{at_ms} {place}".encode())
         self._write_fired()
         kill_process()
 

@@ -71,3 +71,26 @@ def test_what_ran_beside_a_wait_is_done_before_the_kill(seam: Any, waits: Any) -
 
 def _is_said(request: Any) -> bool:
     return isinstance(request, OutboxRequest)
+
+
+@pytest.mark.parametrize("world", ["simulate", "supervise"])
+def test_a_kill_comes_at_the_end_of_the_wait_that_it_cuts(world: Any) -> None:
+    """A tool works for a second, and the agent is killed with its answer: the second has passed,
+    and the next life begins after it."""
+    scenario = msgspec.structs.replace(
+        SCENARIO,
+        policy="open",
+        tools={"look": ToolScript(script=(ToolTurn(ok="seen", hang=1, times="forever"),))},
+        faults=(FaultSpec(kind="gateway.killed", on="tool", settings={"at": "after"}),),
+    )
+
+    def agent(brief: Any) -> None:
+        for message in brief.inbox():
+            brief.tools[0].call({})
+            brief.send("Seen.", in_reply_to=message.id)
+
+    events = run(scenario, of_callable(agent), world=world).history.events
+    killed = next(event for event in events if isinstance(event, Killed))
+    first, again = (e for e in events if isinstance(e, Called) and e.seam == "tool")
+    assert killed.at_ms - first.at_ms >= 1_000
+    assert again.at_ms >= killed.at_ms
