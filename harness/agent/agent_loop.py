@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from harness.agent.context_overflow import Escalation
+from harness.agent.conversation.refused_pictures import holds_pictures, note_of
 from harness.agent.guards import EndTurn, Guide, Proceed, Watch
 from harness.agent.guards.guard_protocol import cut_off
 from harness.agent.models.failures import ModelFailure
@@ -78,7 +79,7 @@ class Loop:
         What has come meanwhile is taken in before, but never behind the model's own words.
         """
         history = self.transcript.messages
-        if self._take_in is not None and history and history[-1].role == "user":
+        if self._take_in is not None and history and history[-1].role != "assistant":
             self.check()  # what a cancelled turn takes in would be lost
             self._take_in(not self.counts["model calls"])
         answer = self.query()
@@ -152,6 +153,10 @@ class Loop:
         if failure.kind == "overflow":
             if not self.overflow.shrink(self.transcript, failure.text, self.model.query):
                 raise failure
+        elif failure.kind == "picture":
+            if not holds_pictures(self.messages()):
+                raise failure
+            self.transcript.append(note_of(self.transcript.messages))
         elif times > self.policy.retries.get(failure.kind, 0):
             raise failure
 

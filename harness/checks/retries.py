@@ -13,6 +13,7 @@ import msgspec
 
 from harness.checks.evidence.declarations import counted_anew, needs
 from harness.checks.evidence.excuses import may_begin_again
+from harness.checks.evidence.refused_contents import is_sent_again, refused_content
 from harness.checks.evidence.turn_outcomes import (
     asked_ms,
     fails_for_good,
@@ -207,19 +208,34 @@ _GROWTH = 1.25
 @needs("model", told_by="run", place=170)
 @counted_anew("a kill")
 def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> Iterator[Finding]:
-    """A request that failed permanently is not sent again unchanged in the same turn.
+    """What failed permanently is not sent again: a request in its turn, a content in later turns.
 
-    Permanent failures are a 4xx other than 408, 409 and 429, a refusal, and a full context. After a
-    truncated answer, a request may be repeated `truncated` times; after an empty answer, `empty`
-    times. A paused answer is sent back, and never asked for again. An unchanged request has the
-    same messages, fields and headers; a hint, one beta less or another key is a change. Headers
-    that are new with each attempt do not count.
+    `same_request`: a request is sent again unchanged in the same turn. Permanent failures are a 4xx
+    other than 408, 409 and 429, a refusal, and a full context. After a truncated answer, a request
+    may be repeated `truncated` times; after an empty answer, `empty` times. A paused answer is sent
+    back, and never asked for again. An unchanged request has the same messages, fields and headers;
+    a hint, one beta less or another key is a change. Headers that are new with each attempt do not
+    count. `same_content`: the provider refused a request for one content (a picture that it cannot
+    read, a blank text, a type of thinking). A later turn sends all of that content again to the
+    same model, and is refused for it again. A restart between the two turns is no excuse, because
+    the agent can store what was refused.
 
     Not a finding: retries by the SDK, which follow the provider's advice; a step that a kill
-    interrupted and the agent repeats. Source: invariant 13; lsdefine/GenericAgent#225.
+    interrupted and the agent repeats; a smaller part of the content; a picture that is new in the
+    turn; another model or provider.
+
+    Each message of a session cost a refused request, and none got an answer. To fix it, leave out
+    what was refused in all later requests, with a note in its place. Source: invariant 13;
+    lsdefine/GenericAgent#225; anthropics/claude-code#15478.
     """
+    yield from _of_requests(history, {"truncated": truncated, "empty": empty, "paused": 0})
+    yield from _of_contents(history)
+
+
+def _of_requests(history: History, allowed: dict[str, int]) -> Iterator[Finding]:
+    """Yield a finding for each request that fails for good and comes again in its turn."""
     for turn in history.trace.turns.values():
-        tries = _Tries({"truncated": truncated, "empty": empty, "paused": 0})
+        tries = _Tries(allowed)
         for exchange in turn.exchanges:
             earlier, last = tries.failed.get(exchange.whole), tries.last.get(exchange.whole)
             # The excuse ends the count of this request, so no filter can apply it.
@@ -233,6 +249,24 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
                 cause = Cause(subject=str(how or ""))
                 yield Finding("no_blind_resend.same_request", text, events, cause=cause)
             tries.see(exchange)
+
+
+def _of_contents(history: History) -> Iterator[Finding]:
+    """Yield a finding for each content that a later turn of its session sends and pays for again.
+
+    A kill before the end of the turn that was refused may come before anything is stored of it.
+    """
+    refused: dict[tuple[str, str], Exchange] = {}
+    for turn in history.trace.turns.values():
+        met = [(content, e) for e in turn.main if (content := refused_content(e))]
+        for content, exchange in dict(reversed(met)).items():  # the first of each content
+            before = refused.get((turn.session, content))
+            if before is not None and is_sent_again(before, exchange, turn):
+                text = f"{exchange.called.key} sends {content} again that was refused in "
+                text += f"{before.called.key}, and is refused for it in a later turn"
+                yield Finding("no_blind_resend.same_content", text, (before.n, exchange.n))
+        if not turn.interrupted_n:
+            refused |= {(turn.session, content): e for content, e in met}
 
 
 class _Tries:

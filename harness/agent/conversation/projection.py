@@ -2,8 +2,8 @@
 
 Stored rows are never repaired: `project` makes a new list that the API accepts. Each message of the
 list depends only on the rows before it, so a request is a prefix of the next one. Prompt caches and
-signed thinking need that. Consecutive rows of one role are not damage, because a failed turn leaves
-them.
+signed thinking need that. Only a refused picture changes what was sent before it. Consecutive rows
+of one role are not damage, because a failed turn leaves them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TypeAlias
 import msgspec
 
 from harness.agent.conversation.content import sendable_picture, text_of
+from harness.agent.conversation.refused_pictures import is_note, without_refused
 from harness.core.values.messages import (
     Block,
     Message,
@@ -54,7 +55,7 @@ _WORDS = {
 
 def project(rows: Sequence[Message]) -> list[Message]:
     """The messages of a request for these rows; `rows` and its messages do not change."""
-    wire: list[Message] = []
+    rows, wire = without_refused(rows), list[Message]()
     used_ids: set[str] = set()
     open_ids: list[tuple[str, str]] = []
     for role, blocks in _sides(rows):
@@ -209,6 +210,8 @@ class _Counting:
 
     def see(self, message: Message) -> None:
         now = _ROLES.get(side(message), "")
+        if is_note(message):
+            return
         if not now:
             self.of["foreign"] += 1
         elif not _speaks([b for b in message.blocks if _carries(b, (object,))]):

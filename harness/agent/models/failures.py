@@ -1,4 +1,4 @@
-"""The failures of a model call, as one exception with five kinds. Pure.
+"""The failures of a model call, as one exception with six kinds. Pure.
 
 An SDK raises its own errors by status, but does not wrap the HTTP library's errors in a stream.
 Malformed bytes raise bare JSONDecodeError, AssertionError or IndexError. Errors are distinguished
@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
-FailureKind: TypeAlias = Literal["overflow", "transient", "permanent", "broken_stream", "budget"]
+FailureKind: TypeAlias = Literal[
+    "overflow", "picture", "transient", "permanent", "broken_stream", "budget"
+]
 
 OVERFLOW_PHRASES = (
     "prompt is too long",
@@ -26,6 +28,12 @@ OVERFLOW_PHRASES = (
     "input is too long",
     "content length exceeds",
     "exceed context limit",
+)
+
+PICTURE_PHRASES = (
+    "could not process image",
+    "does not represent a valid image",
+    "unable to process input image",
 )
 
 SYNTHETIC = "<synthetic>"
@@ -63,7 +71,8 @@ _BY_CLASS: dict[str, FailureKind] = {
 class ModelFailure(Exception):
     """A model call brought no usable answer. `text` is the provider's text.
 
-    overflow: the request does not fit the model's window. transient: the SDK's own retries are
+    overflow: the request does not fit the model's window. picture: the provider cannot read a
+    picture of the request. transient: the SDK's own retries are
     used up. permanent: the same request would fail again. broken_stream: the answer is incomplete.
     budget: the model was not asked, because the turn's budget is spent.
     """
@@ -99,6 +108,8 @@ def classify(error: BaseException) -> FailureKind | None:
         return "overflow"
     if status in (None, 200, 400) and mentions_overflow(error):
         return "overflow"
+    if status in (None, 200, 400) and _mentions(error, PICTURE_PHRASES):
+        return "picture"
     if isinstance(status, int):
         return _by_status(status, word)
     if type(error).__name__ == "APIError":  # the openai SDK's for an error event in a stream
@@ -109,8 +120,12 @@ def classify(error: BaseException) -> FailureKind | None:
 
 def mentions_overflow(error: BaseException) -> bool:
     """Whether an error, or one of its causes, says that the prompt is too long."""
+    return _mentions(error, OVERFLOW_PHRASES)
+
+
+def _mentions(error: BaseException, phrases: tuple[str, ...]) -> bool:
     texts = (str(link).lower() for link in _chain(error))
-    return any(phrase in text for text in texts for phrase in OVERFLOW_PHRASES)
+    return any(phrase in text for text in texts for phrase in phrases)
 
 
 def classify_answer(model: str, tokens: int | None, text: str) -> FailureKind | None:

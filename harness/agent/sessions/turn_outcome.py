@@ -39,6 +39,7 @@ BLANK = "The message was empty, so there is nothing to answer. (empty_prompt)"
 _TEXTS: dict[FailureKind, str] = {
     "overflow": "The conversation is too long for the model, also after it was made shorter. "
     "Please start a new one, or send less at once.",
+    "picture": "The model cannot read a picture of this conversation, so this was not done: {text}",
     "transient": "The model could not be reached, also after several attempts: {text}",
     "permanent": "The model refused the request, so this was not done: {text}",
     "budget": "I stopped here, because one message may not cost more: {text}",
@@ -47,6 +48,7 @@ _TEXTS: dict[FailureKind, str] = {
 
 _CODES: dict[FailureKind, tuple[str, bool]] = {
     "overflow": (EXHAUSTED, False),
+    "picture": ("picture_refused", False),
     "transient": ("model_unavailable", True),
     "permanent": ("request_refused", False),
     "budget": ("budget_spent", False),

@@ -30,7 +30,7 @@ Question: TypeAlias = Literal[
     "odd_input", "approval",
     "empty_input", "tool_result", "tool_run", "second_tool_run", "failed_tool", "effect",
     "message", "blank_message", "second_message", "message_in_turn", "second_session",
-    "request_after_reply",
+    "request_after_reply", "message_after_refused_content",
     "message_after_fault", "cancel", "kill", "reply", "unsure_reply", "partial_reply",
     "forbidden_words", "exit_status", "finished_turn",
     "compaction", "failed_compaction", "bad_summary", "summary", "second_summary",

@@ -13,6 +13,7 @@ from itertools import chain, islice
 
 from harness.checks.evidence.carried_words import BYTES_PER_TOKEN
 from harness.checks.evidence.children_told import does_not_finish, ends_in_a_turn, ends_in_order
+from harness.checks.evidence.refused_contents import refused_content
 from harness.checks.evidence.repeated_replies import is_unsure
 from harness.checks.evidence.seen_marks import seen_marks
 from harness.checks.evidence.shown_text import MARKED, shown_calls
@@ -190,8 +191,18 @@ def _asks_after_reply(trace: Trace) -> bool:
 
 def _comes_after_fault(trace: Trace) -> bool:
     """Whether a session has a message after a fault, a kill, a cancel, a failed tool or a seed."""
+    return _comes_after(trace, fault_events(trace))
+
+
+def _comes_after_refused_content(trace: Trace) -> bool:
+    refused = ((e.called.session, e.n) for e in trace.exchanges if refused_content(e))
+    return _comes_after(trace, refused)
+
+
+def _comes_after(trace: Trace, events: Iterable[tuple[str, int]]) -> bool:
+    """Whether a session has a message after such an event of it, or of all sessions ("")."""
     first: dict[str, int] = {}
-    for session, n in fault_events(trace):
+    for session, n in events:
         first.setdefault(session, n)
     return any(
         first.get(session, d.n) < d.n
@@ -288,6 +299,7 @@ EVENTS: Mapping[Question, _Holds] = {
     "second_session": _second(lambda t: (("", d.inbound.session) for d in t.deliveries)),
     "request_after_reply": _asks_after_reply,
     "message_after_fault": _comes_after_fault,
+    "message_after_refused_content": _comes_after_refused_content,
     "cancel": lambda t: any(x.cancelled_n for x in t.turns.values()),
     "kill": lambda t: bool(t.kills),
     "reply": lambda t: any(s.request.kind in ENDINGS for s in t.sendings),

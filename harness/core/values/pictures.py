@@ -10,6 +10,9 @@ import base64
 import binascii
 import struct
 
+KINDS = frozenset({"image", "image_url", "input_image", "inlineData", "fileData"})
+"""How APIs name a block with a picture."""
+
 HEAD_CHARACTERS = 88_000
 """The number of characters of a base64 text to decode. A JPEG's size may come after a full EXIF
 segment."""

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from harness.core.transition.ports import Moment
+from harness.core.values import pictures
 from harness.core.values.messages import Opaque, Text, ToolResult
 from harness.core.values.plans import Plan
 from harness.core.values.strict import FromOne
@@ -183,10 +184,6 @@ def tightened_whitespace(moment: Moment, plan: Plan) -> Plan:
     return (blank and refusal(moment, "V10")) or plan
 
 
-_PICTURES = frozenset({"image", "image_url", "input_image", "inlineData", "fileData"})
-"""How the providers name a block with a picture."""
-
-
 def picture_refused(moment: Moment, plan: Plan) -> Plan:
     """400 for each request that holds a picture, wherever it stands: the provider cannot read it.
 
@@ -199,7 +196,7 @@ def picture_refused(moment: Moment, plan: Plan) -> Plan:
         for block in message.blocks
         for part in (block.content if isinstance(block, ToolResult) else (block,))
     )
-    holds = any(isinstance(part, Opaque) and part.kind in _PICTURES for part in parts)
+    holds = any(isinstance(part, Opaque) and part.kind in pictures.KINDS for part in parts)
     return error(moment, 400, type="picture_refused") if holds else plan
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.agent.models.failures import OVERFLOW_PHRASES, classify
+from harness.agent.models.failures import OVERFLOW_PHRASES, PICTURE_PHRASES, classify
 from tests.http_library import http
 
 
@@ -19,6 +19,12 @@ def test_the_phrases_in_any_case_and_inside_a_sentence(phrase: str) -> None:
     for words in (phrase, phrase.upper(), f"Sorry, {phrase.title()}: 3 > 2"):
         assert classify(_StatusError(400, words)) == "overflow"
         assert classify(RuntimeError(words)) == "overflow"
+
+
+@pytest.mark.parametrize("phrase", PICTURE_PHRASES)
+def test_a_picture_that_is_refused_is_told_by_its_words(phrase: str) -> None:
+    assert classify(_StatusError(400, f"Sorry: {phrase.upper()}.")) == "picture"
+    assert classify(_StatusError(500, phrase)) == "transient"
 
 
 @pytest.mark.parametrize(
