@@ -68,11 +68,10 @@ class Tasks:
                 raise ToolError("Not run: the prompt is empty.")
             if number > self._policy.max_tasks:
                 raise ToolError(f"Not run: {self._policy.max_tasks} tasks a message are the limit.")
+            name = f"{self._session}-{id}"  # a number would come again in the next turn
             if background is not None and input.get("background") is True:
-                name = f"{self._session}-{id}"
                 work = partial(self._run, name, prompt, tools, above, depth + 1)
                 return background.start(name, self._session, work)
-            name = f"{self._session}-task{number}"
             return self._run(name, prompt, tools, above, depth + 1)
 
         return tools.with_tool(

@@ -184,7 +184,8 @@ def _in_time(family: _Family, end: ChildEnd, carrier: Exchange) -> Iterator[Find
     if policy is None or turn is None or end.result is not None:
         return
     # A child may end between a message and the first request of its turn, which may hold the text.
-    is_there = carrier.called.turn == turn.number and carrier not in turn.readable[:1]
+    has_begun = any(exchange.n < end.n for exchange in turn.readable[:1])
+    is_there = carrier.called.turn == turn.number and has_begun
     known_n = family.reads.known_n(end)
     after = [e for e in turn.readable if e.n > known_n and e.succeeded]
     text = f"{end.child.session} ends during {turn.words}, and {carrier.called.key} first holds it"
@@ -217,7 +218,7 @@ def _is_cancelled(trace: Trace, end: ChildEnd) -> bool:
 
 def _finding(rule: str, text: str, end: ChildEnd, n: int) -> Finding:
     tool = end.ask.use.name if end.ask else ""
-    events = (end.child.n, end.n, n) if end.n < n else (end.child.n, n)
+    events = (end.child.n, end.said_n, n) if end.said_n < n else (end.child.n, n)
     return Finding(f"child_result.{rule}", text, events, cause=Cause(tool=tool))
 
 

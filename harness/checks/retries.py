@@ -217,8 +217,8 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
     a hint, one beta less or another key is a change. Headers that are new with each attempt do not
     count. `same_content`: the provider refused a request for one content (a picture that it cannot
     read, a blank text, a type of thinking). A later turn sends all of that content again to the
-    same model, and is refused for it again. A restart between the two turns is no excuse, because
-    the agent can store what was refused.
+    same model, and is refused for it again. A restart between the two turns does not excuse it,
+    because the agent can store what was refused.
 
     Not a finding: retries by the SDK, which follow the provider's advice; a step that a kill
     interrupted and the agent repeats; a smaller part of the content; a picture that is new in the

@@ -127,6 +127,7 @@ def options_of(
         cancels=profile.declares("cancel") is not False,
         pushed=profile.inbound is not None,
         approvals=profile.declares("approvals") is True,
+        children=profile.children is not None,
         limits=limits,
     )
 

@@ -25,6 +25,7 @@ from harness.core.scenario.scenario import (
     Turn,
 )
 from harness.core.values.messages import Json
+from harness.fuzz.children_grammar import NONE, children_of, with_children
 from harness.fuzz.choice_sequence import Choose, pick
 from harness.fuzz.completion_oracle import PASSING, TOO_LONG, expected_of, once
 from harness.fuzz.fault_grammar import (
@@ -70,7 +71,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     `tools` maps names to input schemas; the scripted model knows `ping` and `look_up`. `damaged`:
     stored sessions may be damaged. `bursts`: messages come while a turn is open. `cancels`: users
     cancel turns. `pushed`: the agent is given messages while it works. `approvals`: it asks the
-    user about the calls that need it. `spirals`: models repeat themselves without end. `odd`:
+    user about the calls that need it. `children`: it has children that work in the background.
+    `spirals`: models repeat themselves without end. `odd`:
     models say nothing, break off, or call unknown tools. `windows`: some have a small context
     window. Benign scenarios have none of these, and at most one fault that passes: see
     `completion_oracle`.
@@ -86,6 +88,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     cancels: bool = True
     pushed: bool = False
     approvals: bool = False
+    children: bool = False
     windows: bool = True
     spirals: bool = True
     odd: bool = True
@@ -117,7 +120,7 @@ def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
     """
     options = msgspec.structs.replace(
         options, damaged=False, cancels=False, windows=False, spirals=False, odd=False,
-        approvals=False,
+        approvals=False, children=False,
         mean_faults=BENIGN_MEAN_FAULTS,
         faults=_benign_faults(options.faults, options.wire, bool(options.tools)),
     )  # fmt: skip
@@ -151,6 +154,8 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
     script = script_of(
         choose, options.max_turns, options.wire, spirals=options.spirals, odd=options.odd
     )
+    children = children_of(choose) if options.children else NONE
+    script = with_children(script, children)
     tools = tools_of(choose, options.tools, approvals=options.approvals)
     dialect = pick(choose, record(options.wire).dialects.generated)
     stream = bool(choose(2))
@@ -161,10 +166,10 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
         name=NAME,
         wire=sys.intern(options.wire),  # a file leaves a default out by identity, also in a worker
         session=session,
-        inbox=(*inbox, *([LAST_MESSAGE] * hindered)),
+        inbox=(*inbox, *([LAST_MESSAGE] * hindered), *children.messages),
         script=script,
-        tools=tools,
-        faults=reachable(struck, options.wire, stream),
+        tools={**tools, **children.tools},
+        faults=(*reachable(struck, options.wire, stream), *children.faults(stream, options.kills)),
         dialect=dialect,
         stream=stream,
         window_tokens=window,

@@ -8,8 +8,16 @@ from typing import Any
 import pytest
 
 from harness.agent.context_overflow import Escalation, compact
-from harness.agent.conversation.history_size import budget_tokens, estimate_tokens, text_length
-from harness.core.values.messages import Message, Text, ToolResult, assistant, results, user
+from harness.agent.conversation.history_size import budget_tokens, estimate_tokens, fit, text_length
+from harness.core.values.messages import (
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
 from tests.agent.long_past import LONG, stand
 from tests.agent.replies import text, too_long
 from tests.agent.stand import Stand
@@ -80,3 +88,16 @@ def test_how_much_is_said_does_not_depend_on_the_blocks_that_it_stands_in() -> N
     parts = results(ToolResult("t1", (Text("one"), Text("two"))))
     assert abs(text_length([whole]) - text_length([parts])) <= 1
     assert estimate_tokens([parts]) > estimate_tokens([whole])
+
+
+@pytest.mark.parametrize("steps", [0, 2])
+def test_the_end_of_a_child_does_not_replace_the_question_of_the_turn(steps: int) -> None:
+    past = [user("an old question"), assistant("an old answer")]
+    work = [
+        row
+        for n in range(steps)
+        for row in (assistant(ToolUse(f"t{n}", "look", {})), results(ToolResult(f"t{n}", "x")))
+    ]
+    turn = [user("What did it find?"), *work, user("[main-task has ended] 17 rabbits")]
+    kept = fit([*past, *turn], 0)
+    assert [message.text.partition("\n")[0] for message in kept] == [m.text for m in turn]

@@ -39,7 +39,8 @@ def test_what_it_says_is_the_result_of_the_call(wire: str) -> None:
     script = ASKS, Turn(say="Page 1 is tidy."), Turn(say="Done.")
     history = _played(*script, wire=wire)
     calls = [(e.called.session, e.called.parent) for e in history.trace.exchanges]
-    assert calls == [("main", ""), ("main-task1", "main"), ("main", "")]
+    task_name = f"main-{history.trace.asks[0].use.id}"
+    assert calls == [("main", ""), (task_name, "main"), ("main", "")]
     first, task, last = history.trace.exchanges
     assert task.node.message.text == "Take page 1."
     assert last.node.message.tool_results[0].text == "Page 1 is tidy."

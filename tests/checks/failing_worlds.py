@@ -45,6 +45,11 @@ class FailingWorld(Story):
         )
         return self
 
+    def refused_picture(self) -> FailingWorld:
+        """A turn ends because the provider refuses a picture of the request."""
+        self.fail(400, faults=("http.picture_refused",)).final("no", status="failed")
+        return self
+
     def restart(self) -> FailingWorld:
         """The agent is killed and starts again."""
         self.killed()

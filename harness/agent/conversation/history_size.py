@@ -103,7 +103,9 @@ def fit(messages: Sequence[Message], budget: int) -> list[Message]:
     Only the texts of the last turn are shortened. The first message says that something is missing,
     so the list differs from every other request.
     """
-    starts = [i for i, message in enumerate(messages) if begins_turn(message)] or [0]
+    # What comes in mid-turn, such as the end of a sub-agent, stands behind a user's row.
+    said = [i for i, message in enumerate(messages) if begins_turn(message)]
+    starts = [i for i in said if i == 0 or messages[i - 1].role == "assistant"] or said[:1] or [0]
     kept = _shortened(messages[starts[-1] :], budget)
     start = starts[-1]
     for earlier in reversed(starts[:-1]) if budget > BARE_TOKENS else ():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Literal, NamedTuple, TypeAlias
 
 from harness.checks.evidence.cut_results import is_announced
@@ -56,7 +57,11 @@ _WORDS = re.compile(r"[^\W\d_]{2,}")
 
 
 class ChildEnd(NamedTuple):
-    """The end of a child at event `n`: how, and with which text. `ask` is the call that made it."""
+    """The end of a child: how, and with which text. `ask` is the call that made it.
+
+    The last answer is the event `said_n`. It may be on its way for hours: `n` is the last event
+    before it has come.
+    """
 
     child: Child
     how: How
@@ -64,6 +69,7 @@ class ChildEnd(NamedTuple):
     n: int
     at_ms: int
     ask: Ask | None
+    said_n: int
 
     @property
     def said(self) -> str:
@@ -129,11 +135,20 @@ def _ended(trace: Trace, child: Child, asked: Sequence[Exchange], linked: set[in
     how = _how(trace, last)
     if how == "failed":
         text = ""  # the script's words, which never arrived
-    end_n, end_ms = (answered.n, last.ended_ms) if answered else (last.n, last.called.at_ms)
+    said_n, end_ms = (answered.n, last.ended_ms) if answered else (last.n, last.called.at_ms)
+    end_n = _last_before(trace, said_n, end_ms)
     killed_n = next((n for n in trace.kills if n > last.n), 0)
-    if killed_n and (how in ("open", "stuck") or answered is None):
-        how, end_n, end_ms = "killed", killed_n, trace.events[killed_n - 1].at_ms
-    return ChildEnd(child, how, text, end_n, end_ms, ask)
+    is_at_work = how in ("open", "stuck") and wrong(last) != "refused"
+    if killed_n and (is_at_work or answered is None or killed_n <= end_n):
+        how, said_n, end_ms = "killed", killed_n, trace.events[killed_n - 1].at_ms
+        end_n = killed_n
+    return ChildEnd(child, how, text, end_n, end_ms, ask, said_n)
+
+
+def _last_before(trace: Trace, said_n: int, end_ms: int) -> int:
+    """The last event before an answer has come that was given at the event `said_n`."""
+    later = takewhile(lambda event: event.at_ms < end_ms, trace.events[said_n:])
+    return max((event.n for event in later), default=said_n)
 
 
 def _how(trace: Trace, last: Exchange) -> How:
@@ -251,21 +266,21 @@ class ParentReads:
     def carrier(self, end: ChildEnd) -> Exchange | None:
         """The first request after the end that holds the text of the child, or what a model made
         of that text on request. A request for a summary counts too."""
-        made = [Spelt(text) for text in self._condensed(end)]
+        made = [(end.n, end.text), *self._condensed(end)]
         for exchange in self.requests:
             if exchange.n > end.n and exchange.succeeded:
                 sent = Spelt("\n".join(self._texts(exchange)))
-                if any(not lost_parts(text.text, sent) for text in (Spelt(end.text), *made)):
+                if any(not lost_parts(text, sent) for n, text in made if n < exchange.n):
                     return exchange
         return None
 
-    def _condensed(self, end: ChildEnd) -> Iterator[str]:
+    def _condensed(self, end: ChildEnd) -> Iterator[tuple[int, str]]:
         for exchange in self._trace.exchanges:
             said = exchange.reply.text if exchange.reply and exchange.n > end.n else ""
             is_own = exchange.called.session == end.child.session
             is_other = is_asked(said) and not is_own and exchange not in self.main
             if is_other and is_condensed(exchange, [end.text], ToolResult("", said)):
-                yield said
+                yield exchange.n, said
 
     def _texts(self, exchange: Exchange) -> list[str]:
         system = str(self._values.get(exchange.request.system, ""))
@@ -318,7 +333,9 @@ class ParentReads:
 
         `of_summaries`: a request for a summary, and a summary itself, may tell of an end.
         """
-        others = [squeeze(o.text) for o in ends if o is not end and len(squeeze(o.text)) >= LEAST]
+        own_text = squeeze(end.text)  # of two children that say the same, either may be meant
+        said = [squeeze(other.text) for other in ends if other is not end]
+        others = [text for text in said if len(text) >= LEAST and text != own_text]
         starts = {o.ask.use.id for o in ends if o.ask is not None}
         own = {a.use.id for a in self._trace.asks if a.execution is None} - starts
         known = set[str]()

@@ -38,7 +38,7 @@ def is_sent_again(refused: Exchange, again: Exchange, turn: Turn) -> bool:
     """Whether a refused request of a later turn holds all that an earlier one was refused for.
 
     A part of it is a step to find what is wrong. A picture that comes with the message of the
-    `turn`, or as the result of a later call, is sent anew.
+    `turn`, or as the result of a later call, is another one.
     """
     asked, same = again.request, refused_content(again) == refused_content(refused)
     if not same or asked.model != refused.request.model or _api(refused) != _api(again):
