@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
+from harness import Brief
 from harness.checks.evidence.turn_outcomes import before_own_answers
 from harness.checks.judge import judge, own_checks, rule_of, rules
 from harness.checks.judge.check_rules import CheckRule, Question
@@ -104,11 +105,10 @@ def _family(cancels: bool = False) -> History:
 def _child(said: Turn, profile: Profile | None = None) -> History:
     """A turn whose child works in the background, and answers with `said`."""
 
-    def tell(text: str, failed: bool) -> str:
-        return "Started in the background."
+    def agent(brief: Brief) -> None:
+        Parent(brief, lambda text, failed: "Started in the background.").serve()
 
-    played = run(scenario(said, profile=profile), lambda brief: Parent(brief, tell).serve())
-    return played.history
+    return run(scenario(said, profile=profile), agent).history
 
 
 def _seeded() -> History:
