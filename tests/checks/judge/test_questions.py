@@ -88,9 +88,8 @@ def _compacted(*blocks: str, times: int = 1, **answer: object) -> Told:
 
 
 def _results(length: int) -> History:
-    story = _story(settings={"window_tokens": 10})
-    story.turn("go").reply(use("list", {"path": "a"})).tool("x" * length)
-    return story.reply("x").final().end()
+    story = _story(settings={"window_tokens": 10}).turn("go").reply(use("list", {"path": "a"}))
+    return story.tool("x" * length).reply("x").final().end()
 
 
 def _exited(status: int) -> Told:
