@@ -35,7 +35,8 @@ def approval(history: History) -> Iterator[Finding]:
     input than was allowed. `another`: it runs after an answer that names another call, or to a
     reply that shows one. `not_asked`: a call that needs an approval runs without a question. The
     agent asks for others, or its profile has the capability `approvals`. `untold`: the request with
-    the call's result lacks the user's reason for a denial, or a value that the user changed.
+    the call's result lacks the user's reason for a denial, or a value that the user changed; or the
+    result of a denied call is empty.
     `stopped`: the user stops the turn while its question is open and allows the call afterwards,
     and the call runs in a later turn.
 
@@ -167,6 +168,10 @@ def _untold(trace: Trace, ask: Ask, request: Exchange) -> Iterator[Finding]:
         return
     if ask.execution is None and _is_killed_at(trace, question):
         return  # it never read the answer, and knows only that it was cut off
+    if answer.answer == "deny" and _says_nothing(ask):
+        said = f"{request.called.key}: the user denied it, and the model reads an empty result"
+        yield _finding("untold", said, (question.n, request.n), ask.use.name)
+        return
     denied = [answer.reason] if answer.reason and answer.answer == "deny" else []
     edited = _changed(question.request.input, answer.input) if answer.answer == "allow" else []
     text = _told(request)
@@ -175,6 +180,12 @@ def _untold(trace: Trace, ask: Ask, request: Exchange) -> Iterator[Finding]:
         said = f"{request.called.key}: the user {what}, and the model reads nothing of"
         events = (question.n, request.n)
         yield _finding("untold", f"{said} {canonical(lost[0])}", events, ask.use.name)
+
+
+def _says_nothing(ask: Ask) -> bool:
+    """Whether the result of a call that did not run is empty, and not told as an error either."""
+    sent = None if ask.execution else ask.sent
+    return sent is not None and not sent.is_error and not sent.text.strip()
 
 
 def _is_stopped_first(trace: Trace, ask: Ask, request: Exchange, question: Question) -> bool:

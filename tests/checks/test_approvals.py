@@ -44,6 +44,17 @@ def test_a_denial_reaches_the_model_with_its_reason() -> None:
     assert _found(plain) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "error", "found"),
+    [("", False, ["approval.untold"]), (" ", False, ["approval.untold"]), ("", True, [])],
+)
+def test_an_empty_result_says_nothing_of_a_denial(text: str, error: bool, found: list[str]) -> None:
+    assert _found(_asked().ask("deny").refuse(text, error=error)) == found
+    assert _found(_asked().ask("deny", reason="not today").refuse(text, error=error)) == (
+        ["approval.untold"]
+    )
+
+
 def test_the_edited_input_is_what_runs_and_what_the_model_reads_of() -> None:
     edit = {"path": "folder/b"}
     told = _asked().ask(input=edit).tool("written to folder/b", input=edit)
