@@ -30,11 +30,12 @@ def test_json_is_one_line(in_process: Command, talks: Path) -> None:
     (row,) = map(json.loads, done.out.splitlines())
     assert (row["run"], row["target"]) == ("loop", UNGUARDED)
     assert row["finding"]["code"] == "no_progress_stop.same_failure"
-    assert row["after"]["of"] == 4
-    assert 2 * row["after"]["shown"] > 4 >= 2 * row["before"]["shown"]
+    assert row["after"]["of"] <= 4
+    assert 2 * row["after"]["shown"] > row["after"]["of"]
+    assert 2 * row["before"]["shown"] <= row["before"]["of"]
     assert len(row["links"]) <= LINKS_MAX
     assert row["links"][-1]["role"] == "proof"
-    assert row["played"] % 4 == 0
+    assert row["played"] >= row["start"]["of"] + row["end"]["of"]
 
 
 def test_a_crash_is_explained_too(in_process: Command, talks: Path) -> None:
