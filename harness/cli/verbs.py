@@ -23,6 +23,7 @@ VERBS = {
     "shrink": "Reduce a failing scenario to what its finding needs.",
     "why": "Say which answer decided that an agent fails, and show the proof.",
     "secrets": "Tell which secrets cassettes and logs hold, without showing one.",
+    "fork": "Play a run with another answer at one call.",
     "diff": "Compare two targets, or two folders of histories, run by run.",
     "show": "Print the timeline of one run.",
     "list": "List scenarios, faults, checks, targets, formats, stores, examples or docs.",

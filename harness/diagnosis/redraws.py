@@ -81,7 +81,7 @@ class Redraws:
         futures: int = FUTURES,
         on_play: Callable[[], object] = lambda: None,
     ) -> None:
-        self._scenario, self._code, self._play = _open_ended(scenario), finding.code, play
+        self._scenario, self._code, self._play = open_ended(scenario), finding.code, play
         self._futures, self._on_play = futures, on_play
         self._strikes = _first_strikes(history, scenario.faults)
         self._shares: dict[int, Share] = {}
@@ -159,8 +159,9 @@ def _first_strikes(history: History, faults: Sequence[FaultSpec]) -> dict[str, i
     return strikes | dict.fromkeys(unnamed, killed_n)
 
 
-def _open_ended(scenario: Scenario) -> Scenario:
-    """The scenario with an answer for each further question, and faults that need not strike."""
+def open_ended(scenario: Scenario) -> Scenario:
+    """The scenario with an answer for each further question, and faults that need not strike: for a
+    run that leaves the course for which it was written."""
     script = scenario.script
     if not isinstance(script, CassetteScript):
         script = (*script, Turn(say="Done.", optional=True, times="forever"))
