@@ -8,6 +8,7 @@ without an end is parked. A turn with later messages after it is not resumed.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -29,6 +30,10 @@ _log = logging.getLogger(__name__)
 class Gateway:
     """Serves the inbox of a brief until it ends."""
 
+    max_echoes = 3
+    """How many replies of its own in a row the agent answers. A user may quote one; a channel that
+    brings them back never stops."""
+
     def __init__(
         self,
         brief: Brief,
@@ -46,6 +51,8 @@ class Gateway:
         self.recovery_due = True
         self.unnoted_deliveries: list[Inbound] = []
         self.own_messages: set[tuple[str, str]] = set()
+        self.said: dict[str, str] = {}
+        self.echoes = Counter[str]()
 
     def run(self) -> None:
         """Finish the open turns of an earlier run, then serve messages until there are no more."""
@@ -95,7 +102,16 @@ class Gateway:
             return self.skip_known(inbound)
         self.own_messages.add((inbound.session, inbound.id))
         self.report(inbound, transcript)
+        if self.is_echo(inbound):
+            return self.settle(inbound, transcript, ends.failed(ends.ECHO, "own_words"))
         return self.turn(inbound, transcript)
+
+    def is_echo(self, inbound: Inbound) -> bool:
+        """Whether the agent's last replies came back as messages, more often than it answers."""
+        session, said = inbound.session, self.said.get(inbound.session, "")
+        came_back = inbound.text.strip() == clean(said).strip()
+        self.echoes[session] = self.echoes[session] + 1 if came_back else 0
+        return self.echoes[session] > self.max_echoes
 
     def skip_known(self, inbound: Inbound) -> None:
         """Skip a known message. If another process took it and has not answered yet, tell the user,
@@ -177,4 +193,5 @@ class Gateway:
 
     def send(self, inbound: Inbound, outcome: Outcome) -> bool:
         """Send the end of a turn; return whether the outbox accepted it."""
+        self.said[inbound.session] = outcome.text
         return deliver(self.brief, inbound, outcome)

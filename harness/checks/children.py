@@ -80,14 +80,20 @@ def _handed_up(family: _Family, end: ChildEnd) -> Iterator[Finding]:
         yield from _lost(family, end)
         return
     copies = family.reads.copies(end) if len(squeeze(end.text)) >= LEAST else 0
-    alike = [other for other in family.ends if squeeze(end.text) in squeeze(other.text)]
-    if copies > len(alike):
+    if copies > _times_said(family, end.text):
         last = family.reads.main[-1]
         text = (
             f"{last.called.key} holds the result {end.said} of {end.child.session} {copies} times"
         )
         yield _finding("doubled", text, end, last.n)
     yield from _in_time(family, end, carrier)
+
+
+def _times_said(family: _Family, text: str) -> int:
+    """How often the children say a text: a parent that talks with a child reads it each time."""
+    names = {end.child.session for end in family.ends}
+    replies = [e.reply for e in family.trace.exchanges if e.called.session in names and e.succeeded]
+    return sum(reply is not None and squeeze(text) in squeeze(reply.text) for reply in replies)
 
 
 def _lost(family: _Family, end: ChildEnd) -> Iterator[Finding]:

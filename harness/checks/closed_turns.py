@@ -77,7 +77,7 @@ def turn_closed(history: History) -> Iterator[Finding | Case]:
         before, last[turn.session] = last.get(turn.session), turn
         if before is not None and turn.readable:
             yield Case("question", _question(before, turn), before, turn.readable[0].n)
-            yield from _error_words(before, turn)
+            yield from _error_words(trace, before, turn)
             yield from _effects(history, before, turn, acted)
         yield from _late_results(trace, turn)
     yield from _replies(trace)
@@ -97,7 +97,7 @@ def _question(before: Turn, turn: Turn) -> Iterator[Finding]:
         yield Finding("turn_closed.question", text, (told[0].n, first.n))
 
 
-def _error_words(before: Turn, turn: Turn) -> Iterator[Finding]:
+def _error_words(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
     """Yield the agent's own words about a failure that the next request holds as the user's."""
     told, first = before.endings[-1:], turn.readable[0]
     if not told or claimed(told[0]) not in ("failed_truthfully", "limit"):
@@ -106,7 +106,9 @@ def _error_words(before: Turn, turn: Turn) -> Iterator[Finding]:
     own = (words, squeeze(turn.text), squeeze(before.text))
     said = (squeeze(n.message.text) for n in first.added if n.side == "user")
     alone = any(words in text and _rest(text, own) < _OWN_WORDS for text in said)
-    if len(words) >= LONG_ENOUGH and alone and words not in own[1]:
+    # A channel that brings the agent's own words back makes them words of the user.
+    came = (squeeze(d.inbound.text) for d in trace.deliveries if d.inbound.session == turn.session)
+    if len(words) >= LONG_ENOUGH and alone and not any(words in text for text in came):
         text = f"{first.called.key}: what the agent told of the failure of {before.words} stands "
         text += "there as words of the user"
         yield Finding("turn_closed.error", text, (told[0].n, first.n))

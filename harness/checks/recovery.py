@@ -20,6 +20,7 @@ from harness.checks.evidence.excuses import (
     Marks,
     holds_for,
 )
+from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import (
     TELLING,
     WINDOW_RULES,
@@ -275,7 +276,8 @@ def _unwell(turn: Turn) -> str:
         return "" if WINDOW_RULES.intersection(last.called.refused) else "refused"
     said = last.reply.text.strip() if last.reply else ""
     pauses_on = sum(exchange.stop == "pause_turn" for exchange in turn.main) >= MANY_PAUSES
-    in_words = bool(said) and not (turn.asks or pauses_on or wrong(last))
+    is_sent = any(squeeze(said) in squeeze(ending.request.text) for ending in turn.endings)
+    in_words = bool(said) and not (is_sent or turn.asks or pauses_on or wrong(last))
     return "unanswered" if in_words and (turn.endings or died) else ""
 
 

@@ -1,7 +1,8 @@
 """Answers that came whole, and that the agent does not take for an answer.
 
 A provider bills each of them, and the user waits for words that the agent has. What an agent asks
-for with a tool is judged in `loops.py`: here the model says that it is done.
+for with a tool is judged in `loops.py`: here the model says that it is done, and the agent asks on,
+alone, with other agents, or because its own words come back.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from harness.checks.evidence.declarations import needs
+from harness.checks.evidence.rounds_of_words import Talk, echoes, talks, words_alone
 from harness.checks.evidence.turn_outcomes import calls_tools, claimed, wrong
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
@@ -38,7 +40,16 @@ def answer_taken(history: History, *, repeats: int = 3) -> Iterator[Finding]:
 
     `same_words`: in one turn the model says the same words `repeats` times, without a call, and is
     asked again. Each request adds to the one before. `unread`: a request that was answered whole is
-    sent again unchanged, and the turn ends with a failure.
+    sent again unchanged, and the turn ends with a failure. `same_round`: the answers of a turn, of
+    one agent or of several, come in a circle of two to five. Each round has the same questions and
+    the same words, `repeats` times, and one more answer is asked for. `same_verdict`: another
+    request judges an answer, in the same words twice `repeats` times, and nearly the same answer is
+    made again each time. `own_words`: the message of a turn is the agent's last reply, word for
+    word, in `repeats` turns in a row, and the next such message is put to the model too.
+
+    Not a finding for `same_round` and `same_verdict`: a call of a tool, a message, a kill or a
+    pause of five seconds within the series; words that differ in more than ids and times; for
+    `same_round`, equal questions of which no answer is handed on.
 
     Not a finding for `same_words`: other words; a new message, a result or a failure in between; a
     request with another system text or another beginning, such as that of a judge. Not a finding
@@ -48,11 +59,51 @@ def answer_taken(history: History, *, repeats: int = 3) -> Iterator[Finding]:
     A loop asked the model who speaks next, and answered "continue" itself, for three days
     (google-gemini/gemini-cli#2773). A parser that knew one line end waited for the rest of each
     stream (praxis-proxy/praxis#739). To fix it, end the turn with an answer in words, and read
-    streams with the provider's SDK. Source: incidents 74, 86, 94 and 184.
+    streams with the provider's SDK. Two agents that thank each other, a graph without an exit and a
+    judge who is never satisfied need a bound of their rounds. Source: incidents 74, 81, 86, 94 and
+    184; arXiv 2607.01641.
     """
+    rounds = list[Finding]()
+    for talk in talks(history.trace):
+        rounds += _same_rounds(talk, repeats)
+        yield from _same_verdicts(talk, 2 * repeats)
+    yield from rounds
+    told = {n for finding in rounds for n in finding.events}
     for turn in history.trace.turns.values():
-        yield from _same_words(turn, repeats)
+        for finding in _same_words(turn, repeats):
+            if len(told.intersection(finding.events)) < repeats:
+                yield finding
         yield from _unread(history.trace, turn)
+    yield from _own_words(history.trace, repeats)
+
+
+def _same_rounds(talk: Talk, repeats: int) -> Iterator[Finding]:
+    """Each circle of answers that goes on after `repeats` rounds."""
+    for found in talk.rounds(repeats):
+        period = len(found) // repeats
+        several = len({e.called.session for e in found}) > 1
+        who = "agents answer each other" if several else "the steps of a turn come back"
+        said = ", ".join(repr(words_alone(e)[:40]) for e in found[:period])
+        text = f"{who} in the same words, {repeats} rounds and on: {said}"
+        yield Finding("answer_taken.same_round", text, tuple(e.n for e in found))
+
+
+def _same_verdicts(talk: Talk, most: int) -> Iterator[Finding]:
+    """Each series of equal verdicts, after which nearly the same answer is made once more."""
+    for found in talk.verdicts(most):
+        said = repr(words_alone(found[0])[:80])
+        text = f"an answer is judged {most} times in the same words and made again: {said}"
+        yield Finding("answer_taken.same_verdict", text, tuple(e.n for e in found))
+
+
+def _own_words(trace: Trace, repeats: int) -> Iterator[Finding]:
+    """Each series of the agent's own replies that come back, and are answered as messages."""
+    for streak in echoes(trace):
+        asked = [turn.main[0] for turn in streak if turn.main]
+        if len(asked) > repeats:
+            text = f"the agent's own reply comes back as a message {repeats} times, and "
+            text += f"{asked[repeats].called.key} answers it again"
+            yield Finding("answer_taken.own_words", text, tuple(e.n for e in asked[: repeats + 1]))
 
 
 def _same_words(turn: Turn, repeats: int) -> Iterator[Finding]:
@@ -66,8 +117,8 @@ def _same_words(turn: Turn, repeats: int) -> Iterator[Finding]:
             events = (*(e.n for e in streak), exchange.n)
             yield Finding("answer_taken.same_words", text, events)
             return
-        equal = goes_on and _words(exchange) == _words(streak[-1])
-        streak = [*streak, exchange] if equal else [exchange] if _words(exchange) else []
+        equal = goes_on and words_alone(exchange) == words_alone(streak[-1])
+        streak = [*streak, exchange] if equal else [exchange] if words_alone(exchange) else []
 
 
 def _is_asked_on(turn: Turn, answered: Exchange, later: Exchange) -> bool:
@@ -77,14 +128,6 @@ def _is_asked_on(turn: Turn, answered: Exchange, later: Exchange) -> bool:
     same = grows and later.node is not answered.node and (a.system, a.model) == (b.system, b.model)
     came = (d.n for d in (*turn.came, *turn.joined, *turn.waiting))
     return same and not any(answered.n < n < later.n for n in came)
-
-
-def _words(exchange: Exchange) -> str:
-    """The words of a whole answer without a call; "" for any other."""
-    reply = exchange.reply
-    if reply is None or not exchange.succeeded or wrong(exchange) or reply.tool_uses:
-        return ""
-    return reply.text.strip()
 
 
 def _unread(trace: Trace, turn: Turn) -> Iterator[Finding]:

@@ -34,6 +34,8 @@ TAKEN = (
     "so that it is not done twice."
 )
 
+ECHO = "This message is my own last reply, which came back several times. It gets no new answer."
+
 BLANK = "The message was empty, so there is nothing to answer. (empty_prompt)"
 
 _TEXTS: dict[FailureKind, str] = {
