@@ -171,7 +171,8 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
 
     Not a finding: a turn that the model refuses, cuts off, or spends on calls or pauses; a
     conversation that is longer than the model's window; a message that is blank, repeated or
-    interrupted; a pause that the provider asked for and that is not over yet.
+    interrupted; a pause that the provider asked for and that is not over yet; an answer that the
+    user gets with a note of what is still missing.
 
     The history held one tool call without a result, and every later prompt got status 400
     (anthropics/claude-code#1831). To fix it, build each request from the stored rows in a way that
@@ -274,10 +275,12 @@ def _unwell(turn: Turn) -> str:
         return "unasked" if turn.endings or died else ""
     if last.called.refused and not last.succeeded:
         return "" if WINDOW_RULES.intersection(last.called.refused) else "refused"
-    said = last.reply.text.strip() if last.reply else ""
+    said = squeeze(last.reply.text) if last.reply else ""
     pauses_on = sum(exchange.stop == "pause_turn" for exchange in turn.main) >= MANY_PAUSES
-    is_sent = any(squeeze(said) in squeeze(ending.request.text) for ending in turn.endings)
-    in_words = bool(said) and not (is_sent or turn.asks or pauses_on or wrong(last))
+    # An agent of several agents may send the answer with a note of what is still missing.
+    sent = [squeeze(e.request.text).partition(said or " ") for e in turn.endings]
+    is_noted = any(found and (before or after) for before, found, after in sent)
+    in_words = bool(said) and not (is_noted or turn.asks or pauses_on or wrong(last))
     return "unanswered" if in_words and (turn.endings or died) else ""
 
 

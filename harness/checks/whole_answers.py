@@ -7,11 +7,11 @@ alone, with other agents, or because its own words come back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from harness.checks.evidence.declarations import needs
-from harness.checks.evidence.rounds_of_words import Talk, echoes, talks, words_alone
+from harness.checks.evidence.rounds_of_words import Talk, echoes, reads, talks, words_alone
 from harness.checks.evidence.turn_outcomes import calls_tools, claimed, wrong
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
@@ -52,9 +52,10 @@ def answer_taken(history: History, *, repeats: int = 3) -> Iterator[Finding]:
     `same_round`, equal questions of which no answer is handed on.
 
     Not a finding for `same_words`: other words; a new message, a result or a failure in between; a
-    request with another system text or another beginning, such as that of a judge. Not a finding
-    for `unread`: an answer that a fault bent, or that came after the agent had gone on; a kill in
-    between; several equal requests of which the agent takes one answer.
+    request with another system text or another beginning, such as that of a judge; words that
+    another agent of the turn says in between. Not a finding for `unread`: an answer that a fault
+    bent, or that came after the agent had gone on; a kill in between; several equal requests of
+    which the agent takes one answer.
 
     A loop asked the model who speaks next, and answered "continue" itself, for three days
     (google-gemini/gemini-cli#2773). A parser that knew one line end waited for the rest of each
@@ -63,17 +64,12 @@ def answer_taken(history: History, *, repeats: int = 3) -> Iterator[Finding]:
     judge who is never satisfied need a bound of their rounds. Source: incidents 74, 81, 86, 94 and
     184; arXiv 2607.01641.
     """
-    rounds = list[Finding]()
-    for talk in talks(history.trace):
-        rounds += _same_rounds(talk, repeats)
-        yield from _same_verdicts(talk, 2 * repeats)
-    yield from rounds
-    told = {n for finding in rounds for n in finding.events}
     for turn in history.trace.turns.values():
-        for finding in _same_words(turn, repeats):
-            if len(told.intersection(finding.events)) < repeats:
-                yield finding
+        yield from _same_words(history.trace, turn, repeats)
         yield from _unread(history.trace, turn)
+    for talk in talks(history.trace):
+        yield from _same_rounds(talk, repeats)
+        yield from _same_verdicts(talk, 2 * repeats)
     yield from _own_words(history.trace, repeats)
 
 
@@ -106,19 +102,30 @@ def _own_words(trace: Trace, repeats: int) -> Iterator[Finding]:
             yield Finding("answer_taken.own_words", text, tuple(e.n for e in asked[: repeats + 1]))
 
 
-def _same_words(turn: Turn, repeats: int) -> Iterator[Finding]:
+def _same_words(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
     """The first series of equal answers, and the request that follows it."""
     streak: list[Exchange] = []
     for exchange in turn.main:
         goes_on = bool(streak) and _is_asked_on(turn, streak[-1], exchange)
-        if goes_on and len(streak) == repeats:
+        last = streak[-repeats:]
+        if goes_on and len(last) == repeats and not _are_told(trace, [*last, exchange]):
             text = f"the model says the same {repeats} times without a call, and "
             text += f"{exchange.called.key} asks on"
-            events = (*(e.n for e in streak), exchange.n)
+            events = (*(e.n for e in last), exchange.n)
             yield Finding("answer_taken.same_words", text, events)
             return
         equal = goes_on and words_alone(exchange) == words_alone(streak[-1])
-        streak = [*streak, exchange] if equal else [exchange] if words_alone(exchange) else []
+        streak = [*last, exchange] if equal else [exchange] if words_alone(exchange) else []
+
+
+def _are_told(trace: Trace, asked: Sequence[Exchange]) -> bool:
+    """Whether each request after the first holds what another agent has said meanwhile."""
+    lane = (asked[0].called.session, asked[0].purpose)
+    others = [e for e in trace.exchanges if (e.called.session, e.purpose) != lane]
+    return all(
+        any(before.n < e.n < later.n and words_alone(e) and reads(later, e) for e in others)
+        for before, later in pairwise(asked)
+    )
 
 
 def _is_asked_on(turn: Turn, answered: Exchange, later: Exchange) -> bool:

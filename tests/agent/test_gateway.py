@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.agent import build
 from harness.agent.gateway import Gateway
-from harness.agent.sessions.turn_outcome import TAKEN
+from harness.agent.sessions.turn_outcome import ECHO, TAKEN
 from harness.core.values.brief import ToolError
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import ToolResult, ToolUse, assistant, results, user
@@ -88,6 +88,13 @@ def test_a_failed_turn_leaves_no_unanswered_row(tmp_path: Path, failure: Any) ->
     assert ran.sides == "uauaua"
     assert [s["to"] for s in ran.said] == ["m1", "m2", "m3"]
     assert ran.said[-1]["status"] == "ok"
+
+
+def test_its_own_words_are_answered_three_times_and_then_only_named(tmp_path: Path) -> None:
+    hello = "Hello! What can I do for you?"
+    ran = Stand(tmp_path, [text(hello)] * 9, "hi", *[hello] * 4, "And now?").run()
+    assert [s["text"] for s in ran.said] == [*[hello] * 4, f"{ECHO} (own_words)", hello]
+    assert len(ran.provider.requests) == 5
 
 
 def test_a_part_that_does_not_exist_is_named(tmp_path: Path) -> None:

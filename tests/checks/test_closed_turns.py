@@ -35,6 +35,13 @@ def test_the_agents_words_of_a_failure_are_no_words_of_the_user() -> None:
     assert "turn_closed.error" in _codes(world.turn(NEXT).reply("Many.").final().end())
 
 
+def test_the_agents_words_that_a_channel_brings_back_are_words_of_the_user() -> None:
+    said = "The model refused this."
+    world = FailingWorld().turn(ASKED).fail(400).say(said, "error")
+    world.turn(said).fail(400).say(said, "error")
+    assert "turn_closed.error" not in _codes(world.turn(NEXT).reply("Many.").final().end())
+
+
 @pytest.mark.parametrize(
     "note",
     [assistant("The model refused this."), user("(A note: The model refused this. No answer.)")],

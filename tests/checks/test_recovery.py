@@ -295,3 +295,13 @@ def test_a_turn_that_is_not_over_is_not_judged() -> None:
 def test_our_own_refusals_are_no_illness() -> None:
     world = _ill().turn("And?").fail(400, "script.exhausted")
     assert not list(session_heals(world.final("It failed.", "failed", "error").end()))
+
+
+def test_an_answer_that_is_sent_with_a_note_is_an_answer() -> None:
+    def ended(text: str) -> list[str]:
+        story = _ill().turn("And?").reply("It is 41.").final(text, status="failed")
+        return codes(session_heals(story.end()))
+
+    assert ended("It is 41. [The check still fails.]") == []
+    assert ended("Something else.") == ["session_heals.unanswered"]
+    assert ended("It is 41.") == ["session_heals.unanswered"]

@@ -78,3 +78,34 @@ def test_an_answer_that_a_fault_bent_may_be_unread(fault: str) -> None:
 
 def test_an_answer_that_was_cut_is_not_whole() -> None:
     assert _again(stop="max_tokens") == []
+
+
+HELLO = "Good morning! What can I do for you?"
+
+
+def _echoed(*texts: str, said: str = HELLO) -> list[str]:
+    """Turns with these messages, each answered in the same words."""
+    story = Story()
+    for number, text in enumerate(texts):
+        story.turn(text, f"m{number}").reply(said).final()
+    return codes(answer_taken(story.end()))
+
+
+def test_a_fourth_reply_of_its_own_is_answered() -> None:
+    assert _echoed("Hi.", *[HELLO] * 4) == ["answer_taken.own_words"]
+    assert _echoed("Hi.", *[HELLO] * 3) == []
+
+
+def test_what_a_user_says_between_ends_the_series() -> None:
+    assert _echoed("Hi.", *[HELLO] * 3, "Stop it.", *[HELLO] * 3) == []
+
+
+def test_a_short_word_may_be_the_users_own() -> None:
+    assert _echoed("Really?", *["Yes."] * 8, said="Yes.") == []
+
+
+def test_an_echo_that_gets_an_answer_without_the_model_costs_nothing() -> None:
+    story = Story().turn("Hi.", "m0").reply(HELLO).final()
+    for number in range(8):
+        story.turn(HELLO, f"n{number}").final(HELLO)
+    assert codes(answer_taken(story.end())) == []

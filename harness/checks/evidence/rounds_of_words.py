@@ -72,7 +72,7 @@ class Talk:
             for at, length in cycles(whole, period, repeats):
                 found = self.said[at : at + period * repeats + 1]
                 first = pairwise(found[: period + 1])
-                if length > period * repeats and any(_reads(b, a) for a, b in first):
+                if length > period * repeats and any(reads(b, a) for a, b in first):
                     yield tuple(found)
 
     def verdicts(self, repeats: int) -> Iterator[tuple[Exchange, ...]]:
@@ -97,7 +97,7 @@ class Talk:
         back = (again.called.session, again.called.purpose, again.request.system)
         if lanes[0] == lanes[1] or back != lanes[0]:
             return None
-        if not (_reads(judge, answer) and _reads(again, judge) and _is_alike(answer, again)):
+        if not (reads(judge, answer) and reads(again, judge) and _is_alike(answer, again)):
             return None
         asked = newest_text(again).replace(words_alone(answer), "#")
         return without_marks(words_alone(judge)), without_marks(asked), self.breaks[place]
@@ -139,7 +139,7 @@ def _asked(exchange: Exchange) -> str:
     return without_marks(newest_text(exchange).strip())
 
 
-def _reads(later: Exchange, earlier: Exchange) -> bool:
+def reads(later: Exchange, earlier: Exchange) -> bool:
     """Whether a request newly holds what an earlier answer says."""
     said = squeeze(words_alone(earlier))
     return any(said in squeeze(node.message.text) for node in later.added)
