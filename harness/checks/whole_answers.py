@@ -44,8 +44,8 @@ def answer_taken(history: History, *, repeats: int = 3) -> Iterator[Finding]:
     one agent or of several, come in a circle of two to five. Each round has the same questions and
     the same words, `repeats` times, and one more answer is asked for. `same_verdict`: another
     request judges an answer, in the same words twice `repeats` times, and nearly the same answer is
-    made again each time. `own_words`: the message of a turn is the agent's last reply, word for
-    word, in `repeats` turns in a row, and the next such message is put to the model too.
+    made again each time. `own_words`: in `repeats` turns in a row the message is the agent's last
+    reply, word for word. The next such message is put to the model too.
 
     Not a finding for `same_round` and `same_verdict`: a call of a tool, a message, a kill or a
     pause of five seconds within the series; words that differ in more than ids and times; for
@@ -85,7 +85,7 @@ def _same_rounds(talk: Talk, repeats: int) -> Iterator[Finding]:
 
 
 def _same_verdicts(talk: Talk, most: int) -> Iterator[Finding]:
-    """Each series of equal verdicts, after which nearly the same answer is made once more."""
+    """Each series of equal verdicts, after which nearly the same answer is made again."""
     for found in talk.verdicts(most):
         said = repr(words_alone(found[0])[:80])
         text = f"an answer is judged {most} times in the same words and made again: {said}"
@@ -121,7 +121,8 @@ def _same_words(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
 def _are_told(trace: Trace, asked: Sequence[Exchange]) -> bool:
     """Whether each request after the first holds what another agent has said meanwhile."""
     lane = (asked[0].called.session, asked[0].purpose)
-    others = [e for e in trace.exchanges if (e.called.session, e.purpose) != lane]
+    since = [e for e in trace.exchanges if asked[0].n < e.n < asked[-1].n]
+    others = [e for e in since if (e.called.session, e.purpose) != lane]
     return all(
         any(before.n < e.n < later.n and words_alone(e) and reads(later, e) for e in others)
         for before, later in pairwise(asked)

@@ -64,7 +64,7 @@ class Talk:
     def rounds(self, repeats: int) -> Iterator[tuple[Exchange, ...]]:
         """The series of answers that come in a circle `repeats` times, with the one after them.
 
-        In each round an answer is handed on, so equal questions to several agents are no circle.
+        In each round an answer is handed on. Without that, equal questions are samples.
         """
         keys = [(_asked(e), without_marks(words_alone(e))) for e in self.said]
         whole = list(zip(keys, self.breaks, strict=True))
