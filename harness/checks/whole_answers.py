@@ -67,7 +67,9 @@ def answer_taken(history: History, *, repeats: int = 3) -> Iterator[Finding]:
     for turn in history.trace.turns.values():
         yield from _same_words(history.trace, turn, repeats)
         yield from _unread(history.trace, turn)
-    for talk in talks(history.trace):
+    # The shortest circle has two answers: most runs have too few for one.
+    is_long = len(history.trace.exchanges) > 2 * repeats
+    for talk in talks(history.trace) if is_long else ():
         yield from _same_rounds(talk, repeats)
         yield from _same_verdicts(talk, 2 * repeats)
     yield from _own_words(history.trace, repeats)
@@ -94,7 +96,7 @@ def _same_verdicts(talk: Talk, most: int) -> Iterator[Finding]:
 
 def _own_words(trace: Trace, repeats: int) -> Iterator[Finding]:
     """Each series of the agent's own replies that come back, and are answered as messages."""
-    for streak in echoes(trace):
+    for streak in echoes(trace) if len(trace.turns) > repeats else ():
         asked = [turn.main[0] for turn in streak if turn.main]
         if len(asked) > repeats:
             text = f"the agent's own reply comes back as a message {repeats} times, and "
