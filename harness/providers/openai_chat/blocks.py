@@ -22,8 +22,10 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
 )
-from harness.providers.shared import codec
-from harness.providers.shared.codec import encode
+from harness.providers.shared.codec import (
+    written_arguments_from,
+    written_arguments_to,
+)
 from harness.providers.shared.reader import Malformed
 
 CALL = "tool_call"
@@ -35,17 +37,6 @@ TEXTS = ("reasoning_content", "content", "refusal")
 """The fields of a message that are text; a stream has them in pieces."""
 
 
-def arguments_from(text: str) -> Json:
-    """The object that a call's arguments are, else the text itself, letter by letter."""
-    value = codec.arguments_from(text)
-    return value if isinstance(value, dict) else text
-
-
-def arguments_to(value: Json) -> str:
-    """The text of a call's arguments; a text stands for itself."""
-    return value if isinstance(value, str) else encode(value).decode()
-
-
 def calls_from(value: dict[str, Json]) -> Iterator[Block]:
     """The calls of a message; a malformed list of them is kept as a field."""
     calls = value.get("tool_calls")
@@ -55,7 +46,7 @@ def calls_from(value: dict[str, Json]) -> Iterator[Block]:
         yield Opaque("tool_calls", {"tool_calls": calls})
     match value.get(LEGACY):
         case {"name": str(name), "arguments": str(text), **rest} if not rest:
-            yield ToolUse(name, name, arguments_from(text), {"type": LEGACY})
+            yield ToolUse(name, name, written_arguments_from(text), {"type": LEGACY})
         case None:
             return
         case other:
@@ -73,7 +64,7 @@ def call_from(call: dict[str, Json]) -> Block:
             extra = {k: v for k, v in rest.items() if k != "type"}
             extra |= {} if "type" in call else {"type": None}
             extra |= {"function": inner} if inner else {}
-            return ToolUse(id_, name, arguments_from(text), extra)
+            return ToolUse(id_, name, written_arguments_from(text), extra)
         case {
             "id": str(id_),
             "type": "custom",
@@ -98,7 +89,7 @@ def call_to(block: Block) -> dict[str, Json]:
     kind = block.extra.get("type", "function")
     said = {} if kind is None else {"type": kind}
     if kind == "custom":
-        text = arguments_to(block.input)
+        text = written_arguments_to(block.input)
         return {"id": block.id, **said, "custom": {"name": block.name, "input": text}}
     rest = {k: v for k, v in block.extra.items() if k not in ("type", "function")}
     return {"id": block.id, **said, "function": function_to(block), **rest}
@@ -108,7 +99,7 @@ def function_to(block: ToolUse) -> dict[str, Json]:
     """The function that a call names: its name and arguments."""
     inner = block.extra.get("function")
     more = inner if isinstance(inner, dict) else {}
-    return {"name": block.name, "arguments": arguments_to(block.input), **more}
+    return {"name": block.name, "arguments": written_arguments_to(block.input), **more}
 
 
 RESULT_ROLES = {"tool": "tool_call_id", "function": "name"}

@@ -12,13 +12,13 @@ from harness.core.values.messages import Json, Message, Text
 from harness.providers.openai_chat.blocks import (
     ARGUMENTS,
     TEXTS,
-    arguments_to,
     said,
 )
 from harness.providers.openai_chat.framework_messages import recorded_message
 from harness.providers.openai_chat.record import RECORD, error_of
 from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
+from harness.providers.shared.codec import written_arguments_to
 
 
 class CompletionAssembly:
@@ -145,7 +145,7 @@ def _whole(call: dict[str, Json]) -> dict[str, Json]:
     usual = {"name": "", "arguments": ""}
     function = usual | {k: v for k, v in call["function"].items() if v is not None}
     if not isinstance(function["arguments"], str):
-        function["arguments"] = arguments_to(function["arguments"])
+        function["arguments"] = written_arguments_to(function["arguments"])
     said_of_it = {k: v for k, v in call.items() if v is not None}
     return {"id": "", "type": "function", **said_of_it, "function": function}
 

@@ -27,7 +27,7 @@ from harness.core.values.messages import (
 from harness.core.values.table_file import table
 from harness.providers.openai_responses.namespaces import whole_name
 from harness.providers.shared import json_fields as f
-from harness.providers.shared.codec import arguments_from, arguments_to
+from harness.providers.shared.codec import written_arguments_from, written_arguments_to
 
 OUTPUT, INPUT, REFUSAL = "output_text", "input_text", "refusal"
 ITEM = "message"
@@ -193,7 +193,7 @@ def _call(item: dict[str, Json]) -> Block | None:
     if not (isinstance(id_, str) and isinstance(name, str) and isinstance(text, str)):
         return None
     rest = _rest(item, ("call_id", "name", "namespace", "arguments"))
-    return ToolUse(id_, whole_name(item), arguments_from(text), rest)
+    return ToolUse(id_, whole_name(item), written_arguments_from(text), rest)
 
 
 def _result_from(item: dict[str, Json]) -> Block | None:
@@ -267,7 +267,7 @@ def _item(block: Block) -> Item:
         case Thinking():
             return _reasoning(block)
         case ToolUse(id_, name, given, extra):
-            text = arguments_to(given)
+            text = written_arguments_to(given)
             call = {"type": "function_call", "call_id": id_, "name": name, "arguments": text}
             return {**call, **extra}
         case ToolResult():

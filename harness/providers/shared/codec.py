@@ -65,6 +65,18 @@ def arguments_to(value: Json) -> str:
     return encode(value).decode()
 
 
+def written_arguments_from(text: str) -> Json:
+    """The object that a call's arguments are, else the text itself, letter by letter: for an API
+    whose calls hold their arguments as a text."""
+    value = arguments_from(text)
+    return value if isinstance(value, dict) else text
+
+
+def written_arguments_to(value: Json) -> str:
+    """The text of a call's arguments; a text stands for itself."""
+    return value if isinstance(value, str) else encode(value).decode()
+
+
 def _finite(text: str) -> float:
     value = float(text)
     if math.isinf(value):

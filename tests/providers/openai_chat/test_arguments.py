@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.messages import Json
-from harness.providers.openai_chat.blocks import arguments_from, arguments_to
+from harness.providers.shared.codec import written_arguments_from as arguments_from
+from harness.providers.shared.codec import written_arguments_to as arguments_to
 from tests.providers.openai_chat.strategies import BROKEN, objects
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.core.values.draws import Draws
 from harness.core.values.messages import Message, Opaque, Text, ToolUse, assistant
 from harness.core.values.plans import Recorded, Reply
-from harness.providers.openai_chat.blocks import arguments_to
+from harness.providers.shared.codec import written_arguments_to as arguments_to
 from tests.providers.openai_chat import strategies as some
 from tests.providers.openai_chat.sdk import WIRE, Mouth, content_type, joined, reading, written
 

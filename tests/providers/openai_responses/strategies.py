@@ -19,7 +19,7 @@ from harness.core.values.messages import (
 )
 from harness.core.values.plans import Reply
 from harness.providers.openai_responses.reply import finished
-from tests.providers.anthropic.strategies import json_values, objects, texts, words
+from tests.providers.anthropic.strategies import objects, texts, words
 
 encrypted = st.sampled_from(["", "gAAAAA1", "x"])
 thinking_blocks = (
@@ -27,7 +27,7 @@ thinking_blocks = (
     | st.builds(Thinking, texts | st.just(""), st.just("rs_kept"))
     | st.builds(lambda hidden: Thinking(redacted=hidden), encrypted)
 )
-inputs = json_values | st.sampled_from(['{"a": 1', "12", "", "null", '"x"'])
+inputs = objects | st.sampled_from(['{"a": 1', "12", "", "null", '"x"'])
 tool_uses = st.builds(
     ToolUse, words, words, inputs, st.sampled_from([{}, {"caller": {"type": "direct"}}])
 )
