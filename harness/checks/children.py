@@ -23,6 +23,7 @@ from harness.checks.evidence.told_results import reads_as_failure
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, children
+from harness.core.history.trace_fold import REACTION_MS
 from harness.core.values.carried_text import is_asked, lost_parts
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import ToolResult
@@ -232,7 +233,8 @@ def _finding(rule: str, text: str, end: ChildEnd, n: int) -> Finding:
 def child_cancelled(history: History) -> Iterator[Finding]:
     """Once the agent has seen a cancel, a child that the turn waits for does nothing more.
 
-    `goes_on`: a child of the turn asks the model after it, while the call that made it is open.
+    `goes_on`: a child of the turn asks the model after it, while the call that made it is open. So
+    does a child of an agent that asks for cancels, and not while it waits for this child.
 
     Not a finding: a child in the background, whose call has its result already; a request that was
     in transit when the cancel came. To fix it, let each child look for the cancel of its turn.
@@ -243,15 +245,16 @@ def child_cancelled(history: History) -> Iterator[Finding]:
     ends = child_ends(trace) if cancelled else []
     for turn in cancelled:
         own = turn.session, turn.number
-        waited = {
-            end.child.session
-            for end in ends
-            if end.child.root == own and end.ask and not 0 < end.ask.sent_n < turn.cancelled_n
-        }
+        waited = {e.child.session: e.ask.sent_n for e in ends if e.child.root == own and e.ask}
         for exchange in trace.exchanges:
             called = exchange.called
             is_late = called.n > turn.cancelled_n and called.at_ms >= turn.cancel_met_ms
-            if called.session in waited and is_late and not called.sdk_retry:
-                waited.remove(called.session)
+            is_late = is_late or turn.cancel_came_ms + REACTION_MS <= called.at_ms
+            sent_n = waited.get(called.session, called.n)
+            # The call has its result: the child works in the background, and no turn waits for it.
+            is_apart = 0 < sent_n < min(turn.cancelled_n, called.n)
+            if called.session in waited and is_late and not is_apart and not called.sdk_retry:
+                del waited[called.session]
                 text = f"{turn.words} was cancelled, and its child {called.session} asks the model"
-                yield Finding("child_cancelled.goes_on", text, (turn.cancelled_n, exchange.n))
+                proof = sorted((turn.cancelled_n, exchange.n))
+                yield Finding("child_cancelled.goes_on", text, tuple(proof))

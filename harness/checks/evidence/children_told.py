@@ -49,6 +49,12 @@ _ACKNOWLEDGED = re.compile(
 _SUCCEEDED = re.compile(
     r"\b(?:complete|completed|done|finished|succe\w+|ok|ready)\b", re.IGNORECASE
 )
+_STATUS = re.compile(
+    r"\b(?:status|exit(?:[ _-]?code)?)\W{1,5}(?=0\b|complete|done\b|finished\b|succe|ok\b)"
+    r"|</status>",
+    re.IGNORECASE,
+)
+"""The name of a field that stands before a word for success: alone it tells of a failure."""
 # Possessive and begun once a run: a long word would otherwise be searched from each character.
 _PLACE = re.compile(
     r"(?<![\w.~-])(?:[\w.~-]++[/\\]){2}[\w.-]|\b\w++\.(?:md|txt|jsonl?|log|output)\b"
@@ -108,7 +114,7 @@ def is_acknowledged(text: str) -> bool:
 def claims_success(text: str, said: str) -> bool:
     """Whether a parent reads of a child that did not end well as if it had: nothing, a word for
     success, or the child's own words alone."""
-    own = " ".join(own_words(Spelt(text), Spelt(said)))
+    own = " ".join(own_words(Spelt(_STATUS.sub(" ", text)), Spelt(said)))
     if is_other_script(text) or (own and reads_as_failure(own)) or is_announced(said, text):
         return False
     return not own or _SUCCEEDED.search(own) is not None

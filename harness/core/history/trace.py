@@ -48,7 +48,7 @@ class Turn(msgspec.Struct, eq=False):
     `came_in` is the turn in which the same message came before. `store_failed`: the store refused a
     write permanently, and the agent told the user of it while no later attempt had succeeded.
     `cancelled_n` is the event at which the agent learned of a cancel; calls before `cancel_met_ms`
-    may have crossed it.
+    may have crossed it. `cancel_came_ms` is when the user sent it.
     """
 
     session: str
@@ -67,6 +67,7 @@ class Turn(msgspec.Struct, eq=False):
     unstored: dict[StoreRequest, int] = msgspec.field(default_factory=dict)
     cancelled_n: int = 0
     cancel_met_ms: int = 0
+    cancel_came_ms: int = 0
     interrupted_n: int = 0
     store_failed: bool = False
     begun_n: int = 0

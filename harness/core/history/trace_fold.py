@@ -314,6 +314,7 @@ class _Reader:
             wanted = isinstance(request, InboxRequest) and (request.poll or request.cancels)
             if wanted or not turn.settled_n:  # else the cancel is skipped: the turn had ended
                 pushed = isinstance(request, InboxRequest) and request.pushed
+                turn.cancel_came_ms = turn.cancel_came_ms or inbound.at_ms or answered.at_ms
                 self._cancel(turn, answered, pushed=pushed)
             return
         self.trace.received.setdefault(inbound.id, {})[turn.session] = inbound.text

@@ -107,6 +107,12 @@ def due_cancel(inbox: Inbox, past: Past, now_ms: int, session: str) -> Entry | N
     return next((e for e in meant if _is_due(e, past, now_ms, busy=True)), None)
 
 
+def sent(entry: Entry) -> Inbound:
+    """A cancel as an agent that asks for it gets it: one with a time was sent then, not now."""
+    came = entry.inbound
+    return came if entry.ms is None else msgspec.structs.replace(came, at_ms=entry.ms)
+
+
 def next_ms(inbox: Inbox, past: Past, cancels: bool = True) -> int | None:
     """The time of the next timed message in milliseconds; None if none is pending."""
     waiting = _waiting(inbox, past, cancels)

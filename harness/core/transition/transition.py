@@ -287,7 +287,7 @@ class Transition:
         if entry is None and not self._polls:
             return False
         call = self._call("inbox", session, at_ms, InboxRequest(poll=True, pushed=pushed))
-        plan: Plan = (Answer(Delivered(entry.inbound if entry else None)),)
+        plan: Plan = (Answer(Delivered(inbox.sent(entry) if entry else None)),)
         plan, by = bend_all(self._polls, "value", call, self.history, self.draws, plan)
         if entry is None and not by:
             return False
