@@ -120,7 +120,9 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
         if before.request.tools_offered and not exchange.request.tools_offered:
             text = f"{exchange.called.key} no longer offers tools although nothing repeats"
             found.append(_Stop("withdrawn", exchange.n, text, exchange.n))
+    came = [d.inbound.id for d in turn.came]
     text = "the turn ends in the middle of a tool call"
+    text += f", after the message {came[0]} came" if came else ""
     found += [_Stop("ended", n, text, n) for n in _endings(trace, turn)]
     text = "the turn ends with a failure, and the model was never asked"
     found += [_Stop("unasked", n, text, n) for n in _unasked(trace, turn)]
@@ -146,6 +148,8 @@ def _refused(turn: Turn, ask: Ask) -> str:
     failed = (a.sent.text.strip() for a in beside if a.sent and a.execution and a.execution.failed)
     if text in failed:
         return f"the call of {ask.use.name} never runs, and gets the error of a call beside it"
+    if ask.use.input == "":
+        return f"the call of {ask.use.name} is refused for its empty input, and it needs none"
     told = "gets an earlier result and never runs," if is_recalled else "is refused"
     return f"the call of {ask.use.name} {told} although nothing repeats"
 

@@ -44,9 +44,9 @@ def compaction_due(
     the messages since are below `share` of the scenario's window, or below `tokens` without a
     window. The size is the larger of our count and the answer's usage. `every_turn`: in `turns`
     turns in a row, the model is asked for a summary without a refusal as a reason. The next request
-    still carries nearly the whole conversation. `missed`: the last request of a failed turn is the
-    first one over the window. The agent does not make it smaller, although it compacts elsewhere in
-    the run.
+    still carries nearly the whole conversation, or its usage is nearly as large. `missed`: the last
+    request of a failed turn is the first one over the window. The agent does not make it smaller,
+    although it compacts elsewhere in the run.
 
     Not a finding: a session with a request that was refused for its size, in any form; a list of
     `rows` messages or more, because an agent may count messages; a summary that the user asks for;
@@ -100,7 +100,15 @@ def _makes_no_room(trace: Trace, compaction: Compaction) -> bool:
         return False
     if any(e.too_large or is_over_window(e) or is_uncounted(e) for e in (before, *turn.main)):
         return False
-    return before.node.depth > 1 and carried(before.node, after.node) > NEARLY_ALL
+    if before.node.depth <= 1:
+        return False
+    # What the provider counts decides: the tools or a wrong estimate may be what is large.
+    return carried(before.node, after.node) > NEARLY_ALL or _frees_nothing(before, after)
+
+
+def _frees_nothing(before: Exchange, after: Exchange) -> bool:
+    """Whether the answers' usage says that a request is nearly as large as the one before."""
+    return 0 < NEARLY_ALL * _used(before) < _used(after)
 
 
 def _could_shrink(refused: Exchange) -> bool:

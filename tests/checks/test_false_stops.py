@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.checks.false_stops import no_false_stop
-from harness.core.values.messages import Opaque, Text
+from harness.core.values.messages import Opaque, Text, ToolUse
 from harness.core.values.plans import Wait
 from tests.checks.histories import Story, codes, loop, use
 
@@ -391,3 +391,13 @@ def test_a_call_that_gets_the_error_of_a_call_beside_it_is_told_as_that() -> Non
     story.refuse("no disk").reply("x").final().turn("and now?").reply(use("list")).tool("a, b")
     (finding,) = no_false_stop(story.reply("done").final().end())
     assert finding.message == "the call of list never runs, and gets the error of a call beside it"
+
+
+@pytest.mark.parametrize(
+    ("tool", "wanted"), [("poll", ["no_false_stop.refused"]), ("write", [])], ids=["none", "path"]
+)
+def test_an_empty_text_is_a_whole_input_where_none_is_needed(tool: str, wanted: list[str]) -> None:
+    story = Story().turn("go").reply(ToolUse("c1", tool, "")).refuse("Not valid JSON.")
+    found = list(no_false_stop(story.reply("sorry").final().end()))
+    assert codes(found) == wanted
+    assert all("empty input" in finding.message for finding in found)

@@ -249,6 +249,24 @@ def test_a_reply_that_comes_after_the_next_message_is_named() -> None:
     assert "ends without a reply before the agent takes the next message" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("story", "met"),
+    [
+        (Story().turn("one").reply("1"), ""),
+        (Story().turn("one").reply(use("list")).tool(), ""),
+        (Story().turn("one").reply(use("list")).tool("gone", error=True), ", after list failed"),
+        (Story().turn("one").reply(use("list")).tool("gone", error=True).reply("1"), ""),
+        (Story().turn("one").reply(), ", after main/model#1 brought an empty answer"),
+        (Story().turn("one").reply("1").take("two", "m2", reader=True), ", after the message m2"),
+    ],
+    ids=["words", "tool", "failure", "failure and words", "empty", "message"],
+)
+def test_a_silent_end_is_told_with_what_the_turn_met_last(story: Story, met: str) -> None:
+    found = [f for f in outbound_once(story.end()) if f.code == "outbound_once.missing"]
+    assert found[0].message.startswith(f"turn 1 of main ends without a reply{met}")
+    assert met or found[0].message == "turn 1 of main ends without a reply"
+
+
 def test_two_turns_at_once_are_reported() -> None:
     story = Story().turn("one").turn("two").reply("1", messages=[user("one")])
     first = story.called

@@ -51,23 +51,32 @@ WORDS = "We are four, and one of us walks with a stick."
 
 
 def _each_turn(
-    turns: int = 3, text: str = "", summary: str = "", refused: bool = False
+    turns: int = 3, text: str = "", summary: str = "", refused: bool = False, used: int = 0
 ) -> list[str]:
-    story = Story().turn(WORDS).reply("Yes.", tokens=1_500).final()
-    story.turn("Where to?").reply("To Oslo.", tokens=1_500).final()
+    """`used`: the input tokens that the provider counts in each answer; odd, half of them later."""
+    counts: Any = {"usage": {"input_tokens": used}} if used else {}
+    story = Story().turn(WORDS).reply("Yes.", tokens=1_500, **counts).final()
+    story.turn("Where to?").reply("To Oslo.", tokens=1_500, **counts).final()
     for number in range(turns):
         story.turn(f"Question {number}. {text}")
         if refused:
             story.fail(400, "V23", refused=("V23",))
         story.reply("Four people.", purpose="compact", messages=[user("Sum it up.")])
         sent = [user(f"{summary} {number}"), assistant("Yes."), user(f"Question {number}. {text}")]
-        story.reply("Yes.", messages=sent if summary else None).final()
+        story.reply("Yes.", messages=sent if summary else None, **counts).final()
+        counts = {"usage": {"input_tokens": used // 2}} if used % 2 else counts
     return codes(compaction_due(story.end()))
 
 
 def test_a_summary_in_each_turn_makes_no_room() -> None:
     assert _each_turn() == ["compaction_due.every_turn"]
     assert _each_turn(turns=5) == ["compaction_due.every_turn"]
+
+
+def test_summaries_after_which_the_usage_stays_the_same_make_no_room() -> None:
+    assert _each_turn(summary="So far:", used=204_000) == ["compaction_due.every_turn"]
+    assert _each_turn(summary="So far:", used=204_000, turns=2) == []
+    assert _each_turn(summary="So far:", used=204_001) == [], "one summary made it half as large"
 
 
 @pytest.mark.parametrize(

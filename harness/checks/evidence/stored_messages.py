@@ -60,7 +60,7 @@ def inbound_rows(trace: Trace, turn: Turn) -> list[Placed]:
 
 def why_unanswered(trace: Trace, turn: Turn) -> str:
     """What explains a turn without a reply: its reply came in another session, or after the next
-    message was taken; or its message came before a kill, and was not stored."""
+    message was taken; its message came before a kill, and was not stored; or what it met last."""
     name = turn.delivery.inbound.id if turn.delivery else ""
     after = (s for s in trace.sendings if s.ends_turn and s.n > turn.opened_n)
     reply = next((s for s in after if name in s.named), None)
@@ -68,15 +68,31 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
         early = f" before the agent takes the next message; {reply.called.key} is its reply"
         return f"{early}{_reads_ahead(trace, turn, 'queue')}"
     if _goes_on(trace, turn):
-        return f", and the next one goes on with its calls{_reads_ahead(trace, turn, 'steer')}"
+        hint = _reads_ahead(trace, turn, "steer")
+        return f"{_met_last(trace, turn)}, and the next one goes on with its calls{hint}"
     if reply is not None and reply.called.session not in trace.received[name]:
         return f": its reply goes to the session {reply.called.session}"
     before = turn.came_in
     if before is None or not before.interrupted_n or "store" not in trace.seams:
-        return ""
+        return _met_last(trace, turn)
     if inbound_rows(trace, before):
         return ""
     return f": when a kill ended {before.words}, its message was in no row of the store"
+
+
+def _met_last(trace: Trace, turn: Turn) -> str:
+    """What a turn that ends in silence had to handle last, and may have had no case for."""
+    asked, ran = turn.main[-1:], turn.executions[-1:]
+    if ran and ran[0].failed and all(e.n < ran[0].n for e in asked):
+        return f", after {ran[0].request.name} failed ({ran[0].called.key})"
+    for last in asked:
+        reply, key = last.reply, last.called.key
+        if last.succeeded and not (reply and (reply.text.strip() or reply.tool_uses)):
+            return f", after {key} brought an empty answer"
+        came = (d for d in trace.deliveries if turn.opened_n < d.n < turn.settled_n)
+        if newest := next((d.inbound.id for d in came if d is not turn.delivery), ""):
+            return f", after the message {newest} came"
+    return ""
 
 
 def _reads_ahead(trace: Trace, turn: Turn, policy: str) -> str:

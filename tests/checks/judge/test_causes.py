@@ -117,6 +117,22 @@ def test_what_follows_from_a_follower_stands_under_the_first_cause() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("code", "cause"),
+    [
+        ("inbound_exactly_once.lost", "no_silent_loss.lost"),
+        ("outbound_once.missing", "no_silent_loss.lost"),
+        ("error_visible.claimed", "history_faithful.forgotten_effect"),
+    ],
+)
+def test_what_a_turn_loses_is_told_before_what_it_then_lacks(code: str, cause: str) -> None:
+    history = _two_turns()
+    first, second = _in_turn(history, 1), _in_turn(history, 2)
+    lacks = Finding(code, "x", (second[0], second[-1]), "defect")
+    assert _told(history, lacks, _weak(cause, second[1])) == [(cause, ""), (code, cause)]
+    assert _told(history, lacks, _weak(cause, first[1])) == [(code, ""), (cause, "")]
+
+
 def test_the_judge_tells_the_cause_first_and_counts_what_follows() -> None:
     story = loop(Story(settings={"expect": {"calls": {"model": {"max": 2}}}}).turn("go"), "list", 4)
     verdict = judge(story.reply("x").final().end(), fail_on="defect")
