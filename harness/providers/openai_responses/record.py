@@ -87,6 +87,7 @@ def _outline(body: Mapping[str, Json]) -> bytes:
 TRAITS = traits_of(
     RECORD,
     own,
+    arguments="text",
     other_model=openai.OTHER_MODEL,
     event_prefix="response.",
     error_event=_error_event,
