@@ -393,11 +393,7 @@ def test_a_call_that_gets_the_error_of_a_call_beside_it_is_told_as_that() -> Non
     assert finding.message == "the call of list never runs, and gets the error of a call beside it"
 
 
-@pytest.mark.parametrize(
-    ("tool", "wanted"), [("poll", ["no_false_stop.refused"]), ("write", [])], ids=["none", "path"]
-)
-def test_an_empty_text_is_a_whole_input_where_none_is_needed(tool: str, wanted: list[str]) -> None:
-    story = Story().turn("go").reply(ToolUse("c1", tool, "")).refuse("Not valid JSON.")
-    found = list(no_false_stop(story.reply("sorry").final().end()))
-    assert codes(found) == wanted
-    assert all("empty input" in finding.message for finding in found)
+def test_an_empty_text_is_a_whole_input_where_none_is_needed() -> None:
+    for tool, wanted in (("poll", ["no_false_stop.refused"]), ("write", [])):
+        story = Story().turn("go").reply(ToolUse("c1", tool, "")).refuse("Not valid JSON.")
+        assert codes(no_false_stop(story.reply("sorry").final().end())) == wanted

@@ -46,9 +46,8 @@ class Turn(msgspec.Struct, eq=False):
     was open, `waiting` those that had come before it, and `joined` what it takes in of them. If a
     turn resumes one that a kill interrupted, `begun_n` is the event of the first delivery.
     `came_in` is the turn in which the same message came before. `store_failed`: the store refused a
-    write permanently, and the agent told the user of it while no later attempt had succeeded.
-    `cancelled_n` is the event at which the agent learned of a cancel; calls before `cancel_met_ms`
-    may have crossed it. `cancel_came_ms` is when the user sent it.
+    write for good, and the user was told before any success. `cancelled_n`: the agent learned of a
+    cancel that came at `cancel_came_ms`; calls before `cancel_met_ms` may have crossed it.
     """
 
     session: str

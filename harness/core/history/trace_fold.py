@@ -342,8 +342,7 @@ class _Reader:
             self._cancel(turn, answered, pushed=True)
 
     def _offer_again(self, delivery: Delivery) -> None:
-        """Let a message that was not accepted count from its newest offer: the agent may not have
-        seen an earlier one."""
+        """A message that was not accepted counts from its newest offer: others may be unseen."""
         inbound = delivery.inbound
         turns = [turn for name, turn in self.trace.turns.items() if name[0] == inbound.session]
         for waiting in (self._waiting.get(inbound.session, []), *(turn.came for turn in turns)):
