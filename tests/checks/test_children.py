@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness import Brief, FaultSpec, InboxItem, Scenario, ToolScript, ToolTurn, Turn, run
-from harness.agent import agent
+from harness import Brief, InboxItem, Scenario, ToolScript, ToolTurn, Turn, run
 from harness.checks.children import child_result
 from harness.checks.evidence.children_told import child_ends, claims_success, is_acknowledged
 from harness.core.history.events import Started
@@ -356,47 +355,3 @@ def test_words_tell_a_start_from_a_result() -> None:
     assert not is_acknowledged("Task completed.")
     assert claims_success("", "")
     assert not claims_success("完成", "")
-
-
-PROMPTS = "Count the frogs of the north pond.", "Count the frogs of the south pond."
-FROGS = "There are forty-one frogs on the stones of the eastern bank."
-
-
-def beside(
-    *said: Turn, faults: tuple[FaultSpec, ...] = (), messages: int = 2, gap_ms: int = 86_400_000
-) -> list[str]:
-    """The findings of the reference agent, whose children work in the background and say this."""
-    begun = [
-        Turn(use="task", input={"prompt": prompt, "background": True, "description": "Ponds"})
-        for prompt, _ in zip(PROMPTS, said, strict=False)
-    ]
-    own = [
-        msgspec.structs.replace(turn, when=RequestText(has=prompt, lacks="Ponds"))
-        for prompt, turn in zip(PROMPTS, said, strict=False)
-    ]
-    own *= 2
-    script = [
-        turn for parent in (*begun, *[Turn(say="I see.")] * messages) for turn in (parent, *own)
-    ]
-    drawn = Scenario(
-        name="ponds",
-        policy="open",
-        inbox=tuple(
-            InboxItem(id=f"m{n}", text=f"Message {n}", when={"ms": n * gap_ms})
-            for n in range(messages)
-        ),
-        script=tuple(script),
-        faults=faults,
-    )
-    return codes(child_result(run(drawn, agent, options={"background": "queue"}).history))
-
-
-def test_an_answer_on_its_way_is_no_end_yet() -> None:
-    late = FaultSpec(kind="transport.latency", on="child", settings={"wait_s": 50.0})
-    for gap_ms in (10_000, 100_000):
-        assert beside(Turn(say=FROGS), faults=(late,), gap_ms=gap_ms) == []
-
-
-def test_of_two_children_that_say_the_same_each_notice_is_of_either() -> None:
-    cut = Turn(say="There are forty-one frogs on the", stop="max_tokens")
-    assert beside(cut, cut) == []
