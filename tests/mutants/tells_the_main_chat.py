@@ -11,7 +11,7 @@ from tests.mutants.children_handled import play_beside
 MUTANT = Mutant(
     breaks="background",
     statement="Notices are routed to the session at the root (claude-code #81438)",
-    scenario="background-result/asked-in-another-chat",
+    scenario="result-in-its-own-chat",
     killed_by="child_result.another",
 )
 
