@@ -355,7 +355,7 @@ class Attempt:
         if is_playing and self.of.work is not None:
             os.chdir(self.of.work)  # the guard has seen the user's folder, and returns to it
 
-    def die(self, place: str, at_ms: int) -> None:
+    def die(self, place: str = "", at_ms: int = 0) -> None:
         """End the process as a kill does, and tell where and when."""
         self._mark(KILLED)
         self._write(PLACE, f"{at_ms} {place}".encode())

@@ -31,6 +31,9 @@ SAMPLE = [s for s in PLAIN if is_of_the_seeds(s)] + [s for s in PLAIN if not is_
 @pytest.mark.parametrize("overlay", OVERLAYS)
 @pytest.mark.parametrize("scenario", tiers(SAMPLE, SAMPLE[::8]))
 def test_reference_passes_under_an_overlay(scenario: Scenario, overlay: str) -> None:
+    is_struck = any(fault.when == 1 for fault in scenario.faults)
+    if overlay == "overloaded" and is_struck and scenario.expect.must_not.call:
+        pytest.skip("the overlay answers the call for which the scenario forbids something")
     verdict = run(with_overlay(scenario, OVERLAYS[overlay], overlay), agent).verdict
     assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
     assert verdict.verdict == "pass"
