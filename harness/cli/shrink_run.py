@@ -18,7 +18,13 @@ from harness.cli import terminal
 from harness.cli.interrupts import deferred
 from harness.cli.options import World
 from harness.cli.reports import reporting
-from harness.cli.shrink_source import checked_target, kebab, scenarios_of, under_profile
+from harness.cli.shrink_source import (
+    checked_target,
+    first_that_shows,
+    kebab,
+    under_profile,
+    whole_scenarios_of,
+)
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
@@ -31,8 +37,6 @@ from harness.redaction.encoder import encoded, json_line
 from harness.runner import run
 from harness.runner.run_folder import move_kept
 from harness.shrink import FindingOracle, ShrinkStep, Shrunk, shrink
-from harness.shrink.finding_oracle import NotShown
-from harness.shrink.inlining import inlined
 from harness.shrink.scenario_size import Extent, extent, size_of
 from harness.verdicts.command_events import CommandFinished, CommandStarted, Event
 from harness.verdicts.event_lines import counted, two_figures
@@ -94,10 +98,18 @@ class ShrinkResult(msgspec.Struct, frozen=True, kw_only=True):
 def shrink_source(asked: ShrinkRequest, as_json: bool) -> int:
     """Shrink, write and report; return the exit status."""
     begun_s = time.monotonic()
-    runs = _runs(asked)  # first, because importing the target may change the folder
-    spec = checked_target(asked.again.target, asked.keep, "--keep")
+    target, keep = asked.again.target, asked.keep
+    # First, because importing the target may change the folder.
+    named = whole_scenarios_of(asked.source, asked.only, asked.seed, asked.profile, target)
+    runs = [scenario.failing_on(asked.fail_on) for scenario in named]
+    spec = checked_target(target, keep, "--keep")
+
+    def look(scenario: Scenario) -> tuple[Scenario, FindingOracle]:
+        world, store = asked.world, asked.again.store
+        return scenario, FindingOracle(scenario, spec, keep, world=world, store=store)
+
     with redirect_stdout(sys.stderr):
-        scenario, keeping = _first_that_shows(asked, runs, spec)
+        scenario, keeping = first_that_shows(runs, keep, asked.source, look)
         run_s = _announce(asked, scenario, keeping)
         end_s = None if asked.minutes is None else begun_s + 60 * asked.minutes - 2 * run_s
         result, stop = _shrunk(asked, scenario, keeping, end_s)
@@ -126,29 +138,6 @@ def _tell(result: ShrinkResult, as_json: bool) -> bool:
             tell(result.again)
         tell.totals = row(result)
     return tell.has_failed
-
-
-def _runs(asked: ShrinkRequest) -> list[Scenario]:
-    """Return the selected runs, with their other files inlined."""
-    target = asked.again.target
-    runs = scenarios_of(asked.source, asked.only, asked.seed, asked.profile, target)
-    return [inlined(under_profile(run, asked.profile).failing_on(asked.fail_on)) for run in runs]
-
-
-def _first_that_shows(
-    asked: ShrinkRequest, runs: list[Scenario], spec: TargetSpec
-) -> tuple[Scenario, FindingOracle]:
-    """Return the first run with the finding. Raises NotShown."""
-    shown: dict[str, None] = {}
-    for scenario in runs:
-        try:
-            world, store = asked.world, asked.again.store
-            return scenario, FindingOracle(scenario, spec, asked.keep, world=world, store=store)
-        except NotShown as error:
-            shown |= dict.fromkeys(error.given)
-            if len(runs) == 1:
-                raise
-    raise NotShown(asked.keep, list(shown), f"{asked.source}: in {len(runs)} runs")
 
 
 def _announce(asked: ShrinkRequest, scenario: Scenario, keeping: FindingOracle) -> float:

@@ -7,8 +7,9 @@ settings of the faults. Without a file, a scenario is made of the history.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -23,8 +24,12 @@ from harness.core.values.profile import NO_PROFILE, Profile
 from harness.files.bundle import catalogue
 from harness.parts.loading import unknown_name
 from harness.redaction.encoder import encoded
+from harness.shrink.finding_oracle import NotShown
+from harness.shrink.inlining import inlined
 from harness.targets import TargetSpec
 from harness.targets.spec import names, resolve
+
+_ShownT = TypeVar("_ShownT")
 
 
 def scenarios_of(
@@ -47,6 +52,31 @@ def under_profile(scenario: Scenario, profile: Profile) -> Scenario:
     """Return the scenario with the user's profile, else with the profile of the kept run."""
     given = profile if profile != NO_PROFILE else scenario.profile
     return msgspec.structs.replace(scenario, profile=given)
+
+
+def whole_scenarios_of(
+    source: Path, only: Sequence[str], seed: int | None, agent: Profile, target: str
+) -> list[Scenario]:
+    """Return the selected runs under the profile, with their other files inlined: each is a file of
+    its own when it is written. Raises InputError as `scenarios_of` does."""
+    found = scenarios_of(source, only, seed, agent, target)
+    return [inlined(under_profile(scenario, agent)) for scenario in found]
+
+
+def first_that_shows(
+    runs: Sequence[Scenario], code: str, source: Path, look: Callable[[Scenario], _ShownT]
+) -> _ShownT:
+    """Return what `look` finds in the first run that shows the finding. Raises NotShown, with the
+    codes that the runs have."""
+    given: dict[str, None] = {}
+    for scenario in runs:
+        try:
+            return look(scenario)
+        except NotShown as error:
+            given |= dict.fromkeys(error.given)
+            if len(runs) == 1:
+                raise
+    raise NotShown(code, list(given), f"{source}: in {len(runs)} runs")
 
 
 def checked_target(target: str, code: str, flag: str) -> TargetSpec:

@@ -14,7 +14,7 @@ import msgspec
 
 from harness.cli import terminal
 from harness.cli.options import World
-from harness.cli.shrink_source import checked_target, scenarios_of, under_profile
+from harness.cli.shrink_source import checked_target, first_that_shows, whole_scenarios_of
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.arming import ArmedFault
 from harness.core.values.errors import HarnessError, InputError
@@ -26,8 +26,7 @@ from harness.redaction.encoder import encoded, json_line
 from harness.report.diagnosis_card import diagnosis_card
 from harness.report.diagnosis_text import diagnosis_row, diagnosis_text, mermaid
 from harness.runner import Run, run
-from harness.shrink.finding_oracle import NotShown, chosen
-from harness.shrink.inlining import inlined
+from harness.shrink.finding_oracle import chosen
 from harness.targets import TargetSpec
 from harness.verdicts.diagnosis import Diagnosis
 
@@ -51,12 +50,16 @@ class WhyRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 def tell_why(asked: WhyRequest, as_json: bool) -> int:
     """Draw, write and report; return the exit status."""
-    named = scenarios_of(asked.source, asked.only, asked.seed, asked.profile, asked.target)
+    named = whole_scenarios_of(asked.source, asked.only, asked.seed, asked.profile, asked.target)
+    runs = [scenario.failing_on(asked.fail_on) for scenario in named]
     spec = checked_target(asked.target, asked.code, "--of")
-    runs = [inlined(under_profile(each, asked.profile).failing_on(asked.fail_on)) for each in named]
+
+    def look(scenario: Scenario) -> tuple[Scenario, Run, Finding]:
+        played = _played(asked, scenario, spec)
+        return scenario, played, chosen(played.verdict, asked.code, scenario.run_name)
+
     with redirect_stdout(sys.stderr):
-        scenario, played, finding = _first_that_shows(asked, runs, spec)
-        said = _drawn(asked, scenario, played, finding, spec)
+        said = _drawn(asked, *first_that_shows(runs, asked.code, asked.source, look), spec)
     if asked.svg:
         write_atomically(asked.svg, encoded(diagnosis_card(said)))
     if asked.mermaid:
@@ -67,22 +70,6 @@ def tell_why(asked: WhyRequest, as_json: bool) -> int:
         lines = diagnosis_text(said, terminal.width(), terminal.paint())
         terminal.out("\n".join(lines))
     return 0
-
-
-def _first_that_shows(
-    asked: WhyRequest, runs: Sequence[Scenario], spec: TargetSpec
-) -> tuple[Scenario, Run, Finding]:
-    """Return the first run with the finding. Raises NotShown."""
-    shown: dict[str, None] = {}
-    for scenario in runs:
-        played = _played(asked, scenario, spec)
-        try:
-            return scenario, played, chosen(played.verdict, asked.code, scenario.run_name)
-        except NotShown as error:
-            shown |= dict.fromkeys(error.given)
-            if len(runs) == 1:
-                raise
-    raise NotShown(asked.code, list(shown), f"{asked.source}: in {len(runs)} runs")
 
 
 def _played(

@@ -14,7 +14,7 @@ from harness.core.history.events import Answered, Called
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect, RequestText
 from harness.core.values.errors import InputError
-from harness.diagnosis.fork import answer_at, forked
+from harness.diagnosis.forked_scenario import answer_at, forked
 from harness.diagnosis.redraws import open_ended
 from tests.diagnosis.test_redraws import obedient
 
