@@ -14,8 +14,8 @@ import msgspec
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.messages_in_turn import is_answered_before
 from harness.checks.evidence.shown_text import replaced_calls
-from harness.checks.evidence.tool_inputs import same_input
-from harness.checks.evidence.turn_outcomes import is_waiting, plain
+from harness.checks.evidence.tool_inputs import is_as_given
+from harness.checks.evidence.turn_outcomes import is_waiting
 from harness.core.history.events import Answered
 from harness.core.history.exchanges import Ask, Exchange, Execution, Question
 from harness.core.history.history import History
@@ -150,9 +150,8 @@ def _finding(rule: str, text: str, events: tuple[int, ...], tool: str) -> Findin
 
 
 def _is_allowed(trace: Trace, run: Execution, answer: Approval) -> bool:
-    ran, allowed = plain(run.request.input), plain(answer.input)
     schema = trace.schema(run.ask.exchange if run.ask else None, run.request.name)
-    return canonical(ran) == canonical(allowed) or same_input(allowed, ran, schema)
+    return is_as_given(answer.input, run.request.input, schema)
 
 
 def _untold(trace: Trace, ask: Ask, request: Exchange) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ from harness.cli.options import (
     target,
     world,
 )
+from harness.verdicts.diagnosis import FUTURES
 
 if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
 @seed
 @world
 @store
-@click.option("--futures", type=click.IntRange(2, 1000), default=8, show_default=True, metavar="N",
-              help="How many futures to draw after an answer.")  # fmt: skip
+@click.option("--futures", type=click.IntRange(2, 1000), default=FUTURES, show_default=True,
+              metavar="N", help="How many futures to draw after an answer.")  # fmt: skip
 @click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write the diagnosis as a picture.")  # fmt: skip
 @click.option("--mermaid", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",

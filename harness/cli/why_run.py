@@ -43,7 +43,7 @@ class WhyRequest(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
     world: World | None = None
     store: str = ""
-    futures: int = 8
+    futures: int
     svg: Path | None = None
     mermaid: Path | None = None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.checks.judge import rules
+from harness.checks.judge import rule_of
 from harness.core.history.events import Answered
 from harness.core.history.history import History
 from harness.core.values.verdict import Finding
@@ -27,12 +27,11 @@ def diagnosis(
     decision = redraws.decisive(answers)
     last = answers[-1] if answers else None
     at = answers.index(decision) if decision else 0
-    rule = rules().get(finding.code)
     return Diagnosis(
         run=run,
         target=target,
         finding=finding,
-        reason=rule.reason if rule else "",
+        reason=_reason(finding.code),
         start=redraws.share(None),
         end=redraws.share(last),
         before=redraws.share(answers[at - 1] if at else None) if decision else None,
@@ -40,6 +39,13 @@ def diagnosis(
         links=tuple(_links(history, finding, proof_n, decision)),
         played=redraws.played,
     )
+
+
+def _reason(code: str) -> str:
+    try:
+        return rule_of(code).reason
+    except LookupError:  # book-keeping, or a check without a table
+        return ""
 
 
 def _links(

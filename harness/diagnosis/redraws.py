@@ -19,22 +19,19 @@ import msgspec
 from harness.core.history.events import Answered, Killed
 from harness.core.history.history import History
 from harness.core.history.past import Past
-from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario, Turn
+from harness.core.scenario.scenario import FaultSpec, Scenario
+from harness.core.scenario.script import AFTER_ALL, model_reply, without_end
 from harness.core.transition.arming import ArmedFault
 from harness.core.values.calls import Call
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Text
-from harness.core.values.plans import Answer, Plan, Reply
+from harness.core.values.plans import Answer, Plan
 from harness.core.values.verdict import Finding, Verdict
-from harness.verdicts.diagnosis import Share
-
-FUTURES = 8
-"""The futures of one answer: enough to tell most from half, few enough for ten seconds a run."""
+from harness.verdicts.diagnosis import FUTURES, Share
 
 _SEAMS = frozenset({"model", "tool", "inbox", "approval", "outbox"})
 """The seams whose answers decide. A store's are asked for only where a fault may strike at it."""
 
-END = Answer(Reply((Text("Done."),)))
+END = Answer(model_reply(AFTER_ALL, Draws(0), ""))
 
 Play: TypeAlias = Callable[[Scenario, Sequence[ArmedFault]], Verdict]
 """Plays a scenario with further faults armed, and judges it."""
@@ -160,10 +157,6 @@ def _first_strikes(history: History, faults: Sequence[FaultSpec]) -> dict[str, i
 
 
 def open_ended(scenario: Scenario) -> Scenario:
-    """The scenario with an answer for each further question, and faults that need not strike: for a
-    run that leaves the course for which it was written."""
-    script = scenario.script
-    if not isinstance(script, CassetteScript):
-        script = (*script, Turn(say="Done.", optional=True, times="forever"))
+    """The scenario for a run that leaves its course, with faults that need not strike."""
     faults = tuple(msgspec.structs.replace(f, must_fire=False) for f in scenario.faults)
-    return msgspec.structs.replace(scenario, script=script, policy="open", faults=faults)
+    return msgspec.structs.replace(without_end(scenario), faults=faults)

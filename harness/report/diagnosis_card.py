@@ -22,7 +22,7 @@ COLUMNS = 92
 _STYLE = """
   .card { fill: #ffffff; stroke: #d0d7de } text { fill: #1f2328 }
   .code { fill: #b42318; font-weight: bold } .faint { fill: #59636e } .proof { font-weight: bold }
-  .rail { stroke: #8c959f; stroke-width: 2 } .fact { fill: #8c959f } .dot { fill: #b42318 }
+  .fact { fill: #8c959f } .dot { fill: #b42318 }
   text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace }
   @media (prefers-color-scheme: dark) {
     .card { fill: #0d1117; stroke: #3d444d } text { fill: #f0f6fc }
@@ -36,11 +36,11 @@ def diagnosis_card(said: Diagnosis) -> str:
     parts: list[str] = []
     y = MARGIN + LINE
     for style, indent, text in _lines(said):
-        if style in ("fact", "dot"):
+        if style in ("fact", "dot"):  # it stands before the next line, and takes none
             parts.append(f'<circle class="{style}" cx="{MARGIN + 6}" cy="{y - 5}" r="5"/>')
-        else:
-            parts.append(_text(style, MARGIN + indent, y, text))
-        y += LINE if style not in ("fact", "dot") else 0
+            continue
+        parts.append(_text(style, MARGIN + indent, y, text))
+        y += LINE
     height = y + MARGIN - LINE
     title = escape(shown(f"{said.finding.code} in {said.run}"))
     return "\n".join([

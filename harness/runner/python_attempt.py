@@ -38,8 +38,6 @@ from harness.transports.mount import mounted_by_option
 Kill = Callable[[str, int], None]
 """Ends the target, at a place in its own files, "" for another one, and at a time of its clock."""
 
-_OnKill = Callable[[Callable[[], int]], None]
-
 DOWNTIME_MS = (1, 3 * 86_400_000)
 """The shortest downtime, which a supervisor needs that restarts at once, and the longest, that of a
 service which fails before a weekend. One millisecond is also the unit of time in UUID 7 and ULID.
@@ -78,20 +76,20 @@ def attempt(
         _attempt_on_loopback(transition, target, folder, own, killed, model_url, seed)
 
 
-def _killed(files: OwnFiles | None, on_kill: Kill, now_ms: Callable[[], int]) -> None:
+def _killed(files: OwnFiles | None, on_kill: Kill, at_ms: int) -> None:
     place = files.place if files else ""
     if files:
         files.damage()
-    on_kill(place, now_ms())
+    on_kill(place, at_ms)
 
 
 def _attempt_simulated(
     transition: Transition, target: TargetSpec, folder: Path, own: OwnStore,
-    on_kill: _OnKill, seed: int,
+    on_kill: Callable[[int], None], seed: int,
 ) -> None:  # fmt: skip
     scenario = transition.scenario
     clock = _virtual_clock(transition.history, scenario, seed)
-    dispatcher = Dispatcher(transition, clock, on_kill=partial(on_kill, clock.now_ms))
+    dispatcher = Dispatcher(transition, clock, on_kill=lambda: on_kill(clock.now_ms()))
     meter = RealWaitMeter()
     clock.keeper.own_time = meter.harness_time
     opened = partial(own.open, dispatcher)
@@ -117,12 +115,12 @@ def _attempt_simulated(
 
 def _attempt_on_loopback(
     transition: Transition, target: TargetSpec, folder: Path, own: OwnStore,
-    on_kill: _OnKill, model_url: str, seed: int,
+    on_kill: Callable[[int], None], model_url: str, seed: int,
 ) -> None:  # fmt: skip
     """Run the target with model calls over loopback; the other seams are plain calls."""
     scenario, clock = transition.scenario, RealClock(now_ms(transition.history))
     with Loopback(transition, clock, model_url=model_url) as loopback:
-        loopback.dispatcher.on_kill = partial(on_kill, clock.now_ms)
+        loopback.dispatcher.on_kill = lambda: on_kill(clock.now_ms())
         brief = LoopbackBrief(
             loopback.dispatcher,
             folder,

@@ -17,7 +17,8 @@ import msgspec
 from harness.checks.judge import judge
 from harness.core.history.events import Called, Killed
 from harness.core.history.history import History
-from harness.core.scenario.scenario import CassetteScript, Expect, Scenario, Turn
+from harness.core.scenario.scenario import Expect, Scenario
+from harness.core.scenario.script import without_end
 from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding, Verdict
 from harness.fuzz.example import fired_in, genuine_of
@@ -31,9 +32,6 @@ from harness.verdicts.reach import NOTHING, Reach
 
 SIZE, SIZE_IN_REAL_TIME = 16, 1
 """Cases of a task. A run in virtual time takes milliseconds, and a task is one message."""
-
-AFTER_ALL = Turn(say="Done.", optional=True, times="forever")
-"""The answer where a fault makes the agent ask more often than the script has answers."""
 
 Status = Literal["held", "found", "open"]
 
@@ -76,14 +74,9 @@ class PlayedCase(msgspec.Struct, frozen=True):
 
 def of_case(scenario: Scenario, case: Case) -> Scenario:
     """The scenario of a case."""
-    script = scenario.script
-    if not isinstance(script, CassetteScript):
-        script = (*script, AFTER_ALL)
     faults = scenario.faults if case.orders else (*scenario.faults, case.fault)
     return msgspec.structs.replace(
-        scenario,
-        script=script,
-        policy="open",
+        without_end(scenario),
         expect=Expect(fail_on=scenario.expect.fail_on),
         faults=faults,
         orders=case.orders or scenario.orders,

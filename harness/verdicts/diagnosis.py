@@ -13,6 +13,9 @@ Role: TypeAlias = Literal["decision", "fact", "step", "proof"]
 `fact`: what the proof contradicts. `step`: evidence between the two. `proof`: the event at which
 the finding is certain."""
 
+FUTURES = 8
+"""The futures of one answer: enough to tell most from half, few enough for ten seconds a run."""
+
 LINKS_MAX = 6
 """The most events of a chain: a person reads it at one look."""
 

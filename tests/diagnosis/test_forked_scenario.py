@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from examples.naive_agent import agent as naive
 from harness import Fault, InboxItem, Scenario, ToolScript, ToolTurn, Turn, run
 from harness.core.history.events import Answered, Called
 from harness.core.history.history import History
@@ -16,7 +17,6 @@ from harness.core.scenario.scenario import Expect, RequestText
 from harness.core.values.errors import InputError
 from harness.diagnosis.forked_scenario import answer_at, forked
 from harness.diagnosis.redraws import open_ended
-from tests.diagnosis.test_redraws import obedient
 
 LOOK = Turn(use="look", input={}, times=4)
 SCENARIO = Scenario(
@@ -29,7 +29,7 @@ SCENARIO = Scenario(
 
 
 def _played(scenario: Scenario = SCENARIO) -> History:
-    return run(scenario, obedient).history
+    return run(scenario, naive).history
 
 
 def _other(key: str, scenario: Scenario = SCENARIO, **given: Any) -> Scenario:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from harness import Brief, Fault, InboxItem, Scenario, ToolScript, ToolTurn, Turn, run
+from examples.naive_agent import agent as naive
+from harness import Fault, InboxItem, Scenario, ToolScript, ToolTurn, Turn, run
 from harness.core.history.events import Answered, Called
 from harness.core.history.history import History
 from harness.core.transition.arming import ArmedFault
@@ -25,38 +26,6 @@ SCENARIO = Scenario(
 )
 
 
-def obedient(brief: Brief) -> None:
-    """An agent that does what the model says."""
-    client, tools = brief.anthropic(), {tool.name: tool for tool in brief.tools}
-    for message in brief.inbox():
-        said = [{"role": "user", "content": message.text}]
-        while True:
-            reply = client.messages.create(
-                model="m",
-                max_tokens=100,
-                messages=said,  # type: ignore[arg-type]
-                tools=[
-                    {"name": t.name, "description": t.name, "input_schema": t.input_schema}
-                    for t in brief.tools
-                ],
-            )
-            blocks = [block.model_dump(exclude_none=True) for block in reply.content]
-            said.append({"role": "assistant", "content": blocks})  # type: ignore[dict-item]
-            calls = [block for block in reply.content if block.type == "tool_use"]
-            if not calls:
-                break
-            results = [
-                {
-                    "type": "tool_result",
-                    "tool_use_id": call.id,
-                    "content": tools[call.name].call(call.input, id=call.id),
-                }
-                for call in calls
-            ]
-            said.append({"role": "user", "content": results})  # type: ignore[dict-item]
-        brief.send(blocks[-1].get("text", ""), in_reply_to=message.id)
-
-
 def _looks(verdict_of: History) -> int:
     calls = (event for event in verdict_of.events if isinstance(event, Called))
     return sum(event.seam == "tool" for event in calls)
@@ -67,11 +36,11 @@ def _histories(after: str) -> list[tuple[int, History]]:
     seen: list[tuple[int, History]] = []
 
     def play(scenario: Scenario, probes: Sequence[ArmedFault]) -> Verdict:
-        played = run(scenario, obedient, probes=probes)
+        played = run(scenario, naive, probes=probes)
         seen.append((_looks(played.history), played.history))
         return played.verdict
 
-    history = run(SCENARIO, obedient).history
+    history = run(SCENARIO, naive).history
     answer = next((e for e in history.events if isinstance(e, Answered) and e.key == after), None)
     Redraws(SCENARIO, history, Finding("x.y", "said", ()), play).share(answer)
     return seen
@@ -94,7 +63,7 @@ def test_a_fault_that_struck_before_the_answer_stays_and_a_later_one_is_drawn() 
         SCENARIO,
         faults=(Fault("http.overloaded", when=1), Fault("http.server_error", when=4)),
     )
-    history = run(scenario, obedient).history
+    history = run(scenario, naive).history
     kinds: list[set[str]] = []
 
     def play(future: Scenario, probes: Sequence[ArmedFault]) -> Verdict:
@@ -110,7 +79,7 @@ def test_a_fault_that_struck_before_the_answer_stays_and_a_later_one_is_drawn() 
 
 def _shares(*shown: int) -> tuple[Redraws, list[Answered]]:
     """Futures with known shares: from the beginning on, and after each answer."""
-    history = run(SCENARIO, obedient).history
+    history = run(SCENARIO, naive).history
     answers = answers_before(history, 10_000)[: len(shown) - 1]
     redraws = Redraws(SCENARIO, history, Finding("x.y", "said", ()), _never, futures=8)
     for answer, number in zip([None, *answers], shown, strict=True):
@@ -141,5 +110,5 @@ def test_without_an_answer_none_decides() -> None:
 
 def test_replies_for_a_summary_are_never_drawn() -> None:
     later = LaterReplies("", lambda key: True)
-    history = run(SCENARIO, obedient, probes=[later]).history
+    history = run(SCENARIO, naive, probes=[later]).history
     assert _looks(history) == 0

@@ -8,12 +8,12 @@ that comes after the note is sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
-from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult
-from harness.core.values.pictures import KINDS
+from harness.core.values.messages import Block, Message, Text, ToolResult
+from harness.core.values.pictures import is_picture, pictures_in
 
 LEFT_OUT = "[A picture was left out here: the provider could not read it.]"
 
@@ -34,7 +34,7 @@ def is_note(row: Message) -> bool:
 
 def holds_pictures(messages: Sequence[Message]) -> bool:
     """Whether a request of these messages holds a picture."""
-    return any(_is_picture(part) for message in messages for part in _parts(message))
+    return any(pictures_in(block) for message in messages for block in message.blocks)
 
 
 def without_refused(rows: Sequence[Message]) -> Sequence[Message]:
@@ -46,25 +46,12 @@ def without_refused(rows: Sequence[Message]) -> Sequence[Message]:
     return [*(_replaced(row) for row in rows[:last]), *rows[last:]]
 
 
-def _parts(message: Message) -> Iterator[Block]:
-    for block in message.blocks:
-        yield from _content(block) if isinstance(block, ToolResult) else (block,)
-
-
-def _content(result: ToolResult) -> Sequence[Text | Opaque]:
-    return () if isinstance(result.content, str) else result.content
-
-
 def _replaced(row: Message) -> Message:
     return Message(row.role, tuple(map(_without_picture, row.blocks)))
 
 
 def _without_picture(block: Block) -> Block:
-    if isinstance(block, ToolResult):
-        parts = tuple(Text(LEFT_OUT) if _is_picture(p) else p for p in _content(block))
-        return msgspec.structs.replace(block, content=parts) if parts else block
-    return Text(LEFT_OUT) if _is_picture(block) else block
-
-
-def _is_picture(part: Block) -> bool:
-    return isinstance(part, Opaque) and part.kind in KINDS
+    if isinstance(block, ToolResult) and not isinstance(block.content, str):
+        parts = tuple(Text(LEFT_OUT) if is_picture(part) else part for part in block.content)
+        return msgspec.structs.replace(block, content=parts)
+    return Text(LEFT_OUT) if is_picture(block) else block

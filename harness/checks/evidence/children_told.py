@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Literal, NamedTuple, TypeAlias
 
 from harness.checks.evidence.cut_results import is_announced
@@ -153,7 +153,8 @@ def _ended(trace: Trace, child: Child, asked: Sequence[Exchange], linked: set[in
 
 def _last_before(trace: Trace, said_n: int, end_ms: int) -> int:
     """The last event before an answer has come that was given at the event `said_n`."""
-    later = takewhile(lambda event: event.at_ms < end_ms, trace.events[said_n:])
+    rest = islice(trace.events, said_n, None)  # a copy for each child would be the whole history
+    later = takewhile(lambda event: event.at_ms < end_ms, rest)
     return max((event.n for event in later), default=said_n)
 
 

@@ -7,13 +7,13 @@ is read from the fault that struck, which strikes only requests that hold its co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from harness.checks.evidence.turn_outcomes import fails_for_good
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Turn
-from harness.core.values.messages import Block, Opaque, ToolResult, canonical
-from harness.core.values.pictures import KINDS
+from harness.core.values.messages import ToolResult, canonical
+from harness.core.values.pictures import pictures_in
 
 _WORDS = {
     "http.picture_refused": "a picture",
@@ -65,12 +65,5 @@ def _pictures(nodes: Iterator[Node]) -> Counter[tuple[str, str]]:
     for node in nodes:
         for block in node.message.blocks:
             call = block.id if isinstance(block, ToolResult) else ""
-            pictures = (p for p in _parts(block) if isinstance(p, Opaque) and p.kind in KINDS)
-            found.update((call, canonical(picture.value)) for picture in pictures)
+            found.update((call, canonical(picture.value)) for picture in pictures_in(block))
     return found
-
-
-def _parts(block: Block) -> Sequence[Block]:
-    if not isinstance(block, ToolResult):
-        return (block,)
-    return () if isinstance(block.content, str) else block.content

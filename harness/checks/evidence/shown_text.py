@@ -21,8 +21,8 @@ from itertools import chain
 import msgspec
 
 from harness.checks.evidence.stored_messages import newest_text, squeeze
-from harness.checks.evidence.tool_inputs import same_input
-from harness.checks.evidence.turn_outcomes import is_taken, plain
+from harness.checks.evidence.tool_inputs import is_as_given
+from harness.checks.evidence.turn_outcomes import is_taken
 from harness.core.history.exchanges import ENDINGS, Ask, Exchange, Execution, Sending
 from harness.core.history.trace import Delivery, Trace, Turn
 from harness.core.values.carried_text import Spelt, is_asked, lost_parts
@@ -219,7 +219,7 @@ def replaced_calls(trace: Trace) -> Iterator[Replaced]:
             is_other = run.ask is not ask and run.request.name == ask.use.name
             if is_other and not _is_read(later, run.n):
                 schema = trace.schema(ask.exchange, ask.use.name)
-                if not _is_same(ask.use.input, run.request.input, schema):
+                if not is_as_given(ask.use.input, run.request.input, schema):
                     yield Replaced(sending, later.delivery, run)
 
 
@@ -243,7 +243,3 @@ def _is_read(turn: Turn, until_n: int) -> bool:
     """Whether a request before an event holds the message of the turn."""
     said = squeeze(turn.text)
     return any(said in squeeze(newest_text(e)) for e in turn.readable if e.n < until_n)
-
-
-def _is_same(shown: Json, ran: Json, schema: dict[str, Json]) -> bool:
-    return canonical(plain(shown)) == canonical(plain(ran)) or same_input(shown, ran, schema)

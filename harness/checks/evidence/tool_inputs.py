@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from harness.core.values.messages import Json
+from harness.checks.evidence.turn_outcomes import plain
+from harness.core.values.messages import Json, canonical
 
 _HALF = re.compile("[\ud800-\udfff]|\\\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 """Half of a surrogate pair, raw or as a history keeps it. No UTF-8 can carry it, so an agent takes
@@ -28,6 +29,13 @@ _DEEPEST = 100
 def same_input(given: Json, ran: Json, schema: Mapping[str, Any]) -> bool:
     """Whether a tool ran with an input as the model gave it, under the schema of the tool."""
     return _Reading(schema).same(given, ran, schema)
+
+
+def is_as_given(given: Json, ran: Json, schema: Mapping[str, Any]) -> bool:
+    """Whether a tool ran with an input: the same one, or the same as the schema reads it. The
+    spellings of nothing are one input."""
+    given, ran = plain(given), plain(ran)
+    return canonical(given) == canonical(ran) or same_input(given, ran, schema)
 
 
 class _Reading:

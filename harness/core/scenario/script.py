@@ -16,8 +16,10 @@ import msgspec
 
 from harness.core.history.past import Past
 from harness.core.scenario.scenario import (
+    CassetteScript,
     Policy,
     RequestText,
+    Scenario,
     Times,
     ToolScript,
     ToolTurn,
@@ -45,6 +47,19 @@ _Entry = tuple[int, Turn, int]
 _Lane = list[_Entry]
 """The turns of one purpose in order: index in the whole script, turn, times to play."""
 _INDEX = itemgetter(0)
+
+
+AFTER_ALL = Turn(say="Done.", optional=True, times="forever")
+"""The answer to each further question, where an agent asks more often than a script has answers."""
+
+
+def without_end(scenario: Scenario) -> Scenario:
+    """The scenario for a run that leaves the course for which it was written: its script ends with
+    an answer for each further question, and binds the agent to nothing. A cassette stays one."""
+    script = scenario.script
+    if not isinstance(script, CassetteScript):
+        script = (*script, AFTER_ALL)
+    return msgspec.structs.replace(scenario, script=script, policy="open")
 
 
 def count(times: Times) -> int:

@@ -1,4 +1,4 @@
-"""The size of a picture in pixels, read from the first bytes of its file.
+"""Which blocks are pictures, and the size of one in pixels by the first bytes of its file.
 
 Providers take four formats: PNG, JPEG, GIF and WebP (extended, lossy and lossless). Tests often use
 made-up bytes, so a head may have no size.
@@ -9,8 +9,11 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
+from typing import TypeGuard
 
-KINDS = frozenset({"image", "image_url", "input_image", "inlineData", "fileData"})
+from harness.core.values.messages import Block, Opaque, ToolResult
+
+_KINDS = frozenset({"image", "image_url", "input_image", "inlineData", "fileData"})
 """How APIs name a block with a picture."""
 
 HEAD_CHARACTERS = 88_000
@@ -19,6 +22,17 @@ segment."""
 
 _START_OF_FRAME = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The JPEG segments that begin a frame, and so hold its size."""
+
+
+def is_picture(block: Block) -> TypeGuard[Opaque]:
+    """Whether a block is a picture."""
+    return isinstance(block, Opaque) and block.kind in _KINDS
+
+
+def pictures_in(block: Block) -> list[Opaque]:
+    """The pictures of a block: itself, or those among the parts of a tool's result."""
+    parts = block.content if isinstance(block, ToolResult) else (block,)
+    return [part for part in parts if not isinstance(part, str) and is_picture(part)]
 
 
 def base64_pixels(text: str) -> tuple[int, int] | None:

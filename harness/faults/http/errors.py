@@ -13,8 +13,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from harness.core.transition.ports import Moment
-from harness.core.values import pictures
-from harness.core.values.messages import Opaque, Text, ToolResult
+from harness.core.values.messages import Text
+from harness.core.values.pictures import pictures_in
 from harness.core.values.plans import Plan
 from harness.core.values.strict import FromOne
 from harness.faults.shared.error_answers import error, page, refusal, too_long, type_of, words_of
@@ -190,13 +190,8 @@ def picture_refused(moment: Moment, plan: Plan) -> Plan:
     With `often: forever` the conversation is refused until the agent takes the picture out. No rule
     of the API tells such a picture from others, so no agent can know before.
     """
-    parts = (
-        part
-        for message in moment.call.messages
-        for block in message.blocks
-        for part in (block.content if isinstance(block, ToolResult) else (block,))
-    )
-    holds = any(isinstance(part, Opaque) and part.kind in pictures.KINDS for part in parts)
+    blocks = (block for message in moment.call.messages for block in message.blocks)
+    holds = any(map(pictures_in, blocks))
     return error(moment, 400, type="picture_refused") if holds else plan
 
 
