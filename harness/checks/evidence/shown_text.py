@@ -224,8 +224,10 @@ def replaced_calls(trace: Trace) -> Iterator[Replaced]:
 
 
 def _shows(text: str, ask: Ask) -> bool:
-    """Whether a reply names the tool and says each value of the input."""
-    values = [v if isinstance(v, str) else canonical(v) for v in _values(ask.use.input)]
+    """Whether a reply names the tool and says each value of the input. Any text says an empty one,
+    so an input of empty values alone is not shown."""
+    said = (v if isinstance(v, str) else canonical(v) for v in _values(ask.use.input))
+    values = [value for value in said if value]
     return bool(values) and ask.use.name in text and all(value in text for value in values)
 
 

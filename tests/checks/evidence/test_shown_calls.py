@@ -42,6 +42,8 @@ def test_another_call_than_the_shown_one_runs_by_the_answer() -> None:
         (_asked("Which folder do you mean?"), OTHER, {}),  # No call was shown.
         (_asked("May I run write?"), OTHER, {}),  # No input was shown.
         (_asked("May I run write with {}?", {}), OTHER, {}),  # Nothing could be shown.
+        (_asked("I shall run write.", ""), OTHER, {}),  # Any text holds nothing.
+        (_asked("I shall run write.", {"path": ""}), OTHER, {}),  # And an empty value.
     ],
 )
 def test_what_is_no_run_of_another_call(story: Story, given: Any, more: dict[str, Any]) -> None:
