@@ -48,8 +48,8 @@ class ForkRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Forked(msgspec.Struct, frozen=True):
-    """A run as it was and with the other answer, their differences, the file of the other way as
-    the user reads it, and the command that plays the file."""
+    """A run as it was and with the other answer, and their differences. `file` is that of the other
+    way as the user reads it, and `command` plays it."""
 
     before: Run
     after: Run
