@@ -115,7 +115,7 @@ VERBS = {
         (*_SHRINK, "--target", "agents:crashing"),
         (
             Phase("started", ENTRY),
-            Phase("the finding is looked for", "harness.cli.shrink_run:_first_that_shows:1"),
+            Phase("the finding is looked for", "harness.cli.shrink_source:first_that_shows:1"),
             Phase("a candidate", "harness.shrink.shrinker:_Search._take:3", 1),
             Phase("file is moved", REPLACE, 1),
             Phase("file is played", "harness.cli.shrink_run:_played_again:1", 1),
