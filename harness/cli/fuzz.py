@@ -75,8 +75,8 @@ _OF_A_NEW_CAMPAIGN = ("target", "seed", "wire", "profile_name", "fail_on", "stor
               help="Also play examples without faults streamed, and compare.")  # fmt: skip
 @click.option("--orders", is_flag=True, help="Also draw who goes first at one moment.")
 @engine
-@click.option("--workers", type=click.IntRange(1, 4096), metavar="N",
-              help="The number of workers.  [default: one per core; one for a server]")  # fmt: skip
+@click.option("-j", "--jobs", "--workers", "workers", type=click.IntRange(1, 4096), metavar="N",
+              help="Use N processes.  [default: one per core; one for a server]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
               help=f"A new folder for the campaign.  [default: {DEFAULT_OUT}/SEED]")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",

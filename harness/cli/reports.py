@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _KEY = "harness.reports"
+_OPENS = "harness.reports.open"
 STANDARD_OUTPUT = Path("-")
 
 
@@ -238,7 +239,7 @@ def write(name: str, path: Path, folder: Path, lines: Sequence[str]) -> None:
     place = path if path == STANDARD_OUTPUT else folder / path
     write_document(place, b"".join(encoded(f"{text}\n") for text in texts))
     if name == "html" and path != STANDARD_OUTPUT:
-        terminal.note(f"page: {path}")
+        tell_page(path, folder)
 
 
 def write_document(path: Path, data: bytes) -> None:
@@ -320,22 +321,47 @@ def _named(given: str) -> tuple[str, Path]:
     return name, Path(path) if path else STANDARD_OUTPUT
 
 
+PAGE = Path(".harness/page.html")
+"""The page of `--open` without `--html`."""
+
+
+def tell_page(path: Path, folder: Path) -> None:
+    """Say where a page was written; `--open` opens it in the browser of the user."""
+    import webbrowser
+
+    terminal.note(f"page: {path}")
+    address = (folder / path).resolve().as_uri()
+    if click.get_current_context().meta.get(_OPENS) and not webbrowser.open(address):
+        terminal.note("--open: no browser was found; set BROWSER to the command of one")
+
+
 def _file(context: click.Context, option: click.Parameter, given: Path | None) -> Path | None:
-    """Return the file of `--html`, after a check that it can be written."""
+    """Return the file of `--html`, or that of `--open`, after a check that it can be written."""
     from harness.files.regular_file import check_writable
 
-    if given is not None and given != STANDARD_OUTPUT:
-        check_writable(given)
-    return given
+    opens = context.meta.get(_OPENS)
+    if given == STANDARD_OUTPUT and opens:
+        raise InputError("--open opens a file: name one", "--html -")
+    file = PAGE if given is None and opens else given
+    if file is not None and file != STANDARD_OUTPUT:
+        check_writable(file)
+    return file
+
+
+def _opens(context: click.Context, option: click.Parameter, given: bool) -> None:
+    context.meta[_OPENS] = given
 
 
 def html(function: _F) -> _F:
-    """Add `--html FILE`, which is checked before the verb begins."""
+    """Add `--html FILE`, which is checked before the verb begins, and `--open`."""
     option = click.option(
         "--html", "page", type=click.Path(path_type=Path), metavar="FILE", callback=_file,
         help="Write the runs as one HTML page that needs no network.",
     )  # fmt: skip
-    return option(function)
+    # Eager: the callback of `--html` asks for it, and click calls in the order of the command line.
+    opens = click.option("--open", is_flag=True, is_eager=True, expose_value=False, callback=_opens,
+                         help=f"Open the page in a browser.  [file: {PAGE}]")  # fmt: skip
+    return option(opens(function))
 
 
 def wanted_reports() -> Wanted:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.options import RUNS, NamedPath, every_verb, named_plugins
-from harness.cli.reports import html
+from harness.cli.reports import html, tell_page
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Verdict, VerdictWord
 
@@ -110,7 +110,6 @@ def _write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
     Each history is read once. Its place in the page follows from its verdict, so all are read
     before the page begins. For each verdict, the memory holds details of at most one page's size.
     """
-    from harness.cli import terminal
     from harness.files.regular_file import write_atomically
     from harness.report.html.html_page import ORDER, PAGE_MAX_BYTES, PagePart, page
 
@@ -122,7 +121,7 @@ def _write_folder(file: Path, histories: Sequence[Path], named: Path) -> None:
         parts.append(part if is_kept else PagePart(part.run))
     parts.sort(key=lambda part: ORDER.index(part.run.word))
     write_atomically(file, page(f"The runs of {named}", parts), durable=False)
-    terminal.note(f"page: {file}")
+    tell_page(file, Path())
 
 
 def _read(path: Path) -> PagePart:

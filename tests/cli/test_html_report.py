@@ -46,3 +46,30 @@ def test_a_page_that_cannot_be_written_costs_no_run(
     (line,) = done.err.splitlines()
     assert said in line
     assert not (folder / ".harness").exists()
+
+
+def test_open_opens_the_page_in_the_browser_of_the_user(harness: Harness, folder: Path) -> None:
+    browser = folder / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {folder}/opened\n')
+    browser.chmod(0o755)
+    words = ("run", "scenarios", "--only", "greeting", "--target", "agents:good", "--open")
+    done = harness(*words, BROWSER=str(browser))
+    page = folder / ".harness/page.html"
+    assert done.stderr.splitlines()[-1] == "page: .harness/page.html"
+    assert (folder / "opened").read_text() == f"{page.resolve().as_uri()}\n"
+    shown = harness("show", ".harness/runs", "--html", "own.html", "--open", BROWSER=str(browser))
+    assert shown.returncode == 0
+    assert (folder / "opened").read_text().endswith("/own.html\n")
+
+
+def test_open_says_so_when_there_is_no_browser(harness: Harness) -> None:
+    words = ("run", "scenarios", "--only", "greeting", "--target", "agents:good", "--open")
+    done = harness(*words, BROWSER="/bin/false", PATH="", DISPLAY="")
+    assert done.returncode == 0
+    assert "--open: no browser was found; set BROWSER" in done.stderr
+
+
+def test_a_page_on_standard_output_cannot_be_opened(in_process: Command) -> None:
+    done = in_process("run", "scenarios", "--target", "agents:good", "--html", "-", "--open")
+    assert (done.status, done.out) == (2, "")
+    assert "--open opens a file" in done.err

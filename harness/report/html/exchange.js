@@ -1,6 +1,7 @@
 // One call with its answer: a request beside the one before it, a tool's input, what was said.
 
-const json = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+/** A value as text; what a history leaves out is null, and a reader sees that it is. */
+const json = (value) => (typeof value === "string" ? value : JSON.stringify(value ?? null, null, 2));
 
 /** All of an event, and of the call or answer that belongs to it. */
 function eventDetail(history, event, open) {
@@ -86,7 +87,13 @@ function answered(history, answer, event) {
       "retry-after": answer.retry_after, "silent ms": answer.silent_ms, usage: answer.usage && json(answer.usage),
       steps: answer.steps?.filter((step) => step !== "answer").join("; ") }),
     said >= 0 && message(history, said),
-    value !== null && value !== undefined && h("pre.text", {}, json(value.content ?? value.text ?? value)));
+    value !== null && value !== undefined && h("pre.text", {}, answer.seam === "tool" && !value.text ? resultText(value.content) : json(value.content ?? value.text ?? value)));
+}
+
+/** What a tool said. A history leaves out an empty text, and keeps a null and a zero. */
+function resultText(content) {
+  if (Array.isArray(content)) return content.map((b) => b.text ?? json(b)).join("\n");
+  return content === undefined || content === "" ? "(empty text)" : json(content);
 }
 
 /** A message: who says it, and its blocks; `sign` tells that it comes or goes. */
@@ -104,7 +111,7 @@ function block(found) {
     case "tool_use": return h("div.block", {}, h("small", {}, "calls "), h("code", {}, found.name), " ", h("small", {}, found.id), h("pre.text", {}, json(found.input)));
     case "tool_result": return h("div.block", { class: found.is_error ? "block bad" : "block" },
       h("small", {}, found.is_error ? "error of " : "result of "), h("small", {}, found.id),
-      h("pre.text", {}, typeof found.content === "string" ? found.content : (found.content || []).map((b) => b.text ?? json(b)).join("\n")));
+      h("pre.text", {}, resultText(found.content)));
     default: return h("div.block", {}, h("small", {}, found.kind || found.type), h("pre.text", {}, json(found.value ?? found)));
   }
 }

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from harness.checks.judge import rule_of
 from harness.core.history.history import History
 from harness.core.values.messages import Json
 from harness.core.values.table_file import package_text
@@ -23,7 +24,7 @@ from harness.core.values.verdict import VerdictWord
 from harness.core.values.visible_text import visible_line
 from harness.redaction import encoder
 from harness.redaction.encoder import encoded, json_bytes
-from harness.report.command_summary import cause_title, headline
+from harness.report.command_summary import cause_title, headline, headline_of
 from harness.report.html.page_runs import TEXT_MAX, PageRun, page_run, run_details
 from harness.report.reach_lines import reach_lines
 from harness.verdicts.matrix import Matrix
@@ -120,10 +121,26 @@ def _index(title: str, runs: list[Result], matrices: Sequence[Matrix], reached: 
         "title": title,
         "headline": _headline(runs),
         "runs": shown,
+        "advice": {code: _advice(code) for code in _codes(runs)},
         "lacks": lost,
         "reach": reach,
         "matrices": tables,
     }
+
+
+def _codes(runs: Iterable[Result]) -> list[str]:
+    found = (each.code for run in runs for each in (*run.verdict.findings, *run.verdict.known))
+    return list(dict.fromkeys(found))
+
+
+def _advice(code: str) -> dict[str, Json]:
+    """What to change for a finding of this code, why, and who reported it, as far as we know."""
+    row = headline_of(code)
+    try:
+        rule = rule_of(code)
+    except LookupError:  # what is about the run, and a plug-in's finding, has no row
+        return {"step": row.step} if row else {}
+    return {"step": row.step if row else "", "reason": rule.reason, "source": rule.source}
 
 
 def _headline(runs: list[Result]) -> list[str]:

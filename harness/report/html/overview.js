@@ -32,10 +32,11 @@ function overview(index, filters, go) {
   const change = (fields) => go({ ...filters, ...fields });
   const opened = new Set();
   let runs = [], list = null, checks = [], all = false;
+  const lost = h("p.lost", { role: "status" });
   const parts = { totals: h("div"), causes: h("section"), matrix: h("section"), lacks: h("section") };
   const bar = filterBar(index, filters, change);
   const scenarios = new Set(index.runs.map((run) => run.scenario));
-  const node = [h("h1", {}, index.title), ...index.headline.map((line) => h("p.headline", {}, line)), h("p.lead", {}, `${count(index.runs.length, "run")} of ${count(scenarios.size, "scenario")}`), parts.totals, bar, parts.causes, matrices(index), parts.matrix, parts.lacks, index.reach.length ? h("section", {}, h("h2", {}, "Reached"), index.reach.map((line) => h("p", {}, line))) : ""];
+  const node = [lost, h("h1", {}, index.title), ...index.headline.map((line) => h("p.headline", {}, line)), h("p.lead", {}, `${count(index.runs.length, "run")} of ${count(scenarios.size, "scenario")}`), parts.totals, bar, parts.causes, matrices(index), parts.matrix, parts.lacks, index.reach.length ? h("section", {}, h("h2", {}, "Reached"), index.reach.map((line) => h("p", {}, line))) : ""];
 
   function update(fields) {
     Object.assign(filters, fields);
@@ -78,7 +79,7 @@ function overview(index, filters, go) {
     "/": () => bar.querySelector("input").focus(),
     Escape: () => change(Object.fromEntries(Object.keys(filters).map((key) => [key, ""]))),
   };
-  return { node, keys, update, lists: () => [list], show: () => list?.refresh(), filters };
+  return { node, keys, update, tellLost: (text) => fill(lost, text), lists: () => [list], show: () => list?.refresh(), filters };
 }
 
 function filterBar(index, filters, change) {

@@ -20,14 +20,20 @@ async function route() {
   const only = index.runs.length === 1 && index.runs[0];
   const run = place ? index.byId.get(id) : only;
   if (run) return showRun(run, Number(n) || 0);
-  if (place) announce("This page has no such run");
+  const lost = location.hash.length > 1 && !location.hash.startsWith("#/?") && location.hash !== "#/";
   const filters = { ...NO_FILTERS, ...Object.fromEntries(new URLSearchParams(location.hash.split("?")[1] || "")) };
   first ||= overview(index, { ...filters }, go);
   if (view !== first) put(first, index.title);
   sync(filters);
   view.update(filters);
+  view.tellLost(lost ? `This page has no run ${unescaped(id) || location.hash}. All of its runs are below.` : "");
   if (view.top) window.scrollTo(0, view.top);
   view.top = 0;
+}
+
+/** An address as a person wrote it; one that is no address stays as it is. */
+function unescaped(id) {
+  try { return decodeURIComponent(id || ""); } catch { return id; }
 }
 
 function sync(filters) {

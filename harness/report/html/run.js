@@ -13,7 +13,7 @@ async function runView(index, run, go) {
     h("nav.crumbs", {}, index.runs.length > 1 && [h("a", { href: index.home || "#/" }, "All runs"), " / "], h("span", {}, run.name)),
     h("h1", {}, h(`span.verdict.${run.verdict}`, {}, `${MARKS[run.verdict]} ${WORDS[run.verdict]}`), " ", run.name),
     run.title && h("p.lead", {}, run.title),
-    runFacts(run), findingsOf(run),
+    runFacts(run), findingsOf(index, run),
   ];
   const keys = { "[": () => step(-1), "]": () => step(1), Escape: () => { location.hash = index.home || "#/"; },
     c: async () => announce((await copied(run.repeat || run.history)) ? "Copied" : "Nothing was copied") };
@@ -39,7 +39,8 @@ function eventView(run, history, node, keys) {
   const proofs = [...history.marks.keys()].map((n) => history.byN.get(n).place).sort((a, b) => a - b);
   const scaleButton = h("button.quiet", { type: "button" }, "Scale by time");
   scaleButton.onclick = () => { scaleButton.textContent = lanes.swap() ? "Scale by events" : "Scale by time"; };
-  node.push(h("section", {}, h("h2", {}, "Lanes ", h("small", {}, `${count(history.events.length, "event")} over ${seconds(history.events.at(-1)?.at_ms)}`), scaleButton), lanes.box),
+  const lost = h("p.lost", { role: "status" });
+  node.push(lost, h("section", {}, h("h2", {}, "Lanes ", h("small", {}, `${count(history.events.length, "event")} over ${seconds(history.events.at(-1)?.at_ms)}`), scaleButton), lanes.box),
     h("section.events", {}, h("div", {}, h("h2", {}, "Events"), list.box), detail));
   const move = (by) => () => list.select(list.at + by, true);
   const proof = (by) => () => {
@@ -51,6 +52,7 @@ function eventView(run, history, node, keys) {
     jump(n, quiet) {
       const event = n ? nearest(history, n) : history.events[proofs[0] ?? 0];
       if (!event) return;
+      fill(lost, n && !history.byN.has(n) ? `No event #${n} is in this list; #${event.n} is the nearest.` : "");
       list.select(event.place, false);
       if (n && !quiet) list.box.scrollIntoView({ block: "nearest" });
     } };
@@ -74,13 +76,37 @@ function runFacts(run) {
     run.notes.map((said) => h("p", {}, said)));
 }
 
-function findingsOf(run) {
+/** The place of a public report in a source, such as `openai/codex#12`. */
+const REPORT = /\b([\w.-]+\/[\w.-]+)#(\d+)\b/g;
+
+/** A source as text; what stands on GitHub is a link, which the page itself never follows. */
+function sourceNodes(source) {
+  const made = [];
+  let from = 0;
+  for (const found of source.matchAll(REPORT)) {
+    const [whole, repository, number] = found;
+    made.push(source.slice(from, found.index), h("a", { href: `https://github.com/${repository}/issues/${number}`, rel: "noreferrer" }, whole));
+    from = found.index + whole.length;
+  }
+  return [...made, source.slice(from)];
+}
+
+/** What to change for a finding, why, and who reported it. */
+function adviceOf(index, code) {
+  const { step, reason, source } = index.advice[code] || {};
+  return [step && h("p.step", {}, h("small", {}, "what to do: "), step),
+    reason && h("p.reason", {}, h("small", {}, "why: "), reason),
+    source && h("p.source", {}, h("small", {}, "source: "), sourceNodes(source))];
+}
+
+function findingsOf(index, run) {
+  const first = new Map([...run.findings, ...run.known].filter((f) => !f.follows).reverse().map((f) => [f.code, f]));
   const proofs = (f) => f.events?.length > 0 && h("span.proofs", {}, h("small", {}, "proved by "),
     f.events.slice(0, PROOFS_MAX).map((n) => h("a", { href: addressOf(run, n) }, `#${n}`)),
     f.events.length > PROOFS_MAX && h("small", {}, `and ${f.events.length - PROOFS_MAX} more`));
   const one = (f) => h(`li.finding.${tone(f)}${f.follows ? ".follows" : ""}`, {},
     h("header", {}, h("code", {}, f.code), f.follows ? h("small", {}, "follows") : badge(f), proofs(f)),
-    h("p", {}, f.message));
+    h("p", {}, f.message), first.get(f.code) === f && adviceOf(index, f.code));
   const { passed, known, doubts, traceback } = run, missing = [...run.missing];
   return h("section", {}, h("h2", {}, "Findings ", h("small", {}, count(run.findings.length, "finding"))),
     run.findings.length ? h("ol.findings", {}, run.findings.map(one)) : h("p.empty", {}, "No finding."),

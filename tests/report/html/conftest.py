@@ -41,7 +41,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The pages of this module, by name."""
     folder = tmp_path_factory.mktemp("pages")
     made = {"one": pages.one, "many": pages.played, "hostile": pages.hostile, "long": pages.long,
-            "rewritten": pages.rewritten, "swept": pages.swept}  # fmt: skip
+            "rewritten": pages.rewritten, "swept": pages.swept, "nulls": pages.nulls}  # fmt: skip
     for name, write in made.items():
         (folder / f"{name}.html").write_bytes(write())
     return {name: folder / f"{name}.html" for name in made}

@@ -113,6 +113,19 @@ def rewritten() -> bytes:
     return _page("rewritten", [page_part(msgspec.structs.replace(RUNS[0], name="a"), made)])
 
 
+def nulls() -> bytes:
+    """A page of a run whose three tools say null, an empty text, and zero."""
+    made = History()
+    made.started(run="nulls", scenario="nulls", world="simulate")
+    values: list[Json] = [{"content": None}, {}, {"content": 0}]
+    for n, value in enumerate(values, start=1):
+        request = ToolRequest(f"call-{n}", "read", None)
+        made.called(key=f"main/tool#{n}", seam="tool", request=request, **TURN)
+        made.answered(key=f"main/tool#{n}", seam="tool", value=value, **TURN)
+    made.ended(how="returned")
+    return _page("nulls", [page_part(msgspec.structs.replace(RUNS[0], name="nulls"), made)])
+
+
 def hostile_history() -> History:
     """A run in which everybody says the hostile text: user, model, tool, agent."""
     made = History()

@@ -242,3 +242,29 @@ def test_the_keyboard_sees_where_it_is(opened: Open) -> None:
         page.keyboard.press("Tab")
         style = "getComputedStyle(document.activeElement).outlineStyle"
         assert page.evaluate(style) != "none"
+
+
+def test_an_address_that_is_not_there_is_said(opened: Open) -> None:
+    page = opened("many", "#/run/gone%20away")
+    assert page.locator(".lost").inner_text() == (
+        "This page has no run gone away. All of its runs are below."
+    )
+    page.click(".total.unknown")
+    page.locator(".lost").wait_for(state="hidden")
+    near = opened("one", f"{RUN}/99999")
+    assert "No event #99999 is in this list" in near.locator(".lost").inner_text()
+    assert opened("one", RUN).locator(".lost").inner_text() == ""
+
+
+def test_a_finding_says_what_to_do_and_who_reported_it(opened: Open) -> None:
+    page = opened("one", RUN)
+    first = page.locator(".finding").nth(0)
+    assert "what to do: " in first.inner_text()
+    assert "why: " in first.inner_text()
+    assert "source: " in first.inner_text()
+
+
+def test_null_zero_and_an_empty_text_are_told_apart(opened: Open) -> None:
+    answers = [f"{RUN.replace('greeting', 'nulls')}/{n}" for n in (3, 5, 7)]
+    said = [opened("nulls", at).locator(".detail section >> nth=-1").inner_text() for at in answers]
+    assert [each.splitlines()[-1] for each in said] == ["null", "(empty text)", "0"]

@@ -9,11 +9,13 @@ from hashlib import sha256
 import msgspec
 import pytest
 
+from harness.checks.judge import rule_of
 from harness.core.history.history import History
 from harness.core.values.messages import user
+from harness.core.values.verdict import Finding, Verdict
 from harness.report.html import html_page
 from harness.report.html.html_page import SCRIPTS, asset, in_order, page, page_part
-from tests.report.fabricated import RUNS, history
+from tests.report.fabricated import RUNS, history, summary
 from tests.report.html.pages import HOSTILE, hostile, long_talk, many, unpacked
 
 SCRIPT = re.compile(rb"<script\b([^>]*)>(.*?)</script>", re.DOTALL)
@@ -117,3 +119,18 @@ def test_without_javascript_the_causes_are_a_table() -> None:
     said = data.partition("<noscript>")[2]
     assert "no_progress_stop.repeats" in said
     assert "1 fail, " in said
+
+
+def test_each_finding_has_its_step_reason_and_source() -> None:
+    finding = Finding("no_progress_stop.same_failure", "m")
+    foreign = Finding("guest.rule", "m")
+    run = summary("a", Verdict("fail", findings=(finding, foreign)))
+    advice = unpacked(b"".join(page("t", [page_part(run)])), "index")["advice"]
+    assert set(advice) == {"no_progress_stop.same_failure", "guest.rule"}
+    assert advice["guest.rule"] == {}
+    rule = rule_of("no_progress_stop.same_failure")
+    assert advice["no_progress_stop.same_failure"] == {
+        "step": "stop after a few failures, and say so",
+        "reason": rule.reason,
+        "source": rule.source,
+    }
