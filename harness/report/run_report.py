@@ -6,9 +6,11 @@ copied. Colour comes from a `paint` function and leaves the text unchanged.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Literal, TypeAlias
 
 from harness.core.values.finding_key import Cause
@@ -118,12 +120,20 @@ def findings(
             continue
         yield from told(finding, verdict, width, paint)
         if finding.code == CRASHED:
-            yield from (f"      {frame}" for frame in frames)
+            yield from _stack(frames, width)
         if not finding.follows:
             yield from proof(finding, evidence, width, paint)
     for code, number in seen.items():
         if number > ALIKE_MAX:
             yield paint("faint", f"  and {number - ALIKE_MAX} more of {code}")
+
+
+def _stack(frames: Sequence[str], width: int) -> Iterator[str]:
+    """Yield the frames of a crash; a function that calls itself prints the same one again."""
+    for frame, alike in groupby(frames):
+        yield cut(f"      {frame}", width)
+        if more := len(list(alike)) - 1:
+            yield f"      and {more} more like it"
 
 
 def told(
@@ -135,7 +145,11 @@ def told(
     said = paint("fail" if fails else "faint", finding.code)
     indent, follows = ("    ", "follows: ") if finding.follows else ("  ", "")
     yield f"{indent}{follows}{said}{finding_note(finding, fails)}{more}"
-    yield from wrapped(finding.message, width, f"{indent}  ")
+    yield from wrapped(_LONG_WORD.sub(r"\1…", finding.message), width, f"{indent}  ")
+
+
+_LONG_WORD = re.compile(r"(?<!\S)(?!\S*://)(\S{60})\S{100,}")
+"""What fills lines and says nothing, such as data in an error; an address is kept to be opened."""
 
 
 def finding_note(finding: Finding, fails: bool) -> str:

@@ -41,6 +41,7 @@ from harness.runner.python_attempt import life_seed
 from harness.runner.store_watch import watch_store
 from harness.runner.work_folder import working_folder
 from harness.targets import End, TargetSpec
+from harness.targets.printed_stack import printed_end
 from harness.targets.process_target import (
     end_program,
     lasting_programs,
@@ -261,7 +262,7 @@ class _Attempts:
         if code == 0:
             return End("returned", 0)
         lack = killed_for_memory(self.memory_kills) if code in _KILLED else None
-        return End("crashed", code, output_tail(output), lack=lack)
+        return printed_end(code, output_tail(output), os.getcwd(), lack)
 
     def _kill(self) -> None:
         self.killed = True

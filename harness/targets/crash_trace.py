@@ -65,7 +65,7 @@ def user_frame(frame: FrameType, line: int, package: str, folder: str) -> Frame 
     if not is_users(code.co_filename, str(names.get("__name__")), package):
         return None
     source = linecache.getline(code.co_filename, line, names).strip()
-    return Frame(_below(code.co_filename, folder), line, code.co_name, source)
+    return Frame(below(code.co_filename, folder), line, code.co_name, source)
 
 
 _FATAL = re.compile(r'File "([^"]*)", line (\d+) in (\S+)')
@@ -83,7 +83,7 @@ def fatal_frames(dump: str, folder: str) -> tuple[Frame, ...]:
             break
         if is_users(file, "", ""):
             text = linecache.getline(file, int(line)).strip()
-            found.append(Frame(_below(file, folder), int(line), function, text))
+            found.append(Frame(below(file, folder), int(line), function, text))
     return tuple(found[::-1][-FRAMES_MAX:])
 
 
@@ -96,7 +96,8 @@ def is_users(file: str, module: str, package: str) -> bool:
     return not (file.startswith(("<", *_STANDARD)) or any(part in file for part in _INSTALLED))
 
 
-def _below(file: str, folder: str) -> str:
+def below(file: str, folder: str) -> str:
+    """Return the name of a file, from the folder if it is below."""
     start = f"{folder}{os.sep}"
     return file.removeprefix(start) if folder and file.startswith(start) else file
 

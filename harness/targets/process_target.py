@@ -28,6 +28,7 @@ from harness.files.owner import scratch_folder
 from harness.processes.family import family
 from harness.processes.machine import lack_of
 from harness.targets.output_capture import OUTPUT_MAX_BYTES, end_bytes, output_end
+from harness.targets.printed_stack import STACK_MAX_BYTES
 from harness.targets.spec import TargetSpec
 from harness.transports.http_answers import error_bytes
 from harness.transports.http_connection import Connection, Request, whole_answer
@@ -36,9 +37,6 @@ from harness.transports.request_heads import RefusedRequest
 
 GRACE_S = 2.0
 """The time limit for a program to end after SIGTERM."""
-
-TEXT_MAX = 2000
-"""The most bytes of a program's output in a finding, from the end."""
 
 
 def start_program(
@@ -79,8 +77,8 @@ def signal_group(child: subprocess.Popen[bytes] | None, number: signal.Signals) 
 
 
 def output_tail(output: IO[bytes]) -> str:
-    """Return the last lines that a program wrote, for the finding."""
-    return output_end(output, TEXT_MAX).strip()
+    """Return the last lines that a program wrote, in which it may say why it ended."""
+    return output_end(output, STACK_MAX_BYTES).strip()
 
 
 def size_of(output: IO[bytes]) -> int:
