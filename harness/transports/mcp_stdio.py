@@ -38,11 +38,12 @@ def main() -> int:
     except InputError as error:
         print(visible(f"error: {error}"), file=sys.stderr)
         return 2
-    asyncio.run(_serve(server))
+    asyncio.run(serve(server))
     return 0
 
 
-async def _serve(server: Any) -> None:
+async def serve(server: Any) -> None:
+    """Answer a client on standard input and output until it goes."""
     from mcp.server.stdio import stdio_server
 
     async with stdio_server() as (incoming, outgoing):
