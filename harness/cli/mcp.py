@@ -1,8 +1,8 @@
 """`harness mcp`: offers verbs to a coding agent as tools, over MCP on standard input and output.
 
-A tool is a verb with the few options that an agent needs (`mcp_tools.tsv`). Each call is a command
-of its own: it starts in the folder of the server, prints nothing into the protocol, and ends like
-one at Ctrl-C when its client cancels it.
+A tool is a verb with the few options that an agent needs (`mcp_tools.tsv`). Each call starts one
+command in the folder of the server. The command prints nothing into the protocol, and ends like one
+at Ctrl-C when its client cancels the call.
 """
 
 from __future__ import annotations
