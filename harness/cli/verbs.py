@@ -31,6 +31,7 @@ VERBS = {
     "explain": "Explain a code, a part, a rule, a setting or a key.",
     "config": "Show each value that a command uses, and where it comes from.",
     "schema": "Print the JSON Schema of a kind of file, for editors.",
+    "model": "Serve scripted models to tests in another language, such as TypeScript.",
     "mcp": "Offer verbs to a coding agent as tools, over MCP.",
 }
 
