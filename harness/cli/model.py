@@ -1,7 +1,7 @@
 """`harness model`: serves scripted models to tests in another language, such as TypeScript.
 
 A test runner starts it and speaks lines of JSON with it; the package for npm does so. It ends when
-its standard input does, which is when the tests end in whatever way.
+its standard input does: when the tests end, or when they are killed.
 """
 
 from __future__ import annotations
