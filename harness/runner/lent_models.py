@@ -185,7 +185,7 @@ class _Numbered(msgspec.Struct):
 
 
 def _id_of(line: bytes) -> int:
-    """The id of a line that is no command: who wrote it waits for an answer."""
+    """The id of a line that cannot be read: its writer waits for an answer."""
     try:
         return msgspec.json.decode(line, type=_Numbered).id
     except (msgspec.MsgspecError, UnicodeDecodeError):
