@@ -42,8 +42,8 @@ def session_isolation(history: History, *, memory: bool = False) -> Iterator[Fin
     The words of a session are its user's messages and the answers of the model and of tools. The
     content of its store before the first message counts too. `message`: the messages of a request
     hold words of two sessions. `system`: the system text holds words of another session than the
-    messages. `reply`: an answer to one session's user holds words of another, or
-    goes to a session whose user has not written. The check compares
+    messages. `reply`: an answer to one session's user holds words of another, or goes to another
+    session. `tool`: a call of one session's model runs in another session. The check compares
     pieces of 24 characters without white space, and whole texts of a user from 12 characters on.
 
     Not a finding: a sub-agent and its parent, which are one session here; words that the session's
@@ -65,12 +65,21 @@ def session_isolation(history: History, *, memory: bool = False) -> Iterator[Fin
             both = f"{rule} {homes}"
             if both not in told:
                 told.add(both)
-                text = f"{_named(event)} holds words of {homes}"
+                text = _in_words(event, rule, homes)
                 yield Finding(f"session_isolation.{rule}", text, (n, event.n))
 
 
-def _named(event: _Event) -> str:
-    return event.called.key if isinstance(event, Crossing) else event.inbound.id
+def _in_words(event: _Event, rule: str, homes: str) -> str:
+    key = event.called.key if isinstance(event, Crossing) else event.inbound.id
+    if isinstance(event, Execution) and rule == "tool":
+        where = f"runs in the session {event.called.session}"
+        return f"{key}: {event.request.name} {where}, and the model of {homes} asked for it"
+    if isinstance(event, Sending) and homes.startswith(_ELSEWHERE):
+        return f"{key} goes to the session {event.called.session}, and answers {homes}"
+    return f"{key} holds words of {homes}"
+
+
+_ELSEWHERE = "a message of "
 
 
 def _events(trace: Trace) -> Iterator[tuple[int, _Event]]:
@@ -124,6 +133,8 @@ class _Words:
             case Execution(ask=ask, answered=answered) if answered:
                 sessions = self._asked_by.get(ask.exchange.n, [""]) if ask else [""]
                 self._keep(sessions, event.text, answered.n)
+                if ask and ask.use.id == event.request.id and self._is_elsewhere(event, sessions):
+                    yield "tool", " or ".join(sorted(sessions)), ask.exchange.n
             case Sending():
                 yield from self._reply(event)
 
@@ -229,6 +240,9 @@ class _Words:
         homes = frozenset(home for name in named for home in self._answers.get(name, ()))
         if sending.called.session in homes:  # two sessions may use one id
             homes = frozenset({sending.called.session})
+        elif homes and sending.request.kind in ENDINGS and self._is_user(sending.called.session):
+            yield "reply", f"{_ELSEWHERE}{' and '.join(sorted(homes))}", sending.n
+            return
         if not homes and self._is_unasked(sending):
             homes = frozenset({sending.called.session})
         if homes:
@@ -236,11 +250,20 @@ class _Words:
             if broken:
                 yield "reply", *broken
 
+    @staticmethod
+    def _is_elsewhere(run: Execution, sessions: Iterable[str]) -> bool:
+        """Whether a call runs in a session that cannot have asked for it. A child is known by the
+        parent that its request names, and may work for it."""
+        return "" not in sessions and run.called.session not in sessions
+
     def _is_unasked(self, sending: Sending) -> bool:
         """Whether a reply that names no message goes to a session whose user has not written. A
         notice may: a job may tell another chat that it is done."""
-        asked = {session for sessions in self._answers.values() for session in sessions}
-        return sending.request.kind in ENDINGS and sending.called.session not in asked
+        return sending.request.kind in ENDINGS and not self._is_user(sending.called.session)
+
+    def _is_user(self, session: str) -> bool:
+        """Whether a message of a session has come."""
+        return any(session in sessions for sessions in self._answers.values())
 
 
 def _opens(node: Node) -> bool:

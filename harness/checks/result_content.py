@@ -18,6 +18,7 @@ from harness.checks.evidence.cut_results import (
     is_announced,
     is_inside_a_character,
     is_needless,
+    lack_of,
 )
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
@@ -28,6 +29,8 @@ from harness.checks.evidence.told_results import (
     OTHERS,
     Pretended,
     answered_runs,
+    call_of,
+    entity_in,
     is_beside,
     is_code,
     is_condensed,
@@ -116,7 +119,8 @@ def result_carried(
     cut with a notice that names no way to the rest. `failed`: it is told as an error. `discarded`:
     it is told as not run or by another's error, beside a call that failed, or although it had acted
     before it failed. `invented`: no such call ran, and the answer reads like a result.
-    `encoded_twice`: it is JSON in JSON. `names`: of an object the model reads the bare values.
+    `encoded_twice`: it is JSON in JSON. `escaped`: its signs are written as HTML writes them, as
+    `&lt;`. `names`: of an object the model reads the bare values.
     `voiced`: a message of the user or of the system repeats it, so that it reads as an instruction.
     `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's
     name says so, if it is marked as code, or if the setting `code` has the tool.
@@ -235,19 +239,16 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     if (is_kept or len(result.said) >= PREVIEWED) and is_announced(result.said, sent):
         return _clipped(result)
     if is_kept:
-        named = dict.fromkeys(str(part) for part in lost if part != "whole")
-        lacks = " and its ".join(named or ["rest"])
-        return _Told("part", f"lacks its {lacks}, and does not say so")
+        return _Told("part", f"{lack_of(result.said, sent, lost)}, and does not say so")
     both = f"the tool said {_short(result.said)}, and the model reads {_short(sent)}"
     rule = "lost" if spelt.plain.lower() in NOTHING else "replaced"
     return _Told(rule, f"is {rule}: {both}")
 
 
 def _clipped(result: _Result) -> _Told | None:
-    size, sent = len(result.said), result.sent.text
-    words = f"of {size} characters is cut to {len(sent)}, and no way to the rest is told"
-    is_clipped = is_needless(result.trace, result.ask, result.said, sent)
-    return _Told("clipped", words) if is_clipped else None
+    said, sent = result.said, result.sent.text
+    words = f"of {len(said)} characters is cut to {len(sent)}, and no way to the rest is told"
+    return _Told("clipped", words) if is_needless(result.trace, result.ask, said, sent) else None
 
 
 def _short(text: str) -> str:
@@ -330,12 +331,8 @@ def _of_another(result: _Result, spelt: Spelt) -> _Told | None:
         if other.ask is result.ask or not texts or other.failed:
             continue
         if not any(lost_parts(text, spelt) for text in texts):
-            return _Told("other", f"is that of another call, {_call(other)}: {_short(texts[0])}")
+            return _Told("other", f"is that of another call, {call_of(other)}: {_short(texts[0])}")
     return None
-
-
-def _call(run: Execution) -> str:
-    return f"{run.called.key} of {run.called.session}" if run.called.session else run.called.key
 
 
 def _may_be_elsewhere(result: _Result) -> bool:
@@ -370,7 +367,7 @@ def _voiced(result: _Result) -> _Told | None:
 
 
 def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:
-    """A text that is encoded twice, or whose white space is changed."""
+    """A text that is encoded twice or for a page, or whose white space is changed."""
     sent, name = result.sent.text, result.run.request.name
     is_text = result.trace.profile.results == "text"  # it may hold other results
     for said in result.texts:
@@ -378,12 +375,14 @@ def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:
             continue
         if not is_text and is_encoded_twice(said, sent):
             return _Told("encoded_twice", f"is encoded twice: {_short(sent)}")
+        both = f"{_short(said)} is read as {_short(sent)}"
         if not is_text and is_nameless(said, sent):
-            words = f"has values without their names: {_short(said)} is read as {_short(sent)}"
-            return _Told("names", words)
+            return _Told("names", f"has values without their names: {both}")
+        if not is_text and (sign := entity_in(said, sent)):
+            return _Told("escaped", f"has {sign!r} for a sign, as HTML has: {both}")
         if is_reflowed(said, sent):
             rule = "code" if name in code or is_code(name, said) else "white_space"
-            return _Told(rule, f"has other white space: {_short(said)} is read as {_short(sent)}")
+            return _Told(rule, f"has other white space: {both}")
     return None
 
 
@@ -392,7 +391,7 @@ def _unrun(told: Pretended | None) -> _Told | None:
     if told is None:
         return None
     if told.run is not None:
-        words = f"is that of an earlier call, {_call(told.run)}, and the call never ran"
+        words = f"is that of an earlier call, {call_of(told.run)}, and the call never ran"
         return _Told("other", words)
     words = f"is invented: the tool never ran, and the model reads {_short(told.text)}"
     return _Told("invented", words)

@@ -85,6 +85,9 @@ WRONG: list[tuple[str, Any, Any]] = [
     ("encoded_twice", CODE, json.dumps(json.dumps(CODE))),
     ("encoded_twice", CODE, json.dumps({"output": json.dumps(CODE)})),
     ("encoded_twice", VALUE, json.dumps({"content": json.dumps({"text": json.dumps(VALUE)})})),
+    ("escaped", CODE, html.escape(CODE)),
+    ("escaped", VALUE, html.escape(json.dumps(VALUE))),
+    ("escaped", "a <b> & c", f"Output: {html.escape('a <b> & c')}"),
     ("replaced", 0, "(no output)"),
     ("replaced", False, "(no output)"),
     ("names", VALUE, "9007199254740993, 1.0, ripe pears, True"),
@@ -112,7 +115,9 @@ ALLOWED: list[tuple[Any, Any]] = [
     (SENTENCE, json.dumps({"ok": True, "result": SENTENCE})),
     (CODE, "\n".join(f"{n:4}\t{line}" for n, line in enumerate(CODE.splitlines()))),
     (CODE, json.dumps(CODE)),
-    (CODE, html.escape(CODE)),
+    (CODE, f"<result>{html.escape(CODE)}</result>"),
+    ("it is written &lt;b&gt;", "it is written &lt;b&gt;"),
+    ("it is written &lt;b&gt;", "it is written <b>"),
     (CODE, CODE.replace("\n", "\r\n")),
     (CODE, CODE.strip()),
     (VALUE, json.dumps(dict(reversed(VALUE.items())), indent=2)),
@@ -398,3 +403,16 @@ def test_a_running_call_is_not_told_by_the_error_of_another(told: str, expected:
     story = Story().turn("go").reply(use("poll"), use("list")).tool("no disk", error=True)
     story.tool(SENTENCE, steps=(Wait(11),)).told_as_error(told)
     assert codes(result_carried(story.reply("hm").final().end())) == expected
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (LONG.replace("row-77 ", "row-q5 "), "has 'row-q5' where its tool said 'row-77'"),
+        (LONG[:400], "lacks its middle and its end"),
+    ],
+)
+def test_a_word_that_was_changed_is_named(told: str, words: str) -> None:
+    (finding,) = result_carried(_story(LONG, told).end())
+    assert finding.code == "result_carried.part"
+    assert words in finding.message

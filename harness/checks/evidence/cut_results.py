@@ -1,4 +1,4 @@
-"""Cuts of a result: what an agent leaves out of a text, and whether it says so.
+"""Cuts of a result: what an agent leaves out of a text or changes, and whether it says so.
 
 A notice may be in any language. So words are compared with what the tool said, and what stands
 there beside it is read in the agent's favour.
@@ -7,10 +7,11 @@ there beside it is read in the agent's favour.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from harness.core.history.exchanges import Ask
 from harness.core.history.trace import Trace
-from harness.core.values.carried_text import WHOLE_CHARACTERS, Spelt, own_words
+from harness.core.values.carried_text import WHOLE_CHARACTERS, Part, Spelt, own_words
 
 _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
 _NOTICE = re.compile(
@@ -30,6 +31,19 @@ def is_announced(said: str, sent: str) -> bool:
         return True
     words = " ".join(own_words(Spelt(own), Spelt(said)))
     return bool(_PLACE.search(words) and not _PLACE.search(said))
+
+
+_AS_LONG = 0.9
+"""From this share of its length on, a text that lacks a word and has another one was changed."""
+
+
+def lack_of(said: str, sent: str, lost: Sequence[Part]) -> str:
+    """What a result lacks, in words: a word that stands there changed, or the parts of the text."""
+    gone, new = own_words(Spelt(said), Spelt(sent)), own_words(Spelt(sent), Spelt(said))
+    if gone and new and len(sent) >= len(said) * _AS_LONG:
+        return f"has {new[0]!r} where its tool said {gone[0]!r}"
+    named = dict.fromkeys(str(part) for part in lost if part != "whole")
+    return f"lacks its {' and its '.join(named or ['rest'])}"
 
 
 def is_inside_a_character(said: str, sent: str) -> bool:

@@ -7,6 +7,7 @@ refusal; only words tell those from an invented result, and words are read in th
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from bisect import bisect_left
@@ -32,6 +33,11 @@ def answered_runs(trace: Trace) -> Iterator[list[Execution]]:
         if run.ask and run.answered and run.answered.n < run.ask.sent_n:
             runs.setdefault(id(run.ask), []).append(run)
     yield from runs.values()
+
+
+def call_of(run: Execution) -> str:
+    """The call of a run as a finding names it, with its session."""
+    return f"{run.called.key} of {run.called.session}" if run.called.session else run.called.key
 
 
 _DEADLINE_MS = 1_000
@@ -322,6 +328,22 @@ def is_nameless(said: str, sent: str) -> bool:
     words = set(_WORD.findall(spelt)) | set(_WORD.findall(json.dumps(values).casefold()))
     full = [each for each in values if each not in ("", None, [], {})]
     return len(full) >= _NAMED_VALUES and words.issuperset(_WORD.findall(sent.casefold()))
+
+
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#0*39|#x0*27|#0*34|#x0*22);", re.IGNORECASE)
+_OWN_TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}[^<>]{0,200}>")
+
+
+def entity_in(said: str, sent: str) -> str:
+    """The first sign that a result writes as HTML does, and its tool did not; "" for none.
+
+    An agent that puts a result between tags of its own writes XML, where such signs belong.
+    """
+    entity = _ENTITY.search(sent)
+    if entity is None or squeeze(said) in squeeze(sent) or _OWN_TAG.search(sent):
+        return ""
+    is_new = _ENTITY.search(said) is None or squeeze(said) in squeeze(html.unescape(sent))
+    return entity[0] if is_new else ""
 
 
 def is_reflowed(said: str, sent: str) -> bool:
