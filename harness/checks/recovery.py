@@ -31,7 +31,7 @@ from harness.checks.evidence.turn_outcomes import (
     wrong,
 )
 from harness.core.history.events import Answered, AnyEvent, Effected, Killed
-from harness.core.history.exchanges import Exchange, Execution
+from harness.core.history.exchanges import Exchange, Execution, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
@@ -194,7 +194,7 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
         elif state.left and _counts(marks, turn):
             state.left -= 1
             if faults.are_over(turn) and (rule := _unwell(turn)):
-                text = f"{turn.words} meets no fault, and {_WORDS[rule]}"
+                text = f"{turn.words} meets no fault, and {_how(turn, rule)}"
                 events = (state.since_n, turn.delivery.n, turn.settled_n)
                 yield Finding(f"session_heals.{rule}", text, events)
 
@@ -282,6 +282,17 @@ def _unwell(turn: Turn) -> str:
     is_noted = any(found and (before or after) for before, found, after in sent)
     in_words = bool(said) and not (is_noted or turn.asks or pauses_on or wrong(last))
     return "unanswered" if in_words and (turn.endings or died) else ""
+
+
+def _how(turn: Turn, rule: str) -> str:
+    """How a turn ends, in words; one that tells of a cancel met the cancel of an earlier turn."""
+    if rule == "unasked" and not turn.cancelled_n and any(map(_tells_a_cancel, turn.endings)):
+        return "ends as cancelled without asking the model: the user cancelled an earlier turn"
+    return _WORDS[rule]
+
+
+def _tells_a_cancel(ending: Sending) -> bool:
+    return claimed(ending) == "cancelled"
 
 
 _WORDS = {

@@ -47,6 +47,7 @@ from harness.checks.evidence.told_results import (
     reads_as_failure,
     reads_as_success,
     said_texts,
+    says_success,
     voice_of,
 )
 from harness.core.history.events import Effected
@@ -156,8 +157,12 @@ def result_carried(
             yield Case("unread", found, turn, ask.sent_n, run.answered.n)
     for turn in trace.turns.values():
         for ask in turn.asks:
-            if told := _unrun(pretended(trace, ask)):
-                yield Case("unrun", _finding(told, ask, None), turn, ask.sent_n)
+            made_up = pretended(trace, ask)
+            found = _finding(made_up and _unrun(made_up), ask, None)
+            if made_up and says_success(made_up.text):  # a stop explains no call that is "Done."
+                yield from found
+            else:
+                yield Case("unrun", found, turn, ask.sent_n)
 
 
 def _results(trace: Trace) -> Iterator[tuple[Ask, Execution]]:
@@ -386,10 +391,8 @@ def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:
     return None
 
 
-def _unrun(told: Pretended | None) -> _Told | None:
+def _unrun(told: Pretended) -> _Told:
     """The rule that the answer to a call breaks that never ran."""
-    if told is None:
-        return None
     if told.run is not None:
         words = f"is that of an earlier call, {call_of(told.run)}, and the call never ran"
         return _Told("other", words)

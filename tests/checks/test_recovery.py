@@ -190,6 +190,17 @@ def test_a_later_turn_is_answered(rule: str) -> None:
     assert finding.events == (fault.n, turn.delivery.n, turn.settled_n)
 
 
+def test_a_cancel_that_lasts_is_named() -> None:
+    (finding,) = session_heals(_ill().turn("And?").final("Stopped.", "cancelled").end())
+    assert finding.code == "session_heals.unasked"
+    assert "the user cancelled an earlier turn" not in _messages(_unasked(_ill()))
+    assert "the user cancelled an earlier turn" in finding.message
+
+
+def _messages(story: Story) -> str:
+    return "".join(finding.message for finding in session_heals(story.end()))
+
+
 def test_a_session_that_is_well_again_is_fine() -> None:
     assert not list(session_heals(_well(_well(_ill())).end()))
 

@@ -416,3 +416,14 @@ def test_a_word_that_was_changed_is_named(told: str, words: str) -> None:
     (finding,) = result_carried(_story(LONG, told).end())
     assert finding.code == "result_carried.part"
     assert words in finding.message
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [("Done.", ["result_carried.invented"]), ("the bowl is full", [])],
+)
+def test_a_cancel_explains_no_result_of_a_call_that_never_ran(
+    told: str, expected: list[str]
+) -> None:
+    story = Story().turn("go").reply(use("list")).cancel().refuse(told, error=False)
+    assert codes(result_carried(story.reply("done").final().end())) == expected
