@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.checks.false_stops import no_false_stop
 from harness.checks.result_content import result_carried
 from harness.core.values.messages import Message, Opaque, Text, ToolResult, user
 from harness.core.values.plans import Wait
@@ -249,34 +248,6 @@ def test_an_older_result_may_be_cleared_once_a_request_has_carried_it() -> None:
     assert codes(result_carried(story.reply("done").final().end())) == []
 
 
-@pytest.mark.parametrize(
-    ("told", "rules"),
-    [
-        ("the bowl is full", ["invented"]),
-        ("done", ["invented"]),
-        ("Not run: the user has denied it.", []),
-        ("You have called this already.", []),
-        ("A job was started in the background.", []),
-        ("拒否されました", []),
-    ],
-)
-def test_a_result_without_a_run_is_invented(told: str, rules: list[str]) -> None:
-    story = Story().turn("go").reply(use("poll")).tool("50 %").reply(use("list"))
-    story.refuse(told, error=False)
-    found = codes(result_carried(story.reply("done").final().end()))
-    assert found == [f"result_carried.{rule}" for rule in rules]
-
-
-@pytest.mark.parametrize(
-    ("told", "rules"), [('{"status": "ok"}', ["invented"]), ("No such tool: lst", [])]
-)
-def test_a_tool_that_no_one_has_cannot_succeed(told: str, rules: list[str]) -> None:
-    story = Story().turn("go").reply(use("list")).tool("fed").reply(use("lst"))
-    story.refuse(told, error=False)
-    found = codes(result_carried(story.reply("done").final().end()))
-    assert found == [f"result_carried.{rule}" for rule in rules]
-
-
 SHOT = [{"type": "text", "text": SENTENCE}, {"type": "image", "source": {"type": "base64"}}]
 
 
@@ -284,21 +255,6 @@ SHOT = [{"type": "text", "text": SENTENCE}, {"type": "image", "source": {"type":
 def test_a_picture_that_is_left_out_without_a_word_is_a_part(said: Any, told: str) -> None:
     assert _found(said, told) == ["result_carried.part"]
     assert _found(said, f"{told} (A picture was left out.)") == []
-
-
-def test_a_cached_result_of_an_earlier_turn_is_that_of_another_call() -> None:
-    story = Story().turn("go").reply(use("list")).tool("fed").reply("one").final()
-    story.turn("again").reply(use("list")).refuse("fed", error=False)
-    assert codes(result_carried(story.reply("two").final().end())) == ["result_carried.other"]
-
-
-def test_a_result_may_be_repeated_within_a_turn() -> None:
-    story = Story().turn("go").reply(use("list")).tool("fed").reply(use("list"))
-    story.refuse("fed", error=False)
-    assert codes(result_carried(story.reply("two").final().end())) == []
-    (finding,) = no_false_stop(story.history)
-    assert finding.code == "no_false_stop.refused"
-    assert "list gets an earlier result and never runs" in finding.message
 
 
 @pytest.mark.parametrize(("told", "rules"), [("99 pears", ["replaced"]), (SENTENCE, [])])
@@ -403,27 +359,3 @@ def test_a_running_call_is_not_told_by_the_error_of_another(told: str, expected:
     story = Story().turn("go").reply(use("poll"), use("list")).tool("no disk", error=True)
     story.tool(SENTENCE, steps=(Wait(11),)).told_as_error(told)
     assert codes(result_carried(story.reply("hm").final().end())) == expected
-
-
-@pytest.mark.parametrize(
-    ("told", "words"),
-    [
-        (LONG.replace("row-77 ", "row-q5 "), "has 'row-q5' where its tool said 'row-77'"),
-        (LONG[:400], "lacks its middle and its end"),
-    ],
-)
-def test_a_word_that_was_changed_is_named(told: str, words: str) -> None:
-    (finding,) = result_carried(_story(LONG, told).end())
-    assert finding.code == "result_carried.part"
-    assert words in finding.message
-
-
-@pytest.mark.parametrize(
-    ("told", "expected"),
-    [("Done.", ["result_carried.invented"]), ("the bowl is full", [])],
-)
-def test_a_cancel_explains_no_result_of_a_call_that_never_ran(
-    told: str, expected: list[str]
-) -> None:
-    story = Story().turn("go").reply(use("list")).cancel().refuse(told, error=False)
-    assert codes(result_carried(story.reply("done").final().end())) == expected
