@@ -266,7 +266,7 @@ class _LoopWait(Wait):
     """A loop without a ready task; an event ends its wait as its timer does."""
 
     def __init__(self, loop: VirtualEventLoop, until_us: int | None) -> None:
-        super().__init__(LOOP, until_us, "loop")
+        super().__init__(LOOP, until_us, "loop", label="timer of an event loop")
         self._loop, self._meter = loop, RealWaitMeter()
         self.events: _Events = []
 

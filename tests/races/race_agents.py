@@ -11,10 +11,29 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, as_completed, wait
 from typing import Any
 
+from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
 from harness.core.values.brief import Brief
 from tests.races.parallel_agents import Loop, Rows, in_thread, pool_agent, result, task_agent
 
 CANCELLED = "cancelled: another call failed"
+
+TOGETHER = Scenario(
+    name="three-calls-together",
+    inbox=(InboxItem(text="Where does it rain?"),),
+    tools={
+        "rome": ToolScript(script=(ToolTurn(ok="rain in rome"),)),
+        "oslo": ToolScript(script=(ToolTurn(ok="rain in oslo"),)),
+        "bern": ToolScript(script=(ToolTurn(error="no station in bern"),)),
+    },
+    script=(
+        Turn(
+            blocks=tuple(
+                {"type": "tool_use", "name": name, "input": {}} for name in ("rome", "oslo", "bern")
+            )
+        ),
+        Turn(say="It rains."),
+    ),
+)
 
 
 def row_of(use: Any, made: Callable[[], object]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
+from harness.core.scenario.scenario import Scenario
 from harness.core.values.brief import Brief
 from harness.core.values.verdict import Verdict
 from harness.files.scenario_values import with_orders
@@ -19,33 +19,12 @@ from harness.sweep.cases import Case
 from harness.sweep.choice_points import came_about, points_of
 from harness.sweep.order_cases import order_cases
 from harness.sweep.survey import SurveyTask, survey
-from tests.races.race_agents import CAREFUL, IN_POOL, IN_TASKS
+from tests.races.race_agents import CAREFUL, IN_POOL, IN_TASKS, TOGETHER
 
 pytestmark = pytest.mark.timeout(600)
 
 Agent = Callable[[Brief], Any]
 RACES = (*IN_POOL, *IN_TASKS)
-BOTH = (RACES[0], RACES[-1])
-"""One race in a pool and one in tasks, for what takes a while."""
-
-TOGETHER = Scenario(
-    name="three-calls-together",
-    inbox=(InboxItem(text="Where does it rain?"),),
-    tools={
-        "rome": ToolScript(script=(ToolTurn(ok="rain in rome"),)),
-        "oslo": ToolScript(script=(ToolTurn(ok="rain in oslo"),)),
-        "bern": ToolScript(script=(ToolTurn(error="no station in bern"),)),
-    },
-    script=(
-        Turn(
-            blocks=tuple(
-                {"type": "tool_use", "name": name, "input": {}} for name in ("rome", "oslo", "bern")
-            )
-        ),
-        Turn(say="It rains."),
-    ),
-)
-
 
 ORDERED = with_orders(TOGETHER, {})
 
@@ -79,7 +58,7 @@ def test_a_careful_twin_passes_in_each_order_of_two_changes(agent: Agent) -> Non
         assert played.verdict.verdict == "pass", (case.orders, played.verdict)
 
 
-@pytest.mark.parametrize("agent", BOTH, ids=lambda agent: agent.__name__)
+@pytest.mark.parametrize("agent", RACES, ids=lambda agent: agent.__name__)
 def test_an_order_of_many_changes_shrinks_to_few(agent: Agent) -> None:
     """The last call is answered first, and one change is enough for that."""
     around = with_orders(TOGETHER, {1: 3, 2: 2, 4: 2})
