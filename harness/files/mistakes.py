@@ -7,6 +7,7 @@ the error has a line.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -111,7 +112,7 @@ def mistakes_in(scenario: Scenario) -> Iterator[Mistake]:
     """The mistakes of a scenario that fits the schema."""
     for look in (
         _wire, _session, _blocks, _inbox, _faults, _purposes, _sources, _checks, _tools,
-        _sessions_of_replies,
+        _sessions_of_replies, _twice,
     ):  # fmt: skip
         yield from look(scenario)
     yield from mistakes_in_expectation(scenario.expect)
@@ -182,6 +183,20 @@ def _without_tools(on: str, scenario: Scenario) -> Iterator[str]:
         yield f"no tool {tool!r}; {nearest(tool, scenario.tools)}"
     if on == "tool" and not scenario.tools:
         yield "it strikes on tools, and the scenario has none"
+
+
+def _twice(scenario: Scenario) -> Iterator[Mistake]:
+    """Numbers that stand twice: one of the two entries would change nothing, without a word."""
+    places = dict[int, int]()
+    for place, order in enumerate(scenario.orders or ()):
+        if (first := places.setdefault(order.at, place)) != place:
+            what = f"point {order.at} has an order already, in orders[{first}]: one place goes first"
+            yield Mistake(what, ("orders", place, "at"))
+    for place, spec in enumerate(scenario.faults):
+        numbers = spec.when if isinstance(spec.when, tuple) else ()
+        for number in (n for n, times in Counter(numbers).items() if times > 1):
+            what = f"fault {spec.kind}: call {number} stands twice; it strikes each call once"
+            yield Mistake(what, ("faults", place, "when"))
 
 
 def _sources(scenario: Scenario) -> Iterator[Mistake]:

@@ -32,6 +32,16 @@ MISTAKES = [
         "key `model_call`: unknown; did you mean 'model_calls' or 'tool_calls' or "
         "'provider_calls'?",
     ),
+    (
+        MINIMAL + "orders:\n  - {at: 2, first: 2}\n  - {at: 1, first: 2}\n  - {at: 2, first: 3}\n",
+        8,
+        "point 2 has an order already, in orders[0]: one place goes first",
+    ),
+    (
+        MINIMAL + "faults:\n  - {kind: http.overloaded, when: [1, 3, 1]}\n",
+        6,
+        "fault http.overloaded: call 1 stands twice; it strikes each call once",
+    ),
     (MINIMAL + "limits: {real_s: -1}\n", 5, "key `real_s`: expected `float` > 0.0"),
     ("name: s\nscript:\n  - say: hi\n    times: 0\n", 4, "key `times`: expected `int` >= 1"),
     (
