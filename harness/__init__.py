@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.checks.evidence.declarations import needs as needs
     from harness.checks.judge import judge as judge
+    from harness.clock.sequencer import Sequencer as Sequencer
     from harness.core.history.history import History as History
     from harness.core.history.past import Past as Past
     from harness.core.scenario.scenario import ApprovalTurn as ApprovalTurn

@@ -186,11 +186,13 @@ def _without_tools(on: str, scenario: Scenario) -> Iterator[str]:
 
 
 def _twice(scenario: Scenario) -> Iterator[Mistake]:
-    """Numbers that stand twice: one of the two entries would change nothing, without a word."""
+    """Numbers that stand twice: one of the two entries would silently change nothing."""
     places = dict[int, int]()
     for place, order in enumerate(scenario.orders or ()):
         if (first := places.setdefault(order.at, place)) != place:
-            what = f"point {order.at} has an order already, in orders[{first}]: one place goes first"
+            what = (
+                f"point {order.at} has an order already, in orders[{first}]: one place goes first"
+            )
             yield Mistake(what, ("orders", place, "at"))
     for place, spec in enumerate(scenario.faults):
         numbers = spec.when if isinstance(spec.when, tuple) else ()

@@ -22,6 +22,7 @@ from harness import (
     Message,
     Run,
     Scenario,
+    Sequencer,
     Text,
     Thinking,
     Tool,
@@ -114,6 +115,15 @@ def test_books(fake_model: FakeModel) -> None:
     assert_type(fake_model.requests[0], FakeRequest)
     assert_type(fake_model.requests[0].messages, tuple[Message, ...])
     assert_type(fake_model.verify(), Run)
+
+
+async def test_order() -> None:
+    """One order of blocks, in threads and in tasks."""
+    in_turn = Sequencer(wait_s=60)
+    with in_turn(0) as nothing:
+        assert_type(nothing, None)
+    async with in_turn(1):
+        pass
 
 
 def test_memory(play: Play) -> None:
