@@ -106,7 +106,8 @@ class Desk:
     """What workers share: the messages that came, and those that are still to be answered."""
 
     def __init__(self, brief: Brief, make: Callable[..., Any]) -> None:
-        self.brief, self.make = brief, make
+        # One client, made before any thread: to make the first of a process takes a second.
+        self.brief, self.client = brief, make(max_retries=0)
         self.came: list[Inbound] = []
         self.parked: list[Inbound] = []
         self.is_over = False
@@ -118,7 +119,7 @@ class Desk:
 
     def asked(self, inbound: Inbound) -> Any:
         """The model's answer, or what is awaited for it."""
-        client = self.make(base_url=f"{self.brief.base_url}/s/{inbound.session}", max_retries=0)
+        client = self.client.with_options(base_url=f"{self.brief.base_url}/s/{inbound.session}")
         asks = {"role": "user", "content": inbound.text}
         return client.messages.create(model="m", max_tokens=500, messages=[*self.rows, asks])
 
