@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from harness.runner.run import Run as Run
     from harness.runner.run import run as run
     from harness.targets.marks import always as always
+    from harness.targets.marks import highest as highest
     from harness.targets.marks import reachable as reachable
     from harness.targets.marks import sometimes as sometimes
     from harness.targets.marks import unreachable as unreachable

@@ -1,8 +1,9 @@
 """The corpus: the examples with new coverage, and the coverage of all.
 
 A run covers (fault, check, kind of event) if the event follows the fault and the check applies.
-Counts of a kind are in powers of two. A batch uses the corpus of the generation before the last. So
-random choices do not depend on workers, and no worker waits.
+Counts of a kind are in powers of two. A mark of the agent's author that comes true is an event too,
+so an example that raises a number of the agent's is kept. A batch uses the corpus of the generation
+before the last. So random choices do not depend on workers, and no worker waits.
 """
 
 from __future__ import annotations
@@ -16,9 +17,19 @@ from typing import TypeAlias
 import msgspec
 
 from harness.checks.judge import rules
-from harness.core.history.events import Answered, AnyEvent, Called, Effected, Ended, Killed, Stored
+from harness.core.history.events import (
+    Answered,
+    AnyEvent,
+    Called,
+    Effected,
+    Ended,
+    Killed,
+    Marked,
+    Stored,
+)
 from harness.core.history.history import History
 from harness.core.values.calls import OutboxRequest
+from harness.core.values.mark_kinds import is_met
 from harness.core.values.verdict import Verdict
 from harness.fuzz.choice_sequence import Choices
 
@@ -72,6 +83,8 @@ def _kinds(event: AnyEvent) -> Iterator[str]:
             yield "effect"
         case Killed():
             yield "killed"
+        case Marked() if is_met(event.kind, event.holds):
+            yield f"mark {event.name}"
         case Ended():
             yield f"ended {event.how}"
 

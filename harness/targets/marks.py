@@ -1,4 +1,4 @@
-"""The marks that an author calls in the agent's own code: `harness.always` and its three siblings.
+"""The marks that an author calls in the agent's own code: `harness.always` and its siblings.
 
 Code in production calls them too. So this file imports only what the interpreter has, and outside
 of a run a call costs two comparisons. A Python target tells its marks to the run of its process. A
@@ -53,6 +53,23 @@ def reachable(name: str, details: Mapping[str, Any] | None = None) -> None:
     """Say that some run comes here: it counts for `--require-reached mark:NAME`."""
     if _taker is not None or _FILE:
         _tell("reachable", name, True, details)
+
+
+STEPS = tuple(sorted({*(1 << n for n in range(11)), *(3 << n for n in range(9))}))
+"""1, 2, 3, 4, 6, 8, 12 and so on to 1,024: the numbers that have a mark. A run has room for a
+thousand marks, so one number must not take it all."""
+
+
+def highest(value: float, name: str, details: Mapping[str, Any] | None = None) -> None:
+    """Say how far the agent came, as a number: `harness fuzz` goes on from runs that raise it.
+
+    It is a `reachable` for each step that the number has come to, such as `depth >= 12`.
+    """
+    if _taker is not None or _FILE:
+        for step in STEPS:
+            if not value >= step:
+                break
+            _tell("reachable", f"{name} >= {step}", True, details)
 
 
 def unreachable(name: str, details: Mapping[str, Any] | None = None) -> None:

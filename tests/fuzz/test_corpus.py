@@ -11,8 +11,10 @@ import msgspec
 
 from harness.agent import agent
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, ToolScript, Turn
+from harness.core.values.brief import Brief
 from harness.fuzz.corpus import GENERATION, Corpus, CorpusEntry, checks_not_asked, pairs_of
 from harness.runner import run
+from harness.targets.marks import highest
 
 CHECKS = ("one", "two", "three")
 
@@ -90,3 +92,23 @@ def test_the_checks_that_need_a_seam_which_is_not_there_are_not_asked() -> None:
     bare = msgspec.structs.replace(PLAIN, tools={}, script=(Turn(say="Done."),))
     assert "tool_pairing" not in checks_not_asked(run(PLAIN, agent).verdict)
     assert checks_not_asked(run(bare, agent).verdict) != checks_not_asked(run(PLAIN, agent).verdict)
+
+
+def test_an_example_in_which_a_number_of_the_agent_is_raised_is_kept() -> None:
+    """A number that is told again, or a smaller one, is nothing new."""
+
+    def entry_of(depth: int) -> CorpusEntry:
+        def marked(brief: Brief) -> None:
+            highest(depth, "depth")
+            agent(brief)
+
+        played = run(
+            Scenario(name="one", inbox=(InboxItem(text="Hi"),), script=(Turn(say="Hi."),)), marked
+        )
+        return CorpusEntry((depth,), pairs_of(played.history))
+
+    corpus = Corpus(CHECKS)
+    kept = [corpus.take(number, entry_of(depth)) for number, depth in enumerate((3, 3, 2, 5, 4, 9))]
+    assert [entry.choices for entry in kept if entry] == [(3,), (5,), (9,)]
+    assert kept[3] is not None
+    assert kept[3].pairs == (("", "mark depth >= 4"),)

@@ -10,10 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import harness
 from harness.core.history.events import Marked
 from harness.core.scenario.scenario import InboxItem, Scenario, Turn
+from harness.targets.marks import STEPS
 
 TWO = Scenario(
     name="two", inbox=(InboxItem(text="One?"), InboxItem(text="Two?")),
@@ -53,6 +56,27 @@ def test_a_hot_loop_writes_one_mark_of_each_truth_and_turn(how: dict[str, Any]) 
     ]
     assert all(m.session == "main" and m.where.endswith(" in mark") for m in marks)
     assert "test_marks.py:" in marks[0].where
+
+
+@pytest.mark.parametrize("how", KINDS, ids=str)
+def test_a_number_is_a_mark_for_each_step_that_it_has_come_to(how: dict[str, Any]) -> None:
+    def mark(name: str) -> None:
+        for number in (2, 7, 5, 0, -3, float("nan")):
+            harness.highest(number, "depth")
+
+    marks = _marks(mark, **how)
+    assert [(m.turn, m.name) for m in marks] == [
+        (turn, f"depth >= {step}") for turn in (1, 2) for step in (1, 2, 3, 4, 6)
+    ]
+    assert {(m.kind, m.holds) for m in marks} == {("reachable", True)}
+    assert all(m.where.endswith(" in mark") for m in marks)
+
+
+@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
+def test_the_marks_of_a_number_are_those_of_each_smaller_one_and_more(a: float, b: float) -> None:
+    told = [[step for step in STEPS if number >= step] for number in sorted((a, b))]
+    assert told[1][: len(told[0])] == told[0]
+    assert [*STEPS] == sorted(set(STEPS))
 
 
 @pytest.mark.parametrize("how", KINDS, ids=str)

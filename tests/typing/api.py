@@ -35,6 +35,7 @@ from harness import (
     Use,
     Verdict,
     assistant,
+    highest,
     judge,
     load_scenarios,
     needs,
@@ -72,6 +73,7 @@ async def async_agent(brief: Brief) -> None:
     """An agent, async."""
     brief.clock.sleep(0.5)
     assert_type(brief.cancelled(), bool)
+    highest(3, "depth", {"tool": "memory"})
 
 
 @needs("model", "tool")
