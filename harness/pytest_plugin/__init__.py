@@ -266,7 +266,7 @@ def fake_model(request: pytest.FixtureRequest) -> FakeModel:
         item.name, wire="".join(settings.wires), checks=profile.checks, out=_folder_of(item),
         fail_on=settings.fail_on or profile.fail_on,
     )  # fmt: skip
-    made.at = session_model.url_of(item.config)
+    made.at, made.folder = session_model.url_of(item.config), request.path.parent
     return made
 
 

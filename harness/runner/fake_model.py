@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -16,10 +17,11 @@ from typing import Any, Literal, Self
 import msgspec
 
 from harness import providers
+from harness.cassettes.cassette_file import archive_notes, read_cassette, wire_of
 from harness.clock import RealClock
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
-from harness.core.scenario.scenario import Limits, Scenario, Turn
+from harness.core.scenario.scenario import CassetteScript, Limits, Scenario, Turn
 from harness.core.transition.ports import FactsProvider
 from harness.core.transition.transition import Transition
 from harness.core.values.errors import HarnessError, InputError
@@ -83,6 +85,9 @@ class FakeModel:
     at: SessionUrl | None = None
     """The URL of the session; without one, each block starts a server."""
 
+    folder: Path = Path()
+    """Where relative paths begin: in pytest the folder of the test, elsewhere the current one."""
+
     def __init__(
         self,
         name: str = "fake_model",
@@ -103,6 +108,7 @@ class FakeModel:
         )  # fmt: skip
         self._scenario, self._wire, self._out = scenario.failing_on(fail_on), wire, out
         self._script, self._clock, self._lock = LineScript(), RealClock(), threading.Lock()
+        self._recorded: tuple[str, ...] = ()
         self._dispatcher: Dispatcher | None = None
         self._transition: Transition | None = None
         self._route = ModelRoute(self._choose, self._clock)
@@ -186,6 +192,28 @@ class FakeModel:
         """
         return self._said(lambda script: script.fault(kind, settings))
 
+    def cassette(self, path: str | Path) -> Self:
+        """Play a recording in place of a script: a cassette, or another file with HTTP calls.
+
+        An equal request gets its recorded answer. Any other request fails, and so does a recorded
+        call that does not come. Raises InputError for a file that cannot be played.
+        """
+        file = self.folder / path
+        found = (wire_of(call.method, call.path) for call in read_cassette(file))
+        wires = tuple(dict.fromkeys(wire.name for wire in found if wire))
+        if not wires:
+            raise InputError("no exchange of the cassette is a call to a model", str(file))
+        if self._wire and self._wire not in wires:
+            what = f"the cassette speaks {' and '.join(wires)}, the model {self._wire}"
+            raise InputError(what, str(file))
+        for note in archive_notes(file):
+            warnings.warn(f"{file}: {note}", stacklevel=2)
+        self._said(lambda script: script.makes_way())
+        played = CassetteScript(cassette=str(file.resolve()))
+        self._scenario = msgspec.structs.replace(self._scenario, script=played)
+        self._recorded = wires
+        return self
+
     @contextmanager
     def serve(self) -> Iterator[dict[str, str]]:
         """In the block, a server answers on loopback, and the environment names it for all SDKs.
@@ -247,8 +275,8 @@ class FakeModel:
     @property
     def is_owed(self) -> bool:
         """Whether there is a script or a request, and `verify` was not called yet."""
-        is_used = not self._script.is_empty or self._transition is not None
-        return is_used and not self.is_verified
+        is_used = not self._script.is_empty or self._recorded or self._transition is not None
+        return bool(is_used) and not self.is_verified
 
     def __enter__(self) -> Self:
         return self
@@ -260,6 +288,8 @@ class FakeModel:
     def _said(self, say: Callable[[LineScript], None]) -> Self:
         if self._transition is not None:
             raise InputError("the script cannot change after the first request", "fake_model")
+        if self._recorded:
+            raise InputError("a cassette is the whole script: no line joins it", "fake_model")
         say(self._script)
         return self
 
@@ -274,8 +304,11 @@ class FakeModel:
             return self._dispatcher
 
     def _begin(self, wire: str) -> Dispatcher:
+        if self._recorded:
+            wire = wire if wire in self._recorded else self._recorded[0]
         scenario = msgspec.structs.replace(self._scenario, wire=wire)
-        self._transition = self._script.transition(scenario)
+        made = prepare.transition_for if self._recorded else self._script.transition
+        self._transition = made(scenario)
         prepare.start(self._transition, _TARGET, "supervise", 0, store=False, seams=("model",))
         return Dispatcher(self._transition, self._clock)
 

@@ -126,6 +126,11 @@ class LineScript:
             raise InputError("script an answer first: this changes the last answer", _PLACE)
         self.turns[last] = msgspec.structs.replace(self.turns[last], **fields)
 
+    def makes_way(self) -> None:
+        """Refuse to make way for a recording once a line is written."""
+        if not self.is_empty:
+            raise InputError("a cassette is the whole script: it joins no line", _PLACE)
+
     def transition(self, scenario: Scenario) -> Transition:
         """Return the transition of the script. Raises InputError as `transition_for` does."""
         specs = tuple(spec for queue in self._faults.values() for spec in queue)

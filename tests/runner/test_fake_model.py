@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -13,6 +14,7 @@ import openai
 import pytest
 
 from harness import FakeModel, InputError, NotAsScripted, Turn
+from tests.cassettes.recorded import ASK, cassette, interaction, said
 
 SCHEMA = {"type": "object", "properties": {"seats": {"type": "integer"}}}
 
@@ -341,3 +343,48 @@ def test_an_address_of_no_provider_is_told_and_begins_no_run() -> None:
     assert fake.requests == ()
     _ask(fake)
     assert fake.verify().scenario.wire == "anthropic"
+
+
+def _asked(text: str) -> dict[str, Any]:
+    return {**ASK, "messages": [{"role": "user", "content": text}]}
+
+
+def _play(fake: FakeModel, *texts: str) -> list[str]:
+    http = anthropic.DefaultHttpxClient(transport=fake.transport())
+    client = anthropic.Anthropic(api_key="k", http_client=http, max_retries=0)
+    asked: list[Any] = [_asked(text) for text in texts]
+    return [client.messages.create(**one).content[0].text for one in asked]
+
+
+def test_a_recording_is_played_strictly_and_takes_no_line(tmp_path: Path) -> None:
+    made = cassette(*(interaction(_asked(text), said(f"{text}!")) for text in ("One", "Two")))
+    (tmp_path / "two.yaml").write_bytes(made)
+
+    def recorded() -> FakeModel:
+        fake = FakeModel()
+        fake.folder = tmp_path
+        return fake.cassette("two.yaml")
+
+    with recorded() as fake:
+        assert _play(fake, "Two", "One") == ["Two!", "One!"]
+    assert [request.messages[0].text for request in fake.requests] == ["Two", "One"]
+    with (
+        pytest.raises(NotAsScripted, match=r"cassette\.unplayed: .*exchange #2"),
+        recorded() as fake,
+    ):
+        _play(fake, "One")
+    fake = recorded()
+    with pytest.raises(anthropic.BadRequestError, match="Three"):
+        _play(fake, "Three")
+    with pytest.raises(NotAsScripted, match=r"cassette\.miss"):
+        fake.verify()
+    with pytest.raises(NotAsScripted, match="no request"), recorded():
+        pass
+    with pytest.raises(InputError, match="the whole script"):
+        recorded().says("Three!")
+    with pytest.raises(InputError, match="the whole script"):
+        FakeModel().says("Three!").cassette(tmp_path / "two.yaml")
+    with pytest.raises(InputError, match="speaks anthropic, the model gemini"):
+        FakeModel(wire="gemini").cassette(tmp_path / "two.yaml")
+    with pytest.raises(InputError, match=r"none\.yaml"):
+        FakeModel().cassette(tmp_path / "none.yaml")
