@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
+from harness.cli.verbs import harness as verbs
 from harness.providers.anthropic import provider
 from harness.runner import fake_model
+from tests.cassettes.recorded import ASK, cassette, interaction, said
 from tests.documents import ROOT, blocks
 
 LOADED = (provider, fake_model)
@@ -94,6 +97,43 @@ def test_a_fixture_of_that_name_may_be_the_users_own(pytester: pytest.Pytester) 
         """
     )
     pytester.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+SAVED = """
+import anthropic
+
+def answer(text):
+    reply = anthropic.Anthropic(max_retries=1).messages.create(
+        model="claude-sonnet-5", max_tokens=9, messages=[{"role": "user", "content": text}])
+    return reply.content[0].text
+
+def test_saves(fake_model):
+    with fake_model.fails(529, retry_after=0).says("Yes.").serve():
+        assert answer("Ready?") == "Yes."
+    fake_model.save("scenarios/ready.yaml")
+
+def test_replays(fake_model):
+    with fake_model.cassette("recorded.yaml").serve():
+        assert answer("One") == "One!"
+
+def test_replays_and_asks_otherwise(fake_model):
+    with fake_model.cassette("recorded.yaml").serve():
+        answer("Two")
+"""
+
+
+def test_a_test_plays_a_recording_or_becomes_a_scenario(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_app=SAVED)
+    asked = {**ASK, "max_tokens": 9, "messages": [{"role": "user", "content": "One"}]}
+    asked["model"] = "claude-sonnet-5"
+    asked.pop("tools", None)
+    recorded = cassette(interaction(asked, said("One!")))
+    (pytester.path / "recorded.yaml").write_bytes(recorded)
+    made = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    made.assert_outcomes(passed=2, failed=1)
+    made.stdout.fnmatch_lines(["*no recorded exchange matches*Two*"])
+    played = CliRunner().invoke(verbs, ["run", "scenarios/ready.yaml", "--target", "reference"])
+    assert played.exit_code == 0, played.output
 
 
 def test_the_page_runs(pytester: pytest.Pytester) -> None:

@@ -31,6 +31,7 @@ from harness.files.mistakes import class_named, mistakes_in
 from harness.runner import prepare
 from harness.runner.inline_script import LineScript
 from harness.runner.run import Run, judged_run
+from harness.runner.saved_scenario import save
 from harness.runner.session_url import SessionUrl
 from harness.targets import End, TargetSpec
 from harness.transports.dispatcher import Dispatcher
@@ -271,6 +272,21 @@ class FakeModel:
             prepare.end(self._transition, End("returned"), self._clock.now_ms())
             self._run = judged_run(self._transition, _TARGET, "supervise", self._out)
         return self._run
+
+    def save(self, path: str | Path) -> Path:
+        """Write the test as a scenario that `harness run` plays; return its file.
+
+        Call it after the last request. Questions and results of tools are those of the requests.
+        The name of the file is the scenario's. A file that differs is not replaced. Raises
+        InputError for that, for several conversations by `when`, and for a cassette.
+        """
+        file = self.folder / path
+        if self._transition is None or self._recorded:
+            what = "a cassette is saved already" if self._recorded else UNASKED
+            raise InputError(what, str(file))
+        turns, bent = self._script.as_scenario()
+        save(file, self._transition.history, self._scenario, turns, bent)
+        return file
 
     @property
     def is_owed(self) -> bool:

@@ -30,6 +30,9 @@ from harness.runner.tool_offers import misfit
 
 _PLACE = "fake_model"
 
+_REST = Turn(say="", optional=True)
+"""What a fault behind the last answer bends."""
+
 
 class LineScript:
     """Turns in order, and the faults before each of them."""
@@ -130,6 +133,18 @@ class LineScript:
         """Refuse to make way for a recording once a line is written."""
         if not self.is_empty:
             raise InputError("a cassette is the whole script: it joins no line", _PLACE)
+
+    def as_scenario(self) -> tuple[list[Turn], list[FaultSpec]]:
+        """Return the turns, and the faults in the order of their turns.
+
+        Raises InputError for answers by `when`: they come in the order of the clients, and a
+        scenario has one.
+        """
+        if any(self._lanes) or any(lane for lane, _ in self._faults):
+            raise InputError("answers by `when` have no one order, so no scenario is made", _PLACE)
+        bent = [spec for queue in self._faults.values() for spec in queue]
+        is_last = ("", self._end("")) in self._faults
+        return [*self.turns, *([_REST] if is_last else [])], bent
 
     def transition(self, scenario: Scenario) -> Transition:
         """Return the transition of the script. Raises InputError as `transition_for` does."""

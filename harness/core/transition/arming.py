@@ -101,7 +101,7 @@ class ArmedFault:
         self.seam = seam_of(on)
         self._of, _, self._part = on.partition(":")
         self._when = msgspec.convert(spec.when, type=int | tuple[int, ...] | When)
-        self._limit = _limit(spec)
+        self._limit = limit_of(spec)
         self.gate: Callable[[Call, Past], bool] | None = None
         self.fired = 0
 
@@ -220,7 +220,8 @@ def _calls_so_far(past: Past) -> int:
     return sum(past.calls[seam] for seam in ("model", "tool", "inbox", "outbox"))
 
 
-def _limit(spec: FaultSpec) -> int:
+def limit_of(spec: FaultSpec) -> int:
+    """How often a fault fires at most."""
     if spec.then in ("same", "escalate") or spec.often == "forever":
         return FOREVER
     if spec.often == "once":
