@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import msgspec
 
 from harness import providers
-from harness.checks.evidence import tool_steps
+from harness.checks.evidence import tool_steps, unmet_faults
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.shown_text import said_times, shown
 from harness.checks.evidence.tool_inputs import same_input
@@ -297,7 +297,8 @@ def run(history: History) -> Iterator[Finding]:
     for rule, text, names, field in wanting:
         for name in names:
             cause = Cause(**{field: name} if field else {})
-            yield Finding(f"run.{rule}", f"{text}: {name}", (ended.n,), cause=cause)
+            said = f"{text}: {name}{unmet_faults.what_came(history.trace, cause.fault)}"
+            yield Finding(f"run.{rule}", said, (ended.n,), cause=cause)
 
 
 def _refusals(trace: Trace) -> tuple[int, ...]:

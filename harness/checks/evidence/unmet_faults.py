@@ -1,0 +1,71 @@
+"""What a run had where an armed fault found nothing to bend.
+
+A fault that never fired is a mistake of the test more often than of the agent. It waits for a
+later call, for a stream where the client asks for plain answers, or for a tool that is not called.
+The finding says what came, so that a reader sees which.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from harness.core.history.exchanges import Exchange
+from harness.core.history.trace import Trace
+from harness.core.values.plans import Sent
+
+_NAMES_MOST = 3
+
+
+def what_came(trace: Trace, fault: str) -> str:
+    """What the layer of a fault had in this run, as the end of a sentence; "" for no fault, and
+    where the history cannot tell."""
+    layers = {"sse": _streams, "tools": _tools}
+    layers |= dict.fromkeys(("http", "transport", "model"), _answers)
+    tell = layers.get(fault.partition(".")[0])
+    return f"; {tell(trace)}" if tell else ""
+
+
+def _answers(trace: Trace) -> str:
+    """The answers of the model, and how many of them call a tool."""
+    answers = [exchange for exchange in trace.exchanges if exchange.answered is not None]
+    if not answers:
+        return "the model was not asked"
+    calls = sum(bool(one.reply and one.reply.tool_uses) for one in answers)
+    return f"the model gave {_number(len(answers), 'answer')}, {calls} of them with a call"
+
+
+def _streams(trace: Trace) -> str:
+    """The streams: how many, the parts of the longest, and the longest text in them."""
+    answers = [exchange for exchange in trace.exchanges if exchange.answered is not None]
+    streams = [exchange for exchange in answers if exchange.request.stream]
+    if not answers:
+        return "the model was not asked"
+    if not streams:
+        return f"no request asked for a stream, and {_number(len(answers), 'answer')} came plain"
+    longest = max(streams, key=_parts)
+    text = len(longest.reply.text) if longest.reply else 0
+    of = f"the longest of {len(streams)} streams" if len(streams) > 1 else "the stream"
+    return (
+        f"{of} had {_number(_parts(longest), 'event')}, with {_number(text, 'character')} of text"
+    )
+
+
+def _parts(exchange: Exchange) -> int:
+    """How many events a stream sent: the server sends each by itself."""
+    steps = exchange.answered.steps if exchange.answered else ()
+    return sum(step.count for step in steps if isinstance(step, Sent))
+
+
+def _tools(trace: Trace) -> str:
+    """The calls that crossed the tool seam, by name; else those that the model made."""
+    ran = Counter(run.request.name for run in trace.executions)
+    if not ran:
+        asked = _number(len(trace.asks), "call")
+        return f"no tool of the scenario ran; the model made {asked}"
+    named = [f"{name} {times} times" for name, times in ran.most_common(_NAMES_MOST)]
+    more = [f"{len(ran) - _NAMES_MOST} others"] if len(ran) > _NAMES_MOST else []
+    return f"the tools that ran: {', '.join([*named, *more])}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
