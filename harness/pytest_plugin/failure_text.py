@@ -67,14 +67,14 @@ def report(runs: Sequence[Run], wanted: frozenset[str], repeat: str, whole: bool
 def verify(fake: FakeModel, repeat: str, *, whole: bool) -> None:
     """Fail the test unless the fake model passes; `whole` shows every finding."""
     __tracebackhide__ = True
-    from harness.runner.fake_model import UNASKED, NotAsScripted
+    from harness.runner.fake_model import NotAsScripted
 
     with suppress(NotAsScripted):
         fake.verify()
         return
     run = fake.judged()
     if run is None:
-        fail(UNASKED)
+        fail(fake.unasked)
     fail(report([run], frozenset(), repeat, whole))
 
 

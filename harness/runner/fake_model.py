@@ -114,7 +114,7 @@ class FakeModel:
         self._transition: Transition | None = None
         self._route = ModelRoute(self._choose, self._clock)
         self._run: Run | None = None
-        self.is_verified = False
+        self.is_verified, self.unasked = False, UNASKED
         self._check(fail_on)
 
     def _check(self, fail_on: FindingClass | None) -> None:
@@ -260,7 +260,7 @@ class FakeModel:
         self.is_verified = True
         run = self.judged()
         if run is None:
-            raise NotAsScripted(UNASKED)
+            raise NotAsScripted(self.unasked)
         if run.verdict.verdict != "pass":
             found = run.verdict.failing or run.verdict.findings
             raise NotAsScripted("\n".join(map(str, found)))
@@ -282,7 +282,7 @@ class FakeModel:
         """
         file = self.folder / path
         if self._transition is None or self._recorded:
-            what = "a cassette is saved already" if self._recorded else UNASKED
+            what = "a cassette is saved already" if self._recorded else self.unasked
             raise InputError(what, str(file))
         turns, bent = self._script.as_scenario()
         save(file, self._transition.history, self._scenario, turns, bent)
@@ -316,7 +316,11 @@ class FakeModel:
         """
         with self._lock:
             if self._dispatcher is None:
-                self._dispatcher = self._begin(self._wire or _wire_at(method, path))
+                try:
+                    self._dispatcher = self._begin(self._wire or _wire_at(method, path))
+                except InputError as error:
+                    self.unasked = str(error)
+                    raise
             return self._dispatcher
 
     def _begin(self, wire: str) -> Dispatcher:

@@ -20,7 +20,7 @@ from harness.core.scenario.script import FOREVER
 from harness.core.transition.arming import limit_of
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message, ToolSpec
-from harness.files.regular_file import write_atomically
+from harness.files.regular_file import whole, write_atomically
 from harness.files.scenario_file import SourceFile
 from harness.files.scenario_text import scenario_text
 from harness.files.yaml_text import parse
@@ -51,8 +51,8 @@ def save(
     text = scenario_text(document, head)
     _check(path, text)
     data = encoded(text)
-    if path.exists() and path.read_bytes() != data:
-        raise InputError("it differs from this test; remove it, and it is saved anew", str(path))
+    if path.exists() and whole(path) != data:
+        raise InputError("it differs from this test; remove it, and save again", str(path))
     write_atomically(path, data)
 
 
@@ -105,7 +105,7 @@ def _told(exchanges: Sequence[Exchange]) -> Iterator[tuple[Exchange, UserTurn | 
     """Yield each exchange, with what the user says first in it.
 
     A request that goes on from an earlier one is of its conversation. One that repeats a request
-    tries again if that had no answer, and asks anew if it had one.
+    tries again if that had no answer, and asks again if it had one.
     """
     last: list[Exchange] = []
     for exchange in exchanges:

@@ -10,7 +10,7 @@ import msgspec
 
 from harness.clock import Clock
 from harness.core.transition.transition import Transition
-from harness.core.values.errors import MachineLacks
+from harness.core.values.errors import InputError, MachineLacks
 from harness.core.values.plans import Plan, Step
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.http_connection import Request
@@ -122,8 +122,13 @@ class ModelRoute:
         self._carrier.carry_out(step)
 
     def find(self, request: Request) -> Endpoints:
-        """The endpoints for a request of a server."""
-        self._carrier = self._choose(request.method, request.path)
+        """The endpoints for a request of a server. Raises RefusedRequest for a script that does
+        not fit the provider of the request, which only the first one tells."""
+        try:
+            self._carrier = self._choose(request.method, request.path)
+        except InputError as error:
+            where = f"{request.method} {request.path}"
+            raise RefusedRequest(400, f"loop-harness: {error}", where) from None
         return Endpoints(self._carrier)
 
     def refused(self, error: RefusedRequest) -> None:

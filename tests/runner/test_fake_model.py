@@ -388,3 +388,12 @@ def test_a_recording_is_played_strictly_and_takes_no_line(tmp_path: Path) -> Non
         FakeModel(wire="gemini").cassette(tmp_path / "two.yaml")
     with pytest.raises(InputError, match=r"none\.yaml"):
         FakeModel().cassette(tmp_path / "none.yaml")
+
+
+def test_a_fault_that_the_provider_of_the_first_request_lacks_is_told() -> None:
+    fake = FakeModel().fault("sse.call_id_late").says("Yes.")
+    said = "'anthropic' has no such thing"
+    with fake.serve(), pytest.raises(anthropic.BadRequestError, match=said):
+        by_anthropic("?", True)
+    with pytest.raises(NotAsScripted, match=said):
+        fake.verify()
