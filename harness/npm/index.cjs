@@ -148,6 +148,7 @@ class FakeModel {
   fails(status = 529, settings) { return this.#line("fails", [status], settings); }
   fault(kind, settings) { return this.#line("fault", [kind], settings); }
   times(number) { return this.#line("times", [number]); }
+  cassette(file) { return this.#line("cassette", [path.resolve(file)]); }
   turn(turn, settings) { return this.#line("turn", [turn], settings); }
 
   #line(line, args, settings = {}) {
@@ -187,6 +188,10 @@ class FakeModel {
 
   async requests() {
     return this.#asked ?? this.#of().ask("requests", { model: this.#id });
+  }
+
+  async save(file) {
+    return this.#of().ask("save", { model: this.#id, path: path.resolve(file) });
   }
 
   async verify() {

@@ -88,12 +88,16 @@ export class FakeModel implements AsyncDisposable {
   times(number: number | "forever"): this;
   /** A turn of a scenario, as a value. */
   turn(turn: Record<string, unknown>, settings?: CallSettings): this;
+  /** Play a recording in place of a script. */
+  cassette(file: string): this;
   /** Serve the model for the block, with the environment naming it, and verify at its end. */
   serve<T>(block: (env: Record<string, string>) => T | Promise<T>): Promise<T>;
   /** Serve the model until `verify` or `close`. */
   serve(): Promise<Record<string, string>>;
   /** The requests so far, in order; also after the end. */
   requests(): Promise<Request[]>;
+  /** Write the test as a scenario, after its last request and before the end; the value is the file. */
+  save(file: string): Promise<string>;
   /** Judge the requests, and serve no more. Rejects with NotAsScripted unless all is as scripted. */
   verify(): Promise<Verdict>;
   /** Serve no more, and judge nothing. */

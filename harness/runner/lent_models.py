@@ -27,6 +27,7 @@ PROTOCOL = 1
 
 LINES = (
     "says", "thinks", "calls", "also_calls", "when", "stops", "fails", "fault", "times", "turn",
+    "cassette",
 )  # fmt: skip
 """The methods of a fake model that a script may name."""
 
@@ -82,6 +83,14 @@ class Seen(msgspec.Struct, frozen=True, tag_field="do", tag="seen"):
     model: str
 
 
+class Save(msgspec.Struct, frozen=True, tag_field="do", tag="save"):
+    """Write the test as a scenario."""
+
+    id: int
+    model: str
+    path: str
+
+
 class End(msgspec.Struct, frozen=True, tag_field="do", tag="end"):
     """Serve a model no more."""
 
@@ -89,7 +98,7 @@ class End(msgspec.Struct, frozen=True, tag_field="do", tag="end"):
     model: str
 
 
-Command: TypeAlias = Serve | Requests | Verify | Seen | End
+Command: TypeAlias = Serve | Requests | Verify | Seen | Save | End
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -151,12 +160,14 @@ class LentModels:
                 judged = self._of(command).model.judged()
                 found = judged.verdict.failing if judged else ()
                 return "\n".join(str(finding) for finding in found if finding.class_)
+            case Save():
+                return str(self._of(command).model.save(command.path))
             case End():
                 if lent := self._lent.pop(command.model, None):
                     lent.held.close()
                 return None
 
-    def _of(self, command: Requests | Verify | Seen) -> _Lent:
+    def _of(self, command: Requests | Verify | Seen | Save) -> _Lent:
         if command.model not in self._lent:
             raise InputError("this model is not served: ask inside serve()", command.model)
         return self._lent[command.model]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import load_scenarios
 from harness.cli.model import PACKAGE
 from tests.node.conftest import NodePackages
 
@@ -49,7 +50,9 @@ def test_node_test_plays_every_word(project: Path, node_packages: NodePackages) 
     node = str(node_packages.node)
     done = _done([node, "--import", "loop-harness/register", "--test", "app.test.mjs"], project)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
-    assert "# fail 0" in done.stdout or "fail 0" in done.stdout
+    assert "fail 0" in done.stdout
+    (run,) = load_scenarios(project / "saved/a-table.yaml")
+    assert run.inbox[0].text == "A table, please"
 
 
 def test_vitest_plays_typescript(project: Path, node_packages: NodePackages) -> None:

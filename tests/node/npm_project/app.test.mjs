@@ -78,3 +78,12 @@ test("await using verifies", async () => {
   await answer("x");
   await assert.rejects(model[dispose](), NotAsScripted);
 });
+
+test("a test is saved as a scenario", async () => {
+  const model = fakeModel().calls("book", { seats: 4 }).says("Booked.");
+  await model.serve(async () => {
+    await answer("A table, please");
+    assert.match(await model.save("saved/a-table.yaml"), /a-table\.yaml$/);
+  });
+  await assert.rejects(fakeModel().cassette("none.yaml").serve(() => ""), HarnessError);
+});
