@@ -29,9 +29,11 @@ from harness.cli.options import (
     every_verb,
     fail_on,
     jobs,
+    minutes,
     named_plugins,
     profile,
     recording_format,
+    refuse_given,
     worker_engine,
 )
 from harness.cli.reports import html, outputs, reporting
@@ -64,6 +66,9 @@ if TYPE_CHECKING:
               help="Ask for what `expect` in FILE says, as a scenario does.")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Keep the results in DIR, and reuse the results that are there.")  # fmt: skip
+@click.option("--follow", is_flag=True,
+              help="Go on: tell new findings as sessions grow, a line each.")  # fmt: skip
+@minutes
 @outputs
 @html
 @baseline
@@ -80,29 +85,33 @@ if TYPE_CHECKING:
 def command(
     paths: tuple[Path, ...], mine: bool, since: str | None, kind: str, profile_name: str,
     fail_on: FindingClass | None, check: str | None, expect: Path | None,
-    resume: Path | None, verbose: bool, jobs: int | None, engine: EngineName, as_json: bool,
+    resume: Path | None, follow: bool, minutes: float | None, verbose: bool, jobs: int | None,
+    engine: EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge recordings: runs of the harness, and transcripts of other programs.
 
     In a DIR, every file is tried. Exit status 1 for a finding that fails, 2 if no file could be
-    read; 0 if --since leaves none.
+    read; 0 if --since leaves none. With --follow only findings that come later count, and with
+    --since those of files that changed since then; it ends at Ctrl-C or after --minutes.
     """
     from harness.cli import terminal
-    from harness.cli.judge_task import JudgeTask, check_names, judge_files, judged_history
-    from harness.files.scenario_file import load_expectation
+    from harness.cli.judge_task import check_names, judge_files, judged_history
     from harness.verdicts.command_events import CommandStarted
 
     check_names(kind, check)
     found = _chosen(paths, mine, since)
+    if minutes and not follow:
+        raise InputError("only with --follow", "--minutes")
+    if follow:
+        asked = _asked(kind, check, profile_name, fail_on, expect)
+        return _follow(found, asked, minutes, tells_all=since is not None, as_json=as_json)
     does = worker_engine(engine, jobs, _file_count(found))
     started = CommandStarted(verb="judge", noun="transcript")
     screen, read = _screen(as_json, verbose), partial(judged_history, kind=kind)
     with reporting(started, screen, read=read) as tell, ExitStack() as held:
         journal = _journal(resume, held) if resume else None
         stamps: dict[str, Stamp] = {}
-        agent = chosen_profile(profile_name)
-        asked = JudgeTask(path="", kind=kind, check=check, profile=agent, fail_on=fail_on,
-                          expect=load_expectation(expect) if expect else None)  # fmt: skip
+        asked = _asked(kind, check, profile_name, fail_on, expect)
         todo = _todo(found(), asked, journal, stamps)
         advance = held.enter_context(terminal.progress(partial(_all_files, found), "files"))
         for file in judge_files(does, todo):
@@ -112,6 +121,40 @@ def command(
                 _tell(file, tell, shows_refusals=as_json or (file.named and not verbose))
             advance()
     return tell.status if tell.words else _nothing_read(found, since)
+
+
+def _asked(
+    kind: str, check: str | None, profile: str, fail_on: FindingClass | None, expect: Path | None
+) -> JudgeTask:
+    """Return a task with what is asked of every file."""
+    from harness.cli.judge_task import JudgeTask
+    from harness.files.scenario_file import load_expectation
+
+    return JudgeTask(path="", kind=kind, check=check, profile=chosen_profile(profile),
+                     fail_on=fail_on, expect=load_expectation(expect) if expect else None,
+                     )  # fmt: skip
+
+
+_OF_THE_END = ("resume", "page", "report", "junit", "markdown", "jobs", "engine")
+
+
+def _follow(
+    found: Callable[[], Iterator[FoundFile]], asked: JudgeTask, minutes: float | None, *,
+    tells_all: bool, as_json: bool,
+) -> int:  # fmt: skip
+    from harness.cli.baseline import chosen_baseline
+    from harness.cli.judge_follow import Follower
+    from harness.cli.judge_task import judge_files
+    from harness.engines import Serial
+
+    refuse_given("--follow never comes to an end that could be written", _OF_THE_END)
+
+    def judged(files: Iterable[FoundFile]) -> Iterator[FileRead]:
+        return judge_files(Serial(), _todo(files, asked, None, {}))
+
+    follower = Follower(found, judged, chosen_baseline().take, as_json=as_json)
+    follower.follow(minutes, tells_all=tells_all)
+    return int(follower.has_failed)
 
 
 def _nothing_read(found: Callable[[], Iterator[FoundFile]], since: str | None) -> int:
