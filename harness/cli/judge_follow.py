@@ -63,7 +63,7 @@ class Follower:
             while end_s is None or time.monotonic() < end_s:
                 real_sleep(LOOK_S)
                 self._look(tells=True)
-        except KeyboardInterrupt:  # the usual end of a command that waits for ever
+        except KeyboardInterrupt:  # its usual end
             return
 
     def _look(self, *, tells: bool) -> None:
