@@ -16,7 +16,7 @@ from harness.cli.interrupts import deferred
 from harness.clock import real_sleep
 from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding
-from harness.core.values.visible_text import visible_line
+from harness.core.values.visible_text import abridged, visible_line
 from harness.files.regular_file import FoundFile
 from harness.redaction.encoder import json_line
 from harness.report.run_report import MARKS, cut, one_line
@@ -28,6 +28,9 @@ _OF_AN_END = frozenset({"session_answers.error_at_end"})
 
 LOOK_S = 1.0
 """How often the folders are looked at; a look at 10,000 files took 0.1 s."""
+
+SESSION_MAX = 40
+"""The most characters that name a session, so that a line has room for what was found."""
 
 _Found = tuple[str, str, str, Cause]
 """A finding of a session: file, transcript, code and cause; its events change as it grows."""
@@ -102,6 +105,6 @@ class Follower:
             }  # fmt: skip
             return json_line(row)
         mark = terminal.paint()("fail" if fails else "faint", MARKS["fail" if fails else "pass"])
-        said = f"{finding.code}: {one_line(finding)}"
-        place = visible_line(file.called or file.path)
-        return cut(f"{at:%H:%M:%S} {mark} {said}  ({place})", terminal.width())
+        session = abridged(visible_line(file.called or os.path.basename(file.path)), SESSION_MAX)
+        said = f"{finding.code} in {session}: {one_line(finding)}"
+        return cut(f"{at:%H:%M:%S} {mark} {said}", terminal.width())

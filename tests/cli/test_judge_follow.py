@@ -66,8 +66,8 @@ def test_a_finding_is_told_once_when_it_comes(
     done = in_process("judge", str(log.parent), "--follow")
     told = [line for line in done.out.splitlines() if "no_progress_stop" in line]
     assert done.status == 1
-    assert len(told) == len({line.split(" ✗ ")[1] for line in told}) > 0
-    assert "(shop, " in told[0]
+    assert len(told) == len({line.split(" ✗ ")[1] for line in told}) > 0, done
+    assert " in shop, 20" in told[0]
     assert "following 1 files" in done.err
 
 
