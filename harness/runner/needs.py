@@ -179,9 +179,10 @@ def connections(run: Verdict, played: Transition) -> Connections:
     )  # fmt: skip
 
 
-_UNSHOWN = NotApplicable(
+UNSHOWN_SESSION = NotApplicable(
     "run", "needs its session: no request of this run holds a word of what was stored"
 )
+"""A run of an agent that loaded nothing, or left all of it out: one run cannot tell which."""
 
 
 def of_its_session(verdict: Verdict, played: Transition) -> Verdict:
@@ -192,7 +193,7 @@ def of_its_session(verdict: Verdict, played: Transition) -> Verdict:
     trace, seeded = played.history.trace, seed_messages(played.scenario)
     if verdict.verdict != "pass" or not trace.exchanges or not hides(trace, seeded):
         return verdict
-    return Verdict("not_applicable", not_applicable=(_UNSHOWN,))
+    return Verdict("not_applicable", not_applicable=(UNSHOWN_SESSION,))
 
 
 def _is_deaf(run: Verdict, played: Transition) -> bool:

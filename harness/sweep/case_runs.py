@@ -23,6 +23,7 @@ from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding, Verdict
 from harness.fuzz.example import fired_in, genuine_of
 from harness.runner import run, run_folder
+from harness.runner.needs import UNSHOWN_SESSION
 from harness.runner.run import rehearse
 from harness.sweep.cases import Case
 from harness.sweep.choice_points import came_about
@@ -118,8 +119,11 @@ def result_of(
     findings = tuple(finding for finding in found if finding.check != "limit")
     if findings:
         return CaseResult(number=case.number, status="found", findings=findings)
-    if verdict.verdict == "not_applicable":
-        why = "; ".join(lack.reason for lack in verdict.not_applicable)
+    # The run without the fault has loaded the session, or the scenario would not be swept. So what
+    # a case leaves out is a course of the agent, such as a compaction for a tiny window.
+    lacks = [lack for lack in verdict.not_applicable if lack != UNSHOWN_SESSION]
+    if verdict.verdict == "not_applicable" and lacks:
+        why = "; ".join(lack.reason for lack in lacks)
     elif cut_off or verdict.doubts:
         why = "; ".join((*map(str, cut_off), *verdict.doubts))
     elif case.orders:
