@@ -49,11 +49,16 @@ def summary(
 
 
 class HeadlineRow(msgspec.Struct, frozen=True):
-    """What goes wrong, in words about the agent, and what to change."""
+    """What goes wrong, in words about the agent, and what to change.
+
+    `keys` are those of a profile that say so where the agent is meant to do this. They settle a
+    finding about a policy; a code without any tells of what no policy asks for.
+    """
 
     code: str
     words: str
     step: str
+    keys: tuple[str, ...] = ()
 
 
 HEADLINES: Mapping[str, HeadlineRow] = table("harness.report", "headlines.tsv", HeadlineRow)
@@ -80,6 +85,8 @@ def headline(
     yield f"{_share(group.runs, judged, noun)}{said}"
     explained = f"harness explain {group.finding.code}"
     yield f"first step: {row.step} ({explained})" if row else f"first step: {explained}"
+    if row and row.keys:
+        yield f"if your agent means to do so: {' or '.join(row.keys)} in its profile"
 
 
 def _share(runs: int, judged: int, noun: str) -> str:

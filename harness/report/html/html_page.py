@@ -136,11 +136,12 @@ def _codes(runs: Iterable[Result]) -> list[str]:
 def _advice(code: str) -> dict[str, Json]:
     """What to change for a finding of this code, why, and who reported it, as far as we know."""
     row = headline_of(code)
+    told: dict[str, Json] = {"step": row.step, "keys": list(row.keys)} if row else {}
     try:
         rule = rule_of(code)
     except LookupError:  # what is about the run, and a plug-in's finding, has no row
-        return {"step": row.step} if row else {}
-    return {"step": row.step if row else "", "reason": rule.reason, "source": rule.source}
+        return told
+    return {**told, "reason": rule.reason, "source": rule.source}
 
 
 def _headline(runs: list[Result]) -> list[str]:

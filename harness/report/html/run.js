@@ -93,8 +93,9 @@ function sourceNodes(source) {
 
 /** What to change for a finding, why, and who reported it. */
 function adviceOf(index, code) {
-  const { step, reason, source } = index.advice[code] || {};
+  const { step, keys, reason, source } = index.advice[code] || {};
   return [step && h("p.step", {}, h("small", {}, "what to do: "), step),
+    keys?.length > 0 && h("p.reason", {}, h("small", {}, "if it is meant so, in the profile: "), keys.map((key) => [h("code", {}, key), " "])),
     reason && h("p.reason", {}, h("small", {}, "why: "), reason),
     source && h("p.source", {}, h("small", {}, "source: "), sourceNodes(source))];
 }

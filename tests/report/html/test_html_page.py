@@ -131,6 +131,7 @@ def test_each_finding_has_its_step_reason_and_source() -> None:
     rule = rule_of("no_progress_stop.same_failure")
     assert advice["no_progress_stop.same_failure"] == {
         "step": "stop after a few failures, and say so",
+        "keys": ["checks.no_progress_stop.repeats"],
         "reason": rule.reason,
         "source": rule.source,
     }
