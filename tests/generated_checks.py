@@ -10,10 +10,8 @@ from pathlib import Path
 import msgspec
 
 from harness.checks.evidence.declarations import declared
-from harness.checks.evidence.excuses import Excuse
 from harness.checks.judge import checks, rules_of
 from harness.checks.judge.check_rules import by_class
-from harness.checks.judge.check_texts import class_words
 from harness.core.transition.ports import CheckFunction
 from harness.parts.part import docstring_of
 from tests.generated_pages import DOCS, ROOT, write_page
@@ -24,19 +22,7 @@ WIDTH = 100
 def generated_checks() -> str:
     """The generated part of `docs/checks.md`."""
     by_name = sorted(checks().items())
-    return "\n".join([*(_section(*item) for item in by_name), _excuses()])
-
-
-def _excuses() -> str:
-    """The events that excuse an agent, each with its end and with the rules that it excuses."""
-    excused: dict[Excuse, list[str]] = {}
-    for name, check in sorted(checks().items()):
-        for rule, excuses in getattr(check, "excuses", {}).items():
-            for excuse in excuses:
-                excused.setdefault(excuse, []).append(f"`{name}` ({rule.replace('_', ' ')})")
-    lines = [f"| {e.words} | {e.until} | {', '.join(rules)} |" for e, rules in excused.items()]
-    head = ["## The excuses", "", "| Event | Excuses until | Rules |", "|---|---|---|"]
-    return "\n".join([*head, *sorted(lines)]) + "\n"
+    return "\n".join(_section(*item) for item in by_name)
 
 
 def _section(name: str, check: CheckFunction) -> str:
@@ -46,8 +32,7 @@ def _section(name: str, check: CheckFunction) -> str:
     unsaid = [f"`{code}`" for code in codes_of(name) if f"`{_rule(code)}`" not in rest + head]
     if unsaid:
         paragraphs.append(_filled(f"Codes: {', '.join(unsaid)}."))
-    rows = sorted(rules_of(name), key=by_class)
-    paragraphs.append("\n".join(_item(class_words(row)) for row in rows))
+    paragraphs += map(_filled, _classes(name, "Source:" in rest))
     paragraphs.append(_filled(f"Settings: {settings}. {' '.join(declared(check))}"))
     return "\n\n".join(filter(None, paragraphs)) + "\n"
 
@@ -56,8 +41,16 @@ def _filled(text: str) -> str:
     return textwrap.fill(" ".join(text.split()), WIDTH, break_on_hyphens=False)
 
 
-def _item(text: str) -> str:
-    return textwrap.indent(_filled(f"- {text}"), "  ").strip()
+def _classes(name: str, is_sourced: bool) -> list[str]:
+    """The rules of each class; `harness explain` has the reason and the question of each."""
+    by_its_class: dict[str, list[str]] = {}
+    for row in sorted(rules_of(name), key=by_class):
+        named = "every other rule" if _rule(row.code) == "*" else f"`{_rule(row.code)}`"
+        by_its_class.setdefault(row.class_, []).append(named)
+    sources = dict.fromkeys(row.source for row in rules_of(name))
+    said = [f"{class_.capitalize()}: {', '.join(all_)}." for class_, all_ in by_its_class.items()]
+    cited = [] if is_sourced or not sources else [f"Source: {'; '.join(sources)}."]
+    return [" ".join([*said, *cited])] if said else []
 
 
 def _rule(code: str) -> str:
