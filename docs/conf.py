@@ -36,12 +36,10 @@ html_theme_options = {"footer_icons": [], "top_of_page_buttons": []}
 
 
 def navigate(app: Sphinx, page: str, source: list[str]) -> None:
-    """Make the navigation from the links of the index, and list the decisions."""
+    """Make the navigation from the links of the index."""
     if page == root_doc:
         parts = re.split(r"^## ", source[0], flags=re.MULTILINE)[1:]
         source[0] += "".join(_tree(*part.split("\n", 1)) for part in parts)
-    if page == "docs/decisions/README":
-        source[0] += "\n```{toctree}\n:glob:\n:hidden:\n\n0*\n```\n"
 
 
 def _tree(caption: str, text: str) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from harness import providers
 from harness.catalogue import INCIDENTS, PREFIX, Incident
 from harness.files import find_scenarios, load_scenarios
-from harness.targets.known import known
 from tests.catalogue import proof_runs
 from tests.catalogue.covered import covered
 from tests.generated_pages import DOCS, write_page
@@ -22,8 +22,8 @@ from tests.generated_pages import DOCS, write_page
 ROOT = Path(__file__).parents[1]
 
 HEADER = (
-    "| incident | where | seen | scenarios | proof | APIs | programs |",
-    "|---|---|---|---|---|---|---|",
+    "| kind | incidents | covered | scenarios | on each API | on a program |",
+    "|---|---|---|---|---|---|",
 )
 
 
@@ -49,45 +49,42 @@ def covering() -> dict[int, tuple[str, ...]]:
 
 
 def generated_coverage() -> str:
-    """The text, class by class."""
+    """The text: a row for each kind, and what the runs do not show."""
     count = Counter(row.status for row in covered().values())
     whole, part = count["faithful"], count["partial"]
-    lines = [f"{whole} of {len(INCIDENTS)} incidents are covered, {part} in part. {_share()}\n"]
-    for name, rows in by_kind().items():
-        lines += [f"## {name}\n", *HEADER, *(_row(number) for number in sorted(rows)), ""]
-    return "\n".join([*lines, *_shortfalls()])
+    told = f"{whole} of {len(INCIDENTS)} incidents are covered, {part} in part. {_share()}\n"
+    rows = (_row(kind, sorted(numbers)) for kind, numbers in by_kind().items())
+    return "\n".join([told, *HEADER, *rows, "", *_shortfalls()])
 
 
 def _share() -> str:
     """The proofs that play on each API, and those that a program can play."""
-    runs = [row.run for row in covered().values() if row.run]
-    wide = sum(set(proof_runs.wires_of(run)) >= {*providers.names()} for run in runs)
-    played = sum(bool(proof_runs.programs_of(run)) for run in runs)
-    told = f"Of {len(runs)} proofs, {wide} play on each API"
-    return f"{told}, and {played} ({played / len(runs):.0%}) on a program that is known by name."
+    wide, played, runs = _players([*INCIDENTS])
+    told = f"Of {runs} proofs, {wide} play on each API"
+    return f"{told}, and {played} ({played / runs:.0%}) on a program that is known by name."
 
 
-def _row(number: int) -> str:
-    incident, row = INCIDENTS[number], covered()[number]
-    names = covering().get(number, ())
-    links = ", ".join(f"[{name}](../scenarios/{name}.yaml)" for name in names)
-    where = incident.where.partition(" ")[0].rstrip(";,")
-    proof = f"`{row.code}` in `{row.run}`" if row.code else ""
-    if row.status != "faithful":
-        proof = f"{proof} [{row.status}](#what-is-not-shown)".strip()
-    cells = (str(number), where, incident.symptom, links, proof, *_players(row.run))
-    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+def _row(kind: str, numbers: list[int]) -> str:
+    """The incidents of a kind: how many are shown, by how many scenarios, and where they play."""
+    whole = sum(covered()[number].status == "faithful" for number in numbers)
+    files = {name for number in numbers for name in covering().get(number, ())}
+    wide, played, _ = _players(numbers)
+    spans = ", ".join(_spans(numbers))
+    return f"| {kind} | {spans} | {whole} of {len(numbers)} | {len(files)} | {wide} | {played} |"
 
 
-def _players(run: str) -> tuple[str, str]:
-    """The APIs on which a proof plays, and the programs that can play it or what they lack."""
-    if not run:
-        return "", ""
-    wires, programs = proof_runs.wires_of(run), proof_runs.programs_of(run)
-    lacks = ", ".join(proof_runs.lacks_of(run)) or "real time"
-    spoken = "all" if len(wires) == len(providers.names()) else ", ".join(wires)
-    played = "all" if len(programs) == len(known()) else ", ".join(programs)
-    return spoken, played or f"none: {lacks}"
+def _spans(numbers: list[int]) -> Iterator[str]:
+    """Ascending numbers as spans, such as `1-40`."""
+    for _, group in groupby(enumerate(numbers), lambda item: item[1] - item[0]):
+        first, *rest = [number for _, number in group]
+        yield f"{first}-{rest[-1]}" if rest else str(first)
+
+
+def _players(numbers: list[int]) -> tuple[int, int, int]:
+    """Of the proofs: how many play on each API, on a program that is known, and all."""
+    runs = [covered()[number].run for number in numbers if covered()[number].run]
+    wide = sum({*proof_runs.wires_of(run)} >= {*providers.names()} for run in runs)
+    return wide, sum(bool(proof_runs.programs_of(run)) for run in runs), len(runs)
 
 
 def _shortfalls() -> Iterator[str]:

@@ -17,9 +17,9 @@ BEGIN = """# What the SDKs make of faulty answers
 
 Measured through the doors of this project, in process and over loopback, with the versions named in
 the columns; made by `make wire-table`, and never edited by hand. "First measured" is what surfaced
-from anthropic 2.11.0 and openai 3.52.0 on a raw socket, before this project; **differs** marks a
-line where a version now behaves otherwise. A message stands as `stop reason: blocks`, an exception
-by its class, status and type.
+from anthropic 2.11.0 and openai 3.52.0 on a raw socket, before this project. **differs** marks a
+line where a version now behaves otherwise, and = stands for the same as first. A message stands as
+`stop reason: blocks`, an exception by its class, status and type.
 """
 
 TITLES = {
@@ -27,6 +27,10 @@ TITLES = {
     "openai-chat": "OpenAI Chat Completions",
     "openai-responses": "OpenAI Responses",
 }
+
+
+SAME = "="
+"""A cell that says what the first measurement says."""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -58,7 +62,7 @@ def _lines(wire: str, columns: list[Column]) -> Iterator[str]:
     for row in ROWS:
         if row.wire == wire:
             for doors, cells in _by_door(row, columns):
-                shown = [_code(cell) for cell in (row.says, *cells)]
+                shown = [_code(row.says), *(_shown(cell, row.says) for cell in cells)]
                 yield _line([_what(row), doors, *shown, _note(row, heads, cells)])
     yield ""
 
@@ -70,7 +74,8 @@ def documented(text: str, row: Row, head: str) -> Measured:
         return {}
     found = [line for line in lines if line[0] == _what(row)]
     place = lines[0].index(head)
-    return {door: line[place].strip("`") for line in found for door in line[1].split(" and ")}
+    cells = {line[1]: line[2] if line[place] == SAME else line[place] for line in found}
+    return {door: cell.strip("`") for doors, cell in cells.items() for door in doors.split(" and ")}
 
 
 def heads(text: str, row: Row) -> list[str]:
@@ -108,6 +113,10 @@ def _note(row: Row, heads: list[str], cells: list[str]) -> str:
         if cell.replace("httpx.", "httpx2.") != row.says
     ]
     return f"**differs**: {', '.join(others)}" if others else ""
+
+
+def _shown(cell: str, first: str) -> str:
+    return SAME if cell == first else _code(cell)
 
 
 def _code(cell: str) -> str:

@@ -70,7 +70,7 @@ def test_a_version_that_differs_is_named() -> None:
         for line in text.splitlines()
         if "**differs**" in line and "Fault" not in line and line.startswith("|")
     ]
-    assert line.endswith("| `json.JSONDecodeError` | `KeyError` | **differs**: anthropic 2 |")
+    assert line.endswith("| `json.JSONDecodeError` | = | `KeyError` | **differs**: anthropic 2 |")
 
 
 def test_the_name_of_an_http_library_is_no_difference() -> None:
