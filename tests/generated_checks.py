@@ -27,14 +27,29 @@ def generated_checks() -> str:
 
 def _section(name: str, check: CheckFunction) -> str:
     head, _, rest = docstring_of(check).partition("\n")
-    settings = ", ".join(f"`{s}`" for s in check_settings(check)) or "none"
+    settings = ", ".join(f"`{s}`" for s in check_settings(check))
     paragraphs = [f"## {name}", _filled(head), *map(_filled, rest.split("\n\n"))]
     unsaid = [f"`{code}`" for code in codes_of(name) if f"`{_rule(code)}`" not in rest + head]
     if unsaid:
         paragraphs.append(_filled(f"Codes: {', '.join(unsaid)}."))
     paragraphs += map(_filled, _classes(name, "Source:" in rest))
-    paragraphs.append(_filled(f"Settings: {settings}. {' '.join(declared(check))}"))
+    said = f"Settings: {settings}. " if settings else ""
+    paragraphs.append(_filled(said + _shortly(" ".join(declared(check)))))
     return "\n\n".join(filter(None, paragraphs)) + "\n"
+
+
+_SHORT = {
+    "Needs these seams: ": "Needs: ",
+    "Asked of runs, not of recordings.": "Runs only.",
+    "Asked of runs, and of recordings that": "Of recordings, those that",
+}
+"""Sentences that stand at nearly every check; the head of the page says what they mean."""
+
+
+def _shortly(text: str) -> str:
+    for long, short in _SHORT.items():
+        text = text.replace(long, short)
+    return text
 
 
 def _filled(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The generated part of docs/moments.md: how often each moment comes in the catalogue, by wire."""
+"""The generated part of docs/moments.md: how often each moment comes in the catalogue, at least."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ def generated_moments() -> str:
 
 
 def _head() -> Iterator[str]:
-    yield "| moment | what comes | " + " | ".join(f"`{wire}`" for wire in WIRES) + " |"
-    yield "|---|---|" + "---|" * len(WIRES)
+    yield "| moment | what comes | runs |"
+    yield "|---|---|---|"
 
 
 def _row(moment: Moment) -> str:
-    runs = (str(moment.runs[wire]) if wire in moment.wires else "-" for wire in WIRES)
-    return f"| {' | '.join((f'`{moment.name}`', moment.words, *runs))} |"
+    runs = min(moment.runs[wire] for wire in moment.wires)
+    named = "" if {*moment.wires} >= {*WIRES} else f" ({', '.join(moment.wires)})"
+    return f"| `{moment.name}` | {moment.words} | {runs}{named} |"
 
 
 def main(docs: Path = DOCS) -> None:
