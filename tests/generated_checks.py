@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -34,7 +35,7 @@ def _section(name: str, check: CheckFunction) -> str:
         paragraphs.append(_filled(f"Codes: {', '.join(unsaid)}."))
     paragraphs += map(_filled, _classes(name, "Source:" in rest))
     said = f"Settings: {settings}. " if settings else ""
-    paragraphs.append(_filled(said + _shortly(" ".join(declared(check)))))
+    paragraphs.append(_filled(said + _shortly(declared(check))))
     return "\n\n".join(filter(None, paragraphs)) + "\n"
 
 
@@ -46,7 +47,9 @@ _SHORT = {
 """Sentences that stand at nearly every check; the head of the page says what they mean."""
 
 
-def _shortly(text: str) -> str:
+def _shortly(declarations: Iterable[str]) -> str:
+    """What a check declares, without its excuses, which `harness explain` prints."""
+    text = " ".join(said for said in declarations if not said.startswith("Excused ("))
     for long, short in _SHORT.items():
         text = text.replace(long, short)
     return text

@@ -18,7 +18,7 @@ BEGIN = """# What the SDKs make of faulty answers
 Measured through the doors of this project, in process and over loopback, with the versions named in
 the columns; made by `make wire-table`, and never edited by hand. "First measured" is what surfaced
 from anthropic 2.11.0 and openai 3.52.0 on a raw socket, before this project. **differs** marks a
-line where a version now behaves otherwise, and = stands for the same as first. A message stands as
+line where a version now behaves otherwise, and = stands for the same as on its left. A message stands as
 `stop reason: blocks`, an exception by its class, status and type.
 """
 
@@ -30,7 +30,7 @@ TITLES = {
 
 
 SAME = "="
-"""A cell that says what the first measurement says."""
+"""A cell that says what the cell on its left says."""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -62,7 +62,8 @@ def _lines(wire: str, columns: list[Column]) -> Iterator[str]:
     for row in ROWS:
         if row.wire == wire:
             for doors, cells in _by_door(row, columns):
-                shown = [_code(row.says), *(_shown(cell, row.says) for cell in cells)]
+                left = [row.says, *cells]
+                shown = [_code(row.says), *map(_shown, cells, left)]
                 yield _line([_what(row), doors, *shown, _note(row, heads, cells)])
     yield ""
 
@@ -74,7 +75,7 @@ def documented(text: str, row: Row, head: str) -> Measured:
         return {}
     found = [line for line in lines if line[0] == _what(row)]
     place = lines[0].index(head)
-    cells = {line[1]: line[2] if line[place] == SAME else line[place] for line in found}
+    cells = {line[1]: next(c for c in line[place::-1] if c != SAME) for line in found}
     return {door: cell.strip("`") for doors, cell in cells.items() for door in doors.split(" and ")}
 
 
@@ -115,8 +116,8 @@ def _note(row: Row, heads: list[str], cells: list[str]) -> str:
     return f"**differs**: {', '.join(others)}" if others else ""
 
 
-def _shown(cell: str, first: str) -> str:
-    return SAME if cell == first else _code(cell)
+def _shown(cell: str, left: str) -> str:
+    return SAME if cell == left else _code(cell)
 
 
 def _code(cell: str) -> str:
