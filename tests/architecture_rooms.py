@@ -257,14 +257,9 @@ def page_rows() -> str:
     rows = []
     for room in sorted(ROOMS, key=lambda room: -room.floor):
         pure = " Pure." if room.pure else ""
-        only = f" Imports only {_listed(room.only)}." if room.only else ""
         name = "`harness/__init__.py`" if not room.name else f"`{room.name}`"
-        rows.append(f"**{name}** (floor {room.floor}). {room.holds}{pure}{only}\n")
+        rows.append(f"**{name}** (floor {room.floor}). {room.holds}{pure}\n")
     return "\n".join(rows)
-
-
-def _listed(names: str) -> str:
-    return ", ".join(f"`{name}`" for name in names.split())
 
 
 def updated(page: str) -> str:

@@ -14,15 +14,15 @@ PAGE = ROOT / "docs" / "my-agent.md"
 MARK = "<!-- From here on: python -m tests.field --kept -->\n"
 
 WORDS = {
-    "session": "a session that is there before the first message",
+    "session": "a seeded session",
     "store": "`brief.store`",
-    "own_store": "its own store, which no reader reads",
+    "own_store": "its own store",
     "cancel": "a cancel",
     "compaction": "requests that are summaries",
     "streaming": "streamed answers",
     "sub_agents": "sub-agents",
     "outbox": "an outbox that fails",
-    "restarts": "a restart after a kill",
+    "restarts": "a restart",
     "tools": "tools of a scenario",
 }
 """The capabilities as an owner reads them."""
@@ -61,12 +61,11 @@ def not_asked(profile: Profile) -> str:
 
 
 def found(*targets: str) -> str:
-    """The confirmed findings on a target: how many of each class, and where they are told."""
+    """The confirmed findings on a target: how many, and what tells them."""
     rows = {n: row for n, row in field_findings().items()
             if any(is_same(row.target, target) for target in targets)}  # fmt: skip
     if not rows:
         return "nothing confirmed yet"
-    titles = "; ".join(f"{row.title} ({row.version})" for row in rows.values())
     asked = ", ".join(f"`harness explain {FIELD_PREFIX}{each}`" for each in
                       dict.fromkeys(row.target for row in rows.values()))  # fmt: skip
-    return f"{titles}: {asked}"
+    return f"{len(rows)} confirmed: {asked}"

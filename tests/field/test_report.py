@@ -35,12 +35,12 @@ def test_the_page_for_owners_says_what_the_data_says() -> None:
     assert all(f"--target {name}`" in text for name in known())
 
 
-def test_owners_are_told_findings_by_their_title(
+def test_owners_are_told_how_many_findings_there_are(
     finding: FieldFinding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert owners.found("codex-of-tomorrow") == "nothing confirmed yet"
     monkeypatch.setattr(owners, "field_findings", lambda: {"codex-pays-twice": finding})
-    assert owners.found("codex") == f"{TITLE} (1.0): `harness explain field/codex`"
+    assert owners.found("codex") == "1 confirmed: `harness explain field/codex`"
 
 
 def test_a_cell_counts_runs_and_is_confirmed_by_a_finding_alone(finding: FieldFinding) -> None:
