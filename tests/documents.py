@@ -15,12 +15,11 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests import generated_examples, generated_keys
+from tests import generated_examples, generated_keys, generated_llms
 from tests.generated_api import generated_api
 from tests.generated_checks import generated_checks
 from tests.generated_coverage import generated_coverage
 from tests.generated_faults import generated_faults
-from tests.generated_moments import generated_moments
 from tests.generated_pages import DOCS, write_page
 from tests.generated_pages import MARK as MARK
 from tests.generated_pages import ROOT as ROOT
@@ -69,7 +68,6 @@ GENERATED = {
     "api.md": generated_api,
     "checks.md": generated_checks,
     "coverage.md": generated_coverage,
-    "moments.md": generated_moments,
     "faults.md": generated_faults,
     "rules.md": generated_rules,
 }
@@ -82,6 +80,7 @@ def main(docs: Path = DOCS) -> None:
         write_page(docs / name, text())
     generated_examples.main()
     generated_keys.main(docs)
+    generated_llms.main(docs)
 
 
 if __name__ == "__main__":

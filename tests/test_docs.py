@@ -21,7 +21,14 @@ from tests.document_blocks import blocks_of
 from tests.documents import ROOT, blocks, command_lines, headings
 from tests.generated_api import PUBLIC
 
-DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [*PAGES, ROOT / "CHANGELOG.md", *sorted((ROOT / "skills").rglob("*.md"))]
+
+MOST_WORDS, MOST_LINES = 80_000, 120
+"""The most words of all pages but the tables that are made of the code, and lines of the README."""
+
+LOOKED_UP = ("faults.md", "rules.md", "api.md")
+"""Tables in which a reader looks up one line."""
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _CODE = re.compile(r"^```.*?^```|`[^`\n]+`|^ {4}.*$", re.MULTILINE | re.DOTALL)
@@ -59,6 +66,16 @@ def named(command: str, text: str) -> set[str]:
 def test_links_lead_somewhere(document: Path) -> None:
     assert broken_links(document) == []
     assert broken_fragments(document) == []
+
+
+def test_the_pages_are_short_enough_to_be_read() -> None:
+    read = [page for page in PAGES if page.name not in LOOKED_UP]
+    words = {page: len(page.read_text("utf-8").split()) for page in read}
+    longest = sorted(words, key=words.__getitem__, reverse=True)[:5]
+    named = ", ".join(f"{page.name} {words[page]}" for page in longest)
+    assert sum(words.values()) <= MOST_WORDS, f"say a thing once; the longest: {named}"
+    lines = (ROOT / "README.md").read_text("utf-8").count("\n")
+    assert lines <= MOST_LINES, f"README.md has {lines} lines"
 
 
 def test_make_targets_exist() -> None:

@@ -26,6 +26,7 @@ from harness.report.media.json_lines import run_line
 from harness.runner import run
 from harness.transports.in_process import InProcessBrief
 from harness.verdicts.result import summarize
+from tests import generated_llms
 from tests.documents import GENERATED, MARK, ROOT, blocks, part
 from tests.generated_examples import example_files
 from tests.generated_keys import PAGES as KEY_PAGES
@@ -79,6 +80,14 @@ def test_every_flag_is_explained(verb: str) -> None:
 def test_what_is_generated_is_what_the_code_says(name: str) -> None:
     text = (DOCS / name).read_text("utf-8").partition(MARK)[2].lstrip("\n")
     assert text == GENERATED[name](), "write it again: python -m tests.documents"
+
+
+def test_the_index_for_models_is_that_of_the_pages() -> None:
+    text = (DOCS / generated_llms.NAME).read_text("utf-8")
+    assert text == generated_llms.generated_llms(), "write it again: python -m tests.documents"
+    pages = generated_llms.linked(text)
+    assert len(pages) > 40
+    assert [page for page in pages if not (DOCS / page).exists()] == []
 
 
 def test_the_examples_of_rules_are_the_cases_of_the_tests() -> None:

@@ -25,10 +25,11 @@ from tests.document_world import MY_PARTS, make_project, make_world
 from tests.documents import ROOT
 
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+SKILLS = sorted((ROOT / "skills").rglob("*.md"))
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), *SKILLS]
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 TUTORIAL = DOCS / "tutorial.md"
-ALONE = [TUTORIAL, *sorted((DOCS / "how-to").glob("*.md"))]
+ALONE = [TUTORIAL, *sorted((DOCS / "how-to").glob("*.md")), *SKILLS]
 """Pages that a reader follows from an empty folder."""
 
 EXCUSED = 28

@@ -41,7 +41,7 @@ class Copied(msgspec.Struct, frozen=True, rename={"source": "from"}):
 @named_plugins
 @every_verb
 def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
-    """Copy a bundled scenario, cassette, example or page.
+    """Copy a bundled scenario, cassette, example, page or skill.
 
     @NAME is a file (@loops/circles, @examples/naive_agent) or a folder (@loops, @docs, @all). DEST
     is the folder for the copy. The default is its place in the source tree, such as
@@ -132,7 +132,7 @@ def _next(goal: Path, source: Path) -> list[str]:
     if kind == "examples":
         target = _target(goal, source)
         return ["run", _EXAMPLE, "--target", target] if target else []
-    if kind == "docs":
+    if kind in ("docs", "skills"):
         return []
     if "".join(goal.suffixes) == ".history.jsonl" or goal.name == "incidents":
         return ["judge", str(goal)]
