@@ -18,8 +18,8 @@ BEGIN = """# What the SDKs make of faulty answers
 Measured through the doors of this project, in process and over loopback, with the versions named in
 the columns; made by `make wire-table`, and never edited by hand. "First measured" is what surfaced
 from anthropic 2.11.0 and openai 3.52.0 on a raw socket, before this project. **differs** marks a
-line where a version now behaves otherwise, and = stands for the same as on its left. A message stands as
-`stop reason: blocks`, an exception by its class, status and type.
+line where a version now behaves otherwise, and = stands for the same as on its left. A message
+stands as `stop reason: blocks`, an exception by its class, status and type.
 """
 
 TITLES = {
