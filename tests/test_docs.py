@@ -22,7 +22,7 @@ from tests.documents import ROOT, blocks, command_lines, headings
 from tests.generated_api import PUBLIC
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-DOCUMENTS = [*PAGES, ROOT / "CHANGELOG.md", *sorted((ROOT / "skills").rglob("*.md"))]
+DOCUMENTS = [*PAGES, ROOT / "CHANGELOG.md", *sorted((ROOT / "examples/skills").rglob("*.md"))]
 
 MOST_WORDS, MOST_LINES = 80_000, 120
 """The most words of all pages but the tables that are made of the code, and lines of the README."""

@@ -25,7 +25,7 @@ from tests.document_world import MY_PARTS, make_project, make_world
 from tests.documents import ROOT
 
 DOCS = ROOT / "docs"
-SKILLS = sorted((ROOT / "skills").rglob("*.md"))
+SKILLS = sorted((ROOT / "examples/skills").rglob("*.md"))
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), *SKILLS]
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 TUTORIAL = DOCS / "tutorial.md"

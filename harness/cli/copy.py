@@ -132,7 +132,7 @@ def _next(goal: Path, source: Path) -> list[str]:
     if kind == "examples":
         target = _target(goal, source)
         return ["run", _EXAMPLE, "--target", target] if target else []
-    if kind in ("docs", "skills"):
+    if kind == "docs":
         return []
     if "".join(goal.suffixes) == ".history.jsonl" or goal.name == "incidents":
         return ["judge", str(goal)]

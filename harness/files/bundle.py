@@ -1,9 +1,9 @@
 """What the package contains: scenarios, cassettes, examples and docs, named after `@`.
 
 `@loops` is a folder of scenarios, `@loops/circles` one scenario, and `@all` all of them.
-`@cassettes/NAME`, `@examples/NAME`, `@docs/NAME` and `@skills/NAME` stand beside them. A name needs
-no ending. An installed package holds the files in `harness/bundle`; in a source tree they stand
-beside the package. The build step in setup.py takes the list of files from here.
+`@cassettes/NAME`, `@examples/NAME` and `@docs/NAME` stand beside them. A name needs no ending. An
+installed package holds the files in `harness/bundle`; in a source tree they stand beside the
+package. The build step in setup.py takes the list of files from here.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ SCENARIOS = "scenarios"
 _KINDS: dict[str, tuple[str, ...]] = {
     SCENARIOS: (".yaml", ".jsonl"),
     "cassettes": (".yaml", ".jsonl", ".md"),
-    "examples": (".py", ".mjs", ".toml"),
+    "examples": (".py", ".mjs", ".toml", ".md"),
     "docs": (".md", ".txt"),
-    "skills": (".md",),
 }
 """The folders of the package with such files, and how the names of their files end."""
 
