@@ -58,14 +58,17 @@ class FallbackAgent(CarefulAgent):
     def __init__(self, brief: Brief) -> None:
         super().__init__(brief)
         self.second = brief.openai(max_retries=0, timeout=60)
-        self.route = Route()
+        self.route, self.second_takes_tools = Route(), True
 
     def ask_once(self, request: Row) -> Row:
         """One request to the provider that is due; a failure of the first one moves it."""
-        if not self.route.is_away:
+        is_fit = self.second_takes_tools or not request.get("tools")
+        if not (is_fit and self.route.is_away):
             try:
                 return super().ask_once(request)
             except Passing:
+                if not is_fit:
+                    raise
                 self.route.failed()
         return self.ask_second(request)
 
@@ -74,6 +77,8 @@ class FallbackAgent(CarefulAgent):
         try:
             answer = self.second.chat.completions.create(**self.chat_request(request))
         except openai.APIStatusError as error:
+            # Known for good: a later turn that asked again would be refused again.
+            self.second_takes_tools &= error.param != "tools"
             raise failure(error.status_code, str(error), error.response.headers) from error
         except (openai.APIError, httpx2.HTTPError, ValueError) as error:
             raise Passing(str(error) or type(error).__name__) from error

@@ -15,9 +15,17 @@ from typing import TypeAlias
 
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.stored_messages import squeeze
-from harness.core.history.exchanges import ENDINGS, Crossing, Exchange, Execution, Node, Sending
+from harness.core.history.exchanges import (
+    ENDINGS,
+    Ask,
+    Crossing,
+    Exchange,
+    Execution,
+    Node,
+    Sending,
+)
 from harness.core.history.history import History
-from harness.core.history.trace import Delivery, Trace
+from harness.core.history.trace import Delivery, Trace, children
 from harness.core.values.machine_names import DUMMY_KEY
 from harness.core.values.messages import Message, canonical, strings_in
 from harness.core.values.verdict import Finding
@@ -46,7 +54,8 @@ def session_isolation(history: History, *, memory: bool = False) -> Iterator[Fin
     session. `tool`: a call of one session's model runs in another session. The check compares
     pieces of 24 characters without white space, and whole texts of a user from 12 characters on.
 
-    Not a finding: a sub-agent and its parent, which are one session here; words that the session's
+    Not a finding: a sub-agent and its parent, which are one session here; a sub-agent that works
+    in the background of another session's turn; words that the session's
     own user, model or tools have said too; words of the run's first system text; the agent's own
     words that came back to it as a message. With `memory: true` all sessions belong to one user and
     share a memory, so only a copy of a whole message is a finding.
@@ -108,9 +117,11 @@ class _Words:
         self._answers: dict[str, set[str]] = defaultdict(set)
         self._sent: set[tuple[str, str]] = set()
         self._common: str | None = None
+        self._children = frozenset[str]()
 
     def begin(self, trace: Trace) -> None:
-        """Keep the content of the stored sessions before the first message."""
+        """Keep the children, and the content of the stored sessions before the first message."""
+        self._children = frozenset(children(trace))
         first = trace.deliveries[0].n
         for look in trace.stored:
             for row in look.added if look.n < first else ():
@@ -133,7 +144,11 @@ class _Words:
             case Execution(ask=ask, answered=answered) if answered:
                 sessions = self._asked_by.get(ask.exchange.n, [""]) if ask else [""]
                 self._keep(sessions, event.text, answered.n)
-                if ask and ask.use.id == event.request.id and self._is_elsewhere(event, sessions):
+                if (
+                    ask
+                    and ask.use.id == event.request.id
+                    and self._is_elsewhere(event, ask, sessions)
+                ):
                     yield "tool", " or ".join(sorted(sessions)), ask.exchange.n
             case Sending():
                 yield from self._reply(event)
@@ -250,11 +265,12 @@ class _Words:
             if broken:
                 yield "reply", *broken
 
-    @staticmethod
-    def _is_elsewhere(run: Execution, sessions: Iterable[str]) -> bool:
-        """Whether a call runs in a session that cannot have asked for it. A child is known by the
-        parent that its request names, and may work for it."""
-        return "" not in sessions and run.called.session not in sessions
+    def _is_elsewhere(self, run: Execution, ask: Ask, sessions: Iterable[str]) -> bool:
+        """Whether a call runs in a session that cannot have asked for it. A child in the background
+        works while any turn is open, and a run without a session is taken for the open turn's."""
+        if "" in sessions or run.called.session in sessions:
+            return False
+        return ask.exchange.called.session not in self._children
 
     def _is_unasked(self, sending: Sending) -> bool:
         """Whether a reply that names no message goes to a session whose user has not written. A

@@ -50,7 +50,12 @@ class Talk:
         return self
 
     def ask(
-        self, session: str, *texts: str, says: str | Message = "Fine.", system: str = ""
+        self,
+        session: str,
+        *texts: str,
+        says: str | Message = "Fine.",
+        system: str = "",
+        parent: str = "",
     ) -> Talk:
         """The agent sends texts, the user's and the model's in turn, and is answered."""
         key = self._key(session, "model")
@@ -60,7 +65,7 @@ class Talk:
         names = tuple(map(self.history.note, rows))
         request = ModelRequest("m", names, system=self.history.value(system))
         where: dict[str, Any] = {"key": key, "session": session, "turn": 1}
-        self.history.called(**where, seam="model", request=request)
+        self.history.called(**where, seam="model", request=request, parent=parent)
         blocks = self.history.note(says if isinstance(says, Message) else assistant(says))
         self.history.answered(**where, seam="model", status=200, stop="end_turn", blocks=blocks)
         return self
@@ -120,6 +125,14 @@ def test_a_call_runs_in_the_session_whose_model_made_it(session: str, expected: 
     called = use("open_safe", {"word": "cinnamon"})
     talk = Talk().take("ada", ADA).take("bob", BOB).ask("ada", ADA, says=assistant(called))
     assert talk.run(session, called).codes() == expected
+
+
+def test_a_child_works_in_the_background_of_another_sessions_turn() -> None:
+    called = use("open_safe", {"word": "cinnamon"})
+    for parent, expected in (("ada", []), ("", [f"{SEEN}.tool"])):
+        talk = Talk().take("ada", ADA).ask("ada", ADA, says="I let it be looked up.")
+        talk.ask("child", ADA, says=assistant(called), parent=parent).take("bob", BOB)
+        assert talk.run("bob", called).codes() == expected
 
 
 def test_a_call_of_words_that_both_may_have_said_may_run_for_each() -> None:

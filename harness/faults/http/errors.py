@@ -44,6 +44,8 @@ _WAITS = (0, 20.0, 3600.0, "soon", "-1", "nan")
 DRAWN = {
     "status": ({}, *({"status": status} for status in _STATUSES)),
     "retry_after": ({}, *({"retry_after": wait} for wait in _WAITS)),
+    # An agent with one model has no better request, so a drawn one would tell nothing.
+    "tools_refused": (),
 }
 
 _page = page

@@ -125,3 +125,33 @@ def test_each_session_learns_by_itself() -> None:
 def test_the_agents_own_settings_are_contents_too() -> None:
     for kind in ("http.thinking_type_refused", "http.tightened_whitespace"):
         assert told([user("a")], [user("a")], refused=(kind,)) == AGAIN
+
+
+def told_of_tools(first: str, second: str, **more: Any) -> list[str]:
+    """The findings of two turns that are refused for their tools."""
+    hi = [user("Hello.")]
+    tools = ("http.tools_refused",)
+    asked = {"tools_offered": True, **more.pop("request", {})}
+    story = FailingWorld()
+    story.turn("one").fail(400, faults=tools, messages=hi, request={**asked, "tools": first})
+    more.pop("between", lambda each: each.final("No.", status="failed"))(story)
+    asked |= {"tools": second, **more.pop("again", {})}
+    story.turn("two").fail(400, faults=tools, messages=[*hi, user("two")], request=asked)
+    return codes(no_blind_resend(story.final("No.", status="failed").end()))
+
+
+def test_the_same_tools_are_sent_again_after_a_refusal() -> None:
+    assert told_of_tools("a", "a") == AGAIN
+
+
+def test_other_tools_another_model_and_another_provider_are_tries() -> None:
+    assert told_of_tools("ab", "a") == []
+    assert told_of_tools("a", "a", again={"model": "other"}) == []
+    assert told_of_tools("a", "a", between=_moved) == []
+
+
+def test_a_later_turn_without_tools_sends_nothing_again() -> None:
+    story = FailingWorld().turn("one")
+    story.fail(400, faults=("http.tools_refused",), messages=[user("Hello.")])
+    story.final("No.", status="failed").turn("two").reply("Without tools I can only guess.")
+    assert codes(no_blind_resend(story.final("Without tools I can only guess.").end())) == []
