@@ -41,15 +41,17 @@ def provider_change(
     `message`: the request to the other provider lacks the user's message of the turn. `past`: it
     has nothing of what was said before, so the conversation begins again. `stays`: a passing
     failure moved the session, and `turns` turns that begin `away_s` seconds later or more never ask
-    the first provider again.
+    the first provider again. `model`: the other provider is asked for a model of the first one, and
+    answers 404.
 
     Results that are lost on the way are `history_faithful.forgotten_result`, and forms that the
     other API does not take are `valid_request`. Not a finding: a request whose answer is not used,
     such as one for a title; a message that stands there in parts; a session that leaves a provider
-    after a refusal for good. A compaction, a request over the window or a kill between the two
-    explains what is missing. To fix it, keep one list of messages in a neutral form. Write each
-    request from that list, in the words of the provider that is asked.
-    Source: NousResearch/hermes-agent#24401, can1357/oh-my-pi#12006.
+    after a refusal for good; a model of one name that both have. A compaction, a request over the
+    window or a kill between the two explains what is missing. To fix it, keep one list of messages
+    in a neutral form. Write each request from that list, in the words of the provider that is
+    asked.
+    Source: NousResearch/hermes-agent#24401 and #112121, can1357/oh-my-pi#12006.
     """
     trace = history.trace
     last: dict[str, Exchange] = {}
@@ -65,6 +67,7 @@ def provider_change(
             yield Case("carried", _lost(trace, before, turn, exchange), turn, exchange.n, before.n)
     for session in last:
         yield from _stays(trace, session, turns, away_s)
+    yield from _foreign_names(trace)
 
 
 def _is_used(turn: Turn, exchange: Exchange) -> bool:
@@ -120,3 +123,24 @@ def _stays(trace: Trace, session: str, most: int, away_s: float) -> Iterator[Fin
         text += f"{away_s:.0f} s after it, {first} is still not asked again"
         cause = Cause(subject=first)
         yield Finding("provider_change.stays", text, (left.n, asked.n), cause=cause)
+
+
+def _foreign_names(trace: Trace) -> Iterator[Finding]:
+    """Yield a finding for each name of a model that a provider does not know and another one does.
+
+    A host may serve models of others by their names, so only a refusal tells that it does not.
+    """
+    known: dict[str, dict[str, Exchange]] = {}
+    told: set[tuple[str, str]] = set()
+    for exchange in trace.exchanges:
+        model, provider = exchange.request.model, exchange.called.provider
+        asked = known.setdefault(model, {})
+        if exchange.status != 404:
+            asked.setdefault(provider, exchange)
+        elif asked and provider not in asked and (model, provider) not in told:
+            told.add((model, provider))
+            before = next(iter(asked.values()))
+            text = f"{exchange.called.key} asks {provider} for {model}, which is the model of "
+            text += f"{before.called.provider}, and is told that there is none"
+            cause = Cause(subject=provider)
+            yield Finding("provider_change.model", text, (before.n, exchange.n), cause=cause)

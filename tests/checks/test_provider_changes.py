@@ -80,3 +80,31 @@ def test_who_comes_back_or_was_refused_for_good_does_not_stay(
     hours: tuple[float, ...], told: dict[str, Any]
 ) -> None:
     assert _away(*hours, **told) == []
+
+
+def _asked_for(model: str, *, status: int = 404, first: int = 529) -> list[str]:
+    """One turn: the first provider fails, and the second one is asked for a model."""
+    story = Story().turn(SAID).fail(first, request={"model": "claude"})
+    story.provider = "openai-chat"
+    story.fail(status, request={"model": model}).fail(status, request={"model": model})
+    return codes(provider_change(story.final("No.", status="failed").end()))
+
+
+def test_a_model_of_the_first_provider_is_unknown_at_the_second_one() -> None:
+    assert _asked_for("claude") == ["provider_change.model"]
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [("gpt", {}), ("claude", {"status": 529}), ("claude", {"first": 404})],
+    ids=["gone", "served by both", "unknown to all"],
+)
+def test_a_name_of_its_own_or_of_both_is_no_foreign_one(model: str, told: dict[str, int]) -> None:
+    assert _asked_for(model, **told) == []
+
+
+def test_a_model_that_has_answered_at_both_and_is_gone_is_no_foreign_one() -> None:
+    story = Story().turn(SAID).fail(529, request={"model": "claude"})
+    story.provider = "openai-chat"
+    story.reply("Yes.", request={"model": "claude"}).fail(404, request={"model": "claude"})
+    assert codes(provider_change(story.final().end())) == []
