@@ -39,7 +39,7 @@ from harness.checks.evidence.turn_outcomes import (
 )
 from harness.core.history.exchanges import Exchange, Execution, Sending
 from harness.core.history.history import History
-from harness.core.history.trace import Trace, Turn
+from harness.core.history.trace import Trace, Turn, children
 from harness.core.values.messages import Message, ToolResult, side
 from harness.core.values.plans import Kill, Raise, Sent
 from harness.core.values.verdict import Finding
@@ -288,13 +288,15 @@ def stream_error_handled(history: History) -> Iterator[Finding | Case]:
 
     Not a finding: a partial answer that is stored with a mark, or reported as partial; a partial
     answer that was streamed to the user and then replaced by a reply or an error; an answer that a
-    kill or a cancel cut off; replacement characters that the model wrote.
+    kill or a cancel cut off; a sub-agent that tells the user nothing, because `child_result` asks
+    whether its parent is told; replacement characters that the model wrote.
 
     An overloaded provider sent an error event after its status 200, and neither retry nor fallback
     saw it (BerriAI/litellm#6532). To fix it, accept an answer only after its terminal event.
     Source: invariant 25, with chunking_neutral.
     """
     trace = history.trace
+    family = children(trace)
     for run in trace.executions:
         if run.ask is not None and _is_broken(run.ask.exchange):
             text = f"{run.called.key}: {run.request.name} runs for an answer that broke off"
@@ -304,7 +306,8 @@ def stream_error_handled(history: History) -> Iterator[Finding | Case]:
         for exchange, after in zip_longest(main, main[1:]):
             if _is_broken(exchange):
                 yield Case("stored", _kept(trace, turn, exchange, after), turn)
-                yield Case("told", _ended(trace, turn, exchange, after), turn)
+                if turn.session not in family:  # a child tells its parent: `child_result.untold`
+                    yield Case("told", _ended(trace, turn, exchange, after), turn)
             elif exchange.succeeded:
                 yield from _decoded(turn, exchange, after)
 

@@ -9,6 +9,7 @@ from harness.core.values.messages import assistant, user
 from harness.core.values.plans import Kill, Raise, Sent
 from tests.checks.failing_worlds import SENT, FailingWorld
 from tests.checks.histories import Story, codes, use
+from tests.checks.sessions import Sessions
 
 WHOLE = "The ship leaves at nine in the morning."
 PART = "The ship leaves"
@@ -113,6 +114,16 @@ def test_parts_that_were_shown_tell_nothing() -> None:
 @pytest.mark.parametrize("how", ["hung", "limit", "killed"])
 def test_an_agent_that_was_stopped_could_not_say_it(how: str) -> None:
     assert not list(stream_error_handled(_broken().end(how)))
+
+
+@pytest.mark.parametrize(
+    ("parent", "expected"), [("main", []), ("", ["stream_error_handled.silent"])]
+)
+def test_a_child_tells_its_parent_and_not_the_user(parent: str, expected: list[str]) -> None:
+    run = Sessions().take().model()
+    part = run.history.note(assistant(WHOLE))
+    run.model("a", parent=parent, blocks=part, complete=False, outcome="error", steps=SENT)
+    assert codes(stream_error_handled(run.model().say().end())) == expected
 
 
 def test_a_cancelled_turn_owes_no_word() -> None:

@@ -10,7 +10,7 @@ from tests.mutants.children_handled import play_beside
 
 MUTANT = Mutant(
     breaks="background",
-    statement="A notice that comes in mid-turn is dropped (anthropics/claude-code#87675)",
+    statement="A notice that comes in mid-turn is dropped (claude-code#86200, #87675)",
     scenario="background-result/in-mid-turn",
     killed_by="child_result.lost",
 )
