@@ -152,6 +152,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "pydantic_ai": ("adapters.pydantic_agent",),
     "pydantic_core": ("adapters.pydantic_agent",),
     "agents": ("adapters.openai_runner",),
+    "agent_framework": ("adapters.framework_session",),
     "langgraph": ("adapters.graph_thread",),
     "langchain_core": ("adapters.graph_thread",),
     "smolagents": ("adapters.tool_calling_agent",),

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from harness.adapters.adk_runner import google_adk as google_adk
+    from harness.adapters.framework_session import agent_framework as agent_framework
     from harness.adapters.graph_thread import langgraph as langgraph
     from harness.adapters.message_runner import tool_runner as tool_runner
     from harness.adapters.openai_runner import openai_agents as openai_agents

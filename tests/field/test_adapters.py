@@ -12,7 +12,10 @@ import pytest
 
 from tests.field.environments import CHEAP, ROOT, is_installed, options_of, python_of, require
 
-ADAPTED = ("pydantic_ai", "openai_agents", "anthropic_runner", "langchain", "smolagents", "ai_sdk")
+ADAPTED = (
+    "pydantic_ai", "openai_agents", "anthropic_runner", "langchain", "smolagents", "ai_sdk",
+    "google_adk",
+)  # fmt: skip
 
 
 @pytest.mark.real
@@ -29,6 +32,8 @@ CONNECTED = {
     "openai_agents": ("connected", "openai-responses"),
     "pydantic_ai": ("connected", "anthropic"),
     "langchain": ("connected", "anthropic"),
+    "google_adk": ("connected", "anthropic"),
+    "agent_framework": ("connected", "openai-chat"),
 }
 
 

@@ -53,13 +53,14 @@ class Framework(Strict, frozen=True, kw_only=True):
 
 async def converse(
     brief: Any,
-    answer: Callable[[Any], Awaitable[str]],
+    answer: Callable[[Any], Awaitable[str | None]],
     apology: Callable[[Exception], str | None],
 ) -> None:
     """Answer each message of the brief.
 
-    `answer` takes a message and gives the text for the user. Of an error that it raises, `apology`
-    gives the text for the user, and the next message comes; None for an error that goes on.
+    `answer` takes a message and gives the text for the user; None for a turn that the user has
+    cancelled. Of an error that it raises, `apology` gives the text for the user, and the next
+    message comes; None for an error that goes on.
     """
     for message in brief.inbox():
         where = {"session": message.session, "in_reply_to": message.id}
@@ -71,7 +72,10 @@ async def converse(
                 raise
             brief.send(sorry, kind="error", **where)
         else:
-            brief.send(text, **where)
+            if text is None:
+                brief.send("Cancelled.", status="cancelled", **where)
+            else:
+                brief.send(text, **where)
 
 
 def sorry_for(*kinds: type[Exception]) -> Callable[[Exception], str | None]:

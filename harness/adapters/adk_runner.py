@@ -1,0 +1,271 @@
+"""Agents of google-adk: their instructions, sub-agents, callbacks and settings stay.
+
+The tools of the scenario stand in place of the first agent's own. The model of each agent is of the
+wire, with a client of the brief. A session is one of a session service: in memory, or what the
+user's own function makes in the run's folder. Then a run may begin with a past and be killed. A
+cancel is the framework's signal to abort.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.adapters.shared.framework_agent import (
+    LACKS,
+    PERSISTENT,
+    FrameworkAgent,
+    answer_of,
+    converse,
+    sorry_for,
+)
+from harness.adapters.shared.seeds import seed_of
+from harness.core.values.brief import ToolError
+from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
+
+_CONFIRM = "adk_request_confirmation"
+"""The name of the call by which the framework asks for a confirmation."""
+
+_USUAL = {"anthropic": "claude-sonnet-5", "gemini": "gemini-3.5-flash"}
+_CLASSES = {"AnthropicLlm": "anthropic", "Gemini": "gemini"}
+
+
+class AdkError(Exception):
+    """What an event of the framework says of a run that failed."""
+
+
+def google_adk(
+    agent: Any, service: Callable[[Path], Any] | None = None, **settings: Any
+) -> FrameworkAgent:
+    """An agent of google-adk; `settings` are those of the RunConfig, as in `max_llm_calls=5`.
+
+    `service` makes the session service of a folder, as in
+    `lambda folder: SqliteSessionService(str(folder / "adk.db"))`.
+    """
+    wire = _wire_of(agent.model)
+
+    async def play(brief: Any) -> None:
+        from google.adk.agents.invocation_context import LlmCallsLimitExceededError
+        from google.adk.sessions import InMemorySessionService
+
+        kept = service(Path(brief.session_dir)) if service else InMemorySessionService()
+        past = seed_of(brief) if service else []
+        chat = Chat(brief, _with_model(agent, brief), kept, past, settings)
+        kinds = (AdkError, LlmCallsLimitExceededError, _api_error(brief.wire))
+        await converse(brief, chat.answer, sorry_for(*kinds))
+
+    capabilities = msgspec.structs.replace(PERSISTENT if service else LACKS, cancel=None)
+    return FrameworkAgent("google_adk", play, (wire,) if wire else (), capabilities)
+
+
+class Chat:
+    """The sessions of a run, each kept by the session service under its name."""
+
+    def __init__(
+        self, brief: Any, bot: Any, service: Any, past: list[Message], settings: dict[str, Any]
+    ) -> None:
+        from google.adk.runners import Runner
+
+        self._brief, self._service, self._past, self._settings = brief, service, past, settings
+        self._runner = Runner(agent=bot, app_name="app", session_service=service)
+        self._author = bot.name
+
+    async def answer(self, message: Any) -> str | None:
+        """The words for a message; None for a turn that the user has cancelled."""
+        from google.genai import types
+
+        name, words = message.session, [types.Part(text=message.text)]
+        asked, said = _open(await self._began(name)), None
+        parts = [await self._asked(call, name) for call in asked] or words
+        while parts:
+            said, asked = await self._run(parts, message)
+            parts = [await self._asked(call, name) for call in asked]
+        return said
+
+    async def _began(self, name: str) -> list[Any]:
+        """The events of a session, which begins with the past of the scenario."""
+        from google.adk.events import Event
+
+        where = {"app_name": "app", "user_id": "user", "session_id": name}
+        session = await self._service.get_session(**where)
+        if session is None:
+            session = await self._service.create_session(**where)
+            for content in _contents(self._past if name == "main" else []):
+                author = "user" if content.role == "user" else self._author
+                event = Event(author=author, content=content, invocation_id="past")
+                await self._service.append_event(session, event)
+        return list(session.events)
+
+    async def _run(self, parts: list[Any], message: Any) -> tuple[str | None, list[Any]]:
+        """Run the agent once: its last words, and the questions that it leaves open."""
+        from google.genai import types
+
+        signal, events = asyncio.Event(), []
+        async for event in self._runner.run_async(
+            user_id="user",
+            session_id=message.session,
+            new_message=types.Content(role="user", parts=parts),
+            run_config=self._config(message.id),
+            abort_signal=signal,
+        ):
+            if event.partial:
+                continue
+            events.append(event)
+            if self._brief.cancelled(message.session):
+                signal.set()
+        if signal.is_set():
+            return None, []
+        if events and events[-1].error_code:
+            raise AdkError(events[-1].error_message or events[-1].error_code)
+        return _words(events), _open(events)
+
+    def _config(self, id: str) -> Any:
+        """The settings of a run; the framework keeps the id of the message with each event."""
+        from google.adk.agents.run_config import RunConfig, StreamingMode
+
+        given = {**self._settings, "custom_metadata": {"message": id}}
+        if self._brief.options.get("stream"):
+            given["streaming_mode"] = StreamingMode.SSE
+        return RunConfig(**given)
+
+    async def _asked(self, call: Any, session: str) -> Any:
+        """What the user says to a call that waits, as the framework takes it: a yes or a no."""
+        from google.genai import types
+
+        first = call.args["originalFunctionCall"]
+        name, input, id = first["name"], first["args"], first["id"]
+        said = await self._brief.ask_async(name, input, id=id, session=session)
+        is_meant = said.answer == "allow" and said.id == id and said.input == input
+        response = types.FunctionResponse(
+            id=call.id, name=_CONFIRM, response={"confirmed": is_meant}
+        )
+        return types.Part(function_response=response)
+
+
+def _parts(event: Any) -> list[Any]:
+    return (event.content.parts if event.content else None) or []
+
+
+def _open(events: list[Any]) -> list[Any]:
+    """The questions that have no answer yet: a killed run has not answered them."""
+    parts = [part for event in events for part in _parts(event)]
+    answered = {part.function_response.id for part in parts if part.function_response}
+    calls = [part.function_call for part in parts if part.function_call]
+    return [call for call in calls if call.name == _CONFIRM and call.id not in answered]
+
+
+def _words(events: list[Any]) -> str:
+    finals = [event for event in events if event.is_final_response()]
+    parts = _parts(finals[-1]) if finals else []
+    return "".join(part.text for part in parts if part.text and not part.thought)
+
+
+def _contents(past: list[Message]) -> Iterator[Any]:
+    """The past as contents. Thoughts are left out: their signatures are of the model that made
+    them."""
+    from google.genai import types
+
+    names = {use.id: use.name for message in past for use in message.tool_uses}
+    for message in past:
+        role = "user" if message.role == "user" else "model"
+        parts = [part for block in message.blocks for part in _part(block, names, types)]
+        yield types.Content(role=role, parts=parts)
+
+
+def _part(block: Block, names: dict[str, str], types: Any) -> Iterator[Any]:
+    match block:
+        case Text(text):
+            yield types.Part(text=text)
+        case ToolUse(id, name, input):
+            args = input if isinstance(input, dict) else {"input": input}
+            yield types.Part(function_call=types.FunctionCall(id=id, name=name, args=args))
+        case ToolResult(id):
+            said = {"error" if block.is_error else "result": block.text}
+            name = names.get(id, "unknown")  # a past may hold a result whose call is lost
+            made = types.FunctionResponse(id=id, name=name, response=said)
+            yield types.Part(function_response=made)
+        case Opaque("image", {"source": {"type": "base64", "media_type": kind, "data": data}}):
+            yield types.Part.from_bytes(data=base64.b64decode(data), mime_type=kind)
+        case Opaque(kind):
+            raise TypeError(f"the past holds a block of the kind {kind}, which no content takes")
+
+
+def _wire_of(model: Any) -> str:
+    """The wire of an agent's own model; "" where it has none, or one of another provider."""
+    if isinstance(model, str):
+        named = (wire for wire, usual in _USUAL.items() if model[:6] == usual[:6])
+        return next(named, "")
+    parents = (parent.__name__ for parent in type(model).__mro__)
+    return next((_CLASSES[name] for name in parents if name in _CLASSES), "")
+
+
+def _with_model(agent: Any, brief: Any) -> Any:
+    """A copy of the agent with the tools of the scenario. Each agent of it has a client of the
+    brief."""
+    made = agent.clone(update={"tools": [_tool(tool) for tool in brief.tools]})
+    todo = [made]
+    for each in todo:
+        todo += each.sub_agents
+        if hasattr(each, "model"):  # an agent that runs others in order has none
+            each.model = _model(brief, each.model)
+    return made
+
+
+def _model(brief: Any, own: Any) -> Any:
+    client = brief.gemini() if brief.wire == "gemini" else brief.async_anthropic()
+    if _wire_of(own) == brief.wire and not isinstance(own, str):
+        return own.model_copy(update={"client": client})
+    name = own if _wire_of(own) == brief.wire else _USUAL[brief.wire]
+    if brief.wire == "gemini":
+        from google.adk.models.google_llm import Gemini
+
+        return Gemini(model=name, client=client)
+    from google.adk.models.anthropic_llm import AnthropicLlm
+
+    return AnthropicLlm(model=name, client=client)
+
+
+def _api_error(wire: str) -> type[Exception]:
+    """The error of the wire's client, which the framework lets through."""
+    if wire == "gemini":
+        from google.genai.errors import APIError
+
+        return APIError
+    from anthropic import AnthropicError
+
+    return AnthropicError
+
+
+def _tool(tool: Any) -> Any:
+    """A tool of the scenario; it asks for a confirmation as the framework's own tools do."""
+    from google.adk.tools import BaseTool
+    from google.genai import types
+
+    class Offered(BaseTool):  # type: ignore[misc]
+        def _get_declaration(self) -> Any:
+            return types.FunctionDeclaration(
+                name=tool.name,
+                description=tool.description,
+                parameters_json_schema=tool.input_schema,
+            )
+
+        async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> Any:
+            if tool.needs_approval:
+                if not tool_context.tool_confirmation:
+                    tool_context.request_confirmation(hint=f"May {tool.name} run?")
+                    tool_context.actions.skip_summarization = True
+                    return {"error": "This tool call requires confirmation."}
+                if not tool_context.tool_confirmation.confirmed:
+                    return {"error": "This tool call is rejected."}
+            try:
+                said = answer_of(tool, args, tool_context.function_call_id or "")
+            except ToolError as error:
+                return {"error": str(error)}
+            return said if isinstance(said, dict) else {"result": said}
+
+    return Offered(name=tool.name, description=tool.description)

@@ -1,0 +1,224 @@
+"""Agents of agent-framework: their instructions, options, middleware and other providers stay.
+
+The tools of the scenario stand in place of the agent's own. The client is of the agent's class, and
+has one of the brief. The history of a session is kept in memory, or by the HistoryProvider that the
+user's own function makes in the run's folder: then a run may begin with a past and be killed. A
+cancel is seen before each call of the model, and before each tool.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.adapters.shared.framework_agent import (
+    LACKS,
+    PERSISTENT,
+    FrameworkAgent,
+    answer_of,
+    converse,
+    sorry_for,
+)
+from harness.adapters.shared.seeds import seed_of
+from harness.core.values.brief import ToolError
+from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
+
+_CALL: ContextVar[str] = ContextVar("call", default="")
+_SESSION: ContextVar[str] = ContextVar("session", default="main")
+
+_CLIENTS = {
+    "openai-chat": "OpenAIChatCompletionClient",
+    "openai-responses": "OpenAIChatClient",
+}
+
+
+class TurnCancelled(Exception):
+    """The user has cancelled the turn: the agent asks the model no more."""
+
+
+def agent_framework(
+    agent: Any, history: Callable[[Path], Any] | None = None, **settings: Any
+) -> FrameworkAgent:
+    """An agent of agent-framework; `settings` go to each `agent.run`, as in `options=...`.
+
+    `history` makes the HistoryProvider of a folder, as in
+    `lambda folder: FileHistoryProvider(folder)`.
+    """
+    wire = _wire_of(agent.client)
+
+    async def play(brief: Any) -> None:
+        from agent_framework import InMemoryHistoryProvider
+        from agent_framework.exceptions import AgentFrameworkException
+
+        kept = history(Path(brief.session_dir)) if history else InMemoryHistoryProvider()
+        past = seed_of(brief) if history else []
+        chat = Chat(brief, _agent_of(brief, agent, kept), kept, past, settings)
+        await converse(brief, chat.answer, sorry_for(AgentFrameworkException))
+
+    capabilities = msgspec.structs.replace(PERSISTENT if history else LACKS, cancel=None)
+    return FrameworkAgent("agent_framework", play, (wire,) if wire else (), capabilities)
+
+
+class Chat:
+    """The sessions of a run by their names, with the history that a provider keeps of each."""
+
+    def __init__(
+        self, brief: Any, bot: Any, history: Any, past: list[Message], settings: dict[str, Any]
+    ) -> None:
+        from agent_framework import chat_middleware
+
+        self._brief, self._bot, self._history, self._past = brief, bot, history, past
+        self._sessions: dict[str, Any] = {}
+
+        async def until_cancelled(_: Any, call_next: Any) -> None:
+            if brief.cancelled(_SESSION.get()):
+                raise TurnCancelled
+            await call_next()
+
+        own = settings.get("middleware") or []
+        self._settings = {**settings, "middleware": [*own, chat_middleware(until_cancelled)]}
+
+    async def answer(self, message: Any) -> str | None:
+        """The words for a message; None for a turn that the user has cancelled."""
+        from agent_framework import Message as Row
+
+        _SESSION.set(message.session)
+        asked = _open(await self._began(message.session))
+        given, result = Row("user", [message.text], message_id=message.id), None
+        try:
+            while asked or result is None:
+                if asked:
+                    said = [await self._asked(request) for request in asked]
+                    given = Row("user", said)
+                result = await self._run(given)
+                asked = result.user_input_requests
+        except TurnCancelled:
+            return None
+        return str(result.text)
+
+    async def _began(self, name: str) -> list[Any]:
+        """The rows of a session, which begins with the past of the scenario."""
+        from agent_framework import AgentSession
+
+        if name not in self._sessions:
+            self._sessions[name] = AgentSession(session_id=name)
+        state = self._sessions[name].state.setdefault(self._history.source_id, {})
+        rows = await self._history.get_messages(name, state=state)
+        if not rows and name == "main" and self._past:
+            rows = [row for message in self._past for row in _rows(message)]
+            await self._history.save_messages(name, rows, state=state)
+        return list(rows)
+
+    async def _run(self, given: Any) -> Any:
+        named = {**self._settings, "session": self._sessions[_SESSION.get()]}
+        if not self._brief.options.get("stream"):
+            return await self._bot.run(given, **named)
+        stream = self._bot.run(given, stream=True, **named)
+        async for _ in stream:
+            pass
+        return await stream.get_final_response()
+
+    async def _asked(self, request: Any) -> Any:
+        """What the user says to a request, as the framework takes it: a yes or a no."""
+        call = request.function_call
+        shown = call.parse_arguments()
+        where = {"id": call.call_id, "session": _SESSION.get()}
+        said = await self._brief.ask_async(call.name, shown, **where)
+        is_meant = said.id == call.call_id and said.input == shown
+        return request.to_function_approval_response(said.answer == "allow" and is_meant)
+
+
+def _open(rows: list[Any]) -> list[Any]:
+    """The requests in the last row of a session: a killed run has not answered them."""
+    return [each for each in rows[-1].contents if each.user_input_request] if rows else []
+
+
+def _rows(message: Message) -> Iterator[Any]:
+    """A message as messages of agent-framework: results are of the role tool. Thoughts are left
+    out: their signatures are of the model that made them."""
+    from agent_framework import Content
+    from agent_framework import Message as Row
+
+    results = [block for block in message.blocks if isinstance(block, ToolResult)]
+    others = [block for block in message.blocks if not isinstance(block, ToolResult)]
+    for result in results:
+        failure = {"exception": result.text} if result.is_error else {}
+        made = Content.from_function_result(result.id, result=result.text, **failure)
+        yield Row("tool", [made])
+    if said := [part for block in others for part in _part(block, Content)]:
+        yield Row("user" if message.role == "user" else "assistant", said)
+
+
+def _part(block: Block, kinds: Any) -> Iterator[Any]:
+    match block:
+        case Text(text):
+            yield kinds.from_text(text)
+        case ToolUse(id, name, input):
+            arguments = input if isinstance(input, dict | str) else json.dumps(input)
+            yield kinds.from_function_call(id, name, arguments=arguments)
+        case Opaque("image", {"source": {"type": "base64", "media_type": kind, "data": data}}):
+            yield kinds.from_data(base64.b64decode(data), kind)
+        case Opaque(kind):
+            raise TypeError(f"the past holds a block of the kind {kind}, which no message takes")
+
+
+def _wire_of(client: Any) -> str:
+    """The wire of an agent's own client; "" for one of another provider."""
+    parents = {parent.__name__ for parent in type(client).__mro__}
+    return next((wire for wire, name in _CLIENTS.items() if name in parents), "")
+
+
+def _agent_of(brief: Any, own: Any, history: Any) -> Any:
+    """A copy of the agent with the tools of the scenario, a client of the brief and the history."""
+    from agent_framework import HistoryProvider
+
+    made = copy.copy(own)
+    made.client = _client(brief, own.client)
+    made.mcp_tools = []
+    made.default_options = {**own.default_options, "tools": [_tool(brief, t) for t in brief.tools]}
+    others = [each for each in own.context_providers if not isinstance(each, HistoryProvider)]
+    made.context_providers = [*others, history]
+    return made
+
+
+def _client(brief: Any, own: Any) -> Any:
+    import agent_framework.openai as clients
+
+    if _wire_of(own) == brief.wire:
+        made = copy.copy(own)
+        made.client = brief.async_openai()
+        return made
+    kind = getattr(clients, _CLIENTS[brief.wire])
+    return kind(model=getattr(own, "model", None) or "gpt-5", async_client=brief.async_openai())
+
+
+def _tool(brief: Any, tool: Any) -> Any:
+    from agent_framework import FunctionTool
+
+    class Offered(FunctionTool):  # type: ignore[misc]
+        """The framework tells a tool the id of its call when it invokes it."""
+
+        async def invoke(self, *, tool_call_id: str | None = None, **given: Any) -> Any:
+            _CALL.set(tool_call_id or "")
+            return await super().invoke(tool_call_id=tool_call_id, **given)
+
+    async def run(**given: Any) -> Any:
+        if brief.cancelled(_SESSION.get()):
+            raise ToolError("Not run: the user has cancelled the turn.")
+        return answer_of(tool, given, _CALL.get())
+
+    mode = "always_require" if tool.needs_approval else "never_require"
+    return Offered(
+        name=tool.name,
+        description=tool.description,
+        approval_mode=mode,
+        func=run,
+        input_model=tool.input_schema,
+    )
