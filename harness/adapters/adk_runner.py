@@ -22,6 +22,7 @@ from harness.adapters.shared.framework_agent import (
     FrameworkAgent,
     answer_of,
     converse,
+    may_run,
     sorry_for,
 )
 from harness.adapters.shared.seeds import seed_of
@@ -138,9 +139,8 @@ class Chat:
         from google.genai import types
 
         first = call.args["originalFunctionCall"]
-        name, input, id = first["name"], first["args"], first["id"]
-        said = await self._brief.ask_async(name, input, id=id, session=session)
-        is_meant = said.answer == "allow" and said.id == id and said.input == input
+        given = {"id": first["id"], "session": session}
+        is_meant = await may_run(self._brief, first["name"], first["args"], **given)
         response = types.FunctionResponse(
             id=call.id, name=_CONFIRM, response={"confirmed": is_meant}
         )

@@ -1,9 +1,9 @@
 """Agents of agent-framework: their instructions, options, middleware and other providers stay.
 
 The tools of the scenario stand in place of the agent's own. The client is of the agent's class, and
-has one of the brief. The history of a session is kept in memory, or by the HistoryProvider that the
-user's own function makes in the run's folder: then a run may begin with a past and be killed. A
-cancel is seen before each call of the model, and before each tool.
+has one of the brief. The sessions are kept in memory, or by what the user's own functions make in
+the run's folder: a SessionStore, a HistoryProvider or both. Then a run may begin with a past and be
+killed. A cancel is seen before each call of the model, and before each tool.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from harness.adapters.shared.framework_agent import (
     FrameworkAgent,
     answer_of,
     converse,
+    may_run,
     sorry_for,
 )
 from harness.adapters.shared.seeds import seed_of
@@ -44,37 +45,53 @@ class TurnCancelled(Exception):
 
 
 def agent_framework(
-    agent: Any, history: Callable[[Path], Any] | None = None, **settings: Any
+    agent: Any,
+    sessions: Callable[[Path], Any] | None = None,
+    history: Callable[[Path], Any] | None = None,
+    **settings: Any,
 ) -> FrameworkAgent:
     """An agent of agent-framework; `settings` go to each `agent.run`, as in `options=...`.
 
-    `history` makes the HistoryProvider of a folder, as in
-    `lambda folder: FileHistoryProvider(folder)`.
+    `sessions` makes the SessionStore of a folder, as in `lambda folder: FileSessionStore(folder)`,
+    and `history` a HistoryProvider. Without the first an open question does not outlive a kill.
     """
-    wire = _wire_of(agent.client)
+    wire = _wire_of(getattr(agent, "client", None))
+    persists = bool(sessions or history)
 
     async def play(brief: Any) -> None:
         from agent_framework import InMemoryHistoryProvider
         from agent_framework.exceptions import AgentFrameworkException
 
-        kept = history(Path(brief.session_dir)) if history else InMemoryHistoryProvider()
-        past = seed_of(brief) if history else []
-        chat = Chat(brief, _agent_of(brief, agent, kept), kept, past, settings)
+        folder = Path(brief.session_dir)
+        kept = history(folder) if history else InMemoryHistoryProvider()
+        store = sessions(folder) if sessions else None
+        bot = _agent_of(brief, agent, kept)
+        past = seed_of(brief) if persists else []
+        chat = Chat(brief, bot, (kept, store), past, settings)
         await converse(brief, chat.answer, sorry_for(AgentFrameworkException))
 
-    capabilities = msgspec.structs.replace(PERSISTENT if history else LACKS, cancel=None)
+    capabilities = msgspec.structs.replace(PERSISTENT if persists else LACKS, cancel=None)
     return FrameworkAgent("agent_framework", play, (wire,) if wire else (), capabilities)
 
 
 class Chat:
-    """The sessions of a run by their names, with the history that a provider keeps of each."""
+    """The sessions of a run by their names.
+
+    `kept` is the provider of their histories, and the store of the sessions or None.
+    """
 
     def __init__(
-        self, brief: Any, bot: Any, history: Any, past: list[Message], settings: dict[str, Any]
+        self,
+        brief: Any,
+        bot: Any,
+        kept: tuple[Any, Any],
+        past: list[Message],
+        settings: dict[str, Any],
     ) -> None:
         from agent_framework import chat_middleware
 
-        self._brief, self._bot, self._history, self._past = brief, bot, history, past
+        self._brief, self._bot, self._past = brief, bot, past
+        self._history, self._store = kept
         self._sessions: dict[str, Any] = {}
 
         async def until_cancelled(_: Any, call_next: Any) -> None:
@@ -108,7 +125,8 @@ class Chat:
         from agent_framework import AgentSession
 
         if name not in self._sessions:
-            self._sessions[name] = AgentSession(session_id=name)
+            stored = await self._store.get(name) if self._store else None
+            self._sessions[name] = stored or AgentSession(session_id=name)
         state = self._sessions[name].state.setdefault(self._history.source_id, {})
         rows = await self._history.get_messages(name, state=state)
         if not rows and name == "main" and self._past:
@@ -117,22 +135,26 @@ class Chat:
         return list(rows)
 
     async def _run(self, given: Any) -> Any:
-        named = {**self._settings, "session": self._sessions[_SESSION.get()]}
-        if not self._brief.options.get("stream"):
-            return await self._bot.run(given, **named)
-        stream = self._bot.run(given, stream=True, **named)
-        async for _ in stream:
-            pass
-        return await stream.get_final_response()
+        session = self._sessions[_SESSION.get()]
+        named = {**self._settings, "session": session}
+        if self._brief.options.get("stream"):
+            stream = self._bot.run(given, stream=True, **named)
+            async for _ in stream:
+                pass
+            result = await stream.get_final_response()
+        else:
+            result = await self._bot.run(given, **named)
+        if self._store:
+            await self._store.set(_SESSION.get(), session)
+        return result
 
     async def _asked(self, request: Any) -> Any:
         """What the user says to a request, as the framework takes it: a yes or a no."""
         call = request.function_call
         shown = call.parse_arguments()
         where = {"id": call.call_id, "session": _SESSION.get()}
-        said = await self._brief.ask_async(call.name, shown, **where)
-        is_meant = said.id == call.call_id and said.input == shown
-        return request.to_function_approval_response(said.answer == "allow" and is_meant)
+        is_meant = await may_run(self._brief, call.name, shown, **where)
+        return request.to_function_approval_response(is_meant)
 
 
 def _open(rows: list[Any]) -> list[Any]:

@@ -178,3 +178,15 @@ def answer_of(tool: Any, given: Any, id: str = "") -> Any:
         return tool.call(given, id=id)
     except (ToolError, RuntimeError, TimeoutError, ConnectionError) as error:
         raise ToolError(str(error)) from error
+
+
+async def may_run(brief: Any, name: str, input: Any, *, id: str, session: str) -> bool:
+    """Whether the user allows a call just as it is, for a framework that takes a yes or a no.
+
+    An answer to another call is a no, and so is a channel that does not answer.
+    """
+    try:
+        said = await brief.ask_async(name, input, id=id, session=session)
+    except (TimeoutError, ConnectionError):
+        return False
+    return bool(said.answer == "allow" and said.id == id and said.input == input)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 import harness.adapters
-from harness.adapters.shared.framework_agent import LACKS, FrameworkAgent, agent_of, frameworks
+from harness.adapters.shared.framework_agent import (
+    LACKS,
+    FrameworkAgent,
+    agent_of,
+    converse,
+    frameworks,
+    may_run,
+)
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Capabilities, Profile, ProfileLimits
 from harness.targets import of_callable, resolve
@@ -41,6 +50,74 @@ def test_an_object_is_known_by_a_class_of_its_type(module: str, name: str, frame
     assert found.framework == framework
     assert found.profile.capabilities == LACKS
     assert not {m.partition(".")[0] for m in set(sys.modules) - before} & {module.partition(".")[0]}
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "framework"),
+    [
+        ("google.adk.agents.llm_agent", "LlmAgent", "google_adk"),
+        ("agent_framework._agents", "RawAgent", "agent_framework"),
+    ],
+)
+def test_an_agent_that_can_be_cancelled_is_asked_to(module: str, name: str, framework: str) -> None:
+    found = agent_of(_object(module, name))
+    assert found is not None
+    assert found.framework == framework
+    assert found.profile.capabilities == msgspec.structs.replace(LACKS, cancel=None)
+
+
+class _Phone:
+    """A brief of one message, which keeps what is sent, and a user who answers a question."""
+
+    def __init__(self, answer: Any = None) -> None:
+        self.answer, self.sent = answer, list[tuple[str, Any]]()
+
+    def inbox(self) -> list[Any]:
+        return [SimpleNamespace(id="m1", session="main", text="Hello.")]
+
+    def send(self, text: str, kind: str = "final", **where: Any) -> None:
+        self.sent.append((text, where.get("status", kind)))
+
+    async def ask_async(self, name: str, input: Any, *, id: str, session: str) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("said", "sent"), [("Hi.", ("Hi.", "final")), (None, ("Cancelled.", "cancelled"))]
+)
+def test_a_turn_without_words_has_been_cancelled(said: str | None, sent: tuple[str, str]) -> None:
+    async def answer(message: Any) -> str | None:
+        return said
+
+    phone = _Phone()
+    asyncio.run(converse(phone, answer, lambda error: None))
+    assert phone.sent == [sent]
+
+
+@pytest.mark.parametrize(
+    ("answer", "id", "input", "allowed"),
+    [
+        ("allow", "c1", {"sum": 5}, True),
+        ("deny", "c1", {"sum": 5}, False),
+        ("allow", "c2", {"sum": 5}, False),
+        ("allow", "c1", {"sum": 6}, False),
+    ],
+)
+def test_a_call_may_run_just_as_it_was_allowed(
+    answer: str, id: str, input: Any, allowed: bool
+) -> None:
+    phone = _Phone(SimpleNamespace(answer=answer, id=id, input=input))
+    asked = may_run(phone, "pay", {"sum": 5}, id="c1", session="main")
+    assert asyncio.run(asked) is allowed
+
+
+def test_a_channel_that_does_not_answer_allows_nothing_and_an_error_of_ours_goes_on() -> None:
+    silent = _Phone(TimeoutError("the channel to the user does not answer"))
+    assert asyncio.run(may_run(silent, "pay", {}, id="c1", session="main")) is False
+    with pytest.raises(TypeError):
+        asyncio.run(may_run(_Phone(TypeError()), "pay", {}, id="c1", session="main"))
 
 
 @pytest.mark.parametrize(

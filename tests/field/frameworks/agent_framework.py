@@ -1,11 +1,11 @@
-"""agent-framework: an Agent with its defaults. `connected` keeps its history in files of the run's
-folder at the end of each run, as by default, and `each_call` after each call of the model."""
+"""agent-framework: an Agent with its defaults. `connected` keeps its sessions in files of the run's
+folder at the end of each run, and `each_call` its history after each call of the model too."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from agent_framework import Agent, FileHistoryProvider
+from agent_framework import Agent, FileHistoryProvider, FileSessionStore
 from agent_framework.openai import OpenAIChatCompletionClient
 from openai import AsyncOpenAI
 
@@ -14,17 +14,22 @@ from harness.adapters import agent_framework
 _client = OpenAIChatCompletionClient(model="gpt-5", async_client=AsyncOpenAI(api_key="x"))
 
 
-def _in_folder(folder: Path) -> FileHistoryProvider:
+def _sessions(folder: Path) -> FileSessionStore:
+    return FileSessionStore(folder / "sessions")
+
+
+def _history(folder: Path) -> FileHistoryProvider:
     return FileHistoryProvider(folder / "history")
 
 
 agent = Agent(client=_client, instructions="You are helpful.")
-connected = agent_framework(agent, _in_folder)
+connected = agent_framework(agent, _sessions)
 each_call = agent_framework(
     Agent(
         client=_client,
         instructions="You are helpful.",
         require_per_service_call_history_persistence=True,
     ),
-    _in_folder,
+    _sessions,
+    _history,
 )
