@@ -1,5 +1,5 @@
 """agent-framework: an Agent with its defaults. `connected` keeps its sessions in files of the run's
-folder at the end of each run, and `each_call` its history after each call of the model too."""
+folder. `each_call` keeps its history there too, after each call of the model."""
 
 from __future__ import annotations
 
