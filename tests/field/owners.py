@@ -61,11 +61,11 @@ def not_asked(profile: Profile) -> str:
 
 
 def found(*targets: str) -> str:
-    """The confirmed findings on a target: how many, and what tells them."""
+    """The confirmed findings on a target: how many, and what `harness explain` tells them by."""
     rows = {n: row for n, row in field_findings().items()
             if any(is_same(row.target, target) for target in targets)}  # fmt: skip
     if not rows:
-        return "nothing confirmed yet"
-    asked = ", ".join(f"`harness explain {FIELD_PREFIX}{each}`" for each in
+        return "none yet"
+    asked = ", ".join(f"`{FIELD_PREFIX}{each}`" for each in
                       dict.fromkeys(row.target for row in rows.values()))  # fmt: skip
-    return f"{len(rows)} confirmed: {asked}"
+    return f"{len(rows)}: {asked}"
