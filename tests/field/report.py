@@ -65,9 +65,7 @@ def _filled(template: str, results: Sequence[Results], is_html: bool, **more: An
 
 def played_of(head: Head) -> str:
     """Of which scenarios the runs of a target are."""
-    how = (
-        f"{head.drawn} (seed {head.seed}) of " if head.drawn else head.chosen or "all of "
-    )
+    how = f"{head.drawn} (seed {head.seed}) of " if head.drawn else head.chosen or "all of "
     return how + ", ".join(head.plays)
 
 
