@@ -32,7 +32,7 @@ def test_the_page_is_made_of_the_kept_results() -> None:
 def test_the_page_for_owners_says_what_the_data_says() -> None:
     text = owners.PAGE.read_text("utf-8")
     assert owners.page(text) == text, "python -m tests.field --kept writes it"
-    assert all(f"--target {name}`" in text for name in known())
+    assert all(f"| `{name}` |" in text for name in known())
 
 
 def test_owners_are_told_how_many_findings_there_are(
