@@ -302,6 +302,7 @@ EVENTS: Mapping[Question, _Holds] = {
     "message_after_refused_content": _comes_after_refused_content,
     "cancel": lambda t: any(x.cancelled_n for x in t.turns.values()),
     "kill": lambda t: bool(t.kills),
+    "second_kill": lambda t: len(t.kills) > 1,
     "reply": lambda t: any(s.request.kind in ENDINGS for s in t.sendings),
     "unsure_reply": lambda t: any(s.ends_turn and is_unsure(t, s) for s in t.sendings),
     "partial_reply": lambda t: any(s.request.kind == "partial" for s in t.sendings),

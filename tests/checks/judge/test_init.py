@@ -38,6 +38,7 @@ INVARIANTS = {
     "error_visible",
     "no_silent_loss",
     "resume_bounded",
+    "resume_prefix",
     "session_heals",
     "turn_closed",
     "answer_taken",

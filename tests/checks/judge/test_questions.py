@@ -233,6 +233,7 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
     "message_after_refused_content": (lambda: _done(_go().refused_picture().turn("and")), QUIET),
     "cancel": (lambda: _done(_go().cancel()), QUIET),
     "kill": (_resumed, QUIET),
+    "second_kill": (lambda: _done(_ran().restart().restart()), _resumed),
     "reply": (QUIET, lambda: _go().reply("x").say("so far", "partial").end()),
     "unsure_reply": (
         lambda: _go().reply("x").final().restart().end(),
