@@ -46,7 +46,7 @@ class Noted(RowTranscript):
 
 
 def agent(brief: Brief) -> None:
-    """The reference agent that begins an interrupted turn anew."""
+    """The reference agent that begins an interrupted turn from its message."""
     build(brief, transcript=Anew).run()
 
 

@@ -36,5 +36,5 @@ def agent(brief: Brief) -> None:
 
 
 def look_alike(brief: Brief) -> None:
-    """One with an order of its own, which each start keeps."""
+    """One whose starts all put the last result first."""
     build(brief, projection=_turned).run()
