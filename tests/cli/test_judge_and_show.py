@@ -50,7 +50,7 @@ def test_a_foreign_recording_among_others(harness: Harness, folder: Path) -> Non
     done = harness("judge", "logs", "-j", "2")
     assert done.returncode == 0
     assert "  role_alternation.wire  (advice, not failing)  logs/a.jsonl\n" in done.stdout
-    assert "applied 3 of 58 checks: role_alternation, wellformed_text" in done.stdout
+    assert "applied 3 of 59 checks: role_alternation, wellformed_text" in done.stdout
     assert "refused:\n      1  binary data\n      1  format not recognised\n" in done.stdout
     assert done.stdout.splitlines()[-1] == (
         "3 files, 1 transcript: 1 passed; not failing: 1 advice; 2 refused"
