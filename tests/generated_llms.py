@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.generated_pages import DOCS
 
 NAME = "llms.txt"
+PAGES = (NAME,)
 _LINK = re.compile(r"\]\(([^):]+\.md)\)")
 
 
@@ -30,8 +31,8 @@ def linked(text: str) -> list[str]:
 
 
 def main(docs: Path = DOCS) -> None:
-    """Write the file."""
-    (docs / NAME).write_text(generated_llms(docs), "utf-8")
+    """Write the file; the index is that of the pages."""
+    (docs / NAME).write_text(generated_llms(DOCS), "utf-8")
 
 
 if __name__ == "__main__":

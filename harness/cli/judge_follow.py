@@ -19,6 +19,7 @@ from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import abridged, visible_line
 from harness.files.regular_file import FoundFile
 from harness.redaction.encoder import json_line
+from harness.report.media.json_lines import finding_fields
 from harness.report.run_report import MARKS, cut, one_line
 from harness.verdicts.command_events import FileRead
 from harness.verdicts.result import Result, with_cause
@@ -100,8 +101,7 @@ class Follower:
         if self._as_json:
             row = {
                 "at": at.isoformat(timespec="seconds"), "file": file.path, "called": file.called,
-                "transcript": result.label, "code": finding.code, "class": finding.class_,
-                "fails": fails, "message": finding.message, "events": list(finding.events),
+                "transcript": result.label, "fails": fails, **finding_fields(finding),
             }  # fmt: skip
             return json_line(row)
         mark = terminal.paint()("fail" if fails else "faint", MARKS["fail" if fails else "pass"])
