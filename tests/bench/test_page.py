@@ -44,5 +44,5 @@ def test_the_page_shows_each_backend_curve_and_law() -> None:
     text = page(_table(0.001), [curve], [Figure("a law", 2.0, 1.0), Figure("another", 1.0, 1.0)])
     assert "| **loop-harness transport** | in process | 1.00 | 0.50 [0.50, 0.50] |" in text
     assert "| judging | 0.010 s | 0.100 s | 1.000 s | 10.000 s | 1.00 | 5 MB |" in text
-    assert "| a law | 2.00 | 1 |  | **over** |" in text
+    assert "| a law | 2.00 | 1 |  |" in text
     assert "- a peer was not measured: it is not installed." in text
