@@ -186,7 +186,8 @@ class LentModels:
 
     def close(self) -> None:
         """Serve nothing more."""
-        for lent in self._lent.values():
+        # The last one first: each puts back the environment that it found.
+        for lent in reversed(self._lent.values()):
             lent.held.close()
         self._url.close()
 

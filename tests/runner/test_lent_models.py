@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -57,6 +58,15 @@ def test_a_script_is_served_told_and_judged(lent: LentModels) -> None:
     assert ask(lent, "verify").value == {"verdict": "pass", "requests": 1}
     assert ask(lent, "end").error == ""
     assert ask(lent, "requests").kind == "input"
+
+
+def test_the_environment_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://before.invalid")
+    models = LentModels()
+    for name in ("a", "b", "c"):
+        ask(models, "serve", model=name, lines=[{"line": "says", "args": [name]}])
+    models.close()
+    assert os.environ["ANTHROPIC_BASE_URL"] == "http://before.invalid"
 
 
 def test_a_second_model_has_a_url_besides(lent: LentModels) -> None:
