@@ -16,6 +16,8 @@ from harness import load_scenarios
 from harness.cli.model import PACKAGE
 from tests.node.conftest import NodePackages
 
+pytestmark = pytest.mark.real
+
 PROJECT = Path(__file__).with_name("npm_project")
 TIMEOUT_S = 120
 
