@@ -17,8 +17,8 @@ RUNS = [
     if scenario.wire == "anthropic"
     if any(word in spec.kind for spec in scenario.faults for word in KILLS)
     if "sub_agents" not in scenario.needs  # this agent starts none, so nothing is killed there
-    # Its rows name no session, and the killed session has no earlier turn to forget.
-    if scenario.run_name != "asked-again-decided-otherwise"
+    # Nothing was said yet that the killed turn could forget, or its rows name no session.
+    if scenario.name not in ("asked-again-decided-otherwise", "woken-several-times")
 ]
 
 

@@ -86,5 +86,9 @@ def test_busy_chats_approvals_and_restarts(tmp_path: Path) -> None:
     verdicts = played("gateway", folders, tmp_path)
     failed = [v["name"] for v in verdicts if v["verdict"] == "fail"]
     # The example knows no words of its own: a channel that brings them back makes it talk on.
-    assert {name.partition("@")[0].partition("+")[0] for name in failed} <= {"own-words-come-back"}
+    # And it waits for the user's answer as long as that takes, an hour in the other run.
+    assert {name.partition("@")[0].partition("+")[0] for name in failed} <= {
+        "own-words-come-back",
+        "woken-several-times/while-the-question-is-open",
+    }
     assert sum(verdict["verdict"] == "pass" for verdict in verdicts) > 110

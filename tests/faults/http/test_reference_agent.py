@@ -49,6 +49,11 @@ def test_the_reference_agent_lives_through_it(
 ) -> None:
     settings = ALL_OF_A_BURST.get(kind, {})
     found = survive(kind, stream=stream, settings=settings, **knobs)
+    if (
+        kind == "http.tools_refused" and knobs
+    ):  # one model, so each turn can only say that it failed
+        assert all(each.startswith("no_blind_resend.same_content") for each in found)
+        return
     assert found == (["silent"] if kind in OF_REQUESTS else [])
 
 
