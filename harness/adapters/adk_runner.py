@@ -24,6 +24,7 @@ from harness.adapters.shared.framework_agent import (
     converse,
     may_run,
     sorry_for,
+    wire_of_class,
 )
 from harness.adapters.shared.seeds import seed_of
 from harness.core.values.brief import ToolError
@@ -33,7 +34,7 @@ _CONFIRM = "adk_request_confirmation"
 """The name of the call by which the framework asks for a confirmation."""
 
 _USUAL = {"anthropic": "claude-sonnet-5", "gemini": "gemini-3.5-flash"}
-_CLASSES = {"AnthropicLlm": "anthropic", "Gemini": "gemini"}
+_CLASSES = {"anthropic": "AnthropicLlm", "gemini": "Gemini"}
 
 
 class AdkError(Exception):
@@ -200,8 +201,7 @@ def _wire_of(model: Any) -> str:
     if isinstance(model, str):
         named = (wire for wire, usual in _USUAL.items() if model[:6] == usual[:6])
         return next(named, "")
-    parents = (parent.__name__ for parent in type(model).__mro__)
-    return next((_CLASSES[name] for name in parents if name in _CLASSES), "")
+    return wire_of_class(model, _CLASSES)
 
 
 def _with_model(agent: Any, brief: Any) -> Any:

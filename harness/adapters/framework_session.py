@@ -26,6 +26,7 @@ from harness.adapters.shared.framework_agent import (
     converse,
     may_run,
     sorry_for,
+    wire_of_class,
 )
 from harness.adapters.shared.seeds import seed_of
 from harness.core.values.brief import ToolError
@@ -193,8 +194,7 @@ def _part(block: Block, kinds: Any) -> Iterator[Any]:
 
 def _wire_of(client: Any) -> str:
     """The wire of an agent's own client; "" for one of another provider."""
-    parents = {parent.__name__ for parent in type(client).__mro__}
-    return next((wire for wire, name in _CLIENTS.items() if name in parents), "")
+    return wire_of_class(client, _CLIENTS)
 
 
 def _agent_of(brief: Any, own: Any, history: Any) -> Any:

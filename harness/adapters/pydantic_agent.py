@@ -22,6 +22,7 @@ from harness.adapters.shared.framework_agent import (
     answer_of,
     converse,
     sorry_for,
+    wire_of_class,
 )
 from harness.adapters.shared.seeds import seed_of
 from harness.core.values.brief import ToolError
@@ -166,8 +167,7 @@ def _wire_of(model: Any) -> str:
     """The wire of an agent's own model; "" where it has none, or one of another provider."""
     if isinstance(model, str):
         return _PREFIXES.get(model.partition(":")[0], "")
-    parents = {parent.__name__ for parent in type(model).__mro__}
-    return next((wire for wire, (_, name) in _MODELS.items() if name in parents), "")
+    return wire_of_class(model, {wire: name for wire, (_, name) in _MODELS.items()})
 
 
 def _model(brief: Any, own: Any) -> Any:

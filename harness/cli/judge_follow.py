@@ -13,6 +13,7 @@ from datetime import datetime
 
 from harness.cli import terminal
 from harness.cli.interrupts import deferred
+from harness.cli.judge_journal import Stamp, stamp
 from harness.clock import real_sleep
 from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding
@@ -54,7 +55,7 @@ class Follower:
     ) -> None:
         self._found, self._judged, self._accepted = found, judged, accepted
         self._as_json = as_json
-        self._stamps: dict[str, tuple[int, int]] = {}
+        self._stamps: dict[str, Stamp] = {}
         self._told: set[_Found] = set()
         self.has_failed = False
 
@@ -77,11 +78,8 @@ class Follower:
                     self._take(file, result, tells=tells)
 
     def _has_changed(self, path: str) -> bool:
-        try:
-            status = os.stat(path)
-        except OSError:  # it is gone again
+        if (now := stamp(path, path, "")) is None:  # it is gone again
             return False
-        now = (status.st_size, status.st_mtime_ns)
         before, self._stamps[path] = self._stamps.get(path), now
         return before != now
 

@@ -154,10 +154,13 @@ async def _called(name: str, given: Json, _id: str) -> ToolAnswer:
 
 
 async def _output(words: list[str]) -> tuple[int, str]:
-    """Run a command to its end; a cancelled one is told as by Ctrl-C, and waited for."""
+    """Run a command to its end; a cancelled one is told as by Ctrl-C, and waited for.
+
+    `-P`: a `json.py` of the folder is not imported in place of ours, as in `child_command`.
+    """
     env = {**os.environ, "COLUMNS": COLUMNS, "NO_COLOR": "1"}
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "harness", *words, env=env, stdin=asyncio.subprocess.DEVNULL,
+        sys.executable, "-P", "-m", "harness", *words, env=env, stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     try:

@@ -9,7 +9,6 @@ time.
 from __future__ import annotations
 
 import threading
-from types import TracebackType
 
 import anyio
 import anyio.to_thread
@@ -85,12 +84,7 @@ class Place:
         self._sequencer._enter(self._place)
         self._sequencer._wait(self._place)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Let the next place begin."""
         self._sequencer._leave(self._place)
 
@@ -103,11 +97,6 @@ class Place:
             self._sequencer._leave(self._place)
             raise
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         """Let the next place begin."""
         self._sequencer._leave(self._place)

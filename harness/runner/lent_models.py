@@ -52,50 +52,41 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settings: dict[str, Json] = {}
 
 
-class Serve(msgspec.Struct, frozen=True, tag_field="do", tag="serve"):
-    """Script a model and serve it: at the URL of the session if that is free, else at another."""
+class _OfModel(msgspec.Struct, frozen=True, tag_field="do", tag=str.lower):
+    """A command about a model; its `id` is that of the answer."""
 
     id: int
     model: str
+
+
+class Serve(_OfModel, frozen=True):
+    """Script a model and serve it: at the URL of the session if that is free, else at another."""
+
     name: str = "fakeModel"
     settings: Settings = Settings()
     lines: tuple[Line, ...] = ()
 
 
-class Requests(msgspec.Struct, frozen=True, tag_field="do", tag="requests"):
+class Requests(_OfModel, frozen=True):
     """Tell the requests so far."""
 
-    id: int
-    model: str
 
-
-class Verify(msgspec.Struct, frozen=True, tag_field="do", tag="verify"):
+class Verify(_OfModel, frozen=True):
     """Judge the requests so far."""
 
-    id: int
-    model: str
 
-
-class Seen(msgspec.Struct, frozen=True, tag_field="do", tag="seen"):
+class Seen(_OfModel, frozen=True):
     """Tell the findings on the requests of a test that failed by itself, without unplayed lines."""
 
-    id: int
-    model: str
 
-
-class Save(msgspec.Struct, frozen=True, tag_field="do", tag="save"):
+class Save(_OfModel, frozen=True):
     """Write the test as a scenario."""
 
-    id: int
-    model: str
     path: str
 
 
-class End(msgspec.Struct, frozen=True, tag_field="do", tag="end"):
+class End(_OfModel, frozen=True):
     """Serve a model no more."""
-
-    id: int
-    model: str
 
 
 Command: TypeAlias = Serve | Requests | Verify | Seen | Save | End
@@ -167,7 +158,7 @@ class LentModels:
                     lent.held.close()
                 return None
 
-    def _of(self, command: Requests | Verify | Seen | Save) -> _Lent:
+    def _of(self, command: _OfModel) -> _Lent:
         if command.model not in self._lent:
             raise InputError("this model is not served: ask inside serve()", command.model)
         return self._lent[command.model]
@@ -177,7 +168,7 @@ class LentModels:
             raise InputError("this model is served already", command.model)
         named = {k: v for k, v in msgspec.structs.asdict(command.settings).items() if v is not None}
         model, held = FakeModel(command.name, **named), ExitStack()
-        model.at = self._url
+        model.at, model.unasked = self._url, UNASKED
         for line in command.lines:
             say(model, line)
         env = held.enter_context(model.serve())
@@ -212,14 +203,17 @@ UNASKED = (
 
 def _verified(model: FakeModel) -> Json:
     """Judge a model; the text of a failure ends with the command that explains it."""
-    run = model.judged()
-    if run is None:
-        raise NotAsScripted(UNASKED)
-    if run.verdict.verdict != "pass":
-        found = run.verdict.failing or run.verdict.findings
-        explained = [f"explain: harness explain {found[0].code}"] if found else []
-        raise NotAsScripted("\n".join([*map(str, found), *explained]))
+    try:
+        run = model.verify()
+    except NotAsScripted as error:
+        raise NotAsScripted("\n".join([str(error), *_explained(model)])) from None
     return {"verdict": run.verdict.verdict, "requests": len(run.history.trace.exchanges)}
+
+
+def _explained(model: FakeModel) -> list[str]:
+    run = model.judged()
+    found = (run.verdict.failing or run.verdict.findings) if run else ()
+    return [f"explain: harness explain {finding.code}" for finding in found[:1]]
 
 
 def say(model: FakeModel, line: Line) -> None:

@@ -38,10 +38,9 @@ SAID_MAX = 400
 
 
 class PrintedStack(NamedTuple):
-    """The error in its own words, all of the stack, and the user's frames, the innermost last."""
+    """The error in its own words, and the user's frames, the innermost last."""
 
     said: str
-    text: str
     frames: tuple[Frame, ...]
     place: CrashPlace | None
 
@@ -67,10 +66,9 @@ def printed_stack(output: str, folder: str) -> PrintedStack | None:
     found = [*_of_node(lines), *_of_python(lines)]
     if not found:
         return None
-    first, said, frames = max(found, key=lambda each: each[0])
-    text = "\n".join(lines[first:])
+    _, said, frames = max(found, key=lambda each: each[0])
     users = tuple(_frame(*frame, folder) for frame in frames[-FRAMES_MAX:])
-    return PrintedStack(said[:SAID_MAX], text, users, crash_place(users, _name(said)))
+    return PrintedStack(said[:SAID_MAX], users, crash_place(users, _name(said)))
 
 
 _Place = tuple[str, int, str]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import pkgutil
 import tomllib
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -178,6 +178,15 @@ def answer_of(tool: Any, given: Any, id: str = "") -> Any:
         return tool.call(given, id=id)
     except (ToolError, RuntimeError, TimeoutError, ConnectionError) as error:
         raise ToolError(str(error)) from error
+
+
+def wire_of_class(own: Any, classes: Mapping[str, str]) -> str:
+    """The wire whose class an agent's own client or model is of; "" for one of another provider.
+
+    `classes` are names by wire: a class is known by its name, as its module may not be installed.
+    """
+    parents = {parent.__name__ for parent in type(own).__mro__}
+    return next((wire for wire, name in classes.items() if name in parents), "")
 
 
 async def may_run(brief: Any, name: str, input: Any, *, id: str, session: str) -> bool:
