@@ -49,14 +49,20 @@ def test_closing_ends_the_longest_wait() -> None:
 def test_a_wait_longer_than_the_system_knows_ends_with_the_run(ms: int, begun: bool) -> None:
     """`epoll_wait` refuses more than 2**31 ms at once: half an answer then looked whole."""
     begins = (Send(b"half", Head(200, {"content-type": "text/plain"})),) if begun else ()
-    plan: Plan = (*begins, Wait(ms), Close())
+    asked = threading.Event()
+
+    def endless(_: Plan) -> Plan:
+        asked.set()
+        return (*begins, Wait(ms), Close())
+
     seen: list[object] = []
-    with loopback(transition(bend=lambda _: plan)) as server:
+    with loopback(transition(bend=endless)) as server:
         url = f"{server.urls.model}/v1/messages"
         call = threading.Thread(
             target=lambda: seen.append(met(lambda: httpx2.post(url, json=REQUEST, timeout=None)))
         )
         call.start()
+        assert asked.wait(60)
         call.join(0.3)
         assert call.is_alive(), seen
     call.join(60)
