@@ -141,6 +141,8 @@ class Gateway:
         transcript = self.transcript_of(inbound.session)
         if transcript.resume(inbound) > self.max_attempts:
             return self.settle(inbound, transcript, ends.failed(ends.PARKED, "parked"))
+        if not transcript.messages:  # a rename that was lost took the rows: nothing to ask about
+            return self.settle(inbound, transcript, ends.failed(ends.LOST, "lost"))
         self.report(inbound, transcript)
         return self.turn(inbound, transcript)
 

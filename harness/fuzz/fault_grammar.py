@@ -19,6 +19,7 @@ import msgspec
 from harness import faults
 from harness.core.scenario.scenario import FaultSpec, Times, When
 from harness.core.transition.arming import seam_of
+from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.faults import Fault
 from harness.fuzz.choice_sequence import Choose, sometimes
@@ -209,6 +210,16 @@ def fault_of(choose: Choose, fault: Fault) -> FaultSpec:
 def layer_of(spec: FaultSpec) -> str:
     """The layer of a fault in a scenario; a plug-in's fault declares it."""
     return faults.by_kind(spec.kind).layer
+
+
+def check_names(patterns: Sequence[str]) -> None:
+    """Raise InputError for a pattern that names no fault, on any wire, or none that is drawn."""
+    for pattern in patterns:
+        named = [f for f in faults.faults().values() if fnmatchcase(f.kind, pattern)]
+        if not named:
+            raise InputError("no fault has such a name; `harness list faults` lists them", pattern)
+        if not any(fault.drawn for fault in named):
+            raise InputError("only a scenario can place this fault: name it there", pattern)
 
 
 def matching(

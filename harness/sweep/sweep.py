@@ -22,7 +22,7 @@ from harness.core.values.verdict import Finding
 from harness.engines import Engine, ordered_map
 from harness.fuzz import findings
 from harness.fuzz.example import RawFinding
-from harness.fuzz.fault_grammar import matching
+from harness.fuzz.fault_grammar import check_names
 from harness.fuzz.findings import ShrinkTask, ShrunkFinding, not_shrunk, shrunk_from
 from harness.plugins import loaded_modules
 from harness.redaction.masking import mask
@@ -89,9 +89,7 @@ def plan_of(
         )
     if all_pairs and k == 1:
         raise InputError("pairs come with --k 2", "--all-pairs")
-    for pattern in faults:
-        if not matching([pattern]):
-            raise InputError("no fault has such a name; `harness list faults` lists them", pattern)
+    check_names(faults)
     return SweepPlan(
         target=target, faults=faults, k=k, all_pairs=all_pairs, orders=orders or UNSET,
         profile=UNSET if profile == NO_PROFILE else profile,

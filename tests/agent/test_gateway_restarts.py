@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import msgspec
 import pytest
 
 from harness.agent import agent
-from harness.agent.sessions.turn_outcome import AGAIN
+from harness.agent.sessions.turn_outcome import AGAIN, LOST
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import assistant, user
 from harness.stores.sqlite import SqliteStore
@@ -96,6 +97,21 @@ def test_a_reply_that_was_stored_and_not_sent_is_sent_after_a_restart(tmp_path: 
     assert back.provider.requests == []
     assert back.ending == ("final", "ok", f"{AGAIN}\n\nhello")
     assert again(back).run().said == []
+
+
+def test_a_turn_whose_conversation_is_gone_asks_nothing_and_tells_so(tmp_path: Path) -> None:
+    """A rename that was lost may take all rows, and leave the list of open turns."""
+    ran = Stand(tmp_path, [], "pay")
+    ran.provider.replies = [killed_at(ran, 1)]
+    with pytest.raises(Killed):
+        ran.run()
+    with sqlite3.connect(tmp_path / "store.db") as stored:
+        stored.execute("DELETE FROM rows")
+    back = again(ran, inbox=(Inbound("m2", text="Hello?"),)).run()
+    ends = [(said["to"], said["kind"]) for said in back.said if said["kind"] != "notice"]
+    assert ends == [("m1", "error"), ("m2", "final")]
+    assert back.said[0]["text"] == f"{LOST} (lost)"
+    assert len(back.provider.requests) == 1
 
 
 def test_without_a_store_it_opens_its_own_and_takes_the_seed(tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ def test_a_history_that_was_changed_is_told(in_process: Command, question: Path)
         (("--resume", "nowhere"), "no sweep here"),
         (("--verify", "nowhere"), "no sweep here"),
         (("one.yaml", "--target", CAREFUL, "--faults", "htp.*"), "no fault has such a name"),
+        (("one.yaml", "--target", CAREFUL, "--faults", "tools.endless"), "only a scenario can"),
         (("one.yaml", "--target", CAREFUL, "--all-pairs"), "--all-pairs: pairs come with --k 2"),
         (("one.yaml", "--target", CAREFUL, "--orders", "--faults", "http.*"), "plays no faults"),
         (("one.yaml",), "name the agent"),

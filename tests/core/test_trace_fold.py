@@ -40,6 +40,16 @@ def test_a_row_that_only_damage_shows_again_is_not_added() -> None:
     assert history.trace.damages == {history.events[-1].n}
 
 
+def test_a_text_that_damage_lays_twice_is_added_once() -> None:
+    """`persistence.duplicate_call_ids` lays two rows of one call, also behind a kill."""
+    history = History()
+    _opened(history, 1, ("persistence.duplicate_call_ids",))
+    call, said = history.note(assistant("Looking.")), history.note(user("on its way"))
+    rows = tuple(StoredRow(str(n), d) for n, d in enumerate((call, said, call, said), start=1))
+    history.stored(store="sqlite", added=rows)
+    assert _added(history) == [("1", "2")]
+
+
 def test_without_a_fault_all_that_is_seen_was_stored() -> None:
     assert _added(_history()) == [("1",), ("2", "3")]
     assert _history().trace.damages == set()

@@ -27,6 +27,11 @@ OVERTAKEN = (
     "conversation, so the answer to a later message can take it up."
 )
 
+LOST = (
+    "The stored conversation is gone, with your message in it, so this was not finished. What had "
+    "been started may be done in part. Please say again what I should do."
+)
+
 AGAIN = "(I was interrupted while I sent this reply, so you may have it already.)"
 
 TAKEN = (

@@ -390,10 +390,10 @@ class StoreDamage:
             self._is_damaged = False
             self._seen.add(event.n)
             # A kill at a write doubles no row: an equal text, such as "Done.", may be a new one.
-            is_kept = self._at_a_write and not (event.gone or event.changed)
-            known = set[str]() if is_kept else set(self._rows.values())
-            added = tuple(row for row in event.added if row.digest not in known)
-            event = msgspec.structs.replace(event, added=added)
+            if not self._at_a_write or event.gone or event.changed:
+                known, laid = set(self._rows.values()), reversed(event.added)  # one text twice, too
+                new = {row.digest: row for row in laid if row.digest not in known}
+                event = msgspec.structs.replace(event, added=tuple(new.values())[::-1])
         self._rows |= {row.id: row.digest for row in (*event.added, *event.changed)}
         for row_id in event.gone:
             self._rows.pop(row_id, None)
