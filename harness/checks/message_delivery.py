@@ -19,6 +19,7 @@ from harness.checks.evidence.excuses import (
     COMPACTION,
     FAILED_STORE,
     KILL,
+    LAID_TWICE,
     LIMIT,
     REDELIVERY,
     TAKEN,
@@ -84,7 +85,7 @@ _ORDERLY = frozenset({"next", "returned"})
     nothing_done=(*_STOPS, TAKEN),
     stored=(FAILED_STORE,),
     stored_again=(FAILED_STORE, COMPACTION),
-    doubled=(FAILED_STORE,),
+    doubled=(FAILED_STORE, LAID_TWICE),
     comes_again=(FAILED_STORE,),
 )
 def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
@@ -381,8 +382,7 @@ def cancel_honoured(history: History) -> Iterator[Finding]:
 
 
 def _is_after_cancel(turn: Turn, crossing: Crossing) -> bool:
-    """Whether the agent had seen the cancel; False for a call in transit when a cancel was
-    pushed."""
+    """Whether the agent had seen the cancel; a pushed one may have crossed a call in transit."""
     return crossing.n > turn.cancelled_n and crossing.called.at_ms >= turn.cancel_met_ms
 
 

@@ -82,15 +82,22 @@ def _from_the_beginning(trace: Trace, begun: list[Exchange]) -> str:
 
 
 def _attempts(trace: Trace, kills: list[int]) -> dict[MessageName, dict[int, Exchange]]:
-    """Map each message to the attempts that worked on it, each with its first main request."""
+    """Map each message to the attempts that worked on it, each with its first main request.
+
+    An attempt of which the store lost rows by a fault does not count: a commit that was never made
+    takes the note of the attempt too, and no agent can know of it.
+    """
+    lost = (look.n for look in trace.stored if look.gone and look.n in trace.damages)
+    forgotten = {bisect_left(kills, n) - 1 for n in lost}
     found: dict[MessageName, dict[int, Exchange]] = {}
     for turn in trace.turns.values():
         if turn.delivery is None:
             continue
         attempts = found.setdefault((turn.session, turn.delivery.inbound.id), {})
         for exchange in turn.exchanges:
-            if exchange.purpose == "main":
-                attempts.setdefault(bisect_left(kills, exchange.n), exchange)
+            attempt = bisect_left(kills, exchange.n)
+            if exchange.purpose == "main" and attempt not in forgotten:
+                attempts.setdefault(attempt, exchange)
     return found
 
 

@@ -178,13 +178,13 @@ def _swept(folder: Path, named: Path, scope: Scope, engine: Engine, as_json: boo
             small[group] = one
     except KeyboardInterrupt:
         with deferred():
-            _told(folder, scope, results, small, as_json, interrupted=True)
+            _told(folder, named, scope, results, small, as_json, interrupted=True)
             words = ["harness", "sweep", "--resume", str(named), *plugin_flags()]
             terminal.note(f"to continue: {shlex.join(words)}")
         raise
     finally:
         results.close()
-    return _told(folder, scope, results, small, as_json)
+    return _told(folder, named, scope, results, small, as_json)
 
 
 def _play(scope: Scope, results: ResultFile, engine: Engine) -> None:
@@ -216,10 +216,10 @@ def _paired(folder: Path, scope: Scope, results: ResultFile, engine: Engine) -> 
 
 
 def _told(
-    folder: Path, scope: Scope, results: ResultFile,
+    folder: Path, named: Path, scope: Scope, results: ResultFile,
     small: dict[Group, ShrunkFinding], as_json: bool, interrupted: bool = False,
 ) -> int:  # fmt: skip
-    """Write the certificate, print it, and return the exit status."""
+    """Write the certificate, print it with its place, and return the exit status."""
     from msgspec import to_builtins
 
     from harness.cli.fuzz_report import command_of_found
@@ -239,7 +239,9 @@ def _told(
 
     def last(event: Event) -> Iterator[str]:
         if isinstance(event, CommandFinished):
-            yield from [json_line(event.totals)] if as_json else (*lines, *reach_lines(reach))
+            place = f"all of this stands in {named}"  # what is printed names files beside it
+            text = (*lines, *reach_lines(reach), place)
+            yield from [json_line(event.totals)] if as_json else text
             yield from baseline_lines(event.baseline)
 
     started = CommandStarted(verb="sweep", noun="result")

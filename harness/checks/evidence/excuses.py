@@ -136,6 +136,11 @@ def _is_rewritten(marks: Marks, case: Case) -> bool:
     return any(look.gone or look.n in marks.trace.damages for look in looks)
 
 
+def _is_laid_twice(marks: Marks, case: Case) -> bool:
+    laid = (a.n for a in marks.trace.answers if "persistence.row_duplicated" in a.faults)
+    return any(case.turn.opened_n < n < case.n for n in laid)
+
+
 def _is_any_between(events: Sequence[int], case: Case) -> bool:
     return bisect(events, case.since_n) != bisect(events, case.n)
 
@@ -170,6 +175,7 @@ ANOTHER_WRITER = Excuse("another process that wrote to the session in the turn",
 REWRITTEN_STORE = Excuse(
     "rows that a compaction replaced or a fault damaged in the turn", _is_rewritten
 )
+LAID_TWICE = Excuse("a row that a fault laid twice in the turn", _is_laid_twice)
 COMPACTION = Excuse(
     "a compaction in the turn", lambda m, c: any(x.turn is c.turn for x in m.trace.compactions)
 )
