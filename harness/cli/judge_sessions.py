@@ -26,6 +26,13 @@ _SECONDS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _FOLDER = re.compile(rb'"(?:cwd|directory)":\s*"((?:[^"\\]|\\.){1,400})"')
 """How logs of several programs say where the user was; a path of Windows has escaped separators."""
 
+_TIME = re.compile(
+    rb'"(?:timestamp|startTime|started_at|created_at|createdAt)":\s*'
+    rb'"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d)?)"'
+)
+"""How logs of several programs say when a session began. The file's own time is that of the last
+line, or of the copy: all files of an artifact of CI have the same."""
+
 _WORDS_MAX = 60
 _MADE_UP = ("<", "[", "#", "Caveat:")
 """How texts begin that a program puts in the user's place before his own: rules, environment."""
@@ -70,13 +77,22 @@ def called(path: str, recording: Recording) -> str:
     first = next(iter(recording.transcripts), None)
     if first is None or first.exchange:
         return ""
-    said = _first_words(first.messages)
-    when = shown_time(os.stat(path).st_mtime)
-    return visible_line(f"{_project(path)}, {when}{f': {said}' if said else ''}")
+    said, head = _first_words(first.messages), head_of(Path(path))
+    when = shown_time(_begun_s(head) or os.stat(path).st_mtime)
+    return visible_line(f"{_project(path, head)}, {when}{f': {said}' if said else ''}")
 
 
-def _project(path: str) -> str:
-    named = _FOLDER.search(head_of(Path(path)))
+def _begun_s(head: bytes) -> float | None:
+    """When a session began, where it says so; a time without a zone is the user's."""
+    try:
+        said = _TIME.search(head)
+        return datetime.fromisoformat(said[1].decode()).timestamp() if said else None
+    except (ValueError, OverflowError, OSError):  # 2026-02-31, or a year that no clock has
+        return None
+
+
+def _project(path: str, head: bytes) -> str:
+    named = _FOLDER.search(head)
     folder = named[1].decode("utf-8", "replace") if named else os.path.dirname(path)
     parts = [part for part in re.split(r"[/\\]+", folder) if part]
     return parts[-1] if parts else "/"

@@ -182,7 +182,10 @@ def _judge(task: JudgeTask) -> FileRead:
         raise InputError(task.refused)
     recording = _of_sessions(read_any_recording(Path(task.path), task.kind))
     refusals = tuple(msgspec.structs.replace(one, place="") for one in recording.refusals)
-    transcripts = tuple(_transcripts(task, recording))
+    session = called(task.path, recording)
+    transcripts = tuple(
+        msgspec.structs.replace(one, session=session) for one in _transcripts(task, recording)
+    )
     return FileRead(
         path=shown(task.path),
         format=recording.format,
@@ -190,7 +193,7 @@ def _judge(task: JudgeTask) -> FileRead:
         refusals=refusals if refusals or transcripts else (Refusal("", "holds no transcript"),),
         notes=recording.notes,
         named=task.named,
-        called="" if task.named else called(task.path, recording),
+        called="" if task.named else session,
     )
 
 

@@ -94,7 +94,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     folder, empty without one. `frames` are the user's own frames of a crash, and `traceback` is the
     whole one. `seen` describes each public incident that the run repeats. `output` are the last of
     `output_lines` lines that the target printed, and `output_file` has them all. Of a transcript,
-    `counts` are its numbers, and `asked` the applied checks of `asked_of`.
+    `counts` are its numbers, `asked` the applied checks of `asked_of`, and `session` is what people
+    know the session of its file by: project, time and first words.
     `notes` are what a verb says of it beside its findings, a line each. `reach` is that of its
     history, `NOTHING` where only the verdict is known.
     """
@@ -123,6 +124,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     output_lines: int = 0
     output_file: str = ""
     counts: Json = None
+    session: str = ""
     asked: tuple[str, ...] = ()
     asked_of: int = 0
     notes: tuple[str, ...] = ()

@@ -131,6 +131,32 @@ def test_a_session_is_called_by_its_project_time_and_first_words(tmp_path: Path)
     assert _name(path, session("word " * 40)).endswith("word…")
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("2026-04-16T20:10:42.522Z", shown_time(begin_of("2026-04-16T20:10+00:00"))),
+        ("2026-04-16 20:10", "2026-04-16 20:10"),
+        ("2026-02-31T20:10:42Z", ""),
+        ("9999-99", ""),
+    ],
+)
+def test_the_time_is_that_of_the_first_line_before_that_of_the_file(
+    tmp_path: Path, said: str, shown: str
+) -> None:
+    data = session("hi").replace(b'"sessionId"', b'"timestamp": "%s", "sessionId"' % said.encode())
+    then = shown_time(time.time() - 9 * DAY_S)
+    path = lay(tmp_path / "a.jsonl", data, days_old=9)
+    assert called(str(path), read(data)).split(", ")[1] == f"{shown or then}: hi"
+
+
+def test_json_says_the_session_of_each_transcript(harness: Harness, folder: Path) -> None:
+    lay(folder / "logs/s.jsonl", session("Mend the login"))
+    for words in (["logs"], ["logs/s.jsonl"]):
+        row = json.loads(harness("judge", *words, "--json").stdout.splitlines()[0])
+        assert row["session"].startswith("shop, 20")
+        assert row["session"].endswith(": Mend the login")
+
+
 def test_a_session_that_names_no_folder_is_called_by_that_of_its_file(tmp_path: Path) -> None:
     rows = [{"role": "user", "content": "hi\x1b"}, {"role": "assistant", "content": "Hello."}]
     named = _name(tmp_path / "talks/a.json", json.dumps(rows).encode())

@@ -96,13 +96,14 @@ def baseline_line(change: BaselineChange) -> str:
 
 
 def judged_line(run: Result) -> str:
-    """Return a transcript: file, transcript, format, verdict, applied checks, findings, counts."""
+    """Return a transcript: file, session, format, verdict, applied checks, findings, counts."""
     verdict = run.verdict
     return json_line(
         {
             "version": VERSION,
             "file": run.file,
             "transcript": run.label,
+            "session": run.session,
             "format": run.title,
             "verdict": verdict.verdict,
             "fail_on": verdict.fail_on,
