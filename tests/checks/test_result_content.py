@@ -76,6 +76,7 @@ WRONG: list[tuple[str, Any, Any]] = [
     ("failed", None, "Error: the tool gave no result"),
     ("failed", "", "The command was unsuccessful (no output)."),
     ("failed", None, "list did not succeed: it returned null"),
+    ("failed", "12 passed, 0 failed, errors: 0, exit code 0", "Error: 12 passed, 0 failed"),
     ("replaced", VALUE, "<generator object read at 0x7f>"),
     ("replaced", "Ångström in a café", "ngstrm in a caf"),
     ("replaced", SENTENCE.upper(), SENTENCE),
@@ -187,7 +188,8 @@ def test_the_setting_says_which_tools_give_code() -> None:
 
 def test_a_success_with_the_flag_of_an_error_is_found() -> None:
     assert _found(SENTENCE, SENTENCE, error=True) == ["result_carried.failed"]
-    assert _found("exit status 1: nothing found", "exit status 1: nothing found", error=True) == []
+    for said in ("exit status 1: nothing found", "12 passed, 3 failed", "no errors, 1 warning"):
+        assert _found(said, said, error=True) == []
 
 
 def test_an_agent_may_give_up_a_slow_tool() -> None:

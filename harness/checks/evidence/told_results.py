@@ -164,6 +164,11 @@ _FAILURE = re.compile(
     r"|status|code|exit",
     re.IGNORECASE,
 )
+_DENIED = re.compile(
+    r"\b(?:no|0|zero|without) (?:errors?|fail(?:ed|ures?)|warnings?)\b|\bexit (?:code|status):? 0\b"
+    r"|\b(?:errors?|fail(?:ed|ures?)|warnings?)\"?[:=] ?(?:0\b|none\b|null\b|\[\])",
+    re.IGNORECASE,
+)
 _REFUSAL = re.compile(
     r"\b(?:no|not|never|none|unknown|already|again|same|duplicate|repeat|skip|wait|pending|later"
     r"|background|start|running|progress|queue|instead|block|only|must|need|require|deliver|sent"
@@ -174,8 +179,8 @@ _REFUSAL = re.compile(
 
 
 def reads_as_failure(text: str) -> bool:
-    """Whether a text may tell of a failure; one in another script is not read."""
-    return not text.isascii() or _FAILURE.search(text) is not None
+    """Whether a text may tell of a failure, and not of none; another script is not read."""
+    return not text.isascii() or _FAILURE.search(_DENIED.sub("", text)) is not None
 
 
 def is_valid_call(trace: Trace, ask: Ask) -> bool:
@@ -273,9 +278,7 @@ def _is_unknown(trace: Trace, ask: Ask) -> bool:
 OTHERS = 50
 """How many results before one are looked through for the call that it belongs to."""
 
-ERROR_BEFORE = re.compile(
-    r"\A\W{0,20}(?:tool )?(?:error|failed|failure|exception)\b", re.IGNORECASE
-)
+ERROR_BEFORE = re.compile(r"(?i)\A\W{0,20}(?:tool )?(?:error|failed|failure|exception)\b")
 ERROR = re.compile(
     r"\A\W{0,20}(?:(?!no\b|not\b|without\b)\w{1,20}\W{1,9}){0,4}"
     r"(?:error|fail|exception|timed out|crash|unsuccessful|unable|not succeed|not work)",
