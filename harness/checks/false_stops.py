@@ -123,7 +123,8 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
     came = [d.inbound.id for d in turn.came]
     text = "the turn ends in the middle of a tool call"
     text += f", after the message {came[0]} came" if came else ""
-    found += [_Stop("ended", n, text, n) for n in _endings(trace, turn)]
+    ends = _endings(trace, turn)
+    found += [_Stop("ended", n, text + _stop_of_another(trace, turn, n), n) for n in ends]
     text = "the turn ends with a failure, and the model was never asked"
     found += [_Stop("unasked", n, text, n) for n in _unasked(trace, turn)]
     text = "the turn ends with a failure after {} failed, and earlier turns went on: the count of "
@@ -136,6 +137,13 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
             yield stop
         told.add(stop.text)
         shown_n = min(shown_n, stop.shown_n)
+
+
+def _stop_of_another(trace: Trace, turn: Turn, until_n: int) -> str:
+    """The cancel of another session that came in the turn, for the sentence of its end."""
+    others = (t for t in trace.turns.values() if t.session != turn.session)
+    stopped = (t.session for t in others if turn.opened_n < t.cancelled_n < until_n)
+    return next((f", after a cancel of {session}" for session in stopped), "")
 
 
 def _refused(turn: Turn, ask: Ask) -> str:

@@ -34,6 +34,7 @@ from harness.checks.evidence.messages_in_turn import (
     ends_twice,
     has_answered,
     named_instead,
+    others_named,
     stands_for,
 )
 from harness.checks.evidence.repeated_replies import (
@@ -231,12 +232,12 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
     """A turn ends with exactly one final or error, and reports no success after a cancel.
 
     `missing`: it ends without one, its message is new, and the model did not say that the user gets
-    no reply (`silent` in the profile). `taken`: another process on the session
-    has accepted the message first, and the user is not told so. `twice`: it ends with several.
-    `repeated`: the user reads a part of a failed answer, and the next answer shows it again.
-    `after_cancel`: a success is reported after the cancel. A notice, an error or the status
-    `cancelled` is not a success. `misnamed`: the reply names an earlier message, which has its
-    reply already, and no reply names this one.
+    no reply (`silent` in the profile). `taken`: another process on the session has accepted the
+    message first, and the user is not told so. `twice`: it ends with several. `repeated`: the user
+    reads a part of a failed answer, and the next answer shows it again. `after_cancel`: a success
+    is reported after the cancel. A notice, an error or the status `cancelled` is not a success.
+    `misnamed`: the reply names an earlier message, which has its reply already, and no reply names
+    this one.
 
     A message that the outbox did not accept may be sent again. After a kill or a lost answer of the
     outbox, a message that may have arrived may be sent again too. `unmarked`: it comes in the same
@@ -280,8 +281,8 @@ def _ended_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
     if again and all(is_unsure_copy(trace, first, e) for e in again):
         yield _unmarked(turn, first, again[0])
     elif again:
-        same = first.request.text == second.request.text
-        text = f"{turn.words} ends twice, with {'the same text' if same else 'different texts'}"
+        same = "the same text" if first.request.text == second.request.text else "different texts"
+        text = f"{turn.words} ends twice, with {same}{others_named(turn)}"
         yield Finding("outbound_once.twice", text, (first.n, second.n))
 
 
@@ -302,9 +303,6 @@ def _sent_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
     elif not is_marked_copy(trace, old, new):
         text = f"{turn.words} sends the reply of an earlier turn again: no kill or note tells why"
         yield Finding("outbound_once.twice", text, (old.n, new.n))
-
-
-_NUMBER = itemgetter(0)
 
 
 class _Stretch(msgspec.Struct, frozen=True):
@@ -361,7 +359,7 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
             continue
         text, opened = squeeze(turn.text), turn.delivery.n
         requests = asked.get(turn.session, [])
-        start = bisect_right(requests, opened, key=_NUMBER)
+        start = bisect_right(requests, opened, key=itemgetter(0))
         later = (requests[place] for place in range(start, len(requests)))
         first_n = next((n for n, newest in later if text in newest), 0)
         last_n = ended.get((turn.session, turn.delivery.inbound.id), 0)

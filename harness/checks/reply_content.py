@@ -19,6 +19,7 @@ from harness.checks.evidence.shown_text import (
     BEGINNING,
     as_read,
     escaped_sign,
+    is_shuffled,
     parts_read,
     spoken,
     unmarked_thought,
@@ -100,18 +101,19 @@ class _Reply:
     @cached_property
     def read(self) -> Spelt:
         """All that the user reads in the turn."""
-        return Spelt("\n".join(self._messages))
+        return Spelt("\n".join(self.sent))
 
     @cached_property
-    def _messages(self) -> list[str]:
+    def sent(self) -> list[str]:
+        """The texts that the user reads, in their order."""
         requests = (s.request for s in self.turn.sendings if is_taken(s))
         return [r.text for r in requests if r.kind in _READ]
 
     @cached_property
     def _reads(self) -> list[Spelt]:
         """All that the user reads; also in one, as messages may be cut inside a word."""
-        joined = "".join(self._messages)
-        return [self.read, Spelt(joined)] if len(self._messages) > 1 else [self.read]
+        joined = "".join(self.sent)
+        return [self.read, Spelt(joined)] if len(self.sent) > 1 else [self.read]
 
     def has(self, said: str) -> bool:
         """Whether the user reads a whole text, or a value of a text that is JSON."""
@@ -346,6 +348,8 @@ def _cut(reply: _Reply) -> _Broken | None:
     """A part of the answer, without a note of that; or nothing of it."""
     if _is_only_ascii(reply):
         return _Broken("cut", "the answer without some of its letters beyond ASCII")
+    if is_shuffled(reply.said, reply.sent):
+        return _Broken("cut", "the parts of the answer in another order")
     head, tail = parts_read(reply.said, reply.read)
     if not head and not tail:
         return _Broken("replaced", "something else, and nothing that the model answered")

@@ -363,3 +363,13 @@ def test_a_cut_answer_whose_last_letter_is_read_by_chance_lacks_its_end() -> Non
     story = _answered(said).final(said[:199])
     assert _rules(story) == ["cut"]
     assert f"only the first 199 characters of an answer of {len(said)}" in _first(story)
+
+
+def test_parts_of_an_answer_in_another_order_are_told_as_such() -> None:
+    half = LONG.index(" ", len(LONG) // 2)
+    parts = LONG[half:], LONG[:half]
+    story = _answered(LONG).final(parts[0], kind="partial").final(parts[1])
+    (found,) = reply_carried(story.end())
+    assert "another order" in found.message
+    whole = _answered(LONG).final(parts[1], kind="partial").final(parts[0])
+    assert _rules(whole) == []

@@ -98,7 +98,7 @@ def stands_for(trace: Trace, turn: Turn, newest: str) -> str:
     )
     other, after, number = next(there, ""), [*turn.readable[1:]], turn.number + 1
     while other and (later := trace.turns.get((turn.session, number))) is not None:
-        after += later.readable[:1]
+        after += later.readable  # a message that waits may be taken in by a turn of another
         number += 1
     is_late = any(said in squeeze(newest_text(each)) for each in after)
     return f"the message {other}" if other and is_late else ""
@@ -117,3 +117,12 @@ def named_instead(trace: Trace, turn: Turn) -> str:
         if t.session == turn.session and t.delivery and t.endings and t.opened_n < turn.opened_n
     }
     return named[0] if answered.issuperset(named) else ""
+
+
+def others_named(turn: Turn) -> str:
+    """What the replies of a turn name, if none of them names its own message; else ""."""
+    named = dict.fromkeys(name for ending in turn.endings for name in ending.named)
+    own = turn.delivery.inbound.id if turn.delivery else ""
+    if not named or own in named:
+        return ""
+    return f": its replies name {', '.join(named)}, and not {own}"

@@ -188,6 +188,13 @@ def escaped_sign(said: str, sent: str) -> str:
     return entity[0] if is_whole and squeeze(said) not in squeeze(sent) else ""
 
 
+def is_shuffled(said: str, messages: list[str]) -> bool:
+    """Whether messages are an answer in parts, and no more, in another order than it has."""
+    whole, parts = squeeze(said), [part for part in map(squeeze, messages) if part]
+    is_all = len(parts) > 1 and sum(map(len, parts)) == len(whole)
+    return is_all and all(part in whole for part in parts) and "".join(parts) != whole
+
+
 class Replaced(msgspec.Struct, frozen=True, eq=False):
     """The reply that shows a call, the message that came after it, and the run of another call."""
 

@@ -60,7 +60,8 @@ def inbound_rows(trace: Trace, turn: Turn) -> list[Placed]:
 
 def why_unanswered(trace: Trace, turn: Turn) -> str:
     """What explains a turn without a reply: its reply came in another session, or after the next
-    message was taken; its message came before a kill, and was not stored; or what it met last."""
+    message was taken; its message came before a kill, and was not stored; it reads as an earlier
+    one; or what it met last."""
     name = turn.delivery.inbound.id if turn.delivery else ""
     after = (s for s in trace.sendings if s.ends_turn and s.n > turn.opened_n)
     reply = next((s for s in after if name in s.named), None)
@@ -74,10 +75,25 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
         return f": its reply goes to the session {reply.called.session}"
     before = turn.came_in
     if before is None or not before.interrupted_n or "store" not in trace.seams:
-        return _met_last(trace, turn)
+        return _met_last(trace, turn) or _reads_as_before(trace, turn)
     if inbound_rows(trace, before):
         return ""
     return f": when a kill ended {before.words}, its message was in no row of the store"
+
+
+def _reads_as_before(trace: Trace, turn: Turn) -> str:
+    """The earlier turn whose message, or whose reply, has the words of this one: an agent that
+    knows a copy by its words takes it for one."""
+    said = turn.main[-1].reply.text.strip() if turn.main and turn.main[-1].reply else ""
+    for number in range(turn.number - 1, 0, -1):
+        earlier = trace.turns.get((turn.session, number))
+        if earlier is None or earlier.delivery is None:
+            continue
+        if not turn.main and earlier.text.strip() == turn.text.strip():
+            return f": it reads as {earlier.delivery.inbound.id}, which came before"
+        if said and any(said == ending.request.text.strip() for ending in earlier.endings):
+            return f": its answer reads as the reply of {earlier.words}"
+    return ""
 
 
 def _met_last(trace: Trace, turn: Turn) -> str:
