@@ -357,3 +357,19 @@ def test_a_message_that_a_cancel_ended_stands_once_in_the_next_request(times: in
     story.reply("hi", messages=[*asked, assistant("Cancelled."), user("hello")]).final()
     found = [f.code for f in inbound_exactly_once(story.end())]
     assert found == ["inbound_exactly_once.doubled"] * (times - 1)
+
+
+def test_a_turn_without_a_reply_tells_of_the_words_that_came_before() -> None:
+    story = Story(seams=NO_STORE).turn("yes").reply("1").final().turn("yes").turn("two").reply("2")
+    found = [f.message for f in inbound_exactly_once(story.final().end())]
+    assert any("it reads as" in message for message in found)
+    other = Story(seams=NO_STORE).turn("yes").reply("1").final().turn("no").turn("two").reply("2")
+    assert not any("reads as" in f.message for f in inbound_exactly_once(other.final().end()))
+
+
+def test_a_reply_that_reads_as_the_last_one_is_told_as_the_cause() -> None:
+    story = Story(seams=NO_STORE).turn("one").reply("It is done.").final()
+    story.turn("two").reply("It is done.").turn("three").reply("3")
+    (found,) = outbound_once(story.final().end())
+    assert found.code == "outbound_once.missing"
+    assert "reads as the reply of" in found.message

@@ -98,7 +98,7 @@ def stands_for(trace: Trace, turn: Turn, newest: str) -> str:
     )
     other, after, number = next(there, ""), [*turn.readable[1:]], turn.number + 1
     while other and (later := trace.turns.get((turn.session, number))) is not None:
-        after += later.readable  # a message that waits may be taken in by a turn of another
+        after += later.readable[:1]
         number += 1
     is_late = any(said in squeeze(newest_text(each)) for each in after)
     return f"the message {other}" if other and is_late else ""
