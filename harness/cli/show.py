@@ -37,7 +37,7 @@ def command(run: Path, page: Path | None, as_json: bool) -> int:
     from harness.runner.run_folder import read_history
 
     if page is not None:
-        _write_folder(page, list(_histories_below(run)), run)
+        _write_folder(page, list(histories_below(run)), run)
         return 0
     path = find(run)
     history = read_history(path)
@@ -45,7 +45,7 @@ def command(run: Path, page: Path | None, as_json: bool) -> int:
         lines = b"".join(map(event_line, history.events)).decode()
         terminal.out(Encoded(lines.rstrip("\n")))
         return 0
-    terminal.out(timeline(history, _verdict(path, history), terminal.width(), terminal.paint()))
+    terminal.out(timeline(history, verdict_of(path, history), terminal.width(), terminal.paint()))
     return 0
 
 
@@ -87,7 +87,7 @@ def _name_in(scenario: Path) -> str:
 _NOT_PLAYED = "no run of this scenario here: `harness run` plays it"
 
 
-def _verdict(path: Path, history: History) -> Verdict:
+def verdict_of(path: Path, history: History) -> Verdict:
     """Return the stored verdict beside a history, or else a new one."""
     from harness.checks.judge import judge
     from harness.runner.run_folder import read_verdict
@@ -95,7 +95,7 @@ def _verdict(path: Path, history: History) -> Verdict:
     return read_verdict(path) or judge(history)
 
 
-def _histories_below(run: Path) -> Iterator[Path]:
+def histories_below(run: Path) -> Iterator[Path]:
     """Return the history that RUN names, or each one below the folder, in order of the names."""
     from harness.runner.run_folder import HISTORY
 
@@ -133,7 +133,7 @@ def _read(path: Path) -> PagePart:
     history: History | None = None
     try:
         history = read_history(path)
-        found = _verdict(path, history)
+        found = verdict_of(path, history)
     except InputError as error:
         found = Verdict("unknown", doubts=(f"cannot be read: {error}",))
     return page_part(of_history(history, found, str(path)), history)

@@ -26,6 +26,7 @@ VERBS = {
     "fork": "Play a run with another answer at one call.",
     "diff": "Compare two targets, or two folders of histories, run by run.",
     "show": "Print the timeline of one run.",
+    "export": "Write runs as OpenTelemetry spans, for Inspect AI, or as a picture.",
     "list": "List scenarios, faults, checks, targets, formats, stores, examples or docs.",
     "copy": "Copy a bundled scenario or example into your folder.",
     "explain": "Explain a code, a part, a rule, a setting or a key.",

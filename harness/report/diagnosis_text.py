@@ -72,12 +72,12 @@ def mermaid(said: Diagnosis) -> str:
     """A diagnosis as a flow chart in Mermaid, with a line end."""
     lines = ["flowchart TD"]
     for link in said.links:
-        label = "<br/>".join(map(_entities, [f"#{link.n} {ROLES[link.role]}", *_rows(link)]))
+        label = "<br/>".join(map(entities, [f"#{link.n} {ROLES[link.role]}", *_rows(link)]))
         lines.append(f'  e{link.n}["{label}"]')
     arrows = zip(said.links, said.links[1:], strict=False)
     lines += [f"  e{one.n} --> e{other.n}" for one, other in arrows]
     why = [said.finding.code, *textwrap.wrap(shown(contradiction(said)), 60)]
-    lines.append(f'  why{{{{"{"<br/>".join(map(_entities, why))}"}}}}')
+    lines.append(f'  why{{{{"{"<br/>".join(map(entities, why))}"}}}}')
     lines.append(f"  e{said.proof.n} --> why")
     lines += [f"  e{link.n} -.-> why" for link in said.links if link.role == "fact"][:1]
     return "\n".join(lines) + "\n"
@@ -95,6 +95,6 @@ def _rows(link: Link) -> list[str]:
 _ENTITIES = str.maketrans({c: f"#{ord(c)};" for c in "#;\"'`<>&|[]{}()\\"} | {"\n": " "})
 
 
-def _entities(text: str) -> str:
-    """A text as a label of Mermaid."""
+def entities(text: str) -> str:
+    """Return a text as a label of Mermaid."""
     return text.translate(_ENTITIES)

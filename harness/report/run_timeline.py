@@ -36,10 +36,10 @@ def _head(history: History, paint: Paint) -> Iterator[str]:
 
 def _body(history: History, verdict: Verdict, width: int, paint: Paint) -> Iterator[str]:
     said = event_lines(history)
-    marks = _marks(verdict)
+    marks = marks_of(verdict)
     place: tuple[str, int] | None = None
     for event in history.events:
-        if event.n not in said or (_is_dull(event) and event.n not in marks):
+        if event.n not in said or (is_dull(event) and event.n not in marks):
             continue
         if event.turn and (event.session, event.turn) != place:
             place = (event.session, event.turn)
@@ -49,7 +49,8 @@ def _body(history: History, verdict: Verdict, width: int, paint: Paint) -> Itera
             yield from _mark(finding, width, paint)
 
 
-def _marks(verdict: Verdict) -> dict[int, list[Finding]]:
+def marks_of(verdict: Verdict) -> dict[int, list[Finding]]:
+    """Return the findings by the first event of their proof."""
     marks: dict[int, list[Finding]] = {}
     for finding in (*verdict.findings, *verdict.known):
         for n in finding.events[:1]:
@@ -62,7 +63,7 @@ def _mark(finding: Finding, width: int, paint: Paint) -> Iterator[str]:
     yield from (paint("fail", line) for line in wrapped(text, width, " " * 20))
 
 
-def _is_dull(event: AnyEvent) -> bool:
+def is_dull(event: AnyEvent) -> bool:
     """Whether a neighbouring line says the same: an inbox call, a successful outbox answer."""
     if isinstance(event, Called):
         return isinstance(event.request, InboxRequest)
